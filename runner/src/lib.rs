@@ -1,0 +1,11 @@
+//! Leadline's runner: does direct, buffered and raw I/O on this host and tells where it went.
+//!
+//! Public are the words on the wire and the way in; how things are done is private.
+
+pub mod event;
+pub mod host;
+pub mod job;
+pub mod plan;
+pub mod refusal;
+pub mod report;
+pub mod units;

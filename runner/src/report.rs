@@ -1,0 +1,318 @@
+//! The one result of a run: words on the wire, and how they follow from what was counted (`build`, pure).
+//! `docs/measurement.md` defines every number.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::event::{Buckets, DeviceCounts, Memory, Phase};
+use crate::job::EngineName;
+
+/// The percentiles that a report lists; the buckets beside them hold all others.
+pub const PERCENTILES: &[f64] = &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999];
+
+/// What was measured in the measured window.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Report {
+    /// When the measured window began, in milliseconds since 1970 UTC.
+    pub started_at_ms: u64,
+    /// Length of the measured window in milliseconds.
+    pub duration_ms: f64,
+    /// What ended the measured window.
+    pub ended_by: EndedBy,
+    /// Each phase with its time.
+    pub phases: Vec<PhaseTime>,
+    /// Reads of all jobs.
+    pub read: DirStats,
+    /// Writes of all jobs.
+    pub write: DirStats,
+    /// Trims of all jobs.
+    pub trim: DirStats,
+    /// fsync and fdatasync calls of all jobs.
+    pub sync: SyncStats,
+    /// Each job by itself.
+    pub jobs: Vec<JobReport>,
+    /// What the target's block device counted; null with its reason in `absent`.
+    pub device: Option<DeviceReport>,
+    /// Processor time of the measured window; null likewise.
+    pub cpu: Option<CpuReport>,
+    /// Memory at the beginning and the end; null likewise.
+    pub memory: Option<MemoryReport>,
+    /// Share of the measured window that tasks waited for I/O, in percent; null likewise.
+    pub pressure: Option<crate::event::Pressure>,
+    /// I/Os that failed.
+    pub errors: ErrorReport,
+    /// The time between the first and the last clone's first I/O, in ns.
+    pub start_skew_ns: u64,
+    /// Mean number of I/Os in flight: sum of latencies / (duration × clones). Beside it stands `iodepth` as asked.
+    pub achieved_depth: Option<f64>,
+    /// Numbers that are missing, with the reason.
+    pub absent: BTreeMap<String, String>,
+}
+
+/// What ended the measured window.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedBy {
+    /// The work was done.
+    Size,
+    /// The time was over.
+    Runtime,
+    /// `number_ios` was reached.
+    NumberIos,
+    /// SIGINT, SIGTERM or a cancel: the report covers what was measured until then.
+    Signal,
+    /// An I/O failed.
+    Error,
+}
+
+/// A phase and how long it took.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct PhaseTime {
+    /// Which.
+    pub phase: Phase,
+    /// When it began, in milliseconds since the run began.
+    pub start_ms: f64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+    /// Bytes it moved, where bytes are counted.
+    pub bytes: Option<u64>,
+}
+
+/// One direction in the measured window.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DirStats {
+    /// I/Os completed in the window.
+    pub ios: u64,
+    /// Bytes moved by them.
+    pub bytes: u64,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Bytes a second.
+    pub bytes_per_second: f64,
+    /// From just before submission until the kernel took it.
+    pub slat_ns: Lat,
+    /// From when the kernel took it until reaped.
+    pub clat_ns: Lat,
+    /// From just before submission until reaped.
+    pub lat_ns: Lat,
+}
+
+/// fsync and fdatasync calls.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct SyncStats {
+    /// Calls completed in the window.
+    pub ios: u64,
+    /// From just before the call until it returned.
+    pub lat_ns: Lat,
+}
+
+/// Latencies in ns. Null where nothing was counted.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Lat {
+    /// Shortest, exact.
+    pub min: Option<u64>,
+    /// Longest, exact.
+    pub max: Option<u64>,
+    /// Mean, exact.
+    pub mean: Option<f64>,
+    /// Standard deviation, from the buckets (error at most 0.8 %).
+    pub stddev: Option<f64>,
+    /// How many were counted.
+    pub count: u64,
+    /// Percentile → ns, from the buckets (error at most 0.8 %), such as `"99.9": 120832`. Empty where nothing was counted.
+    pub percentiles: BTreeMap<String, u64>,
+    /// The whole distribution.
+    #[schema(value_type = Vec<Vec<u64>>)]
+    pub buckets: Buckets,
+}
+
+/// One job, all its clones together.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct JobReport {
+    /// Name as resolved.
+    pub name: String,
+    /// The engine that did the I/O (the fallback, where one was used).
+    pub engine: EngineName,
+    /// Clones.
+    pub clones: u32,
+    /// Length of this job's measured window in milliseconds.
+    pub duration_ms: f64,
+    /// What ended it.
+    pub ended_by: EndedBy,
+    /// Reads.
+    pub read: DirStats,
+    /// Writes.
+    pub write: DirStats,
+    /// Trims.
+    pub trim: DirStats,
+    /// fsync and fdatasync calls.
+    pub sync: SyncStats,
+    /// Processor time of this job's threads in user mode, in ns per I/O; null where no I/O was done.
+    pub user_ns_per_io: Option<f64>,
+    /// Processor time of this job's threads in the kernel, in ns per I/O; null where no I/O was done.
+    pub system_ns_per_io: Option<f64>,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// What was chosen for this job and why, such as `registered file: saves the kernel a lookup per I/O`.
+    pub choices: Vec<Choice>,
+}
+
+/// Something that the plan chose, with its reason: nothing that changes a number is silent.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Choice {
+    /// What was chosen, such as `registered_file`.
+    pub name: String,
+    /// Whether it is in use.
+    pub used: bool,
+    /// Why, or why not.
+    pub reason: String,
+}
+
+/// What the target's block device counted in the measured window.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DeviceReport {
+    /// Kernel name, such as `vda`; several are joined by `+`.
+    pub name: String,
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: DeviceCounts,
+    /// Share of the window in which the device had something to do, in percent.
+    pub utilization: f64,
+    /// The physical devices under it (itself, where there is nothing under it).
+    pub leaves: Vec<LeafReport>,
+}
+
+/// What one physical device counted in the measured window.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LeafReport {
+    /// Kernel name.
+    pub name: String,
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: DeviceCounts,
+    /// Share of the window in which it had something to do, in percent.
+    pub utilization: f64,
+}
+
+/// Processor time of the measured window.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct CpuReport {
+    /// The runner, in user mode, in ms.
+    pub user_ms: f64,
+    /// The runner, in the kernel, in ms.
+    pub system_ms: f64,
+    /// The runner, in percent of one processor.
+    pub percent_of_one: f64,
+    /// All processors of the host, busy with anything, in percent of all of them.
+    pub machine_percent: f64,
+    /// Voluntary and involuntary context switches of the runner.
+    pub context_switches: u64,
+}
+
+/// Memory at the beginning and the end of the measured window.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct MemoryReport {
+    /// At the beginning.
+    pub start: Memory,
+    /// At the end.
+    pub end: Memory,
+}
+
+/// I/Os that failed.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ErrorReport {
+    /// How many.
+    pub total: u64,
+    /// The first of them.
+    pub first: Option<FirstError>,
+}
+
+/// The first I/O that failed.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct FirstError {
+    /// The job's name.
+    pub job: String,
+    /// `read`, `write`, `trim` or `sync`.
+    pub operation: String,
+    /// Where in the target, in bytes.
+    pub offset: u64,
+    /// How many bytes were asked for.
+    pub bytes: u64,
+    /// errno(3) of it; 0 for an I/O that moved fewer bytes than asked at the end of the target.
+    pub errno: i32,
+    /// What that means.
+    pub message: String,
+}
+
+/// Where the I/O went; null for a direction in which nothing was done.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
+pub struct Verdicts {
+    /// Of the reads.
+    pub read: Option<Verdict>,
+    /// Of the writes.
+    pub write: Option<Verdict>,
+}
+
+/// Where the I/O of one direction went.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Verdict {
+    /// The one word for it.
+    pub class: VerdictClass,
+    /// One plain sentence.
+    pub sentence: String,
+    /// Share of the issued bytes by where they were answered, from 0 to 1: `device`, `page_cache`. Empty when unknown.
+    pub shares: BTreeMap<String, f64>,
+    /// The numbers behind it.
+    pub evidence: BTreeMap<String, u64>,
+}
+
+/// Where the I/O of one direction went, in one word.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictClass {
+    /// The device answered.
+    Device,
+    /// The device answered in few large I/Os, ahead of the job.
+    Readahead,
+    /// The page cache answered.
+    PageCache,
+    /// Writes were accepted into memory and had not reached the device.
+    DeferredWrite,
+    /// The device did more than was asked.
+    Amplified,
+    /// Parts went to different places.
+    Mixed,
+    /// No I/O was asked of any device.
+    NoDevice,
+    /// Too little is known.
+    Unknown,
+}
+
+/// One thing a reader of the report must know.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Finding {
+    /// Stable name for programs, such as `depth_not_reached`.
+    pub code: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is, in one sentence.
+    pub sentence: String,
+    /// The numbers behind it.
+    pub evidence: BTreeMap<String, serde_json::Value>,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Good to know.
+    Note,
+    /// The number may mean something else than it seems to.
+    Warning,
+    /// The number does not mean what was asked.
+    Serious,
+}
