@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 pub use parse::{RunAsk, parse_run};
 pub use value::{
-    Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros, PerDirection, Percent,
-    Range, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
+    Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros, PerDirection,
+    Percent, Range, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
 };
 
 /// One option as documented: what the form, the schema and the handbook tell about it.

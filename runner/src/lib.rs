@@ -2,9 +2,14 @@
 //!
 //! Public are the words on the wire and the way in; how things are done is private.
 
+mod buffer;
+mod clock;
+mod engine;
 pub mod event;
+pub mod histogram;
 pub mod host;
 pub mod job;
+mod pattern;
 pub mod plan;
 pub mod refusal;
 pub mod report;

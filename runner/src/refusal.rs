@@ -34,7 +34,13 @@ pub struct Refusal {
 impl Refusal {
     /// A job that is wrong as written.
     pub fn invalid(code: &str, field: impl Into<String>, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { code: code.into(), kind: RefusalKind::Invalid, field: Some(field.into()), sentence: sentence.into(), remedy: remedy.into() }
+        Self {
+            code: code.into(),
+            kind: RefusalKind::Invalid,
+            field: Some(field.into()),
+            sentence: sentence.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// A target that must not be touched.

@@ -10,7 +10,8 @@ use crate::event::{Buckets, DeviceCounts, Memory, Phase};
 use crate::job::EngineName;
 
 /// The percentiles that a report lists; the buckets beside them hold all others.
-pub const PERCENTILES: &[f64] = &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999];
+pub const PERCENTILES: &[f64] =
+    &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999];
 
 /// What was measured in the measured window.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]

@@ -17,7 +17,8 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     let (digits, suffix) = split_number(text);
     refuse_fraction(text, digits, "write the whole number with a smaller unit, such as 1536m for 1.5g")?;
     let value: u64 = digits.parse().map_err(|_| format!("`{text}` is not a size: write bytes or a number with k, m, g or t"))?;
-    value.checked_mul(size_factor(suffix).ok_or_else(|| format!("`{suffix}` in `{text}` is not a size unit: use k, m, g, t or p"))?)
+    value
+        .checked_mul(size_factor(suffix).ok_or_else(|| format!("`{suffix}` in `{text}` is not a size unit: use k, m, g, t or p"))?)
         .ok_or_else(|| format!("`{text}` is more than 2^64 bytes"))
 }
 
@@ -69,7 +70,9 @@ fn split_number(text: &str) -> (&str, &str) {
 
 fn refuse_fraction(text: &str, digits: &str, remedy: &str) -> Result<(), String> {
     match digits.split_once('.') {
-        Some((whole, _)) => Err(format!("`{text}` has a fraction, which fio would cut to {}: {remedy}", if whole.is_empty() { "0" } else { whole })),
+        Some((whole, _)) => {
+            Err(format!("`{text}` has a fraction, which fio would cut to {}: {remedy}", if whole.is_empty() { "0" } else { whole }))
+        }
         None => Ok(()),
     }
 }
@@ -97,8 +100,19 @@ mod tests {
     #[test]
     fn sizes_are_those_of_fio() {
         for (text, want) in [
-            ("4096", 4096), ("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4ki", 4096), ("4kib", 4000), ("1m", 1 << 20),
-            ("1mib", 1_000_000), ("1g", 1 << 30), ("2t", 2 << 40), ("0x1000", 4096), ("512b", 512), (" 8k ", 8192),
+            ("4096", 4096),
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4kb", 4096),
+            ("4ki", 4096),
+            ("4kib", 4000),
+            ("1m", 1 << 20),
+            ("1mib", 1_000_000),
+            ("1g", 1 << 30),
+            ("2t", 2 << 40),
+            ("0x1000", 4096),
+            ("512b", 512),
+            (" 8k ", 8192),
         ] {
             assert_eq!(bytes(text), Ok(want), "{text}");
         }
@@ -106,7 +120,9 @@ mod tests {
 
     #[test]
     fn sizes_that_fio_misreads_are_refused() {
-        for (text, part) in [("1.5g", "1536m"), ("", "not a size"), ("4x", "not a size unit"), ("k", "not a size"), ("99999999999999p", "2^64")] {
+        for (text, part) in
+            [("1.5g", "1536m"), ("", "not a size"), ("4x", "not a size unit"), ("k", "not a size"), ("99999999999999p", "2^64")]
+        {
             let error = bytes(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
@@ -114,7 +130,9 @@ mod tests {
 
     #[test]
     fn times_are_those_of_fio() {
-        for (text, want) in [("30", 30_000_000), ("30s", 30_000_000), ("500ms", 500_000), ("7us", 7), ("2m", 120_000_000), ("1h", 3_600_000_000)] {
+        for (text, want) in
+            [("30", 30_000_000), ("30s", 30_000_000), ("500ms", 500_000), ("7us", 7), ("2m", 120_000_000), ("1h", 3_600_000_000)]
+        {
             assert_eq!(microseconds(text, 1_000_000), Ok(want), "{text}");
         }
         assert_eq!(microseconds("30", 1), Ok(30));
@@ -122,7 +140,9 @@ mod tests {
 
     #[test]
     fn times_that_fio_misreads_are_refused() {
-        for (text, part) in [("10sec", "write 10s"), ("5min", "write 5m"), ("1.5s", "1500ms"), ("10x", "not a time unit"), ("soon", "not a time")] {
+        for (text, part) in
+            [("10sec", "write 10s"), ("5min", "write 5m"), ("1.5s", "1500ms"), ("10x", "not a time unit"), ("soon", "not a time")]
+        {
             let error = microseconds(text, 1_000_000).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }

@@ -63,7 +63,12 @@ pub struct RunAsk {
 /// Every bad field, each with its place, such as `jobs[0].bs`.
 pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
     let Some(object) = value.as_object() else {
-        return Err(vec![Refusal::invalid("not_a_job", "", "A job is a JSON object.", "Write {\"rw\":\"randread\", ...} or {\"jobs\":[...]}.")]);
+        return Err(vec![Refusal::invalid(
+            "not_a_job",
+            "",
+            "A job is a JSON object.",
+            "Write {\"rw\":\"randread\", ...} or {\"jobs\":[...]}.",
+        )]);
     };
     let mut refusals = Vec::new();
     let ask = match object.get("jobs") {
@@ -92,7 +97,8 @@ fn parse_sample_ms(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> 
     match value.as_u64().and_then(|ms| u32::try_from(ms).ok()).filter(|ms| SAMPLE_MS_RANGE.contains(ms)) {
         Some(ms) => ms,
         None => {
-            let remedy = format!("Write a whole number of milliseconds from {} to {}.", SAMPLE_MS_RANGE.start(), SAMPLE_MS_RANGE.end());
+            let remedy =
+                format!("Write a whole number of milliseconds from {} to {}.", SAMPLE_MS_RANGE.start(), SAMPLE_MS_RANGE.end());
             refusals.push(Refusal::invalid("bad_value", "sample_ms", format!("{value} is not a sampling grid."), remedy));
             DEFAULT_SAMPLE_MS
         }
@@ -103,13 +109,23 @@ fn parse_jobs(jobs: &Value, refusals: &mut Vec<Refusal>) -> Vec<Job> {
     let jobs = jobs.as_array().map(Vec::as_slice).unwrap_or_default();
     if jobs.is_empty() || jobs.len() > MAX_JOBS {
         let sentence = format!("A run holds 1 to {MAX_JOBS} jobs; this has {}.", jobs.len());
-        refusals.push(Refusal::invalid("job_count", "jobs", sentence, "Write \"jobs\":[{...}]; split larger sets into several runs."));
+        refusals.push(Refusal::invalid(
+            "job_count",
+            "jobs",
+            sentence,
+            "Write \"jobs\":[{...}]; split larger sets into several runs.",
+        ));
         return Vec::new();
     }
     let parse = |(index, job): (usize, &Value)| match job.as_object() {
         Some(object) => parse_job(object, &format!("jobs[{index}]."), refusals),
         None => {
-            refusals.push(Refusal::invalid("not_a_job", format!("jobs[{index}]"), "A job is a JSON object.", "Write {\"rw\":\"randread\", ...}."));
+            refusals.push(Refusal::invalid(
+                "not_a_job",
+                format!("jobs[{index}]"),
+                "A job is a JSON object.",
+                "Write {\"rw\":\"randread\", ...}.",
+            ));
             Job::default()
         }
     };
@@ -163,12 +179,18 @@ fn unknown_option(field: String, name: &str) -> Refusal {
         return Refusal::invalid("option_not_built", field, format!("fio's `{name}` is not built here."), *remedy);
     }
     if NOT_BUILT_ELSE.split_whitespace().any(|known| known == name) {
-        return Refusal::invalid("option_not_built", field, format!("fio's `{name}` is not built here."), "Leave it out; it is never ignored silently.");
+        return Refusal::invalid(
+            "option_not_built",
+            field,
+            format!("fio's `{name}` is not built here."),
+            "Leave it out; it is never ignored silently.",
+        );
     }
     let likeness = |known: &str| strsim::jaro_winkler(name, known);
     let names = OPTIONS.iter().flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
     let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|known| likeness(known) >= ALIKE);
-    let remedy = nearest.map_or_else(|| "GET /api/v1/options lists what there is.".into(), |known| format!("Did you mean `{known}`?"));
+    let remedy =
+        nearest.map_or_else(|| "GET /api/v1/options lists what there is.".into(), |known| format!("Did you mean `{known}`?"));
     Refusal::invalid("unknown_option", field, format!("There is no option `{name}`."), remedy)
 }
 
@@ -182,7 +204,11 @@ impl PartialSchema for Job {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         let text_or_number = |help: &str| {
             let plain = |kind| ObjectBuilder::new().schema_type(SchemaType::Type(kind));
-            OneOfBuilder::new().item(plain(Type::String)).item(plain(Type::Number)).item(plain(Type::Boolean)).description(Some(help))
+            OneOfBuilder::new()
+                .item(plain(Type::String))
+                .item(plain(Type::Number))
+                .item(plain(Type::Boolean))
+                .description(Some(help))
         };
         OPTIONS
             .iter()
@@ -206,8 +232,10 @@ mod tests {
 
     #[test]
     fn the_contracts_example_is_read() {
-        let ask = parse_run(&json!({"name":"demo","filename":"/data/t1","size":"1g","rw":"randread","bs":"4k","iodepth":32,"numjobs":1,"direct":1,
-            "ioengine":"io_uring","runtime":"30s","time_based":true}))
+        let ask = parse_run(
+            &json!({"name":"demo","filename":"/data/t1","size":"1g","rw":"randread","bs":"4k","iodepth":32,"numjobs":1,"direct":1,
+            "ioengine":"io_uring","runtime":"30s","time_based":true}),
+        )
         .unwrap();
         let job = &ask.jobs[0];
         assert_eq!(job.size, Some(Extent::Bytes(1 << 30)));
@@ -220,16 +248,22 @@ mod tests {
 
     #[test]
     fn every_bad_field_is_named_at_once() {
-        let found = refusals(json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify":"md5"},{"rwmixread":101,"bs":[1]}]}));
+        let found = refusals(
+            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify":"md5"},{"rwmixread":101,"bs":[1]}]}),
+        );
         let fields: Vec<&str> = found.iter().filter_map(|refusal| refusal.field.as_deref()).collect();
-        assert_eq!(fields, ["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size", "jobs[0].verify", "jobs[1].rwmixread", "jobs[1].bs"]);
+        assert_eq!(
+            fields,
+            ["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size", "jobs[0].verify", "jobs[1].rwmixread", "jobs[1].bs"]
+        );
         assert!(found[2].remedy.contains("`blocksize`"), "{}", found[2]);
         assert_eq!(found[3].code, "option_not_built");
     }
 
     #[test]
     fn aliases_and_mixes_follow_fio() {
-        let ask = parse_run(&json!({"blocksize":"8k,32k","rwmixread":70,"rwmixwrite":60,"random_distribution":"zipf:1.2"})).unwrap();
+        let ask =
+            parse_run(&json!({"blocksize":"8k,32k","rwmixread":70,"rwmixwrite":60,"random_distribution":"zipf:1.2"})).unwrap();
         assert_eq!(ask.jobs[0].bs, Some(PerDirection { read: Bytes(8192), write: Bytes(32768), trim: Bytes(32768) }));
         assert_eq!((ask.jobs[0].rwmixread, ask.jobs[0].rwmixwrite.map(|p| p.0)), (None, Some(60)));
         assert_eq!(ask.jobs[0].random_distribution, Some(PerDirection::same(Distribution::Zipf { theta: 1.2 })));

@@ -66,7 +66,9 @@ impl FioValue for Bytes {
     const KIND: &'static str = "size";
     fn read(text: &str) -> Result<Self, String> {
         if text.contains(['-', ':']) {
-            return Err(format!("`{text}` is no range: fio takes it as one size for reads and one for writes. Write 4k,16k for that, or bsrange=4k-16k for a range"));
+            return Err(format!(
+                "`{text}` is no range: fio takes it as one size for reads and one for writes. Write 4k,16k for that, or bsrange=4k-16k for a range"
+            ));
         }
         units::bytes(text).map(Self)
     }
@@ -178,7 +180,11 @@ impl FioValue for Range {
     fn read(text: &str) -> Result<Self, String> {
         let (min, max) = text.split_once('-').ok_or_else(|| format!("`{text}` is not a range such as 4k-64k"))?;
         let (min, max) = (units::bytes(min)?, units::bytes(max)?);
-        if min == 0 || max < min { Err(format!("`{text}` is not a range from a smaller to a larger size")) } else { Ok(Self { min, max }) }
+        if min == 0 || max < min {
+            Err(format!("`{text}` is not a range from a smaller to a larger size"))
+        } else {
+            Ok(Self { min, max })
+        }
     }
 }
 
@@ -296,7 +302,11 @@ impl FioValue for Rw {
             "rw" | "readwrite" => RwKind::Rw,
             "randrw" => RwKind::Randrw,
             "trimwrite" | "randtrimwrite" => return Err(format!("`{name}` is not built yet: use trim and write as two jobs")),
-            _ => return Err(format!("`{name}` is not a pattern: use read, write, randread, randwrite, rw, randrw, trim or randtrim")),
+            _ => {
+                return Err(format!(
+                    "`{name}` is not a pattern: use read, write, randread, randwrite, rw, randrw, trim or randtrim"
+                ));
+            }
         };
         let modifier = modifier.map(|text| read_modifier(kind, text)).transpose()?;
         Ok(Self { kind, modifier })
@@ -306,7 +316,11 @@ impl FioValue for Rw {
 fn read_modifier(kind: RwKind, text: &str) -> Result<i64, String> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let value = i64::try_from(units::bytes(digits)?).map_err(|_| format!("`{text}` is too large"))? * sign;
-    if kind.is_random() && value < 1 { Err(format!("`:{text}` of a random pattern counts I/Os and must be at least 1")) } else { Ok(value) }
+    if kind.is_random() && value < 1 {
+        Err(format!("`:{text}` of a random pattern counts I/Os and must be at least 1"))
+    } else {
+        Ok(value)
+    }
 }
 
 /// One zone of a `zoned` distribution.
@@ -358,9 +372,13 @@ impl FioValue for Distribution {
             // fio's defaults of the three figures: options.c, 3.42.
             "zipf" => Ok(Self::Zipf { theta: number("a zipf exponent above 0 that is not 1", 1.1, &|v| v > 0.0 && v != 1.0)? }),
             "pareto" => Ok(Self::Pareto { power: number("a pareto power between 0 and 1", 0.2, &|v| v > 0.0 && v < 1.0)? }),
-            "normal" => Ok(Self::Normal { deviation_percent: number("a deviation above 0 and up to 100 %", 10.0, &|v| v > 0.0 && v <= 100.0)? }),
+            "normal" => Ok(Self::Normal {
+                deviation_percent: number("a deviation above 0 and up to 100 %", 10.0, &|v| v > 0.0 && v <= 100.0)?,
+            }),
             "zoned" => Ok(Self::Zoned { zones: zones(rest.unwrap_or_default())? }),
-            _ => Err(format!("`{text}` is not a distribution that is built: use random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90")),
+            _ => Err(format!(
+                "`{text}` is not a distribution that is built: use random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90"
+            )),
         }
     }
 }
@@ -389,7 +407,11 @@ impl FioValue for Files {
     fn read(text: &str) -> Result<Self, String> {
         let marked = text.replace("\\:", "\u{0}");
         let files: Vec<String> = marked.split(':').map(|path| path.trim().replace('\u{0}', ":")).collect();
-        if text.contains('\0') || files.iter().any(String::is_empty) { Err(format!("`{text}` has an empty path")) } else { Ok(Self(files)) }
+        if text.contains('\0') || files.iter().any(String::is_empty) {
+            Err(format!("`{text}` has an empty path"))
+        } else {
+            Ok(Self(files))
+        }
     }
 }
 

@@ -1,0 +1,39 @@
+//! Engines do I/O; the one loop (`measure`) drives them all. An engine takes I/Os into numbered slots, and gives each
+//! slot back with its result. A synchronous engine has done the I/O when `submit` returns, an asynchronous one later;
+//! the loop does not care.
+//!
+//! Not here: which I/O comes next (`pattern`), when (`pace`), what the results add up to (`ledger`).
+
+pub mod ledger;
+pub mod measure;
+pub mod null;
+pub mod psync;
+pub mod uring;
+
+use std::io;
+
+use crate::pattern::Io;
+
+/// Does I/O. Results are those of the system call: bytes moved, or a negative errno(3).
+pub trait Engine {
+    /// Takes one I/O into a slot. It may be done before this returns.
+    ///
+    /// # Safety
+    /// `buffer` must stay valid for `io.len` bytes, and be touched by nobody else, until `reap` gives the slot back.
+    unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
+
+    /// Makes the kernel take whatever was submitted.
+    ///
+    /// # Errors
+    /// What the system call says, where that concerns no single I/O.
+    fn commit(&mut self) -> io::Result<()>;
+
+    /// Sleeps until something is complete, a signal comes, or `timeout_ns` have passed.
+    ///
+    /// # Errors
+    /// As `commit`.
+    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()>;
+
+    /// Gives back the slots that are complete, each with its result.
+    fn reap(&mut self, complete: impl FnMut(u32, i32));
+}

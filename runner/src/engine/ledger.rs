@@ -1,0 +1,72 @@
+//! What one clone did in one phase, at every direction. The clone's thread writes it, the sampler reads it meanwhile;
+//! nothing is locked and nothing is handed over.
+
+use crate::histogram::{Counter, Histogram};
+use crate::pattern::Kind;
+
+/// One direction of a ledger. Alone on its cache lines: two clones must not slow each other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Tally {
+    /// I/Os completed.
+    pub ios: Counter,
+    /// Bytes moved.
+    pub bytes: Counter,
+    /// From just before submission until reaped.
+    pub lat: Histogram,
+    /// From just before submission until the kernel took it.
+    pub slat: Histogram,
+    /// From when the kernel took it until reaped.
+    pub clat: Histogram,
+}
+
+/// The three moments of an I/O, in ns of the loop's clock.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Times {
+    /// Just before it was submitted.
+    pub start_ns: u64,
+    /// When the kernel had taken it.
+    pub taken_ns: u64,
+}
+
+/// What one clone did in one phase.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// Reads.
+    pub read: Tally,
+    /// Writes.
+    pub write: Tally,
+    /// Trims.
+    pub trim: Tally,
+    /// fsync and fdatasync calls.
+    pub sync: Tally,
+    /// I/Os in flight.
+    pub in_flight: Counter,
+    /// I/Os that failed.
+    pub errors: Counter,
+}
+
+impl Ledger {
+    /// The direction that a kind of I/O counts for.
+    #[inline]
+    pub fn tally(&self, kind: Kind) -> &Tally {
+        match kind {
+            Kind::Read => &self.read,
+            Kind::Write => &self.write,
+            Kind::Trim => &self.trim,
+            Kind::Sync | Kind::Datasync => &self.sync,
+        }
+    }
+}
+
+impl Tally {
+    /// Counts `n` I/Os that went through the same moments and were reaped at `now_ns`.
+    #[inline]
+    pub fn record(&self, times: Times, now_ns: u64, n: u64, bytes: u64) {
+        self.lat.record(now_ns.saturating_sub(times.start_ns), n);
+        self.slat.record(times.taken_ns.saturating_sub(times.start_ns), n);
+        self.clat.record(now_ns.saturating_sub(times.taken_ns), n);
+        self.bytes.add(bytes);
+        self.ios.add(n);
+    }
+}
