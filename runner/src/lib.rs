@@ -5,6 +5,7 @@
 pub mod event;
 pub mod host;
 pub mod job;
+mod pattern;
 pub mod plan;
 pub mod refusal;
 pub mod report;
