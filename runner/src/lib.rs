@@ -5,6 +5,7 @@
 pub mod event;
 pub mod host;
 pub mod job;
+mod pace;
 mod pattern;
 pub mod plan;
 pub mod refusal;
