@@ -9,6 +9,7 @@ pub mod event;
 pub mod histogram;
 pub mod host;
 pub mod job;
+mod pace;
 mod pattern;
 pub mod plan;
 pub mod refusal;

@@ -1,7 +1,33 @@
 //! What the next I/O is: kind, target, offset, size. Pure and seeded: the same job gives the same list.
+//!
+//! A clone draws its I/Os in batches. Each one is put together from small rooms that know one thing each: `mix` the
+//! direction, `size` the bytes, `rotation` the file, `place` the offset in it, `cadence` the syncs between writes.
+//! After `new` nothing allocates. Not here: when an I/O is due (`pace`), what it writes (`data`).
+
+mod cadence;
+mod chooser;
+mod deck;
+mod lane;
+mod mix;
+mod permutation;
+mod place;
+mod rotation;
+mod size;
+#[cfg(test)]
+mod tests;
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+
+use crate::plan::ResolvedJob;
+use cadence::Cadence;
+use lane::Lane;
+use mix::Mix;
+use place::Place;
+use rotation::Rotation;
 
 /// What an I/O does.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u8)]
 pub enum Kind {
     /// Read into the buffer.
@@ -23,8 +49,84 @@ pub struct Io {
     pub offset: u64,
     /// How many bytes; 0 for a sync.
     pub len: u32,
-    /// Which of the clone's targets.
+    /// Which of the clone's targets, in the order of [`ResolvedJob::targets_of`].
     pub target: u16,
     /// What it does.
     pub kind: Kind,
+}
+
+/// Keeps the seeds of clones apart: an odd number without a pattern (SplitMix64's successor constant, L'Ecuyer).
+const CLONE_STRIDE: u64 = 0xd134_2543_de82_ef95;
+
+/// The list of I/Os of one clone, drawn as it is needed.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    rng: Xoshiro256PlusPlus,
+    mix: Mix,
+    /// By `Kind`: reads, writes, trims. Directions that the job does not do are never asked.
+    lanes: [Lane; 3],
+    places: Vec<Place>,
+    rotation: Rotation,
+    cadence: Cadence,
+    bytes_left: u64,
+    ios_left: u64,
+}
+
+impl Pattern {
+    /// The list of clone number `clone` (from 0).
+    pub fn new(job: &ResolvedJob, clone: u32) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(job.randseed.wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone))));
+        let lanes = Lane::all(job);
+        let places: Vec<Place> =
+            job.targets_of(clone).map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng)).collect();
+        let mix = Mix::new(job.rw, job.rwmixread);
+        let smallest = mix.kinds().iter().map(|kind| lanes[*kind as usize].sizes.min).min().unwrap_or(1);
+        Self {
+            mix,
+            rotation: Rotation::new(places.iter().map(|place| place.bytes_per_pass(smallest))),
+            lanes,
+            places,
+            cadence: Cadence::new(job.fsync, job.fdatasync),
+            bytes_left: if job.time_based { u64::MAX } else { job.io_size_of(clone) },
+            ios_left: job.number_ios.unwrap_or(u64::MAX),
+            rng,
+        }
+    }
+
+    /// Fills `out` with the next I/Os and tells how many there are; 0 when the work is done (`io_size` moved or
+    /// `number_ios` reached). Syncs count neither as I/Os nor as bytes.
+    pub fn draw(&mut self, out: &mut [Io]) -> usize {
+        for (filled, slot) in out.iter_mut().enumerate() {
+            match self.next() {
+                Some(io) => *slot = io,
+                None => return filled,
+            }
+        }
+        out.len()
+    }
+
+    fn next(&mut self) -> Option<Io> {
+        if let Some(sync) = self.cadence.due() {
+            return Some(sync);
+        }
+        let kind = self.mix.next(&mut self.rng);
+        let lane = &mut self.lanes[kind as usize];
+        let wanted = lane.size(self.bytes_left, &mut self.rng)?;
+        self.ios_left = self.ios_left.checked_sub(1)?;
+        let target = self.rotation.next();
+        let (offset, len) = self.places[target].next(kind, lane, wanted, &mut self.rng);
+        self.count(kind, target, len);
+        // The plan bounds block sizes to 1 GiB and targets of a clone to 65,535.
+        Some(Io { offset, len: len as u32, target: target as u16, kind })
+    }
+
+    fn count(&mut self, kind: Kind, target: usize, len: u64) {
+        if self.bytes_left != u64::MAX {
+            self.bytes_left -= len;
+        }
+        self.rotation.moved(target, len);
+        if kind == Kind::Write {
+            self.cadence.wrote(target as u16);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Job + host → plan: every default resolved, every refusal worded with its remedy. After it no `Option` means
 //! "default". Pure: what it must know of the host is handed to it.
 
+#[cfg(test)]
+pub(crate) mod fixture;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -99,6 +102,10 @@ pub struct Target {
     pub device: Option<String>,
     /// Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
     pub alignment: u32,
+    /// Where the region begins in it, in bytes; the offset of the clone included.
+    pub offset: u64,
+    /// Bytes of the region; no I/O leaves it.
+    pub size: u64,
     /// Clones that use it: the number of one clone, or null when all share it.
     pub clone: Option<u32>,
 }
@@ -219,6 +226,20 @@ pub struct ResolvedJob {
     pub cpus_allowed: Vec<u32>,
     /// Priority.
     pub nice: i32,
+}
+
+impl ResolvedJob {
+    /// The targets of one clone with their places in `targets`; the order is that of [`crate::pattern::Io::target`].
+    pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
+        self.targets.iter().enumerate().filter(move |(_, target)| target.clone.is_none_or(|only| only == clone))
+    }
+
+    /// Bytes that this clone moves before it ends, over all loops. A clone whose region is shorter than that of the
+    /// first one (`offset_increment` towards the end of the target) moves less, unless `io_size` was asked for.
+    pub fn io_size_of(&self, clone: u32) -> u64 {
+        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
+        if self.io_size == self.size.saturating_mul(self.loops) { region.saturating_mul(self.loops) } else { self.io_size }
+    }
 }
 
 /// What the plan must know of the host: the real one looks (`host::view`), the tests' one answers from a table.

@@ -1,0 +1,54 @@
+//! fsync and fdatasync after every N writes of the clone, on the file written last. Only writes count, also in a mix;
+//! where both are due at once, fsync does the work of both (fio io_u.c, `set_io_u_ddir` of 3.42).
+
+use super::{Io, Kind};
+
+/// Counts writes down to the next sync.
+#[derive(Clone, Debug)]
+pub(super) struct Cadence {
+    fsync: Countdown,
+    fdatasync: Countdown,
+    due: Option<Io>,
+}
+
+#[derive(Clone, Debug)]
+struct Countdown {
+    every: u32,
+    left: u32,
+}
+
+impl Cadence {
+    /// A sync after every so many writes; 0 for never.
+    pub fn new(fsync: u32, fdatasync: u32) -> Self {
+        let countdown = |every| Countdown { every, left: every };
+        Self { fsync: countdown(fsync), fdatasync: countdown(fdatasync), due: None }
+    }
+
+    /// The sync that must come before the next I/O, once.
+    pub fn due(&mut self) -> Option<Io> {
+        self.due.take()
+    }
+
+    /// A write was issued to this target.
+    pub fn wrote(&mut self, target: u16) {
+        let (fsync, fdatasync) = (self.fsync.count(), self.fdatasync.count());
+        if fsync || fdatasync {
+            let kind = if fsync { Kind::Sync } else { Kind::Datasync };
+            self.due = Some(Io { offset: 0, len: 0, target, kind });
+        }
+    }
+}
+
+impl Countdown {
+    fn count(&mut self) -> bool {
+        if self.every == 0 {
+            return false;
+        }
+        self.left -= 1;
+        let done = self.left == 0;
+        if done {
+            self.left = self.every;
+        }
+        done
+    }
+}
