@@ -1,0 +1,4 @@
+//! Runs side by side.
+
+pub mod http;
+pub mod words;

@@ -1,0 +1,4 @@
+//! Runs.
+
+pub mod http;
+pub mod words;

@@ -1,0 +1,333 @@
+//! The words of runs on the HTTP interface: what is asked and what is answered. The OpenAPI document and the browser's
+//! types follow from them. What the runner says (`Event`, `Report`, ...) is declared in the runner and used as it is.
+
+use leadline_runner::event::{Failure, RunStatus};
+use leadline_runner::host::HostFacts;
+use leadline_runner::job::Job;
+use leadline_runner::plan::{Mode, ResolvedJob};
+use leadline_runner::report::{Finding, Report, VerdictClass, Verdicts};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+/// What is asked of `POST /plan` and `POST /runs`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct RunRequest {
+    /// One to 64 jobs that start together, in fio's words.
+    #[schema(value_type = Vec<Job>)]
+    pub jobs: Vec<Value>,
+    /// The sampling grid in milliseconds, from 10 to 10,000; 100 when nothing is said.
+    pub sample_ms: Option<u32>,
+    /// The host to run on; `local` when nothing is said.
+    pub host: Option<String>,
+    /// Name of the run; that of its first job when nothing is said.
+    pub name: Option<String>,
+    /// Words to find it by.
+    pub tags: Option<Vec<String>>,
+    /// Free text about it.
+    pub notes: Option<String>,
+    /// The serial number of the device to be overwritten, typed by its owner.
+    pub confirm: Option<String>,
+}
+
+/// What is asked of `POST /runs/{n}/rerun`: the same jobs again, less what is said here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct RerunRequest {
+    /// Name of the new run; that of the old one when nothing is said.
+    pub name: Option<String>,
+    /// Tags of the new run; those of the old one when nothing is said.
+    pub tags: Option<Vec<String>>,
+    /// Options to set in every job, such as `{"direct": 1}`; null removes an option.
+    #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
+    pub patch: Option<Map<String, Value>>,
+    /// The serial number of the device to be overwritten, typed by its owner.
+    pub confirm: Option<String>,
+}
+
+/// What a run's owner may change of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct RunPatch {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its tags, all of them.
+    pub tags: Option<Vec<String>>,
+    /// Free text about it.
+    pub notes: Option<String>,
+}
+
+/// Where a queued run stands.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct QueuePlace {
+    /// 1 is the first of those that wait.
+    pub position: u64,
+    /// What it waits for, such as `runs after #142 on vda`.
+    pub reason: String,
+}
+
+/// One run in a list. The workload is that of its first job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunSummary {
+    /// Its number; never used twice.
+    pub number: u64,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// Its name.
+    pub name: String,
+    /// The host it runs on.
+    pub host: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Free text about it.
+    pub notes: String,
+    /// When it was asked for, in milliseconds since 1970 UTC.
+    pub created_at_ms: u64,
+    /// When it left the queue, in milliseconds since 1970 UTC.
+    pub started_at_ms: Option<u64>,
+    /// When it came to its end, in milliseconds since 1970 UTC.
+    pub finished_at_ms: Option<u64>,
+    /// How many jobs it has.
+    pub jobs: u32,
+    /// The plain name of the path to the device.
+    pub mode: Option<Mode>,
+    /// First target, and how many there are besides, such as `/data/t1 +2`.
+    pub target: String,
+    /// Kernel name of the block device under the first target.
+    pub device: Option<String>,
+    /// Pattern, such as `randread`.
+    pub rw: String,
+    /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
+    pub bs: String,
+    /// I/Os that each clone keeps in flight.
+    pub iodepth: u32,
+    /// Clones.
+    pub numjobs: u32,
+    /// Past the page cache.
+    pub direct: bool,
+    /// I/Os a second of the measured window, all directions.
+    pub iops: Option<f64>,
+    /// Bytes a second of the measured window, all directions.
+    pub bytes_per_second: Option<f64>,
+    /// Median latency in ns, all directions.
+    pub lat_p50_ns: Option<u64>,
+    /// 99th percentile of latency in ns, all directions.
+    pub lat_p99_ns: Option<u64>,
+    /// Longest latency in ns, all directions.
+    pub lat_max_ns: Option<u64>,
+    /// Where the I/O of the direction with the most bytes went.
+    pub verdict: Option<VerdictClass>,
+    /// Why it failed, was cancelled or interrupted.
+    pub reason: Option<String>,
+    /// Where it stands in the queue; null when it does not wait.
+    pub queue: Option<QueuePlace>,
+}
+
+/// A page of runs.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RunList {
+    /// The runs in the order asked for.
+    pub runs: Vec<RunSummary>,
+    /// Where the next page begins; null on the last one.
+    pub next_cursor: Option<String>,
+    /// How many runs match, on all pages.
+    pub total: u64,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunAsked {
+    /// The jobs, word for word.
+    #[schema(value_type = Vec<Job>)]
+    pub jobs: Vec<Value>,
+    /// The sampling grid in milliseconds.
+    pub sample_ms: u32,
+}
+
+/// One run with everything that is known about it, less its events.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Run {
+    /// What lists show of it.
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// What was asked for.
+    pub asked: RunAsked,
+    /// The jobs as resolved: by the plan when it was queued, by the runner when it began.
+    pub resolved: Option<Vec<ResolvedJob>>,
+    /// The host as found when it began.
+    pub host_facts: Option<HostFacts>,
+    /// The sampling grid in milliseconds.
+    pub sample_ms: u32,
+    /// How long the measured window was to last in milliseconds; null when size, not time, ends it.
+    pub measure_ms: Option<u64>,
+    /// The one result.
+    pub report: Option<Report>,
+    /// Where the I/O went.
+    pub verdict: Option<Verdicts>,
+    /// What a reader must know.
+    pub findings: Vec<Finding>,
+    /// Why there is no result.
+    pub failure: Option<Failure>,
+    /// Number of its last stored event.
+    pub last_seq: u64,
+    /// How many samples are stored.
+    pub samples: u64,
+}
+
+/// How runs are sorted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunSort {
+    /// By number, which is by time.
+    #[default]
+    Number,
+    /// By I/Os a second.
+    Iops,
+    /// By bytes a second.
+    BytesPerSecond,
+    /// By the 99th percentile of latency.
+    LatP99Ns,
+    /// By name.
+    Name,
+    /// By the time it was asked for.
+    CreatedAtMs,
+}
+
+/// Which way runs are sorted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SortOrder {
+    /// Smallest first; runs without the value come last.
+    Asc,
+    /// Largest first; runs without the value come last.
+    #[default]
+    Desc,
+}
+
+/// Which runs to list.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RunQuery {
+    /// Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
+    /// name, device. `-word` leaves out.
+    pub q: Option<String>,
+    /// Only this status; several are separated by commas.
+    pub status: Option<String>,
+    /// Only with this tag.
+    pub tag: Option<String>,
+    /// Only on this host.
+    pub host: Option<String>,
+    /// How many, from 1 to 200; 50 when nothing is said.
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+    /// Sorted by what; `number` when nothing is said.
+    pub sort: Option<RunSort>,
+    /// Which way; `desc` when nothing is said.
+    pub order: Option<SortOrder>,
+}
+
+/// What the socket `/events` says.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunsEvent {
+    /// A run is new, or something that lists show of it changed.
+    Run {
+        /// As it is now.
+        run: Box<RunSummary>,
+    },
+    /// A run was deleted.
+    Deleted {
+        /// Its number.
+        number: u64,
+    },
+    /// How many run and how many wait. The first frame is always this one.
+    Queue {
+        /// Runs that run.
+        running: u64,
+        /// Runs that wait.
+        queued: u64,
+    },
+}
+
+/// What part of a run's series is asked for.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SeriesQuery {
+    /// Begin, in milliseconds from the start of the measured window; 0 when nothing is said, negative for the ramp.
+    pub from_ms: Option<f64>,
+    /// End, likewise; the last sample when nothing is said.
+    pub to_ms: Option<f64>,
+    /// The most buckets, from 1 to 5,000; 600 when nothing is said.
+    pub points: Option<u32>,
+}
+
+/// A run's samples in buckets. Times are milliseconds from the start of the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Series {
+    /// Number of the run.
+    pub run: u64,
+    /// Where the first bucket begins.
+    pub from_ms: f64,
+    /// Where the last bucket ends.
+    pub to_ms: f64,
+    /// Length of one bucket; a whole number of sampling windows.
+    pub bucket_ms: f64,
+    /// Where each bucket ends.
+    pub t_ms: Vec<f64>,
+    /// The columns; each as long as `t_ms`.
+    pub columns: Vec<SeriesColumn>,
+}
+
+/// One measure over time; null where a bucket has no sample, or where the measure is not available.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SeriesColumn {
+    /// Its name, such as `read_iops`.
+    pub name: String,
+    /// Its unit: `1/s`, `bytes/s`, `ns`, `bytes`, `%` or `1`.
+    pub unit: String,
+    /// Smallest value of a sampling window in the bucket.
+    pub min: Vec<Option<f64>>,
+    /// The value of the whole bucket: counts over its time, percentiles of its merged histogram, gauges averaged over time.
+    pub mean: Vec<Option<f64>>,
+    /// Largest value of a sampling window in the bucket.
+    pub max: Vec<Option<f64>>,
+}
+
+/// What a run is exported as.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub enum ExportFormat {
+    /// One line a sample, one column a count.
+    #[serde(rename = "csv")]
+    Csv,
+    /// Every event, one JSON object a line: what `stream` tells.
+    #[serde(rename = "ndjson")]
+    Ndjson,
+    /// fio's JSON. Not built yet.
+    #[serde(rename = "fio-json")]
+    FioJson,
+    /// fio's JSON with its histogram bins. Not built yet.
+    #[serde(rename = "fio-json+")]
+    FioJsonPlus,
+    /// A fio job file. Not built yet.
+    #[serde(rename = "fio-job")]
+    FioJob,
+}
+
+/// What a run is exported as.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    /// The format.
+    pub format: ExportFormat,
+}
+
+/// From where on events are told.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StreamQuery {
+    /// The first event to tell; 0 when nothing is said.
+    pub since: Option<u64>,
+}

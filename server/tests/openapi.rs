@@ -1,0 +1,23 @@
+//! The committed OpenAPI document is the one that the server speaks: the browser's types are generated from it.
+
+#[test]
+fn the_committed_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == leadline_server::routes::openapi_json(),
+        "web/openapi.json is stale: run `cargo run -p leadline -- openapi > web/openapi.json`"
+    );
+}
+
+#[test]
+fn every_call_has_an_operation_id_a_tag_and_a_summary() {
+    let document: serde_json::Value = serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
+    let calls = document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    for call in calls {
+        for field in ["operationId", "summary"] {
+            assert!(call[field].as_str().is_some_and(|text| !text.is_empty()), "{call}");
+        }
+        assert!(call["tags"].as_array().is_some_and(|tags| tags.len() == 1), "{call}");
+    }
+}
