@@ -3,6 +3,7 @@
 //! Public are the words on the wire and the way in; how things are done is private.
 
 pub mod event;
+pub mod guard;
 pub mod host;
 pub mod job;
 pub mod plan;
