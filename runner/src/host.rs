@@ -1,6 +1,15 @@
 //! Facts about this host, its block devices, and what it can do. Here: the words; the looking is done in the rooms
 //! below. Whatever could not be found out is null, with the reason in `absent`.
 
+pub(crate) mod blocks;
+#[cfg(test)]
+pub(crate) mod fixture;
+pub(crate) mod inventory;
+pub(crate) mod ioctl;
+pub(crate) mod kernel;
+pub(crate) mod mounts;
+pub(crate) mod place;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

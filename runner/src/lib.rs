@@ -7,6 +7,7 @@ mod clock;
 mod engine;
 pub mod event;
 pub mod histogram;
+pub mod guard;
 pub mod host;
 pub mod job;
 mod pace;

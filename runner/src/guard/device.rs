@@ -1,0 +1,101 @@
+//! Block devices: whoever uses them comes first.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+
+use super::file::permission_denied;
+use super::{Admission, FIELD, Guard, Purpose};
+use crate::host::blocks::{Backing, Block};
+use crate::host::inventory::Use;
+use crate::host::place::{Place, Stat};
+use crate::refusal::Refusal;
+
+/// How often an exclusive open is tried: another dry run or list of devices holds it for less than a millisecond.
+const CLAIM_TRIES: u32 = 5;
+/// The pause between two of them.
+const CLAIM_PAUSE: Duration = Duration::from_millis(10);
+
+impl Guard {
+    pub(super) fn admit_device(&self, path: &Path, stat: Stat, purpose: Purpose) -> Result<Admission, Refusal> {
+        let Some(block) = self.host.by_dev(stat.rdev) else {
+            return Err(super::not_a_device(path));
+        };
+        if block.size_bytes == 0 {
+            let sentence = format!("{} has a size of 0 bytes: no medium, or nothing is attached.", path.display());
+            return Err(Refusal::environment("no_medium", FIELD, sentence, "Insert a medium, or attach a file with losetup."));
+        }
+        if purpose == Purpose::Read {
+            return open_device(path, OFlags::empty()).map(|_| Admission { claim: None }).map_err(|error| permission_denied(path, error));
+        }
+        self.judge_write(block)?;
+        claim(path, block).map(|claim| Admission { claim: Some(claim) })
+    }
+
+    /// Whether a device may be written, as far as the look shows. What it is used by is told before what it is.
+    pub(super) fn judge_write(&self, block: &Block) -> Result<(), Refusal> {
+        if let Some(refusal) = self.host.uses(block).first().map(|by| in_use(block, by)) {
+            return Err(refusal);
+        }
+        if block.read_only {
+            let sentence = format!("{} is read-only.", block.path());
+            return Err(Refusal::guard("read_only", FIELD, sentence, "Attach it for writing (blockdev --setrw), or choose another device."));
+        }
+        match &block.backing {
+            Some(backing) if self.is_ours(backing) => Ok(()),
+            Some(backing) => Err(raw_write_refused(format!("{} has {} behind it, which does not lie under a target root.", block.path(), backing.path))),
+            None => Err(raw_write_refused(format!("{} is not a loop device, and raw writes to anything else are not built yet.", block.path()))),
+        }
+    }
+
+    /// Whether the file behind a loop device is the one that its path shows here, under a target root.
+    fn is_ours(&self, backing: &Backing) -> bool {
+        let place = Place::find(Path::new(&backing.path));
+        // btrfs tells loop devices another filesystem number than stat(2), which is anonymous.
+        let is_same = |stat: Stat| backing.inode == Some(stat.inode) && (backing.on == Some(stat.dev) || stat.dev.is_anonymous());
+        backing.device.is_none() && place.stat.is_some_and(is_same) && self.root_of(&place.path).is_some()
+    }
+}
+
+fn raw_write_refused(sentence: String) -> Refusal {
+    let remedy = "Write to a file, or attach a file under a target root (--target-root) with losetup and write to that device.";
+    Refusal::guard("raw_write_refused", FIELD, sentence, remedy)
+}
+
+fn in_use(block: &Block, by: &Use) -> Refusal {
+    let (code, remedy) = match by {
+        Use::BacksLoop(name) => ("backs_loop", format!("Detach {name} first (losetup -d /dev/{name}), or choose another target.")),
+        Use::Mounted { point, .. } => ("device_in_use", format!("Unmount {point} first, or choose another target; a device in use is never written.")),
+        _ => ("device_in_use", "Choose another target; a device in use is never written.".into()),
+    };
+    Refusal::guard(code, FIELD, format!("{} is in use: {by}.", block.path()), remedy)
+}
+
+/// Takes hold of a device, so that nobody else can begin to use it.
+fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Refusal> {
+    let mut tries = 1;
+    loop {
+        match open_device(path, OFlags::EXCL) {
+            Ok(fd) => return Ok(fd),
+            Err(Errno::BUSY) if tries < CLAIM_TRIES => sleep(CLAIM_PAUSE),
+            Err(Errno::BUSY) => return Err(in_use_out_of_sight(block)),
+            Err(error) => return Err(permission_denied(path, error)),
+        }
+        tries += 1;
+    }
+}
+
+fn in_use_out_of_sight(block: &Block) -> Refusal {
+    let sentence = format!("{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.", block.path());
+    Refusal::guard("device_in_use", FIELD, sentence, "Wait for the other run, or choose another target; a device in use is never written.")
+}
+
+/// Reading rights are enough for a claim, and closing the node wakes nobody that watches for writers. Nonblocking, so
+/// that a drive without medium does not wait for one.
+fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
+    open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra, Mode::empty())
+}

@@ -1,0 +1,77 @@
+//! Files: under a target root, no image of a loop device, no swap, no other name elsewhere.
+
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
+use super::{FIELD, Guard, Purpose};
+use crate::host::place::{Place, Stat};
+use crate::refusal::Refusal;
+
+impl Guard {
+    pub(super) fn admit_file(&self, place: &Place, purpose: Purpose) -> Result<(), Refusal> {
+        if !self.is_under_root(&place.path) {
+            return Err(self.outside_roots(&place.path));
+        }
+        match place.stat {
+            Some(stat) if purpose == Purpose::Write => {
+                self.refuse_needed_file(&place.path, stat)?;
+                permitted(&place.path, Access::READ_OK | Access::WRITE_OK)
+            }
+            Some(_) => permitted(&place.path, Access::READ_OK),
+            // It will have to be made, also for reading.
+            None => permitted(place.directory(), Access::WRITE_OK | Access::EXEC_OK),
+        }
+    }
+
+    fn outside_roots(&self, path: &Path) -> Refusal {
+        let roots = self.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+        let sentence = format!("{} lies outside the target roots ({roots}).", path.display());
+        Refusal::guard("outside_roots", FIELD, sentence, "Name a file under one of them, or start with --target-root for its directory.")
+    }
+
+    /// What the file is to somebody else.
+    fn refuse_needed_file(&self, path: &Path, stat: Stat) -> Result<(), Refusal> {
+        if let Some(name) = self.loop_on_file(path, stat) {
+            let sentence = format!("{} is the file behind {name}: writing it would change that device.", path.display());
+            return Err(Refusal::guard("backs_loop", FIELD, sentence, format!("Detach it (losetup -d /dev/{name}), or use the device itself.")));
+        }
+        if self.host.swaps.iter().any(|swap| Path::new(swap) == path || Place::find(Path::new(swap)).stat.is_some_and(|s| s.is_same(&stat))) {
+            let sentence = format!("{} is swapped to.", path.display());
+            return Err(Refusal::guard("swap_file", FIELD, sentence, "Choose another file, or end the swapping with swapoff."));
+        }
+        if stat.links > 1 {
+            let sentence = format!("{} has {} names (hard links), so that writing it may change a file elsewhere.", path.display(), stat.links);
+            return Err(Refusal::guard("hard_linked", FIELD, sentence, "Choose another name, or remove this one and let the run make the file."));
+        }
+        Ok(())
+    }
+
+    /// The loop device that a file is behind. By inode, and by name too: btrfs tells loop devices another filesystem
+    /// number than stat(2).
+    fn loop_on_file(&self, path: &Path, stat: Stat) -> Option<&str> {
+        let is_behind = |backing: &crate::host::blocks::Backing| {
+            Path::new(&backing.path) == path || (backing.on == Some(stat.dev) && backing.inode == Some(stat.inode))
+        };
+        self.host.loops().find(|block| block.backing.as_ref().is_some_and(is_behind)).map(|block| block.name.as_str())
+    }
+}
+
+/// Whether access(2) allows it; a filesystem mounted read-only is told from missing rights.
+fn permitted(path: &Path, wanted: Access) -> Result<(), Refusal> {
+    match access(path, wanted) {
+        Ok(()) => Ok(()),
+        Err(Errno::ROFS) => {
+            let sentence = format!("{} lies on a filesystem that is mounted read-only.", path.display());
+            Err(Refusal::guard("read_only", FIELD, sentence, "Choose a target on another filesystem."))
+        }
+        Err(error) => Err(permission_denied(path, error)),
+    }
+}
+
+/// The user of the runner may not do it.
+pub(super) fn permission_denied(path: &Path, error: Errno) -> Refusal {
+    let sentence = format!("{} cannot be opened: {}.", path.display(), std::io::Error::from(error));
+    Refusal::environment("permission_denied", FIELD, sentence, "Run as a user who may (root for devices), or change its rights.")
+}

@@ -1,0 +1,94 @@
+//! The few ioctls that no library wraps: what is behind a loop device, what a file's extents are, dropping a block
+//! device's page cache. Source: linux/loop.h, linux/fiemap.h, linux/fs.h.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::io::Result;
+use rustix::ioctl::{Getter, NoArg, Opcode, Updater, ioctl};
+
+const LOOP_GET_STATUS64: Opcode = 0x4C05;
+const BLKFLSBUF: Opcode = 0x1261;
+const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
+/// FIEMAP_FLAG_SYNC: write dirty pages first, so that what they will become is told.
+const FIEMAP_FLAG_SYNC: u32 = 0x1;
+const FIEMAP_EXTENT_LAST: u32 = 0x1;
+const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
+/// Extents asked for in one call: 14 KiB of answer.
+const EXTENTS_PER_CALL: usize = 256;
+
+/// Head of `struct loop_info64`; the names and keys behind it are not looked at.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LoopStatus {
+    /// Number of the filesystem that the backing file lies on.
+    pub device: u64,
+    /// Inode number of the backing file.
+    pub inode: u64,
+    /// Number of the backing device; 0 when it is a file.
+    pub rdevice: u64,
+    rest: [u64; 26],
+}
+
+/// What is behind a loop device; `None` when nothing is or asking is not permitted.
+pub fn loop_status(node: &Path) -> Option<LoopStatus> {
+    let node = File::open(node).ok()?;
+    // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, 232 bytes, which LoopStatus is as large as.
+    unsafe { ioctl(node.as_fd(), Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
+}
+
+/// Writes a block device's dirty pages and drops all of its page cache. Needs CAP_SYS_ADMIN.
+///
+/// # Errors
+/// EACCES without that capability; EIO when dirty pages could not be written.
+pub fn flush_block_device(device: impl AsFd) -> Result<()> {
+    // SAFETY: BLKFLSBUF takes no argument.
+    unsafe { ioctl(device, NoArg::<BLKFLSBUF>::new()) }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved: [u64; 2],
+    flags: u32,
+    reserved32: [u32; 3],
+}
+
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+    extents: [Extent; EXTENTS_PER_CALL],
+}
+
+/// What some of a file's extents tell.
+pub struct Extents {
+    /// Whether one of them is allocated but was never written.
+    pub unwritten: bool,
+    /// Where the next extents are to be asked for, in bytes; `None` when these were the last.
+    pub next: Option<u64>,
+}
+
+/// Some extents of a file from byte `start` on. `sync` writes its dirty pages first.
+///
+/// # Errors
+/// EOPNOTSUPP where the filesystem does not tell.
+pub fn extents(file: impl AsFd, start: u64, sync: bool) -> Result<Extents> {
+    let flags = if sync { FIEMAP_FLAG_SYNC } else { 0 };
+    let extents = [Extent::default(); EXTENTS_PER_CALL];
+    let mut map = Fiemap { start, length: u64::MAX - start, flags, mapped_extents: 0, extent_count: EXTENTS_PER_CALL as u32, reserved: 0, extents };
+    // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap with `extent_count` extents behind it, which Fiemap is.
+    unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
+    let found = &map.extents[..(map.mapped_extents as usize).min(EXTENTS_PER_CALL)];
+    let unwritten = found.iter().any(|extent| extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0);
+    let next = found.last().filter(|extent| extent.flags & FIEMAP_EXTENT_LAST == 0).map(|extent| extent.logical + extent.length);
+    Ok(Extents { unwritten, next })
+}
