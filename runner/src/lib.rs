@@ -9,4 +9,5 @@ pub mod job;
 pub mod plan;
 pub mod refusal;
 pub mod report;
+pub mod target;
 pub mod units;
