@@ -15,4 +15,5 @@ mod pattern;
 pub mod plan;
 pub mod refusal;
 pub mod report;
+pub mod target;
 pub mod units;
