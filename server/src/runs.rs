@@ -1,4 +1,6 @@
 //! Runs.
 
+pub mod filter;
 pub mod http;
+pub mod summary;
 pub mod words;
