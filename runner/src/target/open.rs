@@ -108,9 +108,12 @@ pub(super) fn purpose(job: &ResolvedJob) -> Purpose {
 fn flags(job: &ResolvedJob) -> OFlags {
     let mut flags = OFlags::CLOEXEC | if job.rw.destroys() { OFlags::RDWR } else { OFlags::RDONLY };
     flags.set(OFlags::DIRECT, job.direct);
-    flags.set(OFlags::SYNC, job.sync == SyncMode::Sync);
-    flags.set(OFlags::DSYNC, job.sync != SyncMode::None);
-    flags
+    flags | match job.sync {
+        SyncMode::None => OFlags::empty(),
+        SyncMode::Sync => OFlags::SYNC,
+        // rustix 1.1.6 gives its DSYNC the value of O_SYNC.
+        SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
+    }
 }
 
 /// Without updates of the access time, which only the owner and root may do without.
