@@ -4,14 +4,14 @@
 mod scratch;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use leadline_runner::host::{View, devices};
 use leadline_runner::plan::HostView;
 use leadline_runner::target::Targets;
-use scratch::{Loop, Mounted, directory, image, job, run, target};
+use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
 use serde_json::json;
 
 const MIB: u64 = 1 << 20;
@@ -121,20 +121,29 @@ fn a_device_mounted_in_another_namespace() {
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    println!("SKIP: no mount namespace can be made here");
+    skip("no mount namespace can be made here");
+}
+
+/// An MBR with one Linux partition from 1 MiB to the end.
+fn write_partition_table(disk: &Path) {
+    let (start, sectors) = (2048u32, (DISK_BYTES / 512) as u32 - 2048);
+    let mut mbr = [0; 512];
+    mbr[450] = 0x83;
+    mbr[454..458].copy_from_slice(&start.to_le_bytes());
+    mbr[458..462].copy_from_slice(&sectors.to_le_bytes());
+    mbr[510..].copy_from_slice(&[0x55, 0xaa]);
+    fs::OpenOptions::new().write(true).open(disk).unwrap().write_all_at(&mbr, 0).unwrap();
 }
 
 #[test]
 fn a_disk_with_a_mounted_partition() {
     let scene = Scene::new();
     let file = scene.image("a");
-    if let Err(error) = run("sh", &["-c", &format!("echo '2048,' | sfdisk -q {}", file.display())]) {
-        return println!("SKIP: no partition table can be made here: {error}");
-    }
+    write_partition_table(&file);
     let Some(disk) = Loop::attach(&file, &["--partscan"]) else { return };
     let part = format!("{}p1", disk.0);
     if !Path::new(&part).exists() {
-        return println!("SKIP: this kernel does not scan loop devices for partitions");
+        return skip("this kernel does not scan loop devices for partitions");
     }
     scene.refused(&part, "raw_write_refused", "not a loop device");
     let _mounted = scene.mount(&part, &["mkfs.ext4", "-q"]);
@@ -148,7 +157,7 @@ fn both_members_of_a_mounted_btrfs() {
     let (Some(one), Some(two)) = (scene.disk("a"), scene.disk("b")) else { return };
     run("mkfs.btrfs", &["-q", "-f", &one.0, &two.0]).unwrap();
     if let Err(error) = run("btrfs", &["device", "scan", &one.0, &two.0]) {
-        return println!("SKIP: btrfs cannot be used here: {error}");
+        return skip(&format!("btrfs cannot be used here: {error}"));
     }
     let _mounted = Mounted::new(&one.0, &scene.dir.path().join("mnt"));
     scene.refused(&one.0, "device_in_use", "mnt");
@@ -164,7 +173,7 @@ fn swap_devices_and_swap_files() {
     for (path, code) in [(disk.0.clone(), "device_in_use"), (file.display().to_string(), "swap_file")] {
         run("mkswap", &["-q", &path]).unwrap();
         match run("swapon", &[&path]) {
-            Err(error) => println!("SKIP: nothing can be swapped to here: {error}"),
+            Err(error) => skip(&format!("nothing can be swapped to here: {error}")),
             Ok(_) => {
                 let said = scene.writing(&path);
                 run("swapoff", &[&path]).unwrap();

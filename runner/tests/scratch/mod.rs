@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +23,11 @@ pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{program} {args:?}: {}", text(&output.stderr))) }
+}
+
+/// Says that something is not tested, past the capture of test output: a skip is never silent.
+pub fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
 }
 
 /// A file full of data.
@@ -46,7 +52,7 @@ impl Loop {
         match run("losetup", &args) {
             Ok(path) => Some(Self(path)),
             Err(error) => {
-                println!("SKIP: no loop device can be attached here: {error}");
+                skip(&format!("no loop device can be attached here: {error}"));
                 None
             }
         }
