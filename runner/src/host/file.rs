@@ -100,6 +100,7 @@ fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::fixture::skip;
     use rustix::fs::{FallocateFlags, fallocate, ftruncate};
     use std::io::{Read, Write};
 
@@ -127,7 +128,7 @@ mod tests {
     fn unwritten_extents_are_not_written_even_when_cached() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
-                return println!("SKIP: the filesystem of the temporary directory has no fallocate");
+                return skip("the filesystem of the temporary directory has no fallocate");
             }
             assert_eq!(is_fully_written(path), Some(false));
             file.read_exact(&mut vec![0; MIB as usize]).unwrap();
@@ -140,7 +141,7 @@ mod tests {
     fn data_over_unwritten_extents_is_written_while_still_dirty() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
-                return println!("SKIP: the filesystem of the temporary directory has no fallocate");
+                return skip("the filesystem of the temporary directory has no fallocate");
             }
             file.write_all(&vec![7; MIB as usize]).unwrap();
             assert_eq!(is_fully_written(path), Some(true));

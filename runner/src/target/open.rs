@@ -1,5 +1,6 @@
 //! Opening: the guard first, then the descriptor, then whether it is what the guard and the plan looked at.
 
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
@@ -9,7 +10,7 @@ use rustix::io::Errno;
 
 use super::made::Made;
 use super::{Opened, Targets};
-use crate::guard::{Admission, Guard, Purpose};
+use crate::guard::{Guard, Purpose};
 use crate::host::place::{Place, Stat};
 use crate::job::SyncMode;
 use crate::plan::{PathKind, ResolvedJob, Target, TargetKind};
@@ -79,11 +80,11 @@ impl Targets {
 
     /// The number of the descriptor that holds a device for this run, taken now or before.
     fn claim(&mut self, guard: &Guard, place: &Place, stat: Stat) -> Result<i32, Refusal> {
-        if !self.claims.contains_key(&stat.rdev) {
-            self.claims.insert(stat.rdev, guard.admit(place, Purpose::Write)?);
-        }
-        let held = self.claims.get(&stat.rdev).and_then(|Admission { claim }| claim.as_ref());
-        held.map(AsRawFd::as_raw_fd).ok_or_else(|| changed(&place.path.to_string_lossy(), "is not held"))
+        let admission = match self.claims.entry(stat.rdev) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(free) => free.insert(guard.admit(place, Purpose::Write)?),
+        };
+        admission.claim.as_ref().map(AsRawFd::as_raw_fd).ok_or_else(|| changed(&place.path.to_string_lossy(), "is not held"))
     }
 
     /// Whether an open device is the one that the guard looked at, under the name and of the size that the plan saw.
@@ -108,9 +109,12 @@ pub(super) fn purpose(job: &ResolvedJob) -> Purpose {
 fn flags(job: &ResolvedJob) -> OFlags {
     let mut flags = OFlags::CLOEXEC | if job.rw.destroys() { OFlags::RDWR } else { OFlags::RDONLY };
     flags.set(OFlags::DIRECT, job.direct);
-    flags.set(OFlags::SYNC, job.sync == SyncMode::Sync);
-    flags.set(OFlags::DSYNC, job.sync != SyncMode::None);
-    flags
+    flags | match job.sync {
+        SyncMode::None => OFlags::empty(),
+        SyncMode::Sync => OFlags::SYNC,
+        // rustix 1.1.6 gives its DSYNC the value of O_SYNC.
+        SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
+    }
 }
 
 /// Without updates of the access time, which only the owner and root may do without.

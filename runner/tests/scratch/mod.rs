@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +23,11 @@ pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{program} {args:?}: {}", text(&output.stderr))) }
+}
+
+/// Says that something is not tested, past the capture of test output: a skip is never silent.
+pub fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
 }
 
 /// A file full of data.
@@ -46,7 +52,7 @@ impl Loop {
         match run("losetup", &args) {
             Ok(path) => Some(Self(path)),
             Err(error) => {
-                println!("SKIP: no loop device can be attached here: {error}");
+                skip(&format!("no loop device can be attached here: {error}"));
                 None
             }
         }
@@ -88,20 +94,25 @@ pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value 
 
 /// A job as the plan resolves it, with what is `changed`.
 pub fn job(rw: &str, targets: Vec<Value>, changed: Value) -> ResolvedJob {
-    let same = |value: Value| json!({"read": value, "write": value, "trim": value});
-    let mut job = json!({
-        "name": "test", "mode": "direct", "targets": targets, "size": 1 << 20, "io_size": 1 << 20, "offset": 0, "offset_increment": 0,
-        "rw": rw, "rw_modifier": null, "rwmixread": null, "bs": same(json!({"min": 4096, "max": 4096, "split": []})), "blockalign": same(json!(4096)),
-        "random_distribution": same(json!({"kind": "random"})), "percentage_random": same(json!(100)), "norandommap": false, "randseed": 1,
-        "iodepth": 1, "iodepth_batch_submit": null, "iodepth_batch_complete_min": null, "numjobs": 1, "direct": true, "ioengine": "psync",
-        "runtime_ms": null, "time_based": false, "ramp_ms": 0, "startdelay_ms": 0, "loops": 1, "number_ios": null, "invalidate": true,
-        "pre_read": false, "fadvise_hint": "random", "drop_caches": false, "sync": "none", "fsync": 0, "fdatasync": 0, "end_fsync": false,
-        "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false, "rate": same(Value::Null),
-        "rate_iops": same(Value::Null), "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "refill_buffers": false,
-        "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
-    });
+    let mut job: Value = serde_json::from_str(PLAIN_JOB).unwrap();
+    (job["rw"], job["targets"]) = (json!(rw), json!(targets));
     for (name, value) in changed.as_object().unwrap() {
         job[name] = value.clone();
     }
     serde_json::from_value(job).unwrap()
 }
+
+const PLAIN_JOB: &str = r#"{
+    "name": "test", "mode": "direct", "size": 1048576, "io_size": 1048576, "offset": 0, "offset_increment": 0, "rw_modifier": null,
+    "rwmixread": null, "norandommap": false, "randseed": 1, "iodepth": 1, "iodepth_batch_submit": null, "iodepth_batch_complete_min": null,
+    "bs": {"read": {"min": 4096, "max": 4096, "split": []}, "write": {"min": 4096, "max": 4096, "split": []}, "trim": {"min": 4096, "max": 4096, "split": []}},
+    "blockalign": {"read": 4096, "write": 4096, "trim": 4096},
+    "random_distribution": {"read": {"kind": "random"}, "write": {"kind": "random"}, "trim": {"kind": "random"}},
+    "percentage_random": {"read": 100, "write": 100, "trim": 100}, "numjobs": 1, "direct": true, "ioengine": "psync",
+    "runtime_ms": null, "time_based": false, "ramp_ms": 0, "startdelay_ms": 0, "loops": 1, "number_ios": null, "invalidate": true,
+    "pre_read": false, "fadvise_hint": "random", "drop_caches": false, "sync": "none", "fsync": 0, "fdatasync": 0, "end_fsync": false,
+    "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false,
+    "rate": {"read": null, "write": null, "trim": null}, "rate_iops": {"read": null, "write": null, "trim": null},
+    "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "refill_buffers": false, "buffer_compress_percentage": 0,
+    "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
+}"#;
