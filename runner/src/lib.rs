@@ -7,6 +7,7 @@ pub mod guard;
 pub mod host;
 pub mod job;
 pub mod plan;
+pub mod probe;
 pub mod refusal;
 pub mod report;
 pub mod target;
