@@ -13,6 +13,7 @@ pub mod job;
 mod pace;
 mod pattern;
 pub mod plan;
+mod print;
 pub mod refusal;
 pub mod report;
 pub mod target;
