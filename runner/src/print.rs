@@ -1,0 +1,3 @@
+//! What a terminal shows: pure functions from words to text.
+
+pub(crate) mod number;
