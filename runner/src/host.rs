@@ -2,18 +2,30 @@
 //! below. Whatever could not be found out is null, with the reason in `absent`.
 
 pub(crate) mod blocks;
+mod devices;
+mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod identity;
 pub(crate) mod inventory;
 pub(crate) mod ioctl;
 pub(crate) mod kernel;
-pub(crate) mod mounts;
+mod look;
+pub(crate) mod meminfo;
+mod mounts;
 pub(crate) mod place;
+mod signature;
+mod uring;
+mod view;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use devices::devices;
+pub use look::look;
+pub use view::View;
 
 /// The host as found.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]

@@ -13,6 +13,8 @@ pub mod job;
 mod pace;
 mod pattern;
 pub mod plan;
+pub mod probe;
 pub mod refusal;
 pub mod report;
+pub mod target;
 pub mod units;

@@ -6,6 +6,7 @@ pub mod error;
 pub mod hosts;
 pub mod routes;
 pub mod runs;
+pub mod store;
 
 /// What handlers share.
 #[derive(Clone)]

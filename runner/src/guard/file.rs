@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use super::{FIELD, Guard, Purpose};
 use crate::host::place::{Place, Stat};
+use crate::plan::PathKind;
 use crate::refusal::Refusal;
 
 impl Guard {
@@ -20,6 +21,8 @@ impl Guard {
                 permitted(&place.path, Access::READ_OK | Access::WRITE_OK)
             }
             Some(_) => permitted(&place.path, Access::READ_OK),
+            // Nothing can be said of a directory that is not there; the plan refuses it.
+            None if place.kind == PathKind::MissingDirectory => Ok(()),
             // It will have to be made, also for reading.
             None => permitted(place.directory(), Access::WRITE_OK | Access::EXEC_OK),
         }

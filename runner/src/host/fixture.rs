@@ -1,11 +1,17 @@
 //! A made-up host for tests: a sysfs and a procfs in a temporary directory, written down as a table of files.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::inventory::Inventory;
 use super::kernel::Kernel;
+
+/// Says that something is not tested, past the capture of test output: a skip is never silent.
+pub fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
+}
 
 /// A host with these files under its `sys` and `proc`. Every directory under `sys/devices` that has a `dev` becomes a
 /// block device.

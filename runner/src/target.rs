@@ -1,0 +1,64 @@
+//! The targets of a run: admitted by the guard, laid out, opened, and tidied away. After `open` everything goes by
+//! descriptor; a path is looked at once.
+//!
+//! A device to be written is held exclusively from `open` until the `Targets` are dropped; the descriptors that do
+//! the I/O are further openings of that very hold, so no name can be swapped underneath. Not here: whether it may be
+//! touched (`guard`), what is done to it (`engine`).
+
+mod cache;
+mod layout;
+mod made;
+mod open;
+mod stamp;
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+pub use cache::{advise, drop_caches, flush, invalidate, pre_read};
+pub use layout::Fill;
+pub use stamp::Stamp;
+
+use crate::guard::Admission;
+use crate::host::kernel::Dev;
+use crate::plan::Target;
+use made::Made;
+
+/// Bytes written or read at once by layout and pre_read: large enough that the device, not the system call, is the
+/// limit, and small enough to stop within a second.
+const CHUNK_BYTES: usize = 1 << 20;
+/// The time between two reports of progress.
+const PROGRESS_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// A target ready for I/O.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its descriptor; for a target that is nothing (`ioengine=null`) that of /dev/null.
+    pub fd: OwnedFd,
+    /// What the plan says of it.
+    pub target: Target,
+}
+
+/// How something that can be stopped came to its end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Finish {
+    /// It is done.
+    Done,
+    /// The stop flag was set before.
+    Stopped,
+}
+
+/// What one run holds and made. Dropping it lets the devices go; files are removed by `clean_up` only.
+#[derive(Debug)]
+pub struct Targets {
+    roots: Vec<PathBuf>,
+    claims: BTreeMap<Dev, Admission>,
+    made: Vec<Made>,
+}
+
+impl Targets {
+    /// Nothing held yet. `roots`: the target roots, as given to `host::View`.
+    pub fn new(roots: Vec<PathBuf>) -> Self {
+        Self { roots, claims: BTreeMap::new(), made: Vec::new() }
+    }
+}

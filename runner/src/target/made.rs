@@ -1,0 +1,50 @@
+//! Files that this run made, and their removal: never anything that was there before, never anything that took their
+//! place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Targets;
+use crate::host::place::{Place, Stat};
+use crate::plan::PathKind;
+use crate::refusal::Refusal;
+
+/// One file that this run made.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) path: PathBuf,
+    stat: Stat,
+    unlink: bool,
+}
+
+impl Made {
+    /// Keeps in mind a file just made; `unlink`: the job wants it removed in the end.
+    pub(super) fn new(path: &Path, stat: Stat, unlink: bool) -> Self {
+        Self { path: path.into(), stat, unlink }
+    }
+
+    /// Removes it, if it is still the same regular file.
+    pub(super) fn remove(&self) -> Result<bool, Refusal> {
+        let place = Place::find(&self.path);
+        if place.kind != PathKind::File || place.path != self.path || !place.stat.is_some_and(|now| now.is_same(&self.stat)) {
+            return Ok(false);
+        }
+        fs::remove_file(&self.path).map(|()| true).map_err(|error| {
+            let sentence = format!("{} cannot be removed: {error}.", self.path.display());
+            Refusal::environment("clean_up_failed", "unlink", sentence, "Remove it by hand.")
+        })
+    }
+}
+
+impl Targets {
+    /// Removes the files that this run made for jobs with `unlink=1`, and tells how many. To be called at the end of
+    /// every run, also a failed one.
+    ///
+    /// # Errors
+    /// `clean_up_failed` for the first that could not be removed; the others are removed all the same.
+    pub fn clean_up(&mut self) -> Result<usize, Refusal> {
+        let results: Vec<_> = self.made.drain(..).filter(|made| made.unlink).map(|made| made.remove()).collect();
+        let removed: Vec<bool> = results.into_iter().collect::<Result<_, _>>()?;
+        Ok(removed.into_iter().filter(|&removed| removed).count())
+    }
+}

@@ -1,0 +1,105 @@
+//! The probes against I/O whose number is known.
+
+mod scratch;
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Instant;
+
+use leadline_runner::probe::{Counters, Probes, Window};
+use scratch::{Loop, directory, image, run};
+
+const MIB: u64 = 1 << 20;
+const BLOCK: usize = 4096;
+
+fn window(probes: &mut Probes, work: impl FnOnce()) -> Window {
+    let before = probes.read();
+    work();
+    Counters::window(&before, &probes.read())
+}
+
+fn direct(path: &str) -> File {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(path).unwrap()
+}
+
+/// Calls `io` with an aligned block and the offsets of `count` blocks that do not follow each other.
+fn each_block(count: u64, mut io: impl FnMut(&mut [u8], u64)) {
+    let mut memory = vec![1; 2 * BLOCK];
+    let head = memory.as_ptr().align_offset(BLOCK);
+    (0..count).for_each(|number| io(&mut memory[head..head + BLOCK], number * 3 * BLOCK as u64));
+}
+
+#[test]
+fn a_loop_device_counts_exactly_what_was_issued() {
+    let dir = directory();
+    let file = dir.path().join("disk");
+    image(&file, 32 * MIB);
+    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let device = direct(&disk.0);
+    let mut probes = Probes::new(&[disk.name().into()]);
+    let reads = window(&mut probes, || each_block(1000, |block, at| device.read_exact_at(block, at).unwrap())).device.unwrap();
+    assert_eq!((reads.read_ios, reads.read_bytes, reads.write_ios), (1000, 1000 * BLOCK as u64, 0));
+    let writes = window(&mut probes, || each_block(500, |block, at| device.write_all_at(block, at).unwrap())).device.unwrap();
+    assert_eq!((writes.write_ios, writes.write_bytes, writes.read_ios), (500, 500 * BLOCK as u64, 0));
+}
+
+#[test]
+fn the_leaf_of_a_loop_is_the_device_under_its_file() {
+    let dir = directory();
+    let file = dir.path().join("disk");
+    image(&file, 8 * MIB);
+    let under = rustix::fs::major(fs::metadata(&file).unwrap().dev());
+    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let leaves = window(&mut Probes::new(&[disk.name().into()]), || ()).leaves;
+    match under {
+        0 => assert_eq!(leaves[0].0, disk.name(), "tmpfs and overlay have no device under them"),
+        _ => assert!(leaves.iter().all(|(name, _)| Path::new("/sys/class/block").join(name).exists() && name != disk.name()), "{leaves:?}"),
+    }
+}
+
+#[test]
+fn memory_shows_pages_that_were_read() {
+    let dir = directory();
+    let file = dir.path().join("f");
+    image(&file, 64 * MIB);
+    let before = Probes::new(&[]).read().memory.unwrap();
+    run("dd", &[&format!("of={}", dir.path().join("g").display()), &format!("if={}", file.display()), "bs=1M", "status=none"]).unwrap();
+    let after = Probes::new(&[]).read().memory.unwrap();
+    assert!(after.cached > before.cached + 32 * MIB, "{before:?} {after:?}");
+    assert!(after.dirty > 0);
+}
+
+#[test]
+fn a_busy_loop_shows_as_one_processor() {
+    let mut probes = Probes::new(&[]);
+    let begin = Instant::now();
+    let busy = window(&mut probes, || while begin.elapsed().as_millis() < 300 { std::hint::spin_loop() });
+    let cpu = busy.cpu.unwrap();
+    assert!(busy.elapsed_ns >= 300_000_000);
+    // Other work on the host may take its share.
+    assert!((20.0..=250.0).contains(&(cpu.process_user + cpu.process_system)), "{cpu:?}");
+    assert!((0.0..=100.1).contains(&(cpu.machine_user + cpu.machine_system + cpu.machine_iowait + cpu.machine_steal)), "{cpu:?}");
+}
+
+#[test]
+fn what_is_missing_has_its_reason() {
+    let mut probes = Probes::new(&[]);
+    assert!(probes.absent()["device"].contains("no target lies on a block device"));
+    assert_eq!(window(&mut probes, || ()).device, None);
+    assert_eq!(probes.absent().contains_key("pressure"), !Path::new("/proc/pressure/io").exists());
+}
+
+/// The cost that `probe.rs` quotes. Run by hand: a busy host would make it fail for no reason.
+#[test]
+#[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
+fn a_reading_costs_little() {
+    const READINGS: u32 = 10_000;
+    let name = fs::read_dir("/sys/class/block").unwrap().flatten().next().unwrap().file_name().into_string().unwrap();
+    let mut probes = Probes::new(&[name]);
+    let begin = Instant::now();
+    (0..READINGS).for_each(|_| drop(std::hint::black_box(probes.read())));
+    let each = begin.elapsed() / READINGS;
+    eprintln!("{each:?} a reading");
+    assert!(each.as_micros() < 1000);
+}

@@ -1,0 +1,118 @@
+//! Real things to test on, made by the test itself and gone with it: a directory, loop devices on files in it, and
+//! jobs as the plan would resolve them.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use leadline_runner::plan::ResolvedJob;
+use serde_json::{Value, json};
+
+/// A directory of the test's own, without symbolic links in its path. Under `target`, which lies on a real filesystem
+/// where the temporary directory may be a tmpfs.
+pub fn directory() -> tempfile::TempDir {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    tempfile::tempdir_in(base.canonicalize().unwrap()).unwrap()
+}
+
+/// Runs a program; its output when it succeeded.
+pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{program} {args:?}: {}", text(&output.stderr))) }
+}
+
+/// Says that something is not tested, past the capture of test output: a skip is never silent.
+pub fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
+}
+
+/// A file full of data.
+pub fn image(path: &Path, bytes: u64) {
+    let file = File::create(path).unwrap();
+    let chunk = vec![0x5a; 1 << 20];
+    for offset in (0..bytes).step_by(chunk.len()) {
+        file.write_all_at(&chunk[..chunk.len().min((bytes - offset) as usize)], offset).unwrap();
+    }
+    file.sync_all().unwrap();
+}
+
+/// A loop device, detached when dropped.
+pub struct Loop(pub String);
+
+impl Loop {
+    /// Attaches a file or device; `None`, said aloud, where that is not permitted.
+    pub fn attach(file: &Path, options: &[&str]) -> Option<Self> {
+        let mut args = vec!["--find", "--show"];
+        args.extend(options);
+        args.push(file.to_str().unwrap());
+        match run("losetup", &args) {
+            Ok(path) => Some(Self(path)),
+            Err(error) => {
+                skip(&format!("no loop device can be attached here: {error}"));
+                None
+            }
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.0.trim_start_matches("/dev/")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = run("losetup", &["--detach", &self.0]);
+    }
+}
+
+/// A mount, undone when dropped.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    pub fn new(device: &str, at: &Path) -> Self {
+        fs::create_dir_all(at).unwrap();
+        run("mount", &[device, at.to_str().unwrap()]).unwrap();
+        Self(at.into())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
+/// One target as the plan writes it down.
+pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
+    json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
+        "filesystem": null, "device": null, "alignment": 512, "clone": null})
+}
+
+/// A job as the plan resolves it, with what is `changed`.
+pub fn job(rw: &str, targets: Vec<Value>, changed: Value) -> ResolvedJob {
+    let mut job: Value = serde_json::from_str(PLAIN_JOB).unwrap();
+    (job["rw"], job["targets"]) = (json!(rw), json!(targets));
+    for (name, value) in changed.as_object().unwrap() {
+        job[name] = value.clone();
+    }
+    serde_json::from_value(job).unwrap()
+}
+
+const PLAIN_JOB: &str = r#"{
+    "name": "test", "mode": "direct", "size": 1048576, "io_size": 1048576, "offset": 0, "offset_increment": 0, "rw_modifier": null,
+    "rwmixread": null, "norandommap": false, "randseed": 1, "iodepth": 1, "iodepth_batch_submit": null, "iodepth_batch_complete_min": null,
+    "bs": {"read": {"min": 4096, "max": 4096, "split": []}, "write": {"min": 4096, "max": 4096, "split": []}, "trim": {"min": 4096, "max": 4096, "split": []}},
+    "blockalign": {"read": 4096, "write": 4096, "trim": 4096},
+    "random_distribution": {"read": {"kind": "random"}, "write": {"kind": "random"}, "trim": {"kind": "random"}},
+    "percentage_random": {"read": 100, "write": 100, "trim": 100}, "numjobs": 1, "direct": true, "ioengine": "psync",
+    "runtime_ms": null, "time_based": false, "ramp_ms": 0, "startdelay_ms": 0, "loops": 1, "number_ios": null, "invalidate": true,
+    "pre_read": false, "fadvise_hint": "random", "drop_caches": false, "sync": "none", "fsync": 0, "fdatasync": 0, "end_fsync": false,
+    "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false,
+    "rate": {"read": null, "write": null, "trim": null}, "rate_iops": {"read": null, "write": null, "trim": null},
+    "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "refill_buffers": false, "buffer_compress_percentage": 0,
+    "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
+}"#;

@@ -1,0 +1,94 @@
+//! What the server keeps, in one SQLite file. `store` and the rooms under it are the only ones that know SQL.
+//!
+//! One connection writes, a few read (WAL). A change of state is on the disk before anybody hears of it
+//! (`synchronous=FULL`); samples are written in batches without waiting for the disk (`NORMAL`), so that keeping
+//! them does not disturb what they measure: they survive the death of the server, and the next state change.
+//! Not here: what may follow what (`runs`), how lists are asked for (`runs::filter`).
+
+mod events;
+mod keys;
+mod list;
+mod open;
+mod rows;
+mod runs;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::{Connection, Sqlite, Transaction};
+use tokio::sync::{Mutex, MutexGuard};
+
+pub use events::Entry;
+pub use keys::{Claim, IdempotencyKey};
+pub use list::Page;
+pub use open::OpenError;
+pub use runs::{NewRun, Unfinished, Update};
+
+/// How much a commit waits for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Durability {
+    /// Until it is on the disk.
+    Full,
+    /// Until it would survive the death of this process.
+    Process,
+}
+
+struct Writer {
+    connection: SqliteConnection,
+    durability: Durability,
+}
+
+impl Writer {
+    async fn begin(&mut self, durability: Durability) -> sqlx::Result<Transaction<'_, Sqlite>> {
+        if self.durability != durability {
+            let pragma = match durability {
+                Durability::Full => "PRAGMA synchronous = FULL",
+                Durability::Process => "PRAGMA synchronous = NORMAL",
+            };
+            sqlx::query(pragma).execute(&mut self.connection).await?;
+            self.durability = durability;
+        }
+        self.connection.begin_with("BEGIN IMMEDIATE").await
+    }
+}
+
+/// The database; clones share it.
+#[derive(Clone)]
+pub struct Store {
+    writer: Arc<Mutex<Writer>>,
+    readers: SqlitePool,
+}
+
+impl Store {
+    async fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().await
+    }
+
+    /// Ends all connections, so that the write-ahead log is folded into the database.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        let mut writer = self.writer().await;
+        // What is in the log is safe; the next start folds it in.
+        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.connection).await;
+    }
+}
+
+/// A value as the JSON text of a column.
+fn json<T: Serialize + ?Sized>(value: &T) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(value)?)
+}
+
+/// The word of a unit variant, as it stands in JSON and in a column.
+fn word<T: Serialize>(value: &T) -> anyhow::Result<String> {
+    match serde_json::to_value(value)? {
+        serde_json::Value::String(word) => Ok(word),
+        other => anyhow::bail!("{other} is not a word"),
+    }
+}
+
+/// The variant of a word.
+fn from_word<T: DeserializeOwned>(word: &str) -> anyhow::Result<T> {
+    Ok(serde_json::from_value(serde_json::Value::String(word.into()))?)
+}

@@ -1,0 +1,122 @@
+//! The events of runs. Only the journal writes them.
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, future, stream::BoxStream};
+use leadline_runner::event::{Phase, PhaseChange, PhaseState, Sample};
+use sqlx::{Sqlite, Transaction};
+
+use super::{Durability, Store};
+
+/// One event as it is kept and told.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its place in the list of its run.
+    pub seq: u64,
+    /// Milliseconds since the run began on its host.
+    pub t_ms: f64,
+    /// Its type.
+    pub kind: &'static str,
+    /// The whole event as JSON in one line, without a line end.
+    pub line: Arc<str>,
+}
+
+impl Store {
+    /// Keeps events that need not be on the disk before they are told.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub async fn append(&self, run: u64, entries: &[Entry]) -> anyhow::Result<()> {
+        let mut writer = self.writer().await;
+        let mut transaction = writer.begin(Durability::Process).await?;
+        insert(&mut transaction, run, entries).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// At most `limit` events of a run from `seq` on, in order.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn events_from(&self, run: u64, seq: u64, limit: u32) -> anyhow::Result<Vec<(u64, Arc<str>)>> {
+        let rows: Vec<(i64, String)> =
+            sqlx::query_as("SELECT seq, line FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?")
+                .bind(run.cast_signed())
+                .bind(i64::try_from(seq).unwrap_or(i64::MAX))
+                .bind(limit)
+                .fetch_all(&self.readers)
+                .await?;
+        Ok(rows.into_iter().map(|(seq, line)| (seq.cast_unsigned(), line.into())).collect())
+    }
+
+    /// The number and time of a run's last event.
+    ///
+    /// # Errors
+    /// The database cannot be read, or the run has no event.
+    pub async fn last_event(&self, run: u64) -> anyhow::Result<(u64, f64)> {
+        let row: (i64, f64) = sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
+            .bind(run.cast_signed())
+            .fetch_one(&self.readers)
+            .await?;
+        Ok((row.0.cast_unsigned(), row.1))
+    }
+
+    /// When the measured window began, in milliseconds since the run began; `None` when it did not.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn measure_begin_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
+        let mut rows =
+            sqlx::query_as::<_, (f64, String)>("SELECT t_ms, line FROM events WHERE run = ? AND type = 'phase' ORDER BY t_ms")
+                .bind(run.cast_signed())
+                .fetch(&self.readers);
+        while let Some((t_ms, line)) = rows.try_next().await? {
+            let change: PhaseChange = serde_json::from_str(&line)?;
+            if (change.phase, change.state) == (Phase::Measure, PhaseState::Begin) {
+                return Ok(Some(t_ms));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The samples of a run that end behind `from_ms` and up to `to_ms`, in milliseconds since the run began, in order,
+    /// each with its end.
+    pub fn samples(&self, run: u64, from_ms: f64, to_ms: f64) -> BoxStream<'_, anyhow::Result<(f64, Sample)>> {
+        sqlx::query_as::<_, (f64, String)>(
+            "SELECT t_ms, line FROM events WHERE run = ? AND type = 'sample' AND t_ms > ? AND t_ms <= ? ORDER BY t_ms",
+        )
+        .bind(run.cast_signed())
+        .bind(from_ms)
+        .bind(to_ms)
+        .fetch(&self.readers)
+        .map_err(anyhow::Error::from)
+        .and_then(|(t_ms, line)| {
+            future::ready(serde_json::from_str(&line).map(|sample| (t_ms, sample)).map_err(anyhow::Error::from))
+        })
+        .boxed()
+    }
+
+    /// The end of a run's last sample, in milliseconds since the run began; `None` when it has none.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn last_sample_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
+        Ok(sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
+            .bind(run.cast_signed())
+            .fetch_one(&self.readers)
+            .await?)
+    }
+}
+
+pub(super) async fn insert(transaction: &mut Transaction<'_, Sqlite>, run: u64, entries: &[Entry]) -> sqlx::Result<()> {
+    for entry in entries {
+        sqlx::query("INSERT INTO events (run, seq, t_ms, type, line) VALUES (?, ?, ?, ?, ?)")
+            .bind(run.cast_signed())
+            .bind(entry.seq.cast_signed())
+            .bind(entry.t_ms)
+            .bind(entry.kind)
+            .bind(&*entry.line)
+            .execute(&mut **transaction)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Idempotency keys: the same key and the same request give the same run again.
+
+use std::time::Duration;
+
+use sqlx::{Sqlite, Transaction};
+
+use super::{Durability, Store};
+
+/// How long a key is remembered: longer than any client retries.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A key with the request that it was sent with.
+#[derive(Clone, Debug)]
+pub struct IdempotencyKey {
+    /// As sent.
+    pub key: String,
+    /// Of the call and its body.
+    pub request_sha256: [u8; 32],
+}
+
+/// What is known about a key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Claim {
+    /// It is new.
+    New,
+    /// The same request came before; this run came of it.
+    Replayed(u64),
+    /// Another request came with it before.
+    Reused,
+}
+
+impl Store {
+    /// What is known about a key.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn claim(&self, key: &IdempotencyKey) -> anyhow::Result<Claim> {
+        Ok(claim(&mut *self.readers.acquire().await?, key).await?)
+    }
+
+    /// Forgets keys that nobody retries with any more.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub async fn forget_old_keys(&self, now_ms: u64) -> anyhow::Result<()> {
+        let before = now_ms.saturating_sub(KEPT.as_millis() as u64).cast_signed();
+        let mut writer = self.writer().await;
+        let mut transaction = writer.begin(Durability::Full).await?;
+        sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?").bind(before).execute(&mut *transaction).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &IdempotencyKey) -> sqlx::Result<Claim> {
+    let row: Option<(Vec<u8>, i64)> = sqlx::query_as("SELECT request_sha256, run FROM idempotency_keys WHERE key = ?")
+        .bind(&key.key)
+        .fetch_optional(connection)
+        .await?;
+    Ok(match row {
+        None => Claim::New,
+        Some((hash, run)) if hash == key.request_sha256 => Claim::Replayed(run.cast_unsigned()),
+        Some(_) => Claim::Reused,
+    })
+}
+
+pub(super) async fn remember(
+    transaction: &mut Transaction<'_, Sqlite>,
+    key: &IdempotencyKey,
+    run: i64,
+    now_ms: i64,
+) -> sqlx::Result<()> {
+    sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, created_at_ms) VALUES (?, ?, ?, ?)")
+        .bind(&key.key)
+        .bind(&key.request_sha256[..])
+        .bind(run)
+        .bind(now_ms)
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Lists of runs: filtered, sorted, a page at a time. Pages go on behind a value (not by count), so that new runs move
+//! nothing.
+
+use sqlx::{QueryBuilder, Sqlite};
+
+use super::Store;
+use super::rows::{RunRow, SUMMARY};
+use crate::runs::filter::{Condition, Cursor, Filter, Key, Term, Value};
+use crate::runs::words::{RunSort, RunSummary, SortOrder};
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The runs, in order.
+    pub runs: Vec<RunSummary>,
+    /// Where the next page begins; `None` on the last one.
+    pub next: Option<Cursor>,
+    /// How many runs match on all pages.
+    pub total: u64,
+}
+
+impl Store {
+    /// A page of the runs that a filter lets through.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn list(&self, filter: &Filter) -> anyhow::Result<Page> {
+        let mut connection = self.readers.acquire().await?;
+        let mut count = QueryBuilder::<Sqlite>::new("SELECT count(*) FROM runs WHERE TRUE");
+        push_conditions(&mut count, &filter.conditions);
+        let total: i64 = count.build_query_scalar().fetch_one(&mut *connection).await?;
+
+        let mut page = QueryBuilder::<Sqlite>::new("");
+        page.push(format_args!("SELECT {SUMMARY} FROM runs WHERE TRUE"));
+        push_conditions(&mut page, &filter.conditions);
+        push_order(&mut page, filter);
+        let rows: Vec<RunRow> = page.build_query_as().fetch_all(&mut *connection).await?;
+        let mut runs = rows.into_iter().map(RunRow::summary).collect::<anyhow::Result<Vec<_>>>()?;
+        let more = runs.len() > filter.limit as usize;
+        runs.truncate(filter.limit as usize);
+        let next = runs.last().filter(|_| more).map(|run| Cursor { number: run.number, value: sort_value(run, filter.sort) });
+        Ok(Page { runs, next, total: total.cast_unsigned() })
+    }
+}
+
+fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
+    for condition in conditions {
+        query.push(if condition.negated { " AND NOT " } else { " AND " });
+        push_term(query, &condition.term);
+    }
+}
+
+fn push_term(query: &mut QueryBuilder<Sqlite>, term: &Term) {
+    match term {
+        Term::Text(text) => {
+            // The narrow index is read instead of the wide table.
+            query
+                .push("number IN (SELECT number FROM runs INDEXED BY runs_by_search WHERE instr(search, ")
+                .push_bind(text.clone())
+                .push("))");
+        }
+        Term::Name(text) => {
+            query.push("instr(lower(name), ").push_bind(text.clone()).push(")");
+        }
+        Term::Tag(tags) => {
+            query.push("number IN (SELECT run FROM run_tags WHERE tag IN ");
+            push_list(query, tags);
+            query.push(")");
+        }
+        Term::Is(key, words) => {
+            // A run without a value is not any of them, which NULL would leave open.
+            query.push(format_args!("coalesce({} IN ", column(*key)));
+            push_list(query, words);
+            query.push(", 0)");
+        }
+    }
+}
+
+fn push_list(query: &mut QueryBuilder<Sqlite>, words: &[String]) {
+    query.push("(");
+    let mut list = query.separated(", ");
+    for word in words {
+        list.push_bind(word.clone());
+    }
+    query.push(")");
+}
+
+fn column(key: Key) -> &'static str {
+    match key {
+        Key::Status => "status",
+        Key::Rw => "rw",
+        Key::Mode => "mode",
+        Key::Verdict => "verdict",
+        Key::Device => "device",
+        Key::Host => "host",
+    }
+}
+
+fn sort_column(sort: RunSort) -> &'static str {
+    match sort {
+        RunSort::Number => "number",
+        RunSort::Iops => "iops",
+        RunSort::BytesPerSecond => "bytes_per_second",
+        RunSort::LatP99Ns => "lat_p99_ns",
+        RunSort::Name => "name COLLATE NOCASE",
+        RunSort::CreatedAtMs => "created_at_ms",
+    }
+}
+
+fn sort_value(run: &RunSummary, sort: RunSort) -> Option<Value> {
+    match sort {
+        RunSort::Number => None,
+        RunSort::Iops => run.iops.map(Value::Number),
+        RunSort::BytesPerSecond => run.bytes_per_second.map(Value::Number),
+        RunSort::LatP99Ns => run.lat_p99_ns.map(|ns| Value::Number(ns as f64)),
+        RunSort::Name => Some(Value::Text(run.name.clone())),
+        RunSort::CreatedAtMs => Some(Value::Number(run.created_at_ms as f64)),
+    }
+}
+
+/// Behind the cursor, in order, one more than the page holds. Runs without the value come last, either way.
+fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+    let column = sort_column(filter.sort);
+    let (behind, way) = match filter.order {
+        SortOrder::Asc => (">", "ASC"),
+        SortOrder::Desc => ("<", "DESC"),
+    };
+    if let Some(cursor) = &filter.cursor {
+        query.push(" AND (");
+        match (filter.sort, &cursor.value) {
+            (RunSort::Number, _) => {}
+            (_, None) => {
+                query.push(format_args!("{column} IS NULL AND "));
+            }
+            (_, Some(value)) => {
+                query.push(format_args!("{column} IS NULL OR {column} {behind} "));
+                push_value(query, value);
+                query.push(format_args!(" OR {column} = "));
+                push_value(query, value);
+                query.push(" AND ");
+            }
+        }
+        query.push(format_args!("number {behind} ")).push_bind(cursor.number.cast_signed()).push(")");
+    }
+    query.push(format_args!(" ORDER BY {column} {way} NULLS LAST, number {way} LIMIT ")).push_bind(filter.limit + 1);
+}
+
+fn push_value(query: &mut QueryBuilder<Sqlite>, value: &Value) {
+    match value {
+        Value::Number(number) => query.push_bind(*number),
+        Value::Text(text) => query.push_bind(text.clone()),
+    };
+}
