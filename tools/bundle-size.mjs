@@ -1,0 +1,28 @@
+// What a browser must load before it shows the first page: the scripts and styles that index.html names, compressed.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const DIST = new URL('../web/dist/', import.meta.url).pathname;
+/** Bytes of compressed script: at 10 Mbit/s, 200 ms. */
+const SCRIPT_LIMIT = 250 * 1024;
+/** Bytes of compressed style sheets. */
+const STYLE_LIMIT = 60 * 1024;
+
+function compressed(names) {
+  return names.reduce((sum, name) => sum + gzipSync(readFileSync(join(DIST, name)), { level: 9 }).length, 0);
+}
+
+function check(what, names, limit) {
+  const bytes = compressed(names);
+  const verdict = bytes <= limit ? 'ok' : 'too much: load what the first page does not show later (lazy route or import)';
+  console.log(`${what}: ${(bytes / 1024).toFixed(1)} of ${limit / 1024} KiB gzip in ${names.length} files, ${verdict}`);
+  return bytes <= limit;
+}
+
+const page = readFileSync(join(DIST, 'index.html'), 'utf8');
+const named = (pattern) => [...page.matchAll(pattern)].map(([, name]) => name.replace(/^\//, ''));
+const scripts = named(/(?:src|href)="([^"]+\.js)"/g);
+const styles = named(/href="([^"]+\.css)"/g);
+const results = [check('scripts', scripts, SCRIPT_LIMIT), check('styles', styles, STYLE_LIMIT)];
+process.exit(scripts.length > 0 && results.every(Boolean) ? 0 : 1);

@@ -1,0 +1,101 @@
+// `make test`: every check there is, one after the other, also when an earlier one failed. Ends with a table of the steps,
+// what failed and what was skipped and why, and the line `N passed, N failed, N skipped`. Outputs stay in target/test.
+//
+// The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test` built.
+// Not here: what has to be installed before (prerequisites), how outputs are counted (counts.mjs).
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cargoTests, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+
+const ROOT = join(import.meta.dirname, '..');
+const LOGS = join(ROOT, 'target/test');
+const WEB = join(ROOT, 'web');
+const TMP = join(ROOT, 'target/tmp');
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+const report = (name) => join(LOGS, name);
+const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
+const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
+
+/** In order: quick ones first, then pages before the server that embeds them, then the browser on top of everything. */
+const STEPS = [
+  { name: 'tools', command: ['node', '--test', '--test-reporter=tap', 'tools/counts.test.mjs'], count: nodeTests },
+  { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
+  { name: 'pages build', command: ['make', '--no-print-directory', 'web/dist/index.html'] },
+  { name: 'pages lint', ...web('biome', 'check', '--error-on-warnings', '.') },
+  { name: 'pages types', ...web('tsc', '--noEmit') },
+  { name: 'pages generated', command: ['sh', '-c', freshTypes], in: WEB, env: { GENERATE_INTO: join(TMP, 'generated') } },
+  { name: 'pages dead code', ...web('knip') },
+  { name: 'pages size', command: ['node', 'tools/bundle-size.mjs'] },
+  {
+    name: 'pages tests',
+    ...web('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report('vitest.json')}`),
+    count: vitest(report('vitest.json')),
+  },
+  { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
+  {
+    name: 'rust tests',
+    command: ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--', '--show-output'],
+    count: cargoTests,
+  },
+  {
+    name: 'browser',
+    ...web('playwright', 'test', '--reporter=list,json'),
+    env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report('playwright.json') },
+    count: playwright(report('playwright.json')),
+    skip: () => !CHROMIUM.some(existsSync) && 'no Chromium here: sudo apt-get install chromium',
+  },
+];
+
+const seconds = (ms) => `${(ms / 1000).toFixed(0)} s`;
+
+/** Runs one step, shows what it prints and keeps it; never throws. */
+function run(step) {
+  return new Promise((resolve) => {
+    console.log(`\n[test] ${step.name}: ${step.command.join(' ')}`);
+    const log = createWriteStream(join(LOGS, `${step.name.replaceAll(' ', '-')}.log`));
+    const env = { ...process.env, CI: 'true', TMPDIR: TMP, NO_COLOR: '1', ...step.env };
+    const child = spawn(step.command[0], step.command.slice(1), { cwd: step.in ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const take = (to) => (text) => {
+      output += text;
+      log.write(text);
+      to.write(text);
+    };
+    child.stdout.setEncoding('utf8').on('data', take(process.stdout));
+    child.stderr.setEncoding('utf8').on('data', take(process.stderr));
+    child.on('error', (error) => take(process.stderr)(`${step.command[0]}: ${error.message}\n`));
+    child.on('close', (code) => log.end(() => resolve({ output, code: code ?? 1 })));
+  });
+}
+
+async function result(step) {
+  const reason = step.skip?.();
+  if (reason) return { passed: 0, failed: 0, skips: [`${step.name}: ${reason}`], ms: 0 };
+  const began = performance.now();
+  const { output, code } = await run(step);
+  return { ...(step.count ?? oneCheck)(output, code), ms: performance.now() - began };
+}
+
+function printTable(rows) {
+  console.log('');
+  for (const { name, passed, failed, skips, ms } of rows) {
+    console.log(
+      `${failed ? 'FAILED' : 'ok    '} ${name.padEnd(16)} ${passed} passed, ${failed} failed, ${skips.length} skipped in ${seconds(ms)}`,
+    );
+  }
+  for (const skip of rows.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`);
+  const sum = (count) => rows.reduce((total, row) => total + count(row), 0);
+  const [passed, failed, skipped] = [sum((row) => row.passed), sum((row) => row.failed), sum((row) => row.skips.length)];
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  return failed === 0 && passed > 0;
+}
+
+// Results of an earlier time must not be taken for those of this one.
+for (const folder of [LOGS, TMP]) rmSync(folder, { recursive: true, force: true });
+for (const folder of [LOGS, TMP]) mkdirSync(folder, { recursive: true });
+
+const rows = [];
+for (const step of STEPS) rows.push({ name: step.name, ...(await result(step)) });
+process.exit(printTable(rows) ? 0 : 1);

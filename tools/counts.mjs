@@ -1,0 +1,87 @@
+// How many tests a step passed, failed and skipped, read from what it printed or reported. A skip never counts as a pass:
+// a Rust test that cannot run here prints `SKIP: reason` and returns, and is taken out of the passed ones.
+//
+// Not here: which steps there are and how they run (check.mjs).
+import { readFileSync } from 'node:fs';
+
+/** A step that is one check: it passed when it exited with 0. */
+export function oneCheck(_output, code) {
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
+}
+
+/** `cargo test -- --show-output`: `test result:` lines, `... ignored, reason` and `SKIP: reason` under the test's name. */
+export function cargoTests(output, code) {
+  const sum = { passed: 0, failed: 0, skips: [] };
+  for (const [, passed, failed] of output.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
+    sum.passed += Number(passed);
+    sum.failed += Number(failed);
+  }
+  for (const [, name, reason] of output.matchAll(/^test (\S+) \.\.\. ignored(?:, (.*))?$/gm)) {
+    sum.skips.push(`${name}: ${reason ?? 'ignored'}`);
+  }
+  const shown = shownOutputs(output).filter(({ text }) => /^SKIP: /m.test(text));
+  sum.skips.push(...shown.map(({ name, text }) => `${name}: ${/^SKIP: (.*)$/m.exec(text)[1]}`));
+  sum.passed -= shown.length;
+  return atLeastOneFailure(sum, code);
+}
+
+/** The `---- name stdout ----` blocks of tests that passed; those that failed count as failed, whatever they printed. */
+function shownOutputs(output) {
+  const blocks = output.split(/^successes:$/m).slice(1).flatMap((part) => part.split(/^(?:failures|test result):?/m)[0].split(/^(?=---- )/m));
+  return blocks.flatMap((text) => {
+    const name = /^---- (\S+) stdout ----$/m.exec(text);
+    return name ? [{ name: name[1], text }] : [];
+  });
+}
+
+/** Vitest's JSON report, and the exit code for what the report does not say. */
+export function vitest(file) {
+  return fromReport(file, (report) => ({
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skips: report.testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter(({ status }) => status === 'pending' || status === 'todo').map(({ fullName }) => `${fullName}: skipped`),
+    ),
+  }));
+}
+
+/** Playwright's JSON report; a flaky test passed only when it was tried again, and counts as failed. */
+export function playwright(file) {
+  return fromReport(file, (report) => {
+    const tests = report.suites.flatMap(specsOf).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
+    const having = (status) => tests.filter((test) => test.status === status);
+    return {
+      passed: having('expected').length,
+      failed: having('unexpected').length + having('flaky').length,
+      skips: having('skipped').map(({ title, annotations }) => `${title}: ${annotations[0]?.description ?? 'skipped'}`),
+    };
+  });
+}
+
+function specsOf(suite) {
+  return [...(suite.specs ?? []), ...(suite.suites ?? []).flatMap(specsOf)];
+}
+
+/** `node --test --test-reporter=tap`. */
+export function nodeTests(output, code) {
+  const count = (word) => Number(new RegExp(`^# ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+  return atLeastOneFailure({ passed: count('pass'), failed: count('fail') + count('cancelled'), skips: [] }, code);
+}
+
+function fromReport(file, read) {
+  return (_output, code) => {
+    let sum = { passed: 0, failed: 0, skips: [] };
+    try {
+      sum = read(JSON.parse(readFileSync(file, 'utf8')));
+    } catch {
+      // No report: the program did not come so far, and its exit code tells the rest.
+      code ||= 1;
+    }
+    return atLeastOneFailure(sum, code);
+  };
+}
+
+/** A step that ended badly without naming a failed test (it did not compile, it crashed) has failed once. */
+function atLeastOneFailure(sum, code) {
+  return code !== 0 && sum.failed === 0 ? { ...sum, failed: 1 } : sum;
+}

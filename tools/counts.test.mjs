@@ -1,0 +1,88 @@
+// The counting of tests, on outputs as the programs write them.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { cargoTests, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+
+const CARGO = `
+running 4 tests
+test a::plain ... ok
+test b::needs_root ... ok
+test c::broken ... FAILED
+test d::later ... ignored, needs a disk
+
+successes:
+
+---- a::plain stdout ----
+hello
+
+---- b::needs_root stdout ----
+SKIP: not root
+
+successes:
+    a::plain
+    b::needs_root
+
+failures:
+
+---- c::broken stdout ----
+SKIP: said before it broke
+
+failures:
+    c::broken
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+running 1 test
+test e::doc ... ok
+
+successes:
+
+successes:
+    e::doc
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+`;
+
+test('a skip is taken out of the passed tests of cargo, with its reason', () => {
+  assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
+});
+
+test('what ends badly without a failed test has failed once', () => {
+  const compiled = 'test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out';
+  assert.equal(cargoTests(compiled, 101).failed, 1);
+  assert.equal(cargoTests(compiled, 0).failed, 0);
+  assert.equal(cargoTests('error: could not compile', 101).failed, 1);
+  assert.deepEqual(oneCheck('', 1), { passed: 0, failed: 1, skips: [] });
+});
+
+function reported(read, report, code) {
+  const folder = mkdtempSync(join(tmpdir(), 'counts-'));
+  try {
+    const file = join(folder, 'report.json');
+    if (report) writeFileSync(file, JSON.stringify(report));
+    return read(file)('', code);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("vitest's report is read", () => {
+  const results = [{ assertionResults: [{ status: 'passed', fullName: 'x' }, { status: 'pending', fullName: 'y' }] }];
+  const report = { numPassedTests: 7, numFailedTests: 0, testResults: results };
+  assert.deepEqual(reported(vitest, report, 0), { passed: 7, failed: 0, skips: ['y: skipped'] });
+  assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'no report is a failure');
+});
+
+test("playwright's report is read through nested suites, and flaky is failed", () => {
+  const spec = (title, status, annotations = []) => ({ title, tests: [{ status, annotations }] });
+  const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky')] };
+  const report = { suites: [{ specs: [spec('c', 'skipped', [{ description: 'no chromium' }])], suites: [inner] }] };
+  assert.deepEqual(reported(playwright, report, 1), { passed: 1, failed: 1, skips: ['c: no chromium'] });
+});
+
+test("node's own tests are counted", () => {
+  assert.deepEqual(nodeTests('# pass 5\n# fail 1\n# cancelled 0\n', 1), { passed: 5, failed: 1, skips: [] });
+});
