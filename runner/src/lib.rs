@@ -18,3 +18,4 @@ pub mod refusal;
 pub mod report;
 pub mod target;
 pub mod units;
+mod verdict;
