@@ -19,3 +19,4 @@ pub mod refusal;
 pub mod report;
 pub mod target;
 pub mod units;
+mod verdict;
