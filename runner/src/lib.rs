@@ -4,6 +4,7 @@
 
 mod buffer;
 mod clock;
+mod data;
 mod engine;
 pub mod event;
 pub mod histogram;

@@ -124,7 +124,7 @@ fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
             "Put reads and writes into jobs of their own to let each reach its rate.",
         );
     }
-    if job.rw.writes() && (job.zero_buffers || job.buffer_compress_percentage == 100) {
+    if job.rw.writes() && job.zero_buffers {
         let sentence = "Only zeros are written: devices and filesystems that compress store next to nothing.";
         notes.mind(Warning, "zeros_written", sentence, &[], "Leave zero_buffers out for data that does not compress.");
     }

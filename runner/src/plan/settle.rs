@@ -88,8 +88,8 @@ fn resolved(
         rate_iops: limits(job.rate_iops),
         thinktime_us: said!(job, thinktime).0,
         thinktime_blocks: said!(job, thinktime_blocks),
-        zero_buffers: said!(job, zero_buffers).0,
-        refill_buffers: said!(job, refill_buffers).0,
+        zero_buffers: writes_zeros(job),
+        refill_buffers: refills(job),
         buffer_compress_percentage: said!(job, buffer_compress_percentage).0,
         dedupe_percentage: said!(job, dedupe_percentage).0,
         cpus_allowed: job.cpus_allowed.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
@@ -145,7 +145,18 @@ fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
     rates.map_or(PerDirection::same(None), |rates| rates.map(|rate| Some(*rate).filter(|rate| *rate > 0)))
 }
 
-/// Whether the engine keeps several I/Os in flight.
+/// Data that compresses away altogether is zeros (fio init.c:1017-1032, 3.42).
+fn writes_zeros(job: &Job) -> bool {
+    said!(job, zero_buffers).0 || said!(job, buffer_compress_percentage).0 == 100
+}
+
+/// Shares hold over many blocks, so they need fresh data for every write (fio, same place).
+fn refills(job: &Job) -> bool {
+    let shares = said!(job, buffer_compress_percentage).0 > 0 || said!(job, dedupe_percentage).0 > 0;
+    !writes_zeros(job) && (said!(job, refill_buffers).0 || shares)
+}
+
+/// I/Os that each clone really keeps in flight.
 pub(super) fn in_flight(job: &ResolvedJob) -> u32 {
     if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
 }

@@ -85,6 +85,20 @@ fn the_kernel_is_told_the_pattern() {
 }
 
 #[test]
+fn shares_of_data_need_fresh_data() {
+    let data = |option: &str, value: u32| {
+        let job = settled(json!({"filename": "full", "direct": 1, "rw": "write", option: value}));
+        (job.zero_buffers, job.refill_buffers)
+    };
+    assert_eq!(
+        [data("buffer_compress_percentage", 50), data("dedupe_percentage", 1), data("refill_buffers", 1)],
+        [(false, true); 3]
+    );
+    assert_eq!([data("buffer_compress_percentage", 100), data("zero_buffers", 1)], [(true, false); 2]);
+    assert_eq!(data("dedupe_percentage", 0), (false, false));
+}
+
+#[test]
 fn seeds_differ_by_job_and_are_kept_when_said() {
     let seeds = |job: Value| accepted(json!({"jobs": [job.clone(), job]})).jobs.iter().map(|job| job.randseed).collect::<Vec<_>>();
     let plain = seeds(json!({"filename": "full", "direct": 1}));
