@@ -15,7 +15,7 @@ mod pace;
 mod pattern;
 pub mod plan;
 pub mod probe;
-mod print;
+pub mod print;
 pub mod refusal;
 pub mod report;
 pub mod target;

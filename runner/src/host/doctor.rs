@@ -51,7 +51,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let found = doctor(dir.path(), &[]);
         let names: Vec<&str> = found.checks.iter().map(|check| check.name.as_str()).collect();
-        assert_eq!(names, ["kernel", "io_uring", "memlock", "clocksource", "governor", "perf", "o_direct", "cachestat", "psi", "privileges"]);
+        assert_eq!(
+            names,
+            ["kernel", "io_uring", "memlock", "clocksource", "governor", "perf", "o_direct", "cachestat", "psi", "privileges"]
+        );
         for check in &found.checks {
             assert_eq!(check.status == CheckStatus::Ok, check.remedy.is_none(), "{check:?}");
             assert!(!check.found.is_empty());

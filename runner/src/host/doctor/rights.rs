@@ -27,7 +27,11 @@ fn judge_memlock(limit_bytes: Option<u64>, may_exceed: bool) -> Check {
         None => ok("memlock", "not limited"),
         Some(bytes) if may_exceed => ok("memlock", format!("{} MiB, which does not bind us (CAP_IPC_LOCK)", bytes >> 20)),
         Some(bytes) if bytes >= MEMLOCK_WANTED_BYTES => ok("memlock", format!("{} MiB", bytes >> 20)),
-        Some(bytes) => warn("memlock", format!("{} KiB may be locked: too little for registered buffers", bytes >> 10), "Raise it: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service."),
+        Some(bytes) => warn(
+            "memlock",
+            format!("{} KiB may be locked: too little for registered buffers", bytes >> 10),
+            "Raise it: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
+        ),
     }
 }
 
@@ -62,7 +66,13 @@ mod tests {
 
     #[test]
     fn limits_and_rights() {
-        for (limit, may_exceed, want) in [(None, false, Ok), (Some(8 << 20), true, Ok), (Some(64 << 20), false, Ok), (Some(8 << 20), false, Warn), (Some(0), false, Warn)] {
+        for (limit, may_exceed, want) in [
+            (None, false, Ok),
+            (Some(8 << 20), true, Ok),
+            (Some(64 << 20), false, Ok),
+            (Some(8 << 20), false, Warn),
+            (Some(0), false, Warn),
+        ] {
             assert_eq!(judge_memlock(limit, may_exceed).status, want, "{limit:?}");
         }
         for (is_root, is_admin, want) in [(true, true, Ok), (true, false, Warn), (false, false, Warn)] {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{FsWord, Mode, OFlags, open};
 use rustix::io::{Errno, pwrite};
 
 use super::{fail, ok, warn};
@@ -14,7 +14,7 @@ use crate::host::kernel::Kernel;
 /// A block that is aligned for every device there is, in bytes.
 const BLOCK_BYTES: usize = 4096;
 /// f_type of tmpfs (linux/magic.h): its O_DIRECT is taken and means nothing.
-const TMPFS_MAGIC: i64 = 0x0102_1994;
+const TMPFS_MAGIC: FsWord = 0x0102_1994;
 /// Number of cachestat(2) on every architecture but alpha (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
 
@@ -33,14 +33,22 @@ pub fn o_direct(directories: &[&Path]) -> Check {
         Some(paths.collect::<Vec<_>>().join(", ")).filter(|paths| !paths.is_empty())
     };
     if let Some(paths) = named(|how| matches!(how, Direct::Refused)) {
-        return fail("o_direct", format!("refused in {paths}"), "Put targets on ext4, xfs or btrfs (--target-root), or use direct=0.");
+        return fail(
+            "o_direct",
+            format!("refused in {paths}"),
+            "Put targets on ext4, xfs or btrfs (--target-root), or use direct=0.",
+        );
     }
     if let Some((path, Direct::NotTried(error))) = tried.iter().find(|(_, how)| matches!(how, Direct::NotTried(_))) {
         let found = format!("could not be tried in {}: {}", path.display(), std::io::Error::from(*error));
         return warn("o_direct", found, "Create the directory, and let the user of the runner write there.");
     }
     match named(|how| matches!(how, Direct::InMemory)) {
-        Some(paths) => warn("o_direct", format!("taken in {paths}, which is memory (tmpfs)"), "Put targets on a filesystem with a device under it (--target-root)."),
+        Some(paths) => warn(
+            "o_direct",
+            format!("taken in {paths}, which is memory (tmpfs)"),
+            "Put targets on a filesystem with a device under it (--target-root).",
+        ),
         None => ok("o_direct", format!("works in {}", named(|_| true).unwrap_or_default())),
     }
 }
@@ -52,7 +60,7 @@ fn try_direct(directory: &Path) -> Direct {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
     let file = open(directory, flags, Mode::RUSR | Mode::WUSR);
     match file.and_then(|file| pwrite(&file, &memory[head..head + BLOCK_BYTES], 0).map(|_| file)) {
-        Ok(file) if rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type as i64 == TMPFS_MAGIC) => Direct::InMemory,
+        Ok(file) if rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type == TMPFS_MAGIC) => Direct::InMemory,
         Ok(_) => Direct::Works,
         Err(Errno::INVAL) => Direct::Refused,
         Err(error) => Direct::NotTried(error),
@@ -63,11 +71,21 @@ fn try_direct(directory: &Path) -> Direct {
 pub fn cachestat() -> Check {
     let error = match std::env::current_exe().and_then(File::open).map(|file| cached_pages(&file)) {
         Ok(Ok(pages)) if pages > 0 => return ok("cachestat", "allowed (Linux 6.5 or newer)"),
-        Ok(Ok(_)) => return warn("cachestat", "answers, but knows no page of this running program", "Page-cache residency is left out on this filesystem."),
+        Ok(Ok(_)) => {
+            return warn(
+                "cachestat",
+                "answers, but knows no page of this running program",
+                "Page-cache residency is left out on this filesystem.",
+            );
+        }
         Ok(Err(error)) => error,
         Err(_) => Errno::NOENT,
     };
-    warn("cachestat", format!("not available: {}", std::io::Error::from(error)), "Residency in the page cache is left out; Linux 6.5 has it (in containers: allow it in the seccomp profile).")
+    warn(
+        "cachestat",
+        format!("not available: {}", std::io::Error::from(error)),
+        "Residency in the page cache is left out; Linux 6.5 has it (in containers: allow it in the seccomp profile).",
+    )
 }
 
 /// `struct cachestat_range` and `struct cachestat` of linux/mman.h.
