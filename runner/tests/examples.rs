@@ -17,7 +17,8 @@ fn examples() -> Vec<(String, RunAsk)> {
     let parse = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ask = parse_run(&value).unwrap_or_else(|refusals| panic!("{name}: {}", refusals.iter().map(ToString::to_string).collect::<String>()));
+        let ask = parse_run(&value)
+            .unwrap_or_else(|refusals| panic!("{name}: {}", refusals.iter().map(ToString::to_string).collect::<String>()));
         (name, ask)
     };
     let mut all: Vec<_> = jobs.map(parse).collect();
