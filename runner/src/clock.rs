@@ -1,6 +1,7 @@
 //! Monotonic time in nanoseconds, and a virtual one for tests. Wall-clock time is read once a run, for humans only:
 //! a clock that jumps changes no number.
 
+#[cfg(test)]
 use std::cell::Cell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -39,12 +40,14 @@ impl Clock for Monotonic {
 }
 
 /// A clock that moves by a fixed step each time it is read, and jumps when one sleeps.
+#[cfg(test)]
 #[derive(Debug, Default)]
 pub struct Virtual {
     now_ns: Cell<u64>,
     step_ns: u64,
 }
 
+#[cfg(test)]
 impl Virtual {
     /// Starts at 0 and moves by `step_ns` per reading.
     pub fn stepping(step_ns: u64) -> Self {
@@ -52,6 +55,7 @@ impl Virtual {
     }
 }
 
+#[cfg(test)]
 impl Clock for Virtual {
     fn now_ns(&self) -> u64 {
         self.now_ns.set(self.now_ns.get() + self.step_ns);

@@ -4,6 +4,7 @@
 //!
 //! Not here: which I/O comes next (`pattern`), when (`pace`), what the results add up to (`ledger`).
 
+pub mod fresh;
 pub mod ledger;
 pub mod measure;
 pub mod null;

@@ -84,12 +84,22 @@ impl Guard {
 
 fn not_a_device(path: &Path) -> Refusal {
     let sentence = format!("{} is not a block device of this host.", path.display());
-    Refusal::invalid("not_a_block_device", FIELD, sentence, "`leadline-runner devices` lists those there are; nothing is ever created under /dev.")
+    Refusal::invalid(
+        "not_a_block_device",
+        FIELD,
+        sentence,
+        "`leadline-runner devices` lists those there are; nothing is ever created under /dev.",
+    )
 }
 
 fn not_a_file(path: &Path) -> Refusal {
     let sentence = format!("{} is neither a regular file nor a block device that can be reached.", path.display());
-    Refusal::invalid("not_a_file", FIELD, sentence, "Name a file (with `directory` for a directory), or a device as `leadline-runner devices` lists it.")
+    Refusal::invalid(
+        "not_a_file",
+        FIELD,
+        sentence,
+        "Name a file (with `directory` for a directory), or a device as `leadline-runner devices` lists it.",
+    )
 }
 
 #[cfg(test)]

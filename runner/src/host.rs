@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 mod devices;
+mod doctor;
 mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use devices::devices;
+pub use doctor::doctor;
 pub use look::look;
 pub use view::View;
 

@@ -4,17 +4,23 @@
 
 mod buffer;
 mod clock;
+mod clone;
+mod data;
 mod engine;
 pub mod event;
-pub mod histogram;
 pub mod guard;
+pub mod histogram;
 pub mod host;
 pub mod job;
 mod pace;
 mod pattern;
 pub mod plan;
+pub mod print;
 pub mod probe;
 pub mod refusal;
 pub mod report;
+pub mod run;
+mod sample;
 pub mod target;
 pub mod units;
+mod verdict;

@@ -6,7 +6,7 @@
 
 mod cadence;
 mod chooser;
-mod deck;
+pub(crate) mod deck;
 mod lane;
 mod mix;
 mod permutation;

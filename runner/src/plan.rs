@@ -1,21 +1,99 @@
 //! Job + host → plan: every default resolved, every refusal worded with its remedy. After it no `Option` means
 //! "default". Pure: what it must know of the host is handed to it.
+//!
+//! `resolve` is the table of contents. A job goes through `asked` (direct, engine, clones), `bounds`, `sizes`, `paths`,
+//! `regions`, `alignment` and `layout`, and `settle` puts it together; then the run is looked at as a whole.
 
+mod alignment;
+mod asked;
+mod bounds;
+mod defaults;
+mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod layout;
+mod ledger;
+mod memory;
+mod names;
+mod notes;
+mod paths;
+mod phases;
+mod regions;
+mod resolved;
+mod settle;
+mod sizes;
+mod tell;
+#[cfg(test)]
+mod tests;
+mod unused;
+mod view;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::event::Phase;
-use crate::job::{Distribution, EngineName, Fadvise, Fallocate, PerDirection, RwKind, SplitEntry, SyncMode};
+use crate::job::RunAsk;
 use crate::refusal::Refusal;
 use crate::report::Finding;
+
+use asked::{Asked, MAX_CLONES};
+use ledger::Ledger;
+use notes::Notes;
+
+pub(crate) use findings::SHORT_RUN_MS;
+pub use resolved::{BlockSizes, Mode, ResolvedJob, Target, TargetKind};
+pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
+
+/// What would happen if this were run on that host. Nothing is touched; what is in the way stands in `refusals`, all of
+/// it at once.
+pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
+    let mut notes = Notes::default();
+    let names = names::distinct(&ask.jobs, &mut notes);
+    let jobs = resolve_jobs(ask, &names, host, &mut notes);
+    memory::check(&jobs, host, &mut notes);
+    check_clones(&jobs, &mut notes);
+    let jobs: Vec<ResolvedJob> = if notes.has_invalid() { Vec::new() } else { jobs.into_iter().map(|(_, job)| job).collect() };
+    Plan {
+        sample_ms: ask.sample_ms,
+        phases: phases::phases(&jobs),
+        estimate: phases::estimate(&jobs),
+        will_tell: tell::will_tell(&jobs),
+        findings: notes.findings,
+        refusals: notes.refusals,
+        jobs,
+    }
+}
+
+/// The jobs that come out, with their numbers in the run.
+fn resolve_jobs(ask: &RunAsk, names: &[String], host: &dyn HostView, notes: &mut Notes) -> Vec<(usize, ResolvedJob)> {
+    let mut ledger = Ledger::default();
+    let mut jobs = Vec::new();
+    for (number, (job, name)) in ask.jobs.iter().zip(names).enumerate() {
+        notes.begin(number, name);
+        let asked = Asked::settle(job, name.clone(), host, notes);
+        if let Some(resolved) = settle::job(&asked, number, host, &mut ledger, notes) {
+            unused::check(job, &resolved, notes);
+            findings::gather(&resolved, host, notes);
+            jobs.push((number, resolved));
+        }
+    }
+    ledger.check_space(names, notes);
+    jobs
+}
+
+fn check_clones(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
+    let clones: u64 = jobs.iter().map(|(_, job)| u64::from(job.numjobs)).sum();
+    if let Some((number, job)) = jobs.last().filter(|_| clones > u64::from(MAX_CLONES)) {
+        notes.begin(*number, &job.name);
+        let remedy = format!("Use at most {MAX_CLONES} clones over all jobs.");
+        notes.invalid("out_of_range", "numjobs", format!("The jobs of the run have {clones} clones together."), remedy);
+    }
+}
 
 /// What would happen; the same for the dry run and the run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Plan {
-    /// The jobs as resolved; empty when something is refused before it can be resolved.
+    /// The jobs as resolved; empty when one of them is wrong as written.
     pub jobs: Vec<ResolvedJob>,
     /// The sampling grid in milliseconds.
     pub sample_ms: u32,
@@ -55,259 +133,4 @@ pub struct Estimate {
     pub measure_write_bytes: Option<u64>,
     /// Memory for I/O buffers in bytes.
     pub buffer_bytes: u64,
-}
-
-/// The plain name of a job's path to the device.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A file through the page cache.
-    Buffered,
-    /// A file past the page cache (`O_DIRECT`).
-    Direct,
-    /// A block device; `direct` says whether past its page cache.
-    Raw,
-    /// Nothing at all (`ioengine=null`).
-    Null,
-}
-
-/// What one target is.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TargetKind {
-    /// A regular file.
-    File,
-    /// A block device.
-    Device,
-    /// Nothing (`ioengine=null`).
-    Null,
-}
-
-/// One file or device that a job does I/O on.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct Target {
-    /// Absolute path.
-    pub path: String,
-    /// What it is.
-    pub kind: TargetKind,
-    /// Length in bytes that it will have when the measurement begins.
-    pub length: u64,
-    /// Whether it was there before; what was found is never removed.
-    pub existed: bool,
-    /// Bytes that laying it out writes; 0 when it is used as it is.
-    pub layout_bytes: u64,
-    /// Filesystem type, such as `ext4`; null for a device.
-    pub filesystem: Option<String>,
-    /// Kernel name of the block device under it, such as `vda`; null where there is none.
-    pub device: Option<String>,
-    /// Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
-    pub alignment: u32,
-    /// Where the region begins in it, in bytes; the offset of the clone included.
-    pub offset: u64,
-    /// Bytes of the region; no I/O leaves it.
-    pub size: u64,
-    /// Clones that use it: the number of one clone, or null when all share it.
-    pub clone: Option<u32>,
-}
-
-/// What a job's I/Os look like in size.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct BlockSizes {
-    /// Smallest I/O in bytes; all others are multiples of it.
-    pub min: u64,
-    /// Largest I/O in bytes.
-    pub max: u64,
-    /// Sizes with their shares; empty when all are alike or any multiple of `min` up to `max` may come.
-    pub split: Vec<SplitEntry>,
-}
-
-/// A job with everything settled. Sizes are bytes, times are milliseconds (thinktime µs).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct ResolvedJob {
-    /// Name.
-    pub name: String,
-    /// The plain name of the path to the device.
-    pub mode: Mode,
-    /// What it does I/O on.
-    pub targets: Vec<Target>,
-    /// Bytes that one clone works on, over its targets.
-    pub size: u64,
-    /// Bytes that one clone moves before it ends (loops included).
-    pub io_size: u64,
-    /// Where the region begins in each target.
-    pub offset: u64,
-    /// Added to the offset per clone.
-    pub offset_increment: u64,
-    /// Pattern.
-    pub rw: RwKind,
-    /// The figure behind the colon of `rw`; null when there was none.
-    pub rw_modifier: Option<i64>,
-    /// Share of reads in a mix in percent; null when the pattern is no mix.
-    pub rwmixread: Option<u8>,
-    /// Sizes of I/Os.
-    pub bs: PerDirection<BlockSizes>,
-    /// Random offsets are multiples of this many bytes.
-    pub blockalign: PerDirection<u64>,
-    /// Which blocks are liked.
-    pub random_distribution: PerDirection<Distribution>,
-    /// Share of random I/Os in percent.
-    pub percentage_random: PerDirection<u8>,
-    /// Whether offsets may repeat before every block had its turn.
-    pub norandommap: bool,
-    /// Seed of clone 0.
-    pub randseed: u64,
-    /// I/Os that each clone keeps in flight.
-    pub iodepth: u32,
-    /// I/Os handed to the kernel at once; null lets the engine choose.
-    pub iodepth_batch_submit: Option<u32>,
-    /// I/Os to wait for before new ones; null lets the engine choose.
-    pub iodepth_batch_complete_min: Option<u32>,
-    /// Clones.
-    pub numjobs: u32,
-    /// Past the page cache.
-    pub direct: bool,
-    /// The engine that will do it.
-    pub ioengine: EngineName,
-    /// The longest measurement; null when size ends it.
-    pub runtime_ms: Option<u64>,
-    /// Start over until the time is over.
-    pub time_based: bool,
-    /// Work before the measurement.
-    pub ramp_ms: u64,
-    /// Pause before the job.
-    pub startdelay_ms: u64,
-    /// How often the region is worked through.
-    pub loops: u64,
-    /// The most I/Os of each clone; null when not bounded.
-    pub number_ios: Option<u64>,
-    /// Drop the target's clean pages first.
-    pub invalidate: bool,
-    /// Read the region into the page cache first.
-    pub pre_read: bool,
-    /// What the kernel is told about the pattern; never `by pattern` here.
-    pub fadvise_hint: Fadvise,
-    /// Drop all caches of the host first.
-    pub drop_caches: bool,
-    /// What every write waits for.
-    pub sync: SyncMode,
-    /// fsync after every N writes; 0 never.
-    pub fsync: u32,
-    /// fdatasync after every N writes; 0 never.
-    pub fdatasync: u32,
-    /// fsync at the end, as a phase of its own.
-    pub end_fsync: bool,
-    /// How a file gets its blocks.
-    pub fallocate: Fallocate,
-    /// Write the whole file before.
-    pub overwrite: bool,
-    /// Begin at the end of the file.
-    pub file_append: bool,
-    /// Create the file at open, without laying it out.
-    pub create_on_open: bool,
-    /// Remove what this run made.
-    pub unlink: bool,
-    /// The most bytes a second and clone; null when not bounded.
-    pub rate: PerDirection<Option<u64>>,
-    /// The most I/Os a second and clone; null when not bounded.
-    pub rate_iops: PerDirection<Option<u64>>,
-    /// Pause in µs after `thinktime_blocks` I/Os.
-    pub thinktime_us: u64,
-    /// I/Os between two pauses.
-    pub thinktime_blocks: u32,
-    /// Write zeros.
-    pub zero_buffers: bool,
-    /// Fresh data for every write.
-    pub refill_buffers: bool,
-    /// Share of written data that compresses away in percent.
-    pub buffer_compress_percentage: u8,
-    /// Share of written blocks that repeat an earlier one in percent.
-    pub dedupe_percentage: u8,
-    /// Processors that the clones may run on; empty when any.
-    pub cpus_allowed: Vec<u32>,
-    /// Priority.
-    pub nice: i32,
-}
-
-impl ResolvedJob {
-    /// The targets of one clone with their places in `targets`; the order is that of [`crate::pattern::Io::target`].
-    pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
-        self.targets.iter().enumerate().filter(move |(_, target)| target.clone.is_none_or(|only| only == clone))
-    }
-
-    /// Bytes that this clone moves before it ends, over all loops. A clone whose region is shorter than that of the
-    /// first one (`offset_increment` towards the end of the target) moves less, unless `io_size` was asked for.
-    pub fn io_size_of(&self, clone: u32) -> u64 {
-        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
-        if self.io_size == self.size.saturating_mul(self.loops) { region.saturating_mul(self.loops) } else { self.io_size }
-    }
-}
-
-/// What the plan must know of the host: the real one looks (`host::view`), the tests' one answers from a table.
-pub trait HostView {
-    /// What is at a path, following symbolic links.
-    fn path(&self, path: &str) -> PathFacts;
-    /// Where files without a `filename` or `directory` go, and what relative names are relative to.
-    fn default_directory(&self) -> String;
-    /// Memory that could be had for buffers, in bytes.
-    fn available_memory(&self) -> u64;
-    /// Why io_uring may not be used, and its remedy; `None` when it may.
-    fn io_uring_refused(&self) -> Option<(String, String)>;
-    /// Processors online.
-    fn cpus(&self) -> Vec<u32>;
-    /// Whether the runner may drop the caches of the host (it is root).
-    fn may_drop_caches(&self) -> bool;
-}
-
-/// What is at a path.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PathFacts {
-    /// What it is.
-    pub kind: PathKind,
-    /// The absolute path without symbolic links; where nothing is there, that of the directory with the name.
-    pub canonical: String,
-    /// Length in bytes of the file or device.
-    pub length: u64,
-    /// Filesystem type that it lies on, such as `ext4`; `None` for a device.
-    pub filesystem: Option<String>,
-    /// Kernel name of the block device under it or of itself; `None` where there is none (tmpfs, overlay, ...).
-    pub device: Option<String>,
-    /// What direct I/O needs here (`statx` STATX_DIOALIGN, for devices the logical block size), in bytes;
-    /// `Err` with the reason where direct I/O is not possible.
-    pub direct_alignment: Result<DirectAlignment, String>,
-    /// Bytes free for an ordinary user on the filesystem; 0 for a device.
-    pub free_bytes: u64,
-    /// Whether every block of the file holds written data (SEEK_HOLE, FIEMAP); `None` when that cannot be told.
-    pub fully_written: Option<bool>,
-    /// Whether it lies under one of the target roots; true when no root was given (the command line by itself).
-    pub under_target_root: bool,
-    /// Why the guard refuses to read it; `None` when it may be read.
-    pub reading_refused: Option<Refusal>,
-    /// Why the guard refuses to write it; `None` when it may be written.
-    pub writing_refused: Option<Refusal>,
-}
-
-/// What direct I/O needs.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct DirectAlignment {
-    /// Of buffers in memory, in bytes.
-    pub memory: u32,
-    /// Of offsets and lengths, in bytes.
-    pub offset: u32,
-}
-
-/// What is at a path.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PathKind {
-    /// Nothing, and its directory exists.
-    Missing,
-    /// Nothing, and its directory does not exist either.
-    MissingDirectory,
-    /// A regular file.
-    File,
-    /// A block device.
-    Device,
-    /// A directory.
-    Directory,
-    /// A character device, FIFO, socket.
-    Other,
 }

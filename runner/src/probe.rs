@@ -115,7 +115,8 @@ impl Counters {
     /// What was counted from `before` to `after`, two readings of the same `Probes`.
     pub fn window(before: &Self, after: &Self) -> Window {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
-        let counts: Vec<Option<DeviceCounts>> = before.disks.iter().zip(&after.disks).map(|(from, to)| Some(disk::since((*from)?, (*to)?))).collect();
+        let counts: Vec<Option<DeviceCounts>> =
+            before.disks.iter().zip(&after.disks).map(|(from, to)| Some(disk::since((*from)?, (*to)?))).collect();
         let process = after.process.since(before.process);
         Window {
             elapsed_ns,

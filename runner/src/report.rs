@@ -1,6 +1,8 @@
 //! The one result of a run: words on the wire, and how they follow from what was counted (`build`, pure).
 //! `docs/measurement.md` defines every number.
 
+pub(crate) mod build;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -113,7 +113,11 @@ fn a_device_mounted_in_another_namespace() {
     let (point, ready) = (scene.dir.path().join("there"), scene.dir.path().join("ready"));
     fs::create_dir(&point).unwrap();
     let script = format!("mount {} {} && touch {} && exec sleep 60", disk.0, point.display(), ready.display());
-    let child = Command::new("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]).stdin(Stdio::null()).spawn().unwrap();
+    let child = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
     let _elsewhere = Elsewhere(child);
     for _ in 0..100 {
         if ready.exists() {
@@ -153,6 +157,21 @@ fn both_members_of_a_mounted_btrfs() {
     scene.refused(&two.0, "device_in_use", "mnt");
 }
 
+/// Something swapped to, until dropped.
+struct Swapping(String);
+
+impl Swapping {
+    fn new(path: &str) -> Result<Self, String> {
+        run("swapon", &[path]).map(|_| Self(path.into()))
+    }
+}
+
+impl Drop for Swapping {
+    fn drop(&mut self) {
+        let _ = run("swapoff", &[&self.0]);
+    }
+}
+
 #[test]
 fn swap_devices_and_swap_files() {
     let scene = Scene::new();
@@ -161,13 +180,12 @@ fn swap_devices_and_swap_files() {
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     for (path, code) in [(disk.0.clone(), "device_in_use"), (file.display().to_string(), "swap_file")] {
         run("mkswap", &["-q", &path]).unwrap();
-        match run("swapon", &[&path]) {
-            Err(error) => skip(&format!("nothing can be swapped to here: {error}")),
-            Ok(_) => {
+        match Swapping::new(&path) {
+            Ok(_swapping) => {
                 let said = scene.writing(&path);
-                run("swapoff", &[&path]).unwrap();
                 assert!(said.as_ref().is_err_and(|said| said.starts_with(code)), "{path}: {said:?}");
             }
+            Err(error) => skip(&format!("nothing can be swapped to here: {error}")),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Instant;
 
+use leadline_runner::probe::resource::{Times, thread_times};
 use leadline_runner::probe::{Counters, Probes, Window};
 use scratch::{Loop, directory, image, run};
 
@@ -54,7 +55,10 @@ fn the_leaf_of_a_loop_is_the_device_under_its_file() {
     let leaves = window(&mut Probes::new(&[disk.name().into()]), || ()).leaves;
     match under {
         0 => assert_eq!(leaves[0].0, disk.name(), "tmpfs and overlay have no device under them"),
-        _ => assert!(leaves.iter().all(|(name, _)| Path::new("/sys/class/block").join(name).exists() && name != disk.name()), "{leaves:?}"),
+        _ => assert!(
+            leaves.iter().all(|(name, _)| Path::new("/sys/class/block").join(name).exists() && name != disk.name()),
+            "{leaves:?}"
+        ),
     }
 }
 
@@ -64,22 +68,28 @@ fn memory_shows_pages_that_were_read() {
     let file = dir.path().join("f");
     image(&file, 64 * MIB);
     let before = Probes::new(&[]).read().memory.unwrap();
-    run("dd", &[&format!("of={}", dir.path().join("g").display()), &format!("if={}", file.display()), "bs=1M", "status=none"]).unwrap();
+    run("dd", &[&format!("of={}", dir.path().join("g").display()), &format!("if={}", file.display()), "bs=1M", "status=none"])
+        .unwrap();
     let after = Probes::new(&[]).read().memory.unwrap();
     assert!(after.cached > before.cached + 32 * MIB, "{before:?} {after:?}");
     assert!(after.dirty > 0);
 }
 
 #[test]
-fn a_busy_loop_shows_as_one_processor() {
-    let mut probes = Probes::new(&[]);
-    let begin = Instant::now();
-    let busy = window(&mut probes, || while begin.elapsed().as_millis() < 300 { std::hint::spin_loop() });
+fn work_shows_as_processor_time() {
+    const WORK_NS: u64 = 200_000_000;
+    let spent = |since: Times| thread_times().since(since).user_ns + thread_times().since(since).system_ns;
+    let busy = window(&mut Probes::new(&[]), || {
+        let begin = thread_times();
+        while spent(begin) < WORK_NS {
+            std::hint::spin_loop();
+        }
+    });
     let cpu = busy.cpu.unwrap();
-    assert!(busy.elapsed_ns >= 300_000_000);
-    // Other work on the host may take its share.
-    assert!((20.0..=250.0).contains(&(cpu.process_user + cpu.process_system)), "{cpu:?}");
-    assert!((0.0..=100.1).contains(&(cpu.machine_user + cpu.machine_system + cpu.machine_iowait + cpu.machine_steal)), "{cpu:?}");
+    let least = WORK_NS as f64 * 100.0 / busy.elapsed_ns as f64;
+    assert!(cpu.process_user + cpu.process_system >= least * 0.99, "{cpu:?}, not {least}");
+    assert!(cpu.machine_user + cpu.machine_system > 0.0, "{cpu:?}");
+    assert!(cpu.machine_user + cpu.machine_system + cpu.machine_iowait + cpu.machine_steal <= 100.1, "{cpu:?}");
 }
 
 #[test]

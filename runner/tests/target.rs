@@ -19,7 +19,12 @@ const MIB: u64 = 1 << 20;
 
 fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Refusal> {
     let (mut targets, mut seen, stamp) = (Targets::new(vec![root.into()]), Vec::new(), Stamp::new(1));
-    let finish = targets.lay_out(jobs, &mut |at, buffer| stamp.fill(at, buffer), &mut |change| seen.push(change), &AtomicBool::new(false))?;
+    let finish = targets.lay_out(
+        jobs,
+        &mut |at, buffer| stamp.fill(at, buffer),
+        &mut |change| seen.push(change),
+        &AtomicBool::new(false),
+    )?;
     assert_eq!(finish, Finish::Done);
     Ok((targets, seen))
 }
@@ -96,7 +101,8 @@ fn a_stopped_layout_leaves_nothing() {
         buffer.fill(1);
         stop.store(at >= 2 * MIB, Ordering::Relaxed);
     };
-    let finish = targets.lay_out(&[job("read", vec![target(&path, "file", 64 * MIB, 64 * MIB)], json!({}))], &mut fill, &mut |_| {}, &stop);
+    let finish =
+        targets.lay_out(&[job("read", vec![target(&path, "file", 64 * MIB, 64 * MIB)], json!({}))], &mut fill, &mut |_| {}, &stop);
     assert_eq!(finish.unwrap(), Finish::Stopped);
     assert!(!path.exists());
 }
@@ -112,7 +118,8 @@ fn a_full_filesystem_is_left_as_it_was() {
     let _mounted = Mounted::new(&device.0, &point);
     fs::write(point.join("old"), vec![3; MIB as usize]).unwrap();
     for (name, layout) in [("new", 64 * MIB), ("old", 63 * MIB)] {
-        let refusal = lay_out(&point, &[job("read", vec![target(&point.join(name), "file", 64 * MIB, layout)], json!({}))]).unwrap_err();
+        let refusal =
+            lay_out(&point, &[job("read", vec![target(&point.join(name), "file", 64 * MIB, layout)], json!({}))]).unwrap_err();
         assert_eq!(refusal.code, "no_space", "{refusal}");
     }
     assert!(!point.join("new").exists());
@@ -122,7 +129,8 @@ fn a_full_filesystem_is_left_as_it_was() {
 #[test]
 fn only_what_the_run_made_is_removed() {
     let dir = directory();
-    let (old, new, swapped, kept) = (dir.path().join("old"), dir.path().join("new"), dir.path().join("swapped"), dir.path().join("kept"));
+    let (old, new, swapped, kept) =
+        (dir.path().join("old"), dir.path().join("new"), dir.path().join("swapped"), dir.path().join("kept"));
     fs::write(&old, vec![1; MIB as usize]).unwrap();
     let at = |path: &Path, layout, unlink: bool| job("read", vec![target(path, "file", MIB, layout)], json!({"unlink": unlink}));
     let jobs = [at(&old, 0, true), at(&new, MIB, true), at(&swapped, MIB, true), at(&kept, MIB, false)];
@@ -151,11 +159,13 @@ fn files_are_made_at_open_when_asked() {
 #[test]
 fn clones_have_their_own_targets_and_shared_ones() {
     let dir = directory();
-    let mut files: Vec<_> = ["shared", "zero", "one"].iter().map(|name| target(&dir.path().join(name), "file", 4096, 4096)).collect();
+    let mut files: Vec<_> =
+        ["shared", "zero", "one"].iter().map(|name| target(&dir.path().join(name), "file", 4096, 4096)).collect();
     (files[1]["clone"], files[2]["clone"]) = (json!(0), json!(1));
     let job = job("read", files, json!({"numjobs": 2}));
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
-    let names = |opened: &Vec<Opened>| opened.iter().map(|one| one.target.path.rsplit('/').next().unwrap().to_string()).collect::<Vec<_>>();
+    let names =
+        |opened: &Vec<Opened>| opened.iter().map(|one| one.target.path.rsplit('/').next().unwrap().to_string()).collect::<Vec<_>>();
     let clones: Vec<_> = targets.open(&job).unwrap().iter().map(names).collect();
     assert_eq!(clones, [["shared", "zero"], ["shared", "one"]]);
 }
@@ -233,8 +243,7 @@ fn the_page_cache_is_filled_and_emptied() {
 
 #[test]
 fn a_target_that_is_nothing_takes_everything() {
-    let job = job("randwrite", vec![json!({"path": "", "kind": "null", "length": MIB, "existed": false, "layout_bytes": 0, "filesystem": null,
-        "device": null, "alignment": 1, "clone": null})], json!({"ioengine": "null"}));
+    let job = job("randwrite", vec![target(Path::new(""), "null", MIB, 0)], json!({"ioengine": "null"}));
     let one = opened(&mut Targets::new(Vec::new()), &job);
     invalidate(&one, 0..MIB).and_then(|()| flush(&one)).unwrap();
 }

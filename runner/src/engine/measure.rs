@@ -199,7 +199,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             }
         }
         let io = self.drawn[self.next];
-        let since_begin_ns = self.now_ns - self.begin_ns;
+        let since_begin_ns = self.now_ns.saturating_sub(self.begin_ns);
         let due_ns = match self.next_due_ns {
             Some(due_ns) => due_ns,
             None => self.source.due_ns(&io, since_begin_ns),
@@ -239,9 +239,15 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.slots.len() - self.free.len()
     }
 
-    /// When the clone began, in ns of its clock.
-    pub fn begin_ns(&self) -> u64 {
-        self.begin_ns
+    /// Sleeps until the moment from which due times count, so that all clones begin together.
+    pub fn begin_at(&mut self, begin_ns: u64) {
+        self.clock.sleep_until(begin_ns);
+        self.begin_ns = begin_ns;
+    }
+
+    /// When the last phase ended, in ns of the clock.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
     }
 }
 
@@ -351,7 +357,7 @@ mod tests {
         Reads { left, gap_ns: 0, due_ns: 0 }
     }
 
-    const FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
+    static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
 
     #[test]
     fn every_io_is_counted_once_at_every_depth() {

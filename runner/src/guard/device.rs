@@ -30,7 +30,9 @@ impl Guard {
             return Err(Refusal::environment("no_medium", FIELD, sentence, "Insert a medium, or attach a file with losetup."));
         }
         if purpose == Purpose::Read {
-            return open_device(path, OFlags::empty()).map(|_| Admission { claim: None }).map_err(|error| permission_denied(path, error));
+            return open_device(path, OFlags::empty())
+                .map(|_| Admission { claim: None })
+                .map_err(|error| permission_denied(path, error));
         }
         self.judge_write(block)?;
         claim(path, block).map(|claim| Admission { claim: Some(claim) })
@@ -43,21 +45,31 @@ impl Guard {
         }
         if block.read_only {
             let sentence = format!("{} is read-only.", block.path());
-            return Err(Refusal::guard("read_only", FIELD, sentence, "Attach it for writing (blockdev --setrw), or choose another device."));
+            return Err(Refusal::guard(
+                "read_only",
+                FIELD,
+                sentence,
+                "Attach it for writing (blockdev --setrw), or choose another device.",
+            ));
         }
         match &block.backing {
             Some(backing) if self.is_ours(backing) => Ok(()),
-            Some(backing) => Err(raw_write_refused(format!("{} has {} behind it, which does not lie under a target root.", block.path(), backing.path))),
-            None => Err(raw_write_refused(format!("{} is not a loop device, and raw writes to anything else are not built yet.", block.path()))),
+            Some(backing) => Err(raw_write_refused(format!(
+                "{} has {} behind it, which does not lie under a target root.",
+                block.path(),
+                backing.path
+            ))),
+            None => Err(raw_write_refused(format!(
+                "{} is not a loop device, and raw writes to anything else are not built yet.",
+                block.path()
+            ))),
         }
     }
 
     /// Whether the file behind a loop device is the one that its path shows here, under a target root.
     fn is_ours(&self, backing: &Backing) -> bool {
         let place = Place::find(Path::new(&backing.path));
-        // btrfs tells loop devices another filesystem number than stat(2), which is anonymous.
-        let is_same = |stat: Stat| backing.inode == Some(stat.inode) && (backing.on == Some(stat.dev) || stat.dev.is_anonymous());
-        backing.device.is_none() && place.stat.is_some_and(is_same) && self.root_of(&place.path).is_some()
+        backing.device.is_none() && place.stat.is_some_and(|stat| backing.is_file(stat)) && self.root_of(&place.path).is_some()
     }
 }
 
@@ -69,7 +81,9 @@ fn raw_write_refused(sentence: String) -> Refusal {
 fn in_use(block: &Block, by: &Use) -> Refusal {
     let (code, remedy) = match by {
         Use::BacksLoop(name) => ("backs_loop", format!("Detach {name} first (losetup -d /dev/{name}), or choose another target.")),
-        Use::Mounted { point, .. } => ("device_in_use", format!("Unmount {point} first, or choose another target; a device in use is never written.")),
+        Use::Mounted { point, .. } => {
+            ("device_in_use", format!("Unmount {point} first, or choose another target; a device in use is never written."))
+        }
         _ => ("device_in_use", "Choose another target; a device in use is never written.".into()),
     };
     Refusal::guard(code, FIELD, format!("{} is in use: {by}.", block.path()), remedy)
@@ -90,8 +104,14 @@ fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Refusal> {
 }
 
 fn in_use_out_of_sight(block: &Block) -> Refusal {
-    let sentence = format!("{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.", block.path());
-    Refusal::guard("device_in_use", FIELD, sentence, "Wait for the other run, or choose another target; a device in use is never written.")
+    let sentence =
+        format!("{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.", block.path());
+    Refusal::guard(
+        "device_in_use",
+        FIELD,
+        sentence,
+        "Wait for the other run, or choose another target; a device in use is never written.",
+    )
 }
 
 /// Reading rights are enough for a claim, and closing the node wakes nobody that watches for writers. Nonblocking, so

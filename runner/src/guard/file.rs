@@ -6,6 +6,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use super::{FIELD, Guard, Purpose};
+use crate::host::blocks::Backing;
 use crate::host::place::{Place, Stat};
 use crate::plan::PathKind;
 use crate::refusal::Refusal;
@@ -31,32 +32,53 @@ impl Guard {
     fn outside_roots(&self, path: &Path) -> Refusal {
         let roots = self.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
         let sentence = format!("{} lies outside the target roots ({roots}).", path.display());
-        Refusal::guard("outside_roots", FIELD, sentence, "Name a file under one of them, or start with --target-root for its directory.")
+        Refusal::guard(
+            "outside_roots",
+            FIELD,
+            sentence,
+            "Name a file under one of them, or start with --target-root for its directory.",
+        )
     }
 
     /// What the file is to somebody else.
     fn refuse_needed_file(&self, path: &Path, stat: Stat) -> Result<(), Refusal> {
         if let Some(name) = self.loop_on_file(path, stat) {
             let sentence = format!("{} is the file behind {name}: writing it would change that device.", path.display());
-            return Err(Refusal::guard("backs_loop", FIELD, sentence, format!("Detach it (losetup -d /dev/{name}), or use the device itself.")));
+            return Err(Refusal::guard(
+                "backs_loop",
+                FIELD,
+                sentence,
+                format!("Detach it (losetup -d /dev/{name}), or use the device itself."),
+            ));
         }
-        if self.host.swaps.iter().any(|swap| Path::new(swap) == path || Place::find(Path::new(swap)).stat.is_some_and(|s| s.is_same(&stat))) {
+        if self
+            .host
+            .swaps
+            .iter()
+            .any(|swap| Path::new(swap) == path || Place::find(Path::new(swap)).stat.is_some_and(|s| s.is_same(&stat)))
+        {
             let sentence = format!("{} is swapped to.", path.display());
             return Err(Refusal::guard("swap_file", FIELD, sentence, "Choose another file, or end the swapping with swapoff."));
         }
         if stat.links > 1 {
-            let sentence = format!("{} has {} names (hard links), so that writing it may change a file elsewhere.", path.display(), stat.links);
-            return Err(Refusal::guard("hard_linked", FIELD, sentence, "Choose another name, or remove this one and let the run make the file."));
+            let sentence = format!(
+                "{} has {} names (hard links), so that writing it may change a file elsewhere.",
+                path.display(),
+                stat.links
+            );
+            return Err(Refusal::guard(
+                "hard_linked",
+                FIELD,
+                sentence,
+                "Choose another name, or remove this one and let the run make the file.",
+            ));
         }
         Ok(())
     }
 
-    /// The loop device that a file is behind. By inode, and by name too: btrfs tells loop devices another filesystem
-    /// number than stat(2).
+    /// The loop device that a file is behind.
     fn loop_on_file(&self, path: &Path, stat: Stat) -> Option<&str> {
-        let is_behind = |backing: &crate::host::blocks::Backing| {
-            Path::new(&backing.path) == path || (backing.on == Some(stat.dev) && backing.inode == Some(stat.inode))
-        };
+        let is_behind = |backing: &Backing| backing.is_file(stat) || Path::new(&backing.path) == path;
         self.host.loops().find(|block| block.backing.as_ref().is_some_and(is_behind)).map(|block| block.name.as_str())
     }
 }

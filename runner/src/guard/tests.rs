@@ -8,7 +8,10 @@ use crate::host::fixture::{Fixture, STACK};
 
 #[test]
 fn devices_of_others_are_never_written() {
-    let guard = Guard::new(Fixture::new(&format!("{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1")).look(), &["/nowhere".into()]);
+    let guard = Guard::new(
+        Fixture::new(&format!("{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1")).look(),
+        &["/nowhere".into()],
+    );
     for (name, code, part) in [
         ("sda", "device_in_use", "sda1: mounted at /boot"),
         ("sda1", "device_in_use", "mounted at /boot"),

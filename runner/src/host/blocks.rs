@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::DeviceKind;
 use super::ioctl::loop_status;
 use super::kernel::{Dev, Kernel, attribute, flag, names, value};
+use super::place::Stat;
 
 /// sysfs counts sizes in sectors of this many bytes, whatever the device's own are.
 pub const SECTOR_BYTES: u64 = 512;
@@ -92,6 +93,11 @@ impl Block {
 }
 
 impl Backing {
+    /// Whether it is this file.
+    pub fn is_file(&self, stat: Stat) -> bool {
+        self.on == Some(stat.dev) && self.inode == Some(stat.inode)
+    }
+
     /// Asks the loop driver by ioctl, which is sure, and by name where that is not permitted.
     fn read(name: &str, dir: &Path) -> Option<Self> {
         let path = attribute(dir.join("loop/backing_file"))?;

@@ -18,7 +18,8 @@ use crate::guard::{Guard, Purpose};
 pub fn devices(roots: &[PathBuf]) -> DeviceList {
     let guard = Guard::look(roots);
     let shown: Vec<&Block> = in_order(&guard.host).into_iter().filter(|block| is_shown(block)).collect();
-    let unmounted = shown.iter().filter(|block| guard.host.mounts_of(block).is_empty()).map(|block| block.path()).collect::<Vec<_>>();
+    let unmounted =
+        shown.iter().filter(|block| guard.host.mounts_of(block).is_empty()).map(|block| block.path()).collect::<Vec<_>>();
     let (found, links) = (signatures(&unmounted), links());
     DeviceList { devices: shown.into_iter().map(|block| describe(&guard, block, &found, &links)).collect() }
 }
@@ -33,7 +34,9 @@ fn in_order(host: &Inventory) -> Vec<&Block> {
     let mut order: Vec<&Block> = Vec::new();
     let mut waiting: Vec<&Block> = host.blocks.values().collect();
     while !waiting.is_empty() {
-        let is_ready = |block: &Block, order: &[&Block]| host.parents(block).iter().all(|parent| order.iter().any(|known| known.name == parent.name));
+        let is_ready = |block: &Block, order: &[&Block]| {
+            host.parents(block).iter().all(|parent| order.iter().any(|known| known.name == parent.name))
+        };
         let (ready, rest): (Vec<&Block>, Vec<&Block>) = waiting.iter().partition(|block| is_ready(block, &order));
         // A circle, which the kernel does not allow, would wait for itself.
         let stuck = ready.is_empty();

@@ -58,7 +58,9 @@ fn alignment(
     let fallback = block_bytes.unwrap_or(SMALLEST_SECTOR_BYTES);
     let told = direct.ok().or_else(plain).and_then(|fd| statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok());
     match told.filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN)) {
-        Some(told) if told.stx_dio_offset_align == 0 => Err("the kernel says that direct I/O is not possible on this file (statx)".into()),
+        Some(told) if told.stx_dio_offset_align == 0 => {
+            Err("the kernel says that direct I/O is not possible on this file (statx)".into())
+        }
         Some(told) => Ok(DirectAlignment { memory: told.stx_dio_mem_align, offset: told.stx_dio_offset_align }),
         None => Ok(DirectAlignment { memory: fallback, offset: fallback }),
     }

@@ -9,9 +9,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::DeviceKind;
-use super::blocks::{Block, blocks};
+use super::blocks::{Backing, Block, blocks};
+use super::file::mount_id;
 use super::kernel::{Dev, Kernel, names};
 use super::mounts::{MountEntry, mounts, swaps};
+use super::place::Place;
 
 /// Everything about block devices that one look shows.
 #[derive(Clone, Debug)]
@@ -73,13 +75,19 @@ impl Inventory {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
-    /// The device under the files of a filesystem, told by their `st_dev`; for filesystems with an anonymous one
-    /// (btrfs) by what was mounted.
-    pub fn under(&self, st_dev: Dev) -> Option<&Block> {
-        if !st_dev.is_anonymous() {
-            return self.by_dev(st_dev);
-        }
-        self.mounts.iter().filter(|mount| mount.dev == st_dev).find_map(|mount| self.mounted_device(mount))
+    /// The mount that a path of our own namespace lies on: by its number, since the subvolumes of a btrfs have a
+    /// `st_dev` of their own each.
+    pub fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
+        let id = mount_id(path)?;
+        self.mounts.iter().find(|mount| mount.id == id && mount.elsewhere.is_none())
+    }
+
+    /// The device under the file behind a loop device: by the number of its filesystem, or by its mount where that is
+    /// anonymous.
+    fn under_file(&self, backing: &Backing) -> Option<&Block> {
+        let by_number = backing.on.and_then(|on| self.by_dev(on));
+        let is_seen = || Place::find(Path::new(&backing.path)).stat.is_some_and(|stat| backing.is_file(stat));
+        by_number.or_else(|| self.mounted_device(self.mount_at(Path::new(&backing.path)).filter(|_| is_seen())?))
     }
 
     /// The device that a mount shows.
@@ -104,7 +112,7 @@ impl Inventory {
         if let Some(backing) = &block.backing {
             let under = match backing.device {
                 Some(device) => self.by_dev(device),
-                None => backing.on.and_then(|on| self.under(on)),
+                None => self.under_file(backing),
             };
             return under.into_iter().collect();
         }
@@ -152,8 +160,16 @@ impl Inventory {
         uses.extend(self.membership(block).filter(|_| uses.is_empty()));
         uses.extend(self.swaps.iter().filter(|path| self.is_node_of(path, block)).map(|_| Use::Swap));
         uses.extend(block.holders.iter().map(|holder| Use::Holder(self.holder_name(holder))));
-        uses.extend(self.loops().filter(|other| other.backing.as_ref().is_some_and(|b| b.device == Some(block.dev))).map(|l| Use::BacksLoop(l.name.clone())));
-        uses.extend(self.loops().filter(|other| other.name != block.name && shares_file(block, other)).map(|l| Use::SharesFile(l.name.clone())));
+        uses.extend(
+            self.loops()
+                .filter(|other| other.backing.as_ref().is_some_and(|b| b.device == Some(block.dev)))
+                .map(|l| Use::BacksLoop(l.name.clone())),
+        );
+        uses.extend(
+            self.loops()
+                .filter(|other| other.name != block.name && shares_file(block, other))
+                .map(|l| Use::SharesFile(l.name.clone())),
+        );
         uses
     }
 

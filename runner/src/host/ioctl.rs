@@ -84,7 +84,15 @@ pub struct Extents {
 pub fn extents(file: impl AsFd, start: u64, sync: bool) -> Result<Extents> {
     let flags = if sync { FIEMAP_FLAG_SYNC } else { 0 };
     let extents = [Extent::default(); EXTENTS_PER_CALL];
-    let mut map = Fiemap { start, length: u64::MAX - start, flags, mapped_extents: 0, extent_count: EXTENTS_PER_CALL as u32, reserved: 0, extents };
+    let mut map = Fiemap {
+        start,
+        length: u64::MAX - start,
+        flags,
+        mapped_extents: 0,
+        extent_count: EXTENTS_PER_CALL as u32,
+        reserved: 0,
+        extents,
+    };
     // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap with `extent_count` extents behind it, which Fiemap is.
     unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
     let found = &map.extents[..(map.mapped_extents as usize).min(EXTENTS_PER_CALL)];

@@ -85,7 +85,8 @@ pub fn unescape(field: &str) -> String {
     let bytes = field.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {
-        let octal = (bytes[at] == b'\\').then(|| field.get(at + 1..at + 4)).flatten().and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let octal =
+            (bytes[at] == b'\\').then(|| field.get(at + 1..at + 4)).flatten().and_then(|digits| u8::from_str_radix(digits, 8).ok());
         out.push(octal.unwrap_or(bytes[at]));
         at += if octal.is_some() { 4 } else { 1 };
     }
@@ -98,7 +99,9 @@ mod tests {
 
     #[test]
     fn octal_escapes_of_proc_tables_are_undone() {
-        for (field, want) in [("/a", "/a"), (r"/a\040b", "/a b"), (r"/a\134b", r"/a\b"), (r"/tail\04", r"/tail\04"), (r"\011", "\t")] {
+        for (field, want) in
+            [("/a", "/a"), (r"/a\040b", "/a b"), (r"/a\134b", r"/a\b"), (r"/tail\04", r"/tail\04"), (r"\011", "\t")]
+        {
             assert_eq!(unescape(field), want);
         }
     }

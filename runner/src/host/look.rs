@@ -30,8 +30,16 @@ fn facts(kernel: &Kernel) -> HostFacts {
         found
     };
     let cpu = kernel.sys.join("devices/system");
-    let clocksource = noted("clocksource", attribute(cpu.join("clocksource/clocksource0/current_clocksource")), "sysfs does not tell the clock source");
-    let governor = noted("governor", attribute(cpu.join("cpu/cpu0/cpufreq/scaling_governor")), "no cpufreq driver: the hypervisor or the firmware decides");
+    let clocksource = noted(
+        "clocksource",
+        attribute(cpu.join("clocksource/clocksource0/current_clocksource")),
+        "sysfs does not tell the clock source",
+    );
+    let governor = noted(
+        "governor",
+        attribute(cpu.join("cpu/cpu0/cpufreq/scaling_governor")),
+        "no cpufreq driver: the hypervisor or the firmware decides",
+    );
     let cpu_model = noted("cpu_model", cpu_model(kernel), "/proc/cpuinfo names no model");
     let thresholds = DirtyThresholds::read(kernel);
     if thresholds.is_none() {
@@ -59,7 +67,9 @@ fn facts(kernel: &Kernel) -> HostFacts {
 /// `model name` on x86, `Model` or `Hardware` on ARM boards.
 fn cpu_model(kernel: &Kernel) -> Option<String> {
     let text = fs::read_to_string(kernel.proc.join("cpuinfo")).ok()?;
-    let named = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.split_once(':').map(|(_, model)| model.trim().to_string()));
+    let named = |key: &str| {
+        text.lines().find_map(|line| line.strip_prefix(key)?.split_once(':').map(|(_, model)| model.trim().to_string()))
+    };
     ["model name", "Model", "Hardware", "uarch"].into_iter().find_map(named)
 }
 

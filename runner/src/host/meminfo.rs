@@ -22,7 +22,9 @@ mod tests {
     #[test]
     fn figures_are_found_by_their_whole_name() {
         let text = "MemFree:  10 kB\nCached:          1383068 kB\nSwapCached:            7 kB\nHugePages_Total:       x\n";
-        for (name, want) in [("Cached", Some(1_383_068 * 1024)), ("SwapCached", Some(7168)), ("Mem", None), ("HugePages_Total", None)] {
+        for (name, want) in
+            [("Cached", Some(1_383_068 * 1024)), ("SwapCached", Some(7168)), ("Mem", None), ("HugePages_Total", None)]
+        {
             assert_eq!(field(text, name), want, "{name}");
         }
     }

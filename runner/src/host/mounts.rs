@@ -49,7 +49,12 @@ impl MountEntry {
 /// The options of a mount, then those of its filesystem that are not said yet.
 fn join_options(mount: &str, filesystem: &str) -> String {
     let mut seen = BTreeSet::new();
-    mount.split(',').chain(filesystem.split(',')).filter(|option| !option.is_empty() && seen.insert(*option)).collect::<Vec<_>>().join(",")
+    mount
+        .split(',')
+        .chain(filesystem.split(','))
+        .filter(|option| !option.is_empty() && seen.insert(*option))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// All mounts, our own namespace first.
@@ -88,10 +93,19 @@ mod tests {
     fn lines_of_mountinfo() {
         let check = |line: &str, want: Option<(&str, &str, &str, &str, &str)>| {
             let found = MountEntry::parse(line, None);
-            let fields = found.as_ref().map(|m| (m.dev.to_string(), m.point.as_str(), m.filesystem.as_str(), m.source.as_str(), m.options.as_str()));
-            assert_eq!(fields, want.map(|(dev, point, kind, source, options)| (dev.to_string(), point, kind, source, options)), "{line}");
+            let fields = found
+                .as_ref()
+                .map(|m| (m.dev.to_string(), m.point.as_str(), m.filesystem.as_str(), m.source.as_str(), m.options.as_str()));
+            assert_eq!(
+                fields,
+                want.map(|(dev, point, kind, source, options)| (dev.to_string(), point, kind, source, options)),
+                "{line}"
+            );
         };
-        check("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard", Some(("254:0", "/", "ext4", "/dev/vda", "rw,relatime,discard")));
+        check(
+            "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard",
+            Some(("254:0", "/", "ext4", "/dev/vda", "rw,relatime,discard")),
+        );
         check(
             "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue",
             Some(("98:0", "/mnt 2", "ext3", "/dev/root", "rw,noatime,errors=continue")),

@@ -88,7 +88,11 @@ impl Stat {
 
     /// Whether two are the same file, or nodes of the same device.
     pub fn is_same(&self, other: &Self) -> bool {
-        if self.rdev.0 != 0 || other.rdev.0 != 0 { self.rdev == other.rdev } else { (self.dev, self.inode) == (other.dev, other.inode) }
+        if self.rdev.0 != 0 || other.rdev.0 != 0 {
+            self.rdev == other.rdev
+        } else {
+            (self.dev, self.inode) == (other.dev, other.inode)
+        }
     }
 }
 

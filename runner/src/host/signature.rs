@@ -37,9 +37,9 @@ mod tests {
     fn blkid_export() {
         let text = "DEVNAME=/dev/loop0\nUUID=1-2\nTYPE=ext4\nUSAGE=filesystem\n\nDEVNAME=/dev/loop1\nPTTYPE=gpt\n\nDEVNAME=/dev/loop2\nUSAGE=x\n";
         let found = parse(text);
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), [
-            ("/dev/loop0".to_string(), "ext4".to_string()),
-            ("/dev/loop1".to_string(), "gpt partition table".to_string())
-        ]);
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [("/dev/loop0".to_string(), "ext4".to_string()), ("/dev/loop1".to_string(), "gpt partition table".to_string())]
+        );
     }
 }

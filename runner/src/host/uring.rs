@@ -33,10 +33,20 @@ fn explain(errno: i32, sysctl: Option<u8>, seccomp: bool) -> (String, String) {
             "Run as root or as a member of that group, sysctl kernel.io_uring_disabled=0, or use ioengine=psync.",
         ),
         Errno::PERM | Errno::NOSYS if seccomp => ("a seccomp filter blocks io_uring (container or service sandbox).", FILTER),
-        Errno::PERM => ("a security module forbids io_uring (EPERM).", "Ask the administrator about the SELinux or AppArmor policy, or use ioengine=psync."),
-        Errno::NOSYS => ("the kernel has no io_uring (before 5.1, or built without CONFIG_IO_URING).", "Use a newer kernel, or ioengine=psync."),
-        Errno::NOMEM => ("the limit of locked memory is too small for a ring (ENOMEM).", "Raise it (ulimit -l unlimited, LimitMEMLOCK=infinity), or use ioengine=psync."),
-        Errno::MFILE | Errno::NFILE => ("there are too many open files for a ring.", "Raise the limit (ulimit -n), or use ioengine=psync."),
+        Errno::PERM => (
+            "a security module forbids io_uring (EPERM).",
+            "Ask the administrator about the SELinux or AppArmor policy, or use ioengine=psync.",
+        ),
+        Errno::NOSYS => {
+            ("the kernel has no io_uring (before 5.1, or built without CONFIG_IO_URING).", "Use a newer kernel, or ioengine=psync.")
+        }
+        Errno::NOMEM => (
+            "the limit of locked memory is too small for a ring (ENOMEM).",
+            "Raise it (ulimit -l unlimited, LimitMEMLOCK=infinity), or use ioengine=psync.",
+        ),
+        Errno::MFILE | Errno::NFILE => {
+            ("there are too many open files for a ring.", "Raise the limit (ulimit -n), or use ioengine=psync.")
+        }
         other => return (format!("io_uring_setup fails: {}.", std::io::Error::from(other)), "Use ioengine=psync.".into()),
     };
     (why.into(), remedy.into())

@@ -6,10 +6,9 @@ use rustix::fs::{Access, access};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::blocks::Block;
-use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written, mount_id};
+use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use super::inventory::Inventory;
 use super::kernel::{Kernel, value};
-use super::mounts::MountEntry;
 use super::place::Place;
 use super::{meminfo, uring};
 use crate::guard::{Guard, Purpose};
@@ -99,7 +98,7 @@ fn device_facts(host: &Inventory, place: &Place) -> PathFacts {
 
 fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
     let standing = standing(&place.path);
-    let mount = mount_of(host, standing);
+    let mount = host.mount_at(standing);
     let block = mount.and_then(|mount| host.mounted_device(mount));
     let block_bytes = block.and_then(logical_block);
     let is_file = place.kind == PathKind::File;
@@ -117,12 +116,6 @@ fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
 /// The path itself, or the deepest directory above it that exists.
 fn standing(path: &Path) -> &Path {
     path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
-}
-
-/// The mount that a path lies on: by its number, since the subvolumes of a btrfs have a `st_dev` of their own each.
-fn mount_of<'a>(host: &'a Inventory, path: &Path) -> Option<&'a MountEntry> {
-    let id = mount_id(path)?;
-    host.mounts.iter().find(|mount| mount.id == id && mount.elsewhere.is_none())
 }
 
 fn logical_block(block: &Block) -> Option<u32> {
@@ -144,7 +137,10 @@ mod tests {
         assert_eq!((facts.reading_refused, facts.writing_refused), (None, None));
         let missing = view.path("new");
         assert_eq!((missing.kind, missing.length, missing.fully_written), (PathKind::Missing, 0, None));
-        assert_eq!((missing.filesystem, missing.device, missing.direct_alignment), (facts.filesystem, facts.device, facts.direct_alignment));
+        assert_eq!(
+            (missing.filesystem, missing.device, missing.direct_alignment),
+            (facts.filesystem, facts.device, facts.direct_alignment)
+        );
     }
 
     #[test]

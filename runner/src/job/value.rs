@@ -213,7 +213,8 @@ impl FioValue for Split {
             return Err(format!("the shares of `{text}` add up to {said} %, not to 100 %"));
         }
         // Blank shares divide what is left; the first of them take the remainder, so that the sum is 100.
-        let (each, mut extra) = if blanks == 0 { (0, 0) } else { ((100 - said) / blanks, (100 - said) % blanks) };
+        let left = 100 - said;
+        let (each, mut extra) = (left.checked_div(blanks).unwrap_or(0), left.checked_rem(blanks).unwrap_or(0));
         let entries = parts.into_iter().map(|(bytes, percent)| {
             let blank_share = || {
                 let bonus = u32::from(extra > 0);

@@ -8,7 +8,7 @@ const CARDS: usize = 100;
 
 /// A pack of cards, dealt one by one.
 #[derive(Clone, Debug)]
-pub(super) struct Deck {
+pub(crate) struct Deck {
     cards: [u8; CARDS],
     dealt: usize,
 }

@@ -81,7 +81,14 @@ mod tests {
         let to = MachineTime { user: 15, system: 12, idle: 111, iowait: 4, steal: 2 };
         let process = Times { user_ns: 50_000_000, system_ns: 20_000_000, context_switches: 0 };
         let found = use_of(process, to.since(from), 100_000_000);
-        let want = CpuUse { process_user: 50.0, process_system: 20.0, machine_user: 25.0, machine_system: 10.0, machine_iowait: 0.0, machine_steal: 10.0 };
+        let want = CpuUse {
+            process_user: 50.0,
+            process_system: 20.0,
+            machine_user: 25.0,
+            machine_system: 10.0,
+            machine_iowait: 0.0,
+            machine_steal: 10.0,
+        };
         assert_eq!(found, want);
         assert_eq!(use_of(Times::default(), MachineTime::default(), 0), CpuUse::default());
     }

@@ -57,10 +57,13 @@ impl Disks {
         let mut keep = |what: &str, names: BTreeSet<String>| {
             let opened = open_all(host, &names, &mut books);
             let reason = opened.err().or_else(|| names.is_empty().then(|| "no target lies on a block device of this host".into()));
-            reason.map_or_else(|| names.into_iter().collect(), |reason| {
-                absent.insert(what.into(), reason);
-                Vec::new()
-            })
+            reason.map_or_else(
+                || names.into_iter().collect(),
+                |reason| {
+                    absent.insert(what.into(), reason);
+                    Vec::new()
+                },
+            )
         };
         let (targets, leaves) = (keep("device", targets), keep("leaves", leaves));
         let (all, books) = books.into_iter().unzip();
@@ -100,8 +103,23 @@ fn parse(text: &str) -> Option<DeviceCounts> {
         count += 1;
     }
     let [
-        read_ios, read_merges, read_sectors, read_ticks_ms, write_ios, write_merges, write_sectors, write_ticks_ms, in_flight, busy_ms, _,
-        discard_ios, _, discard_sectors, _, flush_ios, _,
+        read_ios,
+        read_merges,
+        read_sectors,
+        read_ticks_ms,
+        write_ios,
+        write_merges,
+        write_sectors,
+        write_ticks_ms,
+        in_flight,
+        busy_ms,
+        _,
+        discard_ios,
+        _,
+        discard_sectors,
+        _,
+        flush_ios,
+        _,
     ] = fields;
     (count >= FEWEST_FIELDS).then_some(DeviceCounts {
         read_ios,
@@ -170,8 +188,14 @@ mod tests {
     fn fields_of_stat() {
         let text = "   28511      172  1766466    12071    10474     8417   887560    57001        3    21548    73112      451       11  5064888     2200     1519     1839\n";
         let counts = parse(text).unwrap();
-        assert_eq!((counts.read_ios, counts.read_bytes, counts.read_merges, counts.read_ticks_ms), (28511, 1_766_466 * 512, 172, 12071));
-        assert_eq!((counts.write_ios, counts.write_bytes, counts.write_merges, counts.write_ticks_ms), (10474, 887_560 * 512, 8417, 57001));
+        assert_eq!(
+            (counts.read_ios, counts.read_bytes, counts.read_merges, counts.read_ticks_ms),
+            (28511, 1_766_466 * 512, 172, 12071)
+        );
+        assert_eq!(
+            (counts.write_ios, counts.write_bytes, counts.write_merges, counts.write_ticks_ms),
+            (10474, 887_560 * 512, 8417, 57001)
+        );
         assert_eq!((counts.discard_ios, counts.discard_bytes, counts.flush_ios), (451, 5_064_888 * 512, 1519));
         assert_eq!((counts.in_flight, counts.busy_ms), (3, 21548));
         assert!(parse("1 2 3 4 5 6 7 8 9 10 11").is_some(), "before 4.18");
@@ -188,7 +212,9 @@ mod tests {
     #[test]
     fn targets_and_leaves_of_a_stack() {
         let mut files = STACK.to_string();
-        for (disk, ios) in [("sda", 1), ("sda/sda1", 2), ("dm-0", 3), ("dm-1", 4), ("sdb", 5), ("sdc", 6), ("md0", 7), ("sdd", 8), ("sde", 9)] {
+        for (disk, ios) in
+            [("sda", 1), ("sda/sda1", 2), ("dm-0", 3), ("dm-1", 4), ("sdb", 5), ("sdc", 6), ("md0", 7), ("sdd", 8), ("sde", 9)]
+        {
             files += &format!("\n sys/devices/{disk}/stat = {ios} 0 0 0 0 0 0 0 0 0 0");
         }
         let host = Fixture::new(&files);
@@ -196,7 +222,8 @@ mod tests {
             let mut absent = BTreeMap::new();
             let mut disks = Disks::open(&host.look(), &targets.iter().map(ToString::to_string).collect::<Vec<_>>(), &mut absent);
             let counts = disks.read();
-            let found: Vec<(String, u64)> = disks.names.leaves(&counts).into_iter().map(|(name, counts)| (name, counts.read_ios)).collect();
+            let found: Vec<(String, u64)> =
+                disks.names.leaves(&counts).into_iter().map(|(name, counts)| (name, counts.read_ios)).collect();
             assert_eq!(disks.names.device(&counts).unwrap().read_ios, device, "{targets:?}");
             assert_eq!(found, leaves.iter().map(|(name, ios)| (name.to_string(), *ios)).collect::<Vec<_>>(), "{targets:?}");
             assert!(absent.is_empty());
@@ -211,8 +238,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_counted_says_why() {
-        let host = Fixture::new(&format!("{STACK}\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/queue/iostats = 0"));
-        for (targets, part) in [(vec![], "no target lies on"), (vec!["sdz".to_string()], "sdz"), (vec!["sdb".into()], "No such file"), (vec!["sda".into()], "iostats")] {
+        let host =
+            Fixture::new(&format!("{STACK}\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/queue/iostats = 0"));
+        for (targets, part) in [
+            (vec![], "no target lies on"),
+            (vec!["sdz".to_string()], "sdz"),
+            (vec!["sdb".into()], "No such file"),
+            (vec!["sda".into()], "iostats"),
+        ] {
             let mut absent = BTreeMap::new();
             let mut disks = Disks::open(&host.look(), &targets, &mut absent);
             assert!(absent["device"].contains(part), "{absent:?}");

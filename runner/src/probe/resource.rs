@@ -43,7 +43,11 @@ fn times(who: libc::c_int) -> Times {
         usage.assume_init()
     };
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Times { user_ns: ns(usage.ru_utime), system_ns: ns(usage.ru_stime), context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64 }
+    Times {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+    }
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ pub fn advise(opened: &Opened, hint: Fadvise, range: Range<u64>) -> Result<(), E
 
 fn advise_range(opened: &Opened, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
     // A length of None would mean up to the end.
-    std::num::NonZeroU64::new(range.end.saturating_sub(range.start)).map_or(Ok(()), |length| fadvise(&opened.fd, range.start, Some(length), advice))
+    std::num::NonZeroU64::new(range.end.saturating_sub(range.start))
+        .map_or(Ok(()), |length| fadvise(&opened.fd, range.start, Some(length), advice))
 }
 
 /// Reads a range of bytes into the page cache, also for a target that is open for direct I/O. `progress` is told every
@@ -56,7 +57,12 @@ fn advise_range(opened: &Opened, range: Range<u64>, advice: Advice) -> Result<()
 ///
 /// # Errors
 /// What the kernel says of the first read that failed.
-pub fn pre_read(opened: &Opened, range: Range<u64>, progress: &mut dyn FnMut(PhaseChange), stop: &AtomicBool) -> Result<Finish, Errno> {
+pub fn pre_read(
+    opened: &Opened,
+    range: Range<u64>,
+    progress: &mut dyn FnMut(PhaseChange),
+    stop: &AtomicBool,
+) -> Result<Finish, Errno> {
     if opened.target.kind == TargetKind::Null {
         return Ok(Finish::Done);
     }
@@ -74,7 +80,14 @@ pub fn pre_read(opened: &Opened, range: Range<u64>, progress: &mut dyn FnMut(Pha
         if last.elapsed() >= PROGRESS_EVERY || at == range.end {
             last = Instant::now();
             let (done_bytes, total_bytes) = (Some(at - range.start), Some(range.end - range.start));
-            progress(PhaseChange { phase: Phase::PreRead, state: PhaseState::Progress, done_bytes, total_bytes, planned_ms: None, note: Some(opened.target.path.clone()) });
+            progress(PhaseChange {
+                phase: Phase::PreRead,
+                state: PhaseState::Progress,
+                done_bytes,
+                total_bytes,
+                planned_ms: None,
+                note: Some(opened.target.path.clone()),
+            });
         }
     }
     Ok(Finish::Done)
@@ -107,6 +120,11 @@ pub fn drop_caches() -> Result<(), Refusal> {
     sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         let sentence = format!("The caches of the host cannot be dropped: {error}.");
-        Refusal::environment("drop_caches_refused", "drop_caches", sentence, "Run as root on the host itself, or leave drop_caches out: invalidate=1 empties the target's own cache.")
+        Refusal::environment(
+            "drop_caches_refused",
+            "drop_caches",
+            sentence,
+            "Run as root on the host itself, or leave drop_caches out: invalidate=1 empties the target's own cache.",
+        )
     })
 }

@@ -45,7 +45,16 @@ impl<'a> Piece<'a> {
     fn new(job: &ResolvedJob, target: &'a Target) -> Self {
         let start = target.length.saturating_sub(target.layout_bytes);
         let Target { length, alignment, .. } = *target;
-        Self { path: &target.path, start, end: length, length, fallocate: job.fallocate, alignment, purpose: purpose(job), unlink: job.unlink }
+        Self {
+            path: &target.path,
+            start,
+            end: length,
+            length,
+            fallocate: job.fallocate,
+            alignment,
+            purpose: purpose(job),
+            unlink: job.unlink,
+        }
     }
 
     /// The same file as another job wants it: the longer and the more of it.
@@ -97,7 +106,14 @@ impl Progress<'_> {
         if self.last.elapsed() >= PROGRESS_EVERY || self.done == self.total {
             self.last = Instant::now();
             let (done_bytes, total_bytes) = (Some(self.done), Some(self.total));
-            (self.report)(PhaseChange { phase: Phase::Layout, state: PhaseState::Progress, done_bytes, total_bytes, planned_ms: None, note: Some(path.into()) });
+            (self.report)(PhaseChange {
+                phase: Phase::Layout,
+                state: PhaseState::Progress,
+                done_bytes,
+                total_bytes,
+                planned_ms: None,
+                note: Some(path.into()),
+            });
         }
     }
 }
@@ -110,7 +126,13 @@ impl Targets {
     /// # Errors
     /// The guard's words, or `no_space`, `fallocate_unsupported`, `layout_failed`, `open_failed`. The file at which it
     /// failed or was stopped is then as it was before, or gone if this run made it.
-    pub fn lay_out(&mut self, jobs: &[ResolvedJob], fill: &mut Fill, progress: &mut dyn FnMut(PhaseChange), stop: &AtomicBool) -> Result<Finish, Refusal> {
+    pub fn lay_out(
+        &mut self,
+        jobs: &[ResolvedJob],
+        fill: &mut Fill,
+        progress: &mut dyn FnMut(PhaseChange),
+        stop: &AtomicBool,
+    ) -> Result<Finish, Refusal> {
         let guard = Guard::look(&self.roots);
         let pieces = pieces(jobs);
         let total = pieces.iter().map(Piece::bytes).sum();
@@ -123,7 +145,14 @@ impl Targets {
         Ok(Finish::Done)
     }
 
-    fn lay_out_one(&mut self, guard: &Guard, piece: &Piece, fill: &mut Fill, progress: &mut Progress, stop: &AtomicBool) -> Result<Finish, Refusal> {
+    fn lay_out_one(
+        &mut self,
+        guard: &Guard,
+        piece: &Piece,
+        fill: &mut Fill,
+        progress: &mut Progress,
+        stop: &AtomicBool,
+    ) -> Result<Finish, Refusal> {
         let place = Place::find(Path::new(piece.path));
         let before = place.stat.map(|stat| stat.length);
         let changes = piece.bytes() > 0 || before.is_none_or(|length| length < piece.length && piece.purpose == Purpose::Write);
@@ -235,7 +264,9 @@ fn write_all_at(fd: impl AsFd, mut bytes: &[u8], mut offset: u64) -> Result<(), 
 fn undo(fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result<(), Refusal> {
     match before {
         None => made.remove().map(drop),
-        Some(length) if stat(fd).is_ok_and(|now| now.length > length) => ftruncate(fd, length).map_err(|error| failed(&made.path.to_string_lossy(), error)),
+        Some(length) if stat(fd).is_ok_and(|now| now.length > length) => {
+            ftruncate(fd, length).map_err(|error| failed(&made.path.to_string_lossy(), error))
+        }
         Some(_) => Ok(()),
     }
 }
@@ -252,6 +283,11 @@ fn explain(piece: &Piece, error: Errno) -> Refusal {
             let sentence = format!("The filesystem of {path} has no fallocate={} ({why}).", piece.fallocate.word());
             Refusal::environment("fallocate_unsupported", "fallocate", sentence, "Use fallocate=written, truncate or none.")
         }
-        _ => Refusal::environment("layout_failed", "filename", format!("{path} could not be laid out: {why}."), "Check the device and the filesystem (dmesg)."),
+        _ => Refusal::environment(
+            "layout_failed",
+            "filename",
+            format!("{path} could not be laid out: {why}."),
+            "Check the device and the filesystem (dmesg).",
+        ),
     }
 }

@@ -36,7 +36,9 @@ impl Targets {
 
     fn open_one(&mut self, guard: &Guard, job: &ResolvedJob, target: &Target) -> Result<Opened, Refusal> {
         let fd = match target.kind {
-            TargetKind::Null => open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| failed(&target.path, error)),
+            TargetKind::Null => {
+                open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| failed(&target.path, error))
+            }
             TargetKind::File => self.open_file(guard, job, target),
             TargetKind::Device => self.open_device(guard, job, target),
         }?;
@@ -50,7 +52,8 @@ impl Targets {
             return Err(changed(&target.path, "is no longer there"));
         }
         let create = if job.create_on_open { OFlags::CREATE } else { OFlags::empty() };
-        let fd = with_noatime(flags(job) | create, |flags| open_beneath(guard, &place.path, flags)).map_err(|error| explain(target, job, error))?;
+        let fd = with_noatime(flags(job) | create, |flags| open_beneath(guard, &place.path, flags))
+            .map_err(|error| explain(target, job, error))?;
         let stat = stat(&fd).map_err(|error| failed(&target.path, error))?;
         match place.stat {
             Some(before) if !before.is_same(&stat) => return Err(changed(&target.path, "was replaced by another file")),
@@ -109,12 +112,13 @@ pub(super) fn purpose(job: &ResolvedJob) -> Purpose {
 fn flags(job: &ResolvedJob) -> OFlags {
     let mut flags = OFlags::CLOEXEC | if job.rw.destroys() { OFlags::RDWR } else { OFlags::RDONLY };
     flags.set(OFlags::DIRECT, job.direct);
-    flags | match job.sync {
-        SyncMode::None => OFlags::empty(),
-        SyncMode::Sync => OFlags::SYNC,
-        // rustix 1.1.6 gives its DSYNC the value of O_SYNC.
-        SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
-    }
+    flags
+        | match job.sync {
+            SyncMode::None => OFlags::empty(),
+            SyncMode::Sync => OFlags::SYNC,
+            // rustix 1.1.6 gives its DSYNC the value of O_SYNC.
+            SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
+        }
 }
 
 /// Without updates of the access time, which only the owner and root may do without.
@@ -159,7 +163,12 @@ fn explain(target: &Target, job: &ResolvedJob, error: Errno) -> Refusal {
         }
         Errno::MFILE | Errno::NFILE => {
             let sentence = format!("{} cannot be opened: too many files are open.", target.path);
-            Refusal::environment("too_many_files", "nrfiles", sentence, "Use fewer files or clones, or raise the limit (ulimit -n).")
+            Refusal::environment(
+                "too_many_files",
+                "nrfiles",
+                sentence,
+                "Use fewer files or clones, or raise the limit (ulimit -n).",
+            )
         }
         error => failed(&target.path, error),
     }

@@ -89,7 +89,7 @@ impl Drop for Mounted {
 /// One target as the plan writes it down.
 pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
-        "filesystem": null, "device": null, "alignment": 512, "clone": null})
+        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "clone": null})
 }
 
 /// A job as the plan resolves it, with what is `changed`.

@@ -7,7 +7,11 @@ use crate::host::fixture::{Fixture, STACK};
 fn kinds_follow_from_sysfs() {
     let host = Fixture::new(STACK).look();
     for (name, want) in [
-        ("sda", DeviceKind::Disk), ("sda1", DeviceKind::Partition), ("dm-0", DeviceKind::Dm), ("md0", DeviceKind::Md), ("loop9090", DeviceKind::Loop),
+        ("sda", DeviceKind::Disk),
+        ("sda1", DeviceKind::Partition),
+        ("dm-0", DeviceKind::Dm),
+        ("md0", DeviceKind::Md),
+        ("loop9090", DeviceKind::Loop),
     ] {
         assert_eq!(host.blocks[name].kind, want, "{name}");
     }
@@ -18,7 +22,12 @@ fn kinds_follow_from_sysfs() {
 fn leaves_are_found_through_every_layer() {
     let host = Fixture::new(STACK).look();
     for (name, want) in [
-        ("sda", vec!["sda"]), ("sda1", vec!["sda"]), ("dm-1", vec!["sda"]), ("md0", vec!["sdb", "sdc"]), ("loop9090", vec!["loop9090"]), ("absent", vec![]),
+        ("sda", vec!["sda"]),
+        ("sda1", vec!["sda"]),
+        ("dm-1", vec!["sda"]),
+        ("md0", vec!["sdb", "sdc"]),
+        ("loop9090", vec!["loop9090"]),
+        ("absent", vec![]),
     ] {
         assert_eq!(host.leaves(name), want, "{name}");
     }

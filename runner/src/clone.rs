@@ -1,0 +1,287 @@
+//! One clone of a job: a thread that gets everything ready, begins with the others, and drives the loop through ramp
+//! and measurement. What the job asked for is turned into the right engine, source and data here, once, so that the
+//! loop decides nothing.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+
+use crate::buffer::Pool;
+use crate::clock::{Clock, Monotonic, SECOND_NS};
+use crate::data::Data;
+use crate::engine::Engine;
+use crate::engine::fresh::Fresh;
+use crate::engine::ledger::Ledger;
+use crate::engine::measure::{IoError, Loop, Source, Stop};
+use crate::engine::null::Null;
+use crate::engine::psync::Psync;
+use crate::engine::uring::Uring;
+use crate::job::EngineName;
+use crate::pace::Pace;
+use crate::pattern::{Io, Pattern};
+use crate::plan::ResolvedJob;
+use crate::probe::resource::{Times as CpuTimes, thread_times};
+use crate::report::Choice;
+
+/// How long a clone waits for its last I/Os before it leaves them to the kernel, in ns: less than the second in which a
+/// run must stop.
+const DRAIN_NS: u64 = 700_000_000;
+
+/// Where a clone stands.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[repr(u8)]
+pub enum Stage {
+    /// Gets ready or waits for its start.
+    Waiting = 0,
+    /// Works before the measurement.
+    Ramp = 1,
+    /// Is being measured.
+    Measure = 2,
+    /// Has been measured.
+    Done = 3,
+}
+
+/// What a clone shares with the thread that watches it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// What was done before the measurement.
+    pub ramp: Ledger,
+    /// What was done in the measurement.
+    pub measure: Ledger,
+    stage: AtomicU8,
+}
+
+impl Progress {
+    /// Where the clone stands.
+    pub fn stage(&self) -> Stage {
+        match self.stage.load(Ordering::Acquire) {
+            0 => Stage::Waiting,
+            1 => Stage::Ramp,
+            2 => Stage::Measure,
+            _ => Stage::Done,
+        }
+    }
+
+    fn reach(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Release);
+    }
+}
+
+/// When the clones of a job begin and end, in ns of the monotonic clock. Written by the watching thread, before the
+/// start and when the run must stop.
+#[derive(Debug, Default)]
+pub struct Schedule {
+    /// First I/O.
+    pub begin_ns: AtomicU64,
+    /// End of the ramp; the measurement begins.
+    pub ramp_end_ns: AtomicU64,
+    /// End of the measurement.
+    pub end_ns: AtomicU64,
+}
+
+/// What one clone is to do.
+pub struct Assignment {
+    /// The job as resolved.
+    pub job: Arc<ResolvedJob>,
+    /// Which of its clones, from 0.
+    pub number: u32,
+    /// Its files, in the order of its targets.
+    pub files: Vec<OwnedFd>,
+    /// What it tells of itself.
+    pub progress: Arc<Progress>,
+    /// When it begins and ends.
+    pub schedule: Arc<Schedule>,
+    /// Passed twice: when everybody is ready, and when the schedule is written.
+    pub gate: Arc<Barrier>,
+}
+
+/// What one clone did, less the ledgers.
+#[derive(Debug)]
+pub struct Done {
+    /// Its first I/O, in ns of the monotonic clock.
+    pub begin_ns: u64,
+    /// The beginning of its measured window.
+    pub measure_ns: u64,
+    /// The end of its measured window.
+    pub end_ns: u64,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Processor time in the measured window.
+    pub cpu: CpuTimes,
+    /// What was chosen, and why.
+    pub choices: Vec<Choice>,
+}
+
+/// Why a clone could not begin or go on.
+#[derive(Debug)]
+pub struct Broken {
+    /// What it tried to do.
+    pub doing: &'static str,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+/// Runs one clone to its end. To be called on a thread of its own.
+///
+/// # Errors
+/// What the system said where that concerns no single I/O; a failed I/O is a `Stop`.
+pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
+    let job = &assignment.job;
+    let ready = settle(job).and_then(|()| buffers(assignment));
+    let depth = depth(job);
+    match (ready, job.ioengine) {
+        (Err(broken), _) => Err(miss_the_start(assignment, broken)),
+        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth), pool, Vec::new()),
+        (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool, Vec::new()),
+        (Ok(pool), EngineName::IoUring) => match Uring::new(&assignment.files, depth) {
+            Ok((engine, choices)) => with_data(assignment, engine, pool, choices),
+            Err(error) => Err(miss_the_start(assignment, Broken { doing: "setting up io_uring", error })),
+        },
+    }
+}
+
+/// I/Os that a clone of this job really keeps in flight.
+pub fn depth(job: &ResolvedJob) -> u32 {
+    if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
+}
+
+/// The others wait at the gate: who cannot begin passes it all the same.
+fn miss_the_start(assignment: &Assignment, broken: Broken) -> Broken {
+    assignment.progress.reach(Stage::Done);
+    assignment.gate.wait();
+    assignment.gate.wait();
+    broken
+}
+
+fn settle(job: &ResolvedJob) -> Result<(), Broken> {
+    let broken = |doing| move |error: rustix::io::Errno| Broken { doing, error: error.into() };
+    if !job.cpus_allowed.is_empty() {
+        let mut cpus = rustix::thread::CpuSet::new();
+        job.cpus_allowed.iter().for_each(|&cpu| cpus.set(cpu as usize));
+        rustix::thread::sched_setaffinity(None, &cpus).map_err(broken("setting cpus_allowed"))?;
+    }
+    if job.nice != 0 {
+        rustix::process::setpriority_process(Some(rustix::thread::gettid()), job.nice).map_err(broken("setting nice"))?;
+    }
+    Ok(())
+}
+
+fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
+    let job = &assignment.job;
+    let bytes = if job.ioengine == EngineName::Null { 1 } else { job.bs.read.max.max(job.bs.write.max) };
+    let mut pool =
+        Pool::new(depth(job) as usize, bytes as usize).map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
+    if job.rw.writes() {
+        let mut data = Data::new(job, assignment.number);
+        (0..pool.slots() as u32).for_each(|slot| data.fill(pool.bytes_mut(slot)));
+    }
+    Ok(pool)
+}
+
+fn with_data<E: Engine>(assignment: &Assignment, engine: E, pool: Pool, choices: Vec<Choice>) -> Result<Done, Broken> {
+    let job = &assignment.job;
+    if job.rw.writes() && job.refill_buffers && job.ioengine != EngineName::Null {
+        with_pace(assignment, Fresh::new(engine, Data::new(job, assignment.number)), pool, choices)
+    } else {
+        with_pace(assignment, engine, pool, choices)
+    }
+}
+
+fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool, choices: Vec<Choice>) -> Result<Done, Broken> {
+    let pattern = Pattern::new(&assignment.job, assignment.number);
+    match Pace::new(&assignment.job, assignment.number) {
+        None => drive(assignment, engine, Unpaced(pattern), pool, choices),
+        Some(pace) => {
+            // Sleeps end on time, not up to 50 µs late (PR_SET_TIMERSLACK).
+            let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+            drive(assignment, engine, Paced { pattern, pace }, pool, choices)
+        }
+    }
+}
+
+fn drive<E: Engine, S: Source>(
+    assignment: &Assignment,
+    engine: E,
+    source: S,
+    pool: Pool,
+    choices: Vec<Choice>,
+) -> Result<Done, Broken> {
+    let Assignment { job, progress, schedule, gate, .. } = assignment;
+    let at_once = job.iodepth_batch_submit.unwrap_or(u32::MAX) as usize;
+    let mut work = Loop::new(engine, Monotonic, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
+    gate.wait();
+    gate.wait();
+    work.begin_at(schedule.begin_ns.load(Ordering::Acquire));
+    let begin_ns = Monotonic.now_ns();
+    progress.reach(Stage::Ramp);
+    let broken = |error| Broken { doing: "asking the engine for completions", error };
+    let ramped = if schedule.ramp_end_ns.load(Ordering::Acquire) > begin_ns {
+        work.run(&schedule.ramp_end_ns, &progress.ramp).map_err(broken)
+    } else {
+        Ok(Stop::Until)
+    };
+    let (measure_ns, before) = (Monotonic.now_ns(), thread_times());
+    progress.reach(Stage::Measure);
+    let stop = match ramped {
+        Ok(Stop::Until) => work.run(&schedule.end_ns, &progress.measure).map_err(broken),
+        ended => ended,
+    };
+    let (end_ns, cpu) = (work.now_ns().max(measure_ns), thread_times().since(before));
+    progress.measure.in_flight.set(0);
+    progress.reach(Stage::Done);
+    work.drain(Monotonic.now_ns() + DRAIN_NS);
+    Ok(Done { begin_ns, measure_ns, end_ns, stop: stop?, cpu, choices })
+}
+
+/// A pattern whose I/Os are always due.
+struct Unpaced(Pattern);
+
+impl Source for Unpaced {
+    #[inline]
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.0.draw(out)
+    }
+
+    #[inline]
+    fn due_ns(&mut self, _io: &Io, _since_begin_ns: u64) -> u64 {
+        0
+    }
+}
+
+/// A pattern whose I/Os have their time.
+struct Paced {
+    pattern: Pattern,
+    pace: Pace,
+}
+
+impl Source for Paced {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.pattern.draw(out)
+    }
+
+    fn due_ns(&mut self, io: &Io, since_begin_ns: u64) -> u64 {
+        self.pace.due_ns(io, since_begin_ns)
+    }
+}
+
+/// What an I/O error means, with the operation in fio's words.
+pub fn describe(error: &IoError) -> (String, String) {
+    use crate::pattern::Kind;
+    let operation = match error.io.kind {
+        Kind::Read => "read",
+        Kind::Write => "write",
+        Kind::Trim => "trim",
+        Kind::Sync | Kind::Datasync => "sync",
+    };
+    let message = if error.errno == 0 {
+        "fewer bytes were moved than asked: the target ends there, or is full".into()
+    } else {
+        io::Error::from_raw_os_error(error.errno).to_string()
+    };
+    (operation.into(), message)
+}
+
+/// A run's length in seconds that stands for "no end": about 68 years, far from overflow.
+pub const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;

@@ -1,0 +1,79 @@
+//! The few things of a job that the rest of its resolution hangs on: what it does, through which engine, past the
+//! page cache or not, and how many clones do it.
+
+use super::defaults::said;
+use super::notes::Notes;
+use super::view::HostView;
+use crate::job::{EngineName, Fallback, Job, Rw};
+use crate::report::Severity;
+
+/// The most clones of one run: each is a thread with a ring and a histogram of its own.
+pub(super) const MAX_CLONES: u32 = 1024;
+
+/// A job, and what it comes down to first.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    /// As asked.
+    pub job: &'a Job,
+    /// Its own name in the run.
+    pub name: String,
+    /// Its pattern.
+    pub rw: Rw,
+    /// Past the page cache.
+    pub direct: bool,
+    /// The engine that will do it.
+    pub engine: EngineName,
+    /// Clones.
+    pub numjobs: u32,
+}
+
+impl<'a> Asked<'a> {
+    /// Settles these first.
+    pub fn settle(job: &'a Job, name: String, host: &dyn HostView, notes: &mut Notes) -> Self {
+        let engine = engine(job, host, notes);
+        let direct = direct(job, engine, notes);
+        Self { job, name, rw: said!(job, rw), direct, engine, numjobs: numjobs(job, notes) }
+    }
+
+    /// The length that each file is to have, where that is said.
+    pub fn filesize(&self) -> Option<u64> {
+        self.job.filesize.map(|bytes| bytes.0).filter(|bytes| *bytes > 0)
+    }
+
+    /// Whether nothing is touched at all.
+    pub fn is_null(&self) -> bool {
+        self.engine == EngineName::Null
+    }
+}
+
+fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
+    let asked = said!(job, ioengine);
+    let Some((reason, remedy)) = host.io_uring_refused().filter(|_| asked == EngineName::IoUring) else {
+        return asked;
+    };
+    if said!(job, ioengine_fallback) == Fallback::Psync {
+        let sentence = format!("psync does the I/O, one at a time, because io_uring is refused: {reason}");
+        notes.mind(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
+        return EngineName::Psync;
+    }
+    let remedy = format!("{remedy} Or write ioengine=psync, or ioengine_fallback=psync to have it chosen where needed.");
+    notes.environment("io_uring_refused", "ioengine", reason, remedy);
+    asked
+}
+
+fn direct(job: &Job, engine: EngineName, notes: &mut Notes) -> bool {
+    if job.direct.is_none() && engine != EngineName::Null {
+        let remedy = "Write direct=1 to go past the page cache (O_DIRECT), or direct=0 to go through it.";
+        notes.invalid("direct_not_said", "direct", "Whether the page cache takes part must be said: there is no default.", remedy);
+    }
+    job.direct.is_some_and(|direct| direct.0)
+}
+
+fn numjobs(job: &Job, notes: &mut Notes) -> u32 {
+    let numjobs = said!(job, numjobs);
+    if !(1..=MAX_CLONES).contains(&numjobs) {
+        let remedy = format!("Use 1 to {MAX_CLONES}: each clone is a thread.");
+        notes.invalid("out_of_range", "numjobs", format!("numjobs={numjobs} cannot be run."), remedy);
+    }
+    numjobs.clamp(1, MAX_CLONES)
+}

@@ -1,0 +1,93 @@
+//! Figures that stand for themselves: how large each may be, and which do not go together.
+
+use super::asked::Asked;
+use super::defaults::said;
+use super::notes::Notes;
+use super::view::HostView;
+use crate::job::{Job, PerDirection};
+
+/// The most I/Os in flight per clone: the entries that io_uring allows a ring (IORING_MAX_ENTRIES).
+const MAX_IODEPTH: u32 = 32_768;
+/// Priorities that the kernel knows: nice(2).
+const NICE: std::ops::RangeInclusive<i32> = -20..=19;
+
+/// The largest whole number that every reader of JSON keeps exact.
+pub(super) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
+
+/// Refuses every figure that cannot be, and all pairs that cannot be together.
+pub(super) fn check(asked: &Asked, host: &dyn HostView, notes: &mut Notes) {
+    check_counts(asked.job, notes);
+    check_time(asked.job, notes);
+    check_rates(asked.job, notes);
+    check_host(asked.job, host, notes);
+}
+
+fn check_counts(job: &Job, notes: &mut Notes) {
+    let mut at_least_one = |option: &str, value: Option<u64>, leave: &str| {
+        if value == Some(0) {
+            notes.invalid("out_of_range", option, format!("{option}=0 leaves nothing to do."), leave);
+        }
+    };
+    at_least_one("loops", job.loops, "Use 1 or more.");
+    at_least_one("number_ios", job.number_ios, "Leave number_ios out where I/Os are not to be bounded.");
+    at_least_one("thinktime_blocks", job.thinktime_blocks.map(u64::from), "Use 1 or more.");
+    at_least_one("filesize", job.filesize.map(|bytes| bytes.0), "Write a length such as 1g.");
+    let mut exact = |option: &str, value: Option<u64>| {
+        if value.is_some_and(|value| value > MAX_JSON_INTEGER) {
+            notes.invalid("out_of_range", option, format!("{option} is larger than 2^53 - 1."), "Use a smaller figure.");
+        }
+    };
+    exact("randseed", job.randseed);
+    exact("loops", job.loops);
+    exact("number_ios", job.number_ios);
+    let iodepth = said!(job, iodepth);
+    if !(1..=MAX_IODEPTH).contains(&iodepth) {
+        let remedy = format!("Use 1 to {MAX_IODEPTH}, the entries of a ring.");
+        notes.invalid("out_of_range", "iodepth", format!("iodepth={iodepth} cannot be kept in flight."), remedy);
+    }
+    let nice = said!(job, nice);
+    if !NICE.contains(&nice) {
+        notes.invalid("out_of_range", "nice", format!("nice={nice} is no priority of Linux."), "Use -20 to 19.");
+    }
+}
+
+fn check_time(job: &Job, notes: &mut Notes) {
+    let runtime_us = said!(job, runtime).0;
+    if said!(job, time_based).0 && runtime_us == 0 {
+        let sentence = "time_based runs until runtime is over, and runtime is not said.";
+        notes.invalid("runtime_missing", "runtime", sentence, "Write a time such as runtime=30s, or leave time_based out.");
+    }
+    if (1..1000).contains(&runtime_us) {
+        let sentence = format!("runtime={runtime_us}us is shorter than any measurement.");
+        notes.invalid("out_of_range", "runtime", sentence, "Write at least 1ms; a bare number is seconds.");
+    }
+}
+
+fn check_rates(job: &Job, notes: &mut Notes) {
+    if is_limited(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))) && is_limited(job.rate_iops) {
+        let sentence = "rate and rate_iops both say how fast the job may go.";
+        notes.invalid("rate_said_twice", "rate_iops", sentence, "Keep the one that is meant.");
+    }
+}
+
+fn is_limited(rates: Option<PerDirection<u64>>) -> bool {
+    rates.is_some_and(|rates| rates.read > 0 || rates.write > 0 || rates.trim > 0)
+}
+
+fn check_host(job: &Job, host: &dyn HostView, notes: &mut Notes) {
+    if let Some(allowed) = &job.cpus_allowed {
+        let online = host.cpus();
+        let missing: Vec<String> = allowed.0.iter().filter(|cpu| !online.contains(cpu)).map(u32::to_string).collect();
+        if !missing.is_empty() {
+            let sentence = format!("This host has no processor {} for the runner.", missing.join(", "));
+            notes.environment("no_such_cpu", "cpus_allowed", sentence, format!("Choose among {online:?}."));
+        }
+    }
+    if said!(job, drop_caches).0 && !host.may_drop_caches() {
+        let remedy = "Run as root, or leave drop_caches out: invalidate=1 drops the target's own pages.";
+        notes.environment("needs_root", "drop_caches", "Only root may drop the caches of the host.", remedy);
+    }
+    if said!(job, nice) < 0 && !host.may_drop_caches() {
+        notes.environment("needs_root", "nice", "Only root may raise its priority.", "Run as root, or use nice=0 or more.");
+    }
+}

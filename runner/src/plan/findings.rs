@@ -1,0 +1,141 @@
+//! What to mind about a job before it starts: everything by which its number could be taken for something else. What
+//! can only be seen afterwards is `verdict`'s.
+
+use serde_json::json;
+
+use super::notes::Notes;
+use super::resolved::{Mode, ResolvedJob, TargetKind};
+use super::view::HostView;
+use crate::job::EngineName;
+use crate::print::number::bytes;
+use crate::report::Severity::{Note, Serious, Warning};
+
+/// Below this a run is mostly its own beginning: caches and boost clocks are still warming up, and a flash device has
+/// not yet begun to clean up behind the writes.
+pub(crate) const SHORT_RUN_MS: u64 = 10_000;
+
+/// Minds what is worth it about this job.
+pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
+    mind_time(job, notes);
+    mind_depth(job, notes);
+    mind_caches(job, host, notes);
+    mind_target(job, notes);
+    mind_workload(job, notes);
+}
+
+fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
+    if let Some(runtime_ms) = job.runtime_ms.filter(|ms| *ms < SHORT_RUN_MS) {
+        let sentence = format!("{} s is short: good for a look, not for a number.", runtime_ms as f64 / 1000.0);
+        notes.mind(Note, "short_run", sentence, &[("runtime_ms", json!(runtime_ms))], "Run for at least 10 s, with time_based=1.");
+    }
+}
+
+fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
+    let evidence = [("iodepth", json!(job.iodepth))];
+    if job.iodepth > 1 && job.ioengine == EngineName::Psync {
+        let sentence = format!("psync does one I/O at a time: the depth is 1, not {}.", job.iodepth);
+        notes.mind(Warning, "depth_is_one", sentence, &evidence, "Use ioengine=io_uring, or numjobs for I/Os side by side.");
+    } else if job.iodepth > 1 && is_buffered(job) {
+        let sentence = format!(
+            "Through the page cache a depth of {} is hardly reached: what memory can answer or take is done at once.",
+            job.iodepth
+        );
+        notes.mind(Note, "buffered_depth", sentence, &evidence, "Use direct=1 to keep the device busy at a depth.");
+    }
+}
+
+fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
+    if job.drop_caches {
+        let sentence = "The caches of the whole host are dropped first, which slows everybody on it.";
+        notes.mind(
+            Warning,
+            "drop_caches_global",
+            sentence,
+            &[],
+            "Leave drop_caches out: invalidate=1 drops only the target's own pages.",
+        );
+    }
+    if !is_buffered(job) {
+        return;
+    }
+    let (region, memory) = (region_bytes(job), host.available_memory());
+    if region < memory {
+        let sentence = format!("The region of {} fits into the {} of memory that are available.", bytes(region), bytes(memory));
+        let evidence = [("region_bytes", json!(region)), ("available_memory_bytes", json!(memory))];
+        let remedy = "For the device's speed use direct=1, or a region of at least twice the memory.";
+        notes.mind(if job.rw.reads() { Warning } else { Note }, "fits_into_memory", sentence, &evidence, remedy);
+    }
+    if job.invalidate && job.rw.reads() && (job.time_based || job.loops > 1) {
+        let sentence = "The target's pages are dropped once, before the job begins; from the second pass on, memory may answer.";
+        notes.mind(Note, "invalidated_once", sentence, &[], "Use a region that one pass does not finish, or direct=1.");
+    }
+    if job.invalidate && job.rw.reads() {
+        let sentence = "invalidate drops only clean pages: what waits to be written stays in memory.";
+        notes.mind(Note, "invalidate_keeps_dirty", sentence, &[], "Run sync before, or use drop_caches=1 as root.");
+    }
+}
+
+fn mind_target(job: &ResolvedJob, notes: &mut Notes) {
+    if let Some(target) = job.targets.iter().find(|target| target.device.is_none() && target.kind != TargetKind::Null) {
+        let filesystem = target.filesystem.as_deref().unwrap_or("its filesystem");
+        let sentence = format!(
+            "There is no block device that could be told under {} ({filesystem}): no device's counters stand beside the number.",
+            target.path
+        );
+        notes.mind(Serious, "no_device", sentence, &[], "Name a file on a disk's filesystem to measure the disk.");
+    }
+    if job.file_append && job.mode != Mode::Null {
+        notes.mind(
+            Note,
+            "file_grows",
+            "Every run of this job makes the file longer.",
+            &[],
+            "Remove the file now and then, or say unlink=1.",
+        );
+    }
+}
+
+fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
+    let shared = job.numjobs > 1 && job.targets.iter().any(|target| target.clone.is_none());
+    if shared && !job.rw.is_random() && job.mode != Mode::Null {
+        let sentence = format!(
+            "All {} clones go through the same blocks in the same order: a cache can answer all but the first.",
+            job.numjobs
+        );
+        notes.mind(
+            Warning,
+            "clones_follow",
+            sentence,
+            &[("numjobs", json!(job.numjobs))],
+            "Give each a part of its own with offset_increment.",
+        );
+    }
+    let limited = |read: bool, write: bool| read && write;
+    if job.rwmixread.is_some()
+        && (limited(job.rate.read.is_some(), job.rate.write.is_some())
+            || limited(job.rate_iops.read.is_some(), job.rate_iops.write.is_some()))
+    {
+        let sentence = "Reads and writes keep their mix, so that the slower of the two rates holds back both.";
+        notes.mind(
+            Note,
+            "rates_keep_the_mix",
+            sentence,
+            &[],
+            "Put reads and writes into jobs of their own to let each reach its rate.",
+        );
+    }
+    if job.rw.writes() && job.zero_buffers {
+        let sentence = "Only zeros are written: devices and filesystems that compress store next to nothing.";
+        notes.mind(Warning, "zeros_written", sentence, &[], "Leave zero_buffers out for data that does not compress.");
+    }
+}
+
+/// Whether the page cache takes part.
+fn is_buffered(job: &ResolvedJob) -> bool {
+    !job.direct && job.mode != Mode::Null
+}
+
+/// Bytes that all clones work on together.
+fn region_bytes(job: &ResolvedJob) -> u64 {
+    job.targets.iter().map(|target| target.size).sum()
+}

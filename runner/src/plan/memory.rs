@@ -1,0 +1,37 @@
+//! Memory for the buffers of I/Os in flight: each has one of the largest size, whole pages.
+
+use super::notes::Notes;
+use super::resolved::ResolvedJob;
+use super::settle::in_flight;
+use super::view::HostView;
+use crate::print::number::bytes;
+
+/// Pages are what buffers are cut from; 4 KiB on most machines, and on the others the sum stays near enough.
+const PAGE_BYTES: u64 = 4096;
+/// Part of the available memory that buffers may take: the other half is everybody else's, the page cache's among them.
+const BUFFER_PART: u64 = 2;
+
+/// Bytes of the buffers of a job.
+pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
+    let largest = [(job.rw.reads(), job.bs.read.max), (job.rw.writes(), job.bs.write.max)];
+    let largest = largest.into_iter().filter(|(used, _)| *used).map(|(_, max)| max).max().unwrap_or(0);
+    let each = largest.checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
+    each.saturating_mul(u64::from(in_flight(job))).saturating_mul(u64::from(job.numjobs))
+}
+
+/// Refuses runs whose buffers do not fit, about the job that takes most.
+pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
+    let total = jobs.iter().fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
+    let most = host.available_memory() / BUFFER_PART;
+    let Some((number, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)).filter(|_| total > most) else { return };
+    notes.begin(*number, &job.name);
+    let sentence = format!(
+        "iodepth {} × {} clones × {} a buffer and all other jobs need {} of memory; half of what is available is {}.",
+        in_flight(job),
+        job.numjobs,
+        bytes(buffer_bytes(job) / u64::from(in_flight(job)) / u64::from(job.numjobs)),
+        bytes(total),
+        bytes(most)
+    );
+    notes.environment("memory_too_small", "iodepth", sentence, "Use a smaller iodepth, numjobs or bs.");
+}

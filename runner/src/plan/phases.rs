@@ -1,0 +1,91 @@
+//! The phases to come and what they cost, as far as that can be known before: times that the job sets, and bytes.
+
+use super::memory::buffer_bytes;
+use super::resolved::{ResolvedJob, TargetKind};
+use super::{Estimate, PlannedPhase};
+use crate::event::Phase;
+use crate::print::number::bytes;
+
+/// The phases in order.
+pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
+    let any = |f: fn(&ResolvedJob) -> bool| jobs.iter().any(f);
+    let makes_files = |job: &ResolvedJob| {
+        job.targets.iter().any(|target| target.kind == TargetKind::File && (!target.existed || target.layout_bytes > 0))
+    };
+    let layout = layout_bytes(jobs);
+    let ramp = jobs.iter().map(|job| job.startdelay_ms + job.ramp_ms).max().unwrap_or(0);
+    let plain = |phase| PlannedPhase { phase, seconds: None, writes_bytes: None };
+    [
+        (true, plain(Phase::Guard)),
+        (any(makes_files), PlannedPhase { writes_bytes: Some(layout), ..plain(Phase::Layout) }),
+        (any(|job| job.drop_caches), plain(Phase::DropCaches)),
+        (any(|job| job.invalidate), plain(Phase::Invalidate)),
+        (any(|job| job.pre_read), plain(Phase::PreRead)),
+        (any(|job| job.ramp_ms > 0), PlannedPhase { seconds: Some(seconds(ramp)), ..plain(Phase::Ramp) }),
+        (true, PlannedPhase { seconds: measure_seconds(jobs), writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
+        (any(|job| job.end_fsync && job.rw.writes()), plain(Phase::Flush)),
+        (any(|job| job.unlink), plain(Phase::CleanUp)),
+    ]
+    .into_iter()
+    .filter_map(|(planned, phase)| planned.then_some(phase))
+    .collect()
+}
+
+/// What the run will cost.
+pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
+    let layout_bytes = layout_bytes(jobs);
+    let bounded = jobs.iter().map(|job| Some(job.startdelay_ms + job.ramp_ms + job.runtime_ms?)).collect::<Option<Vec<u64>>>();
+    let seconds = bounded.and_then(|times| times.into_iter().max()).map(seconds);
+    Estimate {
+        seconds,
+        seconds_note: seconds_note(jobs, layout_bytes, seconds.is_some()),
+        layout_bytes,
+        measure_write_bytes: measure_write_bytes(jobs),
+        buffer_bytes: jobs.iter().fold(0, |sum, job| sum.saturating_add(buffer_bytes(job))),
+    }
+}
+
+fn seconds_note(jobs: &[ResolvedJob], layout_bytes: u64, is_bounded: bool) -> Option<String> {
+    let mut parts = Vec::new();
+    if !is_bounded {
+        parts.push("It ends when its size is worked through, as fast as the target goes.".to_owned());
+    } else if jobs.iter().any(|job| !job.time_based) {
+        parts.push("At most: it ends earlier when its size is worked through.".to_owned());
+    }
+    if layout_bytes > 0 {
+        parts.push(format!("{} are laid out before, as fast as the target takes them.", bytes(layout_bytes)));
+    }
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1000.0
+}
+
+fn layout_bytes(jobs: &[ResolvedJob]) -> u64 {
+    jobs.iter().flat_map(|job| &job.targets).map(|target| target.layout_bytes).sum()
+}
+
+/// The longest job's; `None` when size ends one of them.
+fn measure_seconds(jobs: &[ResolvedJob]) -> Option<f64> {
+    let times = jobs.iter().map(|job| job.runtime_ms).collect::<Option<Vec<u64>>>()?;
+    times.into_iter().max().map(seconds)
+}
+
+/// The most that all jobs write; `None` when only time bounds one that writes.
+fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
+    jobs.iter().map(writes_of).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+}
+
+fn writes_of(job: &ResolvedJob) -> Option<u64> {
+    if !job.rw.writes() {
+        return Some(0);
+    }
+    let by_count = job.number_ios.map(|ios| ios.saturating_mul(job.bs.write.max).saturating_mul(u64::from(job.numjobs)));
+    let moved = (0..job.numjobs).fold(0u64, |sum, clone| sum.saturating_add(job.io_size_of(clone)));
+    let by_size = (!job.time_based).then_some(moved);
+    let most = [by_count, by_size].into_iter().flatten().min()?;
+    // Exact in every 100 I/Os (`pattern::deck`), so at most one pack more than the share.
+    let share = 100 - u128::from(job.rwmixread.unwrap_or(0));
+    Some((u128::from(most) * share).div_ceil(100) as u64)
+}

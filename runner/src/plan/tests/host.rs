@@ -1,0 +1,111 @@
+//! A host from a table: two disks, a loop device that may be written, files in every state.
+
+use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::refusal::Refusal;
+
+pub(super) const MIB: u64 = 1 << 20;
+pub(super) const GIB: u64 = 1 << 30;
+
+/// What differs between the hosts of the tests.
+pub(super) struct TableHost {
+    pub memory: u64,
+    pub free: u64,
+    pub is_root: bool,
+    pub io_uring: bool,
+}
+
+impl Default for TableHost {
+    fn default() -> Self {
+        Self { memory: 8 * GIB, free: 100 * GIB, is_root: true, io_uring: true }
+    }
+}
+
+impl HostView for TableHost {
+    fn path(&self, path: &str) -> PathFacts {
+        let file = |length, fully_written| PathFacts { kind: PathKind::File, length, fully_written, ..self.nothing(path) };
+        let other = |kind| PathFacts { kind, ..self.nothing(path) };
+        match path {
+            "/data/full" | "/data/link" => PathFacts { canonical: "/data/full".into(), ..file(GIB, Some(true)) },
+            "/data/short" => file(64 * MIB, Some(true)),
+            "/data/sparse" => file(GIB, Some(false)),
+            "/data/odd" => file(1000, Some(true)),
+            "/data/empty" => file(0, Some(true)),
+            "/data" | "/data/dir" => other(PathKind::Directory),
+            "/data/fifo" => other(PathKind::Other),
+            "/etc/passwd" | "/etc/new" => {
+                let kind = if path.ends_with("new") { PathKind::Missing } else { PathKind::File };
+                PathFacts { kind, length: 4096, under_target_root: false, ..self.nothing(path) }
+            }
+            "/shm/file" => PathFacts {
+                filesystem: Some("tmpfs".into()),
+                device: None,
+                direct_alignment: Err("tmpfs has no O_DIRECT".into()),
+                ..self.nothing(path)
+            },
+            "/dev/vdb" => PathFacts {
+                writing_refused: Some(Refusal::guard("raw_write_refused", "filename", "vdb is a disk.", "Use a loop device.")),
+                ..device("vdb", 10 * GIB, 512)
+            },
+            "/dev/loop0" => device("loop0", GIB, 4096),
+            _ if path.starts_with("/dev/") || path.starts_with("/nowhere/") => {
+                other(if path.matches('/').count() > 2 { PathKind::MissingDirectory } else { PathKind::Missing })
+            }
+            _ => self.nothing(path),
+        }
+    }
+
+    fn default_directory(&self) -> String {
+        "/data".into()
+    }
+
+    fn available_memory(&self) -> u64 {
+        self.memory
+    }
+
+    fn io_uring_refused(&self) -> Option<(String, String)> {
+        (!self.io_uring).then(|| ("kernel.io_uring_disabled is 2.".into(), "Run sysctl kernel.io_uring_disabled=0.".into()))
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        vec![0, 1]
+    }
+
+    fn may_drop_caches(&self) -> bool {
+        self.is_root
+    }
+}
+
+impl TableHost {
+    /// Nothing at this path of the ext4 on vda.
+    fn nothing(&self, path: &str) -> PathFacts {
+        PathFacts {
+            kind: PathKind::Missing,
+            canonical: path.into(),
+            length: 0,
+            filesystem: Some("ext4".into()),
+            device: Some("vda".into()),
+            direct_alignment: Ok(DirectAlignment { memory: 4, offset: 512 }),
+            free_bytes: self.free,
+            fully_written: None,
+            under_target_root: true,
+            reading_refused: None,
+            writing_refused: None,
+        }
+    }
+}
+
+fn device(name: &str, length: u64, offset: u32) -> PathFacts {
+    PathFacts {
+        kind: PathKind::Device,
+        canonical: format!("/dev/{name}"),
+        length,
+        filesystem: None,
+        device: Some(name.into()),
+        direct_alignment: Ok(DirectAlignment { memory: offset, offset }),
+        free_bytes: 0,
+        fully_written: None,
+        under_target_root: false,
+        reading_refused: None,
+        writing_refused: None,
+    }
+}

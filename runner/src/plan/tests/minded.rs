@@ -1,0 +1,96 @@
+//! What is to be minded, and when it is not.
+
+use serde_json::{Value, json};
+
+use super::plan;
+use crate::report::Severity;
+
+fn codes(job: Value) -> Vec<String> {
+    plan(job).findings.into_iter().map(|finding| finding.code).collect()
+}
+
+/// The finding comes with the first job and not with the second.
+fn check(code: &str, with: Value, without: Value) {
+    let (with_codes, without_codes) = (codes(with.clone()), codes(without.clone()));
+    assert!(with_codes.iter().any(|found| found == code), "{code} is missing from {with_codes:?} of {with}");
+    assert!(without_codes.iter().all(|found| found != code), "{code} is not true of {without}");
+}
+
+fn with(different: Value) -> Value {
+    let mut job = json!({"filename": "full", "direct": 1, "rw": "randread", "runtime": "30s", "time_based": 1});
+    different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    job
+}
+
+#[test]
+fn a_plain_direct_job_has_nothing_to_mind() {
+    assert_eq!(codes(with(json!({}))), Vec::<String>::new());
+}
+
+#[test]
+fn findings_come_when_they_are_true() {
+    let cases = [
+        ("short_run", json!({"runtime": "2s"}), json!({"runtime": "10s"})),
+        ("depth_is_one", json!({"ioengine": "psync", "iodepth": 4}), json!({"ioengine": "psync"})),
+        ("buffered_depth", json!({"direct": 0, "iodepth": 4}), json!({"iodepth": 4})),
+        ("fits_into_memory", json!({"direct": 0}), json!({"direct": 0, "filename": "/dev/vdb"})),
+        ("invalidated_once", json!({"direct": 0}), json!({"direct": 0, "pre_read": 1})),
+        ("invalidate_keeps_dirty", json!({"direct": 0}), json!({"direct": 0, "invalidate": 0})),
+        ("drop_caches_global", json!({"drop_caches": 1}), json!({})),
+        ("no_device", json!({"filename": "/shm/file", "direct": 0, "size": "1m"}), json!({})),
+        ("file_grows", json!({"filename": "full", "rw": "write", "file_append": 1, "size": "1m"}), json!({"rw": "write"})),
+        (
+            "clones_follow",
+            json!({"rw": "read", "numjobs": 2}),
+            json!({"rw": "read", "numjobs": 2, "size": "1m", "offset_increment": "1m"}),
+        ),
+        ("rates_keep_the_mix", json!({"rw": "randrw", "rate_iops": "10,20"}), json!({"rate_iops": "10,20"})),
+        ("zeros_written", json!({"rw": "write", "zero_buffers": 1}), json!({"rw": "write"})),
+        ("file_overwritten", json!({"rw": "write"}), json!({"rw": "write", "filename": "new", "size": "1m"})),
+        ("file_extended", json!({"filename": "short", "size": "1g"}), json!({"filename": "short"})),
+        ("unwritten_blocks", json!({"filename": "sparse"}), json!({"filename": "sparse", "overwrite": 1})),
+        (
+            "unwritten_blocks",
+            json!({"filename": "new", "size": "1m", "fallocate": "native"}),
+            json!({"filename": "new", "size": "1m"}),
+        ),
+        (
+            "initial_write",
+            json!({"rw": "write", "filename": "new", "size": "1m", "fallocate": "none"}),
+            json!({"rw": "write", "filename": "new", "size": "1m"}),
+        ),
+        (
+            "initial_write",
+            json!({"rw": "write", "filename": "sparse"}),
+            json!({"rw": "write", "filename": "sparse", "overwrite": 1}),
+        ),
+    ];
+    for (code, yes, no) in cases {
+        check(code, with(yes), with(no));
+    }
+}
+
+#[test]
+fn options_without_effect_are_named() {
+    for (option, value, rw) in [
+        ("fsync", json!(32), "randread"),
+        ("rwmixread", json!(70), "randread"),
+        ("zero_buffers", json!(1), "randread"),
+        ("random_distribution", json!("zipf:1.2"), "read"),
+        ("norandommap", json!(1), "write"),
+        ("thinktime_blocks", json!(4), "read"),
+        ("end_fsync", json!(1), "read"),
+        ("sync", json!("dsync"), "read"),
+    ] {
+        let plan = plan(with(json!({option: value, "rw": rw})));
+        let found = plan.findings.iter().find(|finding| finding.code == "option_unused").unwrap_or_else(|| panic!("{option}"));
+        assert!(found.sentence.starts_with(option) && found.severity == Severity::Note, "{}", found.sentence);
+    }
+}
+
+#[test]
+fn what_is_true_of_several_jobs_is_told_once() {
+    let plan = plan(json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}));
+    assert_eq!(plan.findings.len(), 1);
+    assert_eq!(plan.findings[0].evidence["job"], json!("a"));
+}

@@ -1,0 +1,240 @@
+//! Every kind of bad input, each with the field that it names and a word that its sentence or remedy must have.
+
+use serde_json::{Value, json};
+
+use super::host::{GIB, MIB, TableHost};
+use super::{plan, plan_on};
+use crate::refusal::{Refusal, RefusalKind};
+
+fn check_on(host: &TableHost, job: Value, want: &[(&str, &str, &str)]) -> Vec<Refusal> {
+    let plan = plan_on(host, job.clone());
+    let found: Vec<_> =
+        plan.refusals.iter().map(|refusal| (refusal.code.as_str(), refusal.field.as_deref().unwrap_or(""))).collect();
+    let wanted: Vec<_> = want.iter().map(|(code, field, _)| (*code, *field)).collect();
+    assert_eq!(found, wanted, "{job}\n{:#?}", plan.refusals);
+    for (refusal, (.., word)) in plan.refusals.iter().zip(want) {
+        assert!(refusal.to_string().contains(word), "{word:?} is missing: {refusal}");
+        assert!(refusal.sentence.ends_with('.') && !refusal.remedy.is_empty(), "{refusal}");
+    }
+    plan.refusals
+}
+
+/// One job, one refusal: code, option, a word of it.
+fn check(job: Value, code: &str, option: &str, word: &str) -> Refusal {
+    check_on(&TableHost::default(), job, &[(code, &format!("jobs[0].{option}"), word)]).remove(0)
+}
+
+#[test]
+fn the_page_cache_must_be_chosen() {
+    check(json!({"filename": "full"}), "direct_not_said", "direct", "direct=1");
+    assert!(plan(json!({"ioengine": "null"})).refusals.is_empty(), "null touches no cache");
+}
+
+#[test]
+fn places_that_are_no_targets() {
+    let at = |filename: &str, rw: &str| json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0});
+    check(at("/dev/vdz", "read"), "missing_device", "filename", "none is ever created");
+    check(at("/dev/disk/by-id/x", "write"), "missing_device", "filename", "/dev/disk/by-id/x");
+    check(at("/nowhere/deep/x", "read"), "missing_directory", "filename", "mkdir -p /nowhere/deep");
+    check(at("/data/dir", "read"), "is_a_directory", "filename", "directory=/data/dir");
+    check(at("/data/fifo", "read"), "not_a_target", "filename", "neither");
+    check(at("full", "trim"), "trim_needs_device", "rw", "block device");
+    check(at("full:/dev/loop0", "read"), "mixed_targets", "filename", "jobs of their own");
+    check(at("full:full", "read"), "file_named_twice", "filename", "twice");
+    check(
+        json!({"filename": "/data/full", "directory": "/data", "direct": 0}),
+        "place_said_twice",
+        "directory",
+        "Leave directory out",
+    );
+    check(json!({"filename": "full", "nrfiles": 2, "direct": 0}), "place_said_twice", "nrfiles", "names 1");
+    check(json!({"nrfiles": 5000, "size": "1g", "direct": 0}), "too_many_files", "nrfiles", "4096");
+    check(json!({"nrfiles": 0, "size": "1g", "direct": 0}), "too_many_files", "nrfiles", "nrfiles=0");
+    check(
+        json!({"directory": "/nowhere/deep", "size": "1m", "direct": 0, "numjobs": 9}),
+        "missing_directory",
+        "directory",
+        "mkdir",
+    );
+}
+
+#[test]
+fn the_guard_has_the_last_word() {
+    for (filename, rw, code) in [
+        ("/etc/passwd", "read", "outside_roots"),
+        ("/etc/new", "write", "outside_roots"),
+        ("/dev/vdb", "write", "raw_write_refused"),
+        ("/dev/vdb", "randtrim", "raw_write_refused"),
+    ] {
+        let refusal = check(json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0}), code, "filename", "");
+        assert_eq!(refusal.kind, RefusalKind::Guard);
+    }
+    assert!(plan(json!({"filename": "/dev/vdb", "rw": "randread", "direct": 1})).refusals.is_empty());
+    assert!(plan(json!({"filename": "/dev/loop0", "rw": "randwrite", "direct": 1})).refusals.is_empty());
+    assert_eq!(
+        plan(json!({"filename": "/dev/vdb", "rw": "write", "direct": 1})).jobs.len(),
+        1,
+        "what is refused by the guard is still shown"
+    );
+}
+
+#[test]
+fn direct_io_needs_its_multiples() {
+    let job = |different: Value| {
+        let mut job = json!({"filename": "/dev/loop0", "rw": "randread", "direct": 1});
+        different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    check(json!({"filename": "full", "bs": 3000, "direct": 1}), "not_aligned", "bs", "such as 3072");
+    assert!(plan(json!({"filename": "full", "bs": 3000, "direct": 0})).refusals.is_empty());
+    check(job(json!({"bs": 512})), "not_aligned", "bs", "multiples of 4096 bytes");
+    check(job(json!({"bs": "4k,512", "rw": "randrw"})), "not_aligned", "bs", "512");
+    check(job(json!({"bsrange": "2k-64k"})), "not_aligned", "bsrange", "2048");
+    check(job(json!({"offset": 512})), "not_aligned", "offset", "512");
+    check(job(json!({"blockalign": 1024})), "not_aligned", "blockalign", "1024");
+    check(job(json!({"rw": "read:1000"})), "not_aligned", "rw", "1000");
+    check(job(json!({"rw": "randtrim", "direct": 0, "bs": 512})), "not_aligned", "bs", "Trims");
+    check(
+        json!({"filename": "odd", "rw": "write", "direct": 1, "file_append": 1, "size": "1m"}),
+        "not_aligned",
+        "file_append",
+        "1000",
+    );
+    let refusal = check(
+        json!({"filename": "/shm/file", "direct": 1, "size": "1m"}),
+        "direct_not_possible",
+        "direct",
+        "tmpfs has no O_DIRECT",
+    );
+    assert_eq!(refusal.kind, RefusalKind::Environment);
+}
+
+#[test]
+fn regions_must_be_there() {
+    let on = |filename: &str, different: Value| {
+        let mut job = json!({"filename": filename, "direct": 0});
+        different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    check(on("new", json!({})), "size_missing", "size", "1g");
+    check(on("empty", json!({"runtime": "10s", "time_based": 1})), "size_missing", "size", "no length");
+    check(on("new", json!({"size": "50%"})), "percent_of_nothing", "size", "not there yet");
+    check(on("new", json!({"size": "1m", "offset": "50%"})), "percent_of_nothing", "offset", "filesize");
+    check(on("/dev/loop0", json!({"size": "2g"})), "region_beyond_end", "size", "only 1 GiB");
+    check(on("/dev/loop0", json!({"size": "600m", "offset": "50%"})), "region_beyond_end", "size", "1 GiB");
+    check(
+        on("/dev/loop0", json!({"offset_increment": "600m", "numjobs": 2, "size": "600m"})),
+        "region_beyond_end",
+        "offset_increment",
+        "1.17 GiB",
+    );
+    check(on("full", json!({"offset_increment": "600m", "numjobs": 3})), "region_beyond_end", "offset_increment", "only 1 GiB");
+    check(on("/dev/vdb", json!({"bs": "2g"})), "out_of_range", "bs", "1 GiB");
+    check(on("short", json!({"bs": "128m"})), "block_larger_than_region", "bs", "128 MiB");
+    check(on("new", json!({"size": "1k"})), "block_larger_than_region", "size", "1 KiB");
+    check(on("new", json!({"size": "2g", "filesize": "1g"})), "region_beyond_end", "size", "1 GiB");
+}
+
+#[test]
+fn sizes_that_cannot_be() {
+    check(json!({"filename": "full", "direct": 0, "bs": "4k", "bsrange": "4k-8k"}), "sizes_said_twice", "bs", "bs and bsrange");
+    check(
+        json!({"filename": "full", "direct": 0, "bssplit": "4k/50:8k/50", "bsrange": "4k-8k"}),
+        "sizes_said_twice",
+        "bsrange",
+        "",
+    );
+    check(json!({"filename": "full", "direct": 0, "bssplit": "4k/50:6k/50"}), "split_not_multiple", "bssplit", "fio would round");
+    check(json!({"filename": "full", "direct": 0, "bs": 0}), "out_of_range", "bs", "0 bytes");
+    check(json!({"filename": "full", "direct": 0, "rw": "randread", "blockalign": 0}), "out_of_range", "blockalign", "");
+}
+
+#[test]
+fn figures_out_of_range() {
+    for (option, value) in [
+        ("iodepth", json!(0)),
+        ("iodepth", json!(100_000)),
+        ("numjobs", json!(0)),
+        ("numjobs", json!(5000)),
+        ("loops", json!(0)),
+        ("number_ios", json!(0)),
+        ("nice", json!(20)),
+        ("nice", json!(-21)),
+        ("thinktime_blocks", json!(0)),
+        ("runtime", json!("500us")),
+        ("filesize", json!(0)),
+        ("randseed", json!(u64::MAX)),
+    ] {
+        let mut job = json!({"filename": "full", "direct": 0, "thinktime": 1, "ioengine": "psync"});
+        job[option] = value;
+        check(job, "out_of_range", option, "");
+    }
+}
+
+#[test]
+fn figures_that_do_not_go_together() {
+    check(json!({"filename": "full", "direct": 0, "time_based": 1}), "runtime_missing", "runtime", "runtime=30s");
+    check(json!({"filename": "full", "direct": 0, "rate": "1m", "rate_iops": 10}), "rate_said_twice", "rate_iops", "Keep the one");
+    check(json!({"filename": "short", "direct": 0, "size": "1g", "fallocate": "none"}), "nothing_to_read", "fallocate", "64 MiB");
+    check(json!({"filename": "new", "direct": 0, "size": "1g", "fallocate": "keep"}), "nothing_to_read", "fallocate", "0 B");
+    check(json!({"filename": "new", "direct": 0, "size": "1g", "create_on_open": 1}), "nothing_to_read", "create_on_open", "");
+    check(json!({"filename": "full", "direct": 0, "size": "1g", "file_append": 1}), "nothing_to_read", "file_append", "");
+}
+
+#[test]
+fn what_this_host_cannot_do() {
+    let poor = TableHost { memory: 256 * MIB, free: 10 * GIB, is_root: false, io_uring: false };
+    let check = |job, code, option: &str, word| {
+        let refusal = check_on(&poor, job, &[(code, &format!("jobs[0].{option}"), word)]).remove(0);
+        assert_eq!(refusal.kind, RefusalKind::Environment);
+    };
+    check(json!({"filename": "full", "direct": 0}), "io_uring_refused", "ioengine", "ioengine_fallback=psync");
+    let psync = |option: &str, value: Value| json!({"filename": "full", "direct": 0, "ioengine": "psync", option: value});
+    check(psync("drop_caches", json!(1)), "needs_root", "drop_caches", "root");
+    check(psync("nice", json!(-5)), "needs_root", "nice", "root");
+    check(psync("cpus_allowed", json!("0-3")), "no_such_cpu", "cpus_allowed", "2, 3");
+    check(psync("size", json!("11g")), "disk_too_small", "size", "10 GiB free");
+    check(psync("bs", json!("256m")), "memory_too_small", "iodepth", "128 MiB");
+    check_on(
+        &TableHost { memory: GIB, ..TableHost::default() },
+        json!({"filename": "full", "direct": 1, "iodepth": 1024, "bs": "1m", "numjobs": 4}),
+        &[("memory_too_small", "jobs[0].iodepth", "1024")],
+    );
+}
+
+#[test]
+fn the_disk_must_hold_all_jobs_and_a_reserve() {
+    let jobs = |size: &str| json!({"jobs": [{"name": "a", "rw": "write", "size": size, "direct": 1, "numjobs": 2}, {"name": "b", "size": size, "direct": 1}]});
+    let host = TableHost { free: 9 * GIB, ..TableHost::default() };
+    assert!(plan_on(&host, jobs("2800m")).refusals.is_empty());
+    let refusals = check_on(&host, jobs("3000m"), &[("disk_too_small", "jobs[0].size", "8.79 GiB on vda")]);
+    assert!(refusals[0].remedy.contains("8.55 GiB"), "{}", refusals[0]);
+}
+
+#[test]
+fn all_bad_fields_are_told_at_once() {
+    let job = json!({"jobs": [
+        {"name": "a", "filename": "full", "iodepth": 0, "loops": 0, "nice": 99, "bs": 3000, "direct": 1},
+        {"name": "b", "filename": "/dev/vdz", "time_based": 1},
+    ]});
+    check_on(
+        &TableHost::default(),
+        job,
+        &[
+            ("out_of_range", "jobs[0].loops", ""),
+            ("out_of_range", "jobs[0].iodepth", ""),
+            ("out_of_range", "jobs[0].nice", ""),
+            ("not_aligned", "jobs[0].bs", ""),
+            ("direct_not_said", "jobs[1].direct", ""),
+            ("runtime_missing", "jobs[1].runtime", ""),
+            ("missing_device", "jobs[1].filename", ""),
+        ],
+    );
+}
+
+#[test]
+fn too_many_clones_in_all() {
+    let job = |name: &str| json!({"name": name, "filename": "full", "direct": 1, "numjobs": 1000});
+    let plan = plan(json!({"jobs": [job("a"), job("b")]}));
+    assert_eq!(plan.refusals[0].field.as_deref(), Some("jobs[1].numjobs"));
+}

@@ -1,0 +1,82 @@
+//! Options that were said and do nothing in this job. They are not refused, since job files share options among jobs,
+//! but never ignored silently.
+
+use super::notes::Notes;
+use super::resolved::{Mode, ResolvedJob};
+use crate::job::{EngineName, Job};
+use crate::report::Severity;
+
+/// Minds every option of the job that changes nothing.
+pub(super) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
+    for (option, why) in unused(job, resolved) {
+        let sentence = format!("{option} changes nothing here: {why}.");
+        notes.mind(Severity::Note, "option_unused", sentence, &[], &format!("Leave {option} out."));
+    }
+}
+
+/// Each option, whether it was said, whether it is used, and why not.
+fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)> {
+    let rw = resolved.rw;
+    let (random, writes, mixed) = (rw.is_random(), rw.writes(), resolved.rwmixread.is_some());
+    let (files, null) = (matches!(resolved.mode, Mode::Buffered | Mode::Direct), resolved.mode == Mode::Null);
+    let on = |flag: Option<crate::job::Flag>| flag.is_some_and(|flag| flag.0);
+    let sequential = "offsets are counted up, not drawn";
+    let no_writes = "the job does not write";
+    let no_file = "the target is no file";
+    let nothing = "ioengine=null touches nothing";
+    [
+        ("blockalign", job.blockalign.is_some(), random, sequential),
+        ("random_distribution", job.random_distribution.is_some(), random, sequential),
+        ("percentage_random", job.percentage_random.is_some(), random, sequential),
+        ("norandommap", on(job.norandommap), random, sequential),
+        ("rwmixread", job.rwmixread.is_some(), mixed, "the job goes in one direction"),
+        ("rwmixwrite", job.rwmixwrite.is_some(), mixed, "the job goes in one direction"),
+        ("fsync", resolved.fsync > 0, writes, no_writes),
+        ("fdatasync", resolved.fdatasync > 0, writes, no_writes),
+        ("end_fsync", resolved.end_fsync, writes, no_writes),
+        ("sync", job.sync.is_some_and(|mode| mode != crate::job::SyncMode::None), writes, no_writes),
+        ("zero_buffers", on(job.zero_buffers), writes, no_writes),
+        (
+            "refill_buffers",
+            on(job.refill_buffers),
+            writes && !resolved.zero_buffers,
+            if writes { "zeros are zeros" } else { no_writes },
+        ),
+        ("buffer_compress_percentage", resolved.buffer_compress_percentage > 0, writes, no_writes),
+        ("dedupe_percentage", resolved.dedupe_percentage > 0, writes, no_writes),
+        ("filesize", job.filesize.is_some(), files || null, no_file),
+        ("fallocate", job.fallocate.is_some(), files, no_file),
+        ("overwrite", resolved.overwrite, files, no_file),
+        ("file_append", resolved.file_append, files, no_file),
+        ("create_on_open", resolved.create_on_open, files, no_file),
+        ("unlink", resolved.unlink, files, no_file),
+        ("filename", job.filename.is_some(), !null, nothing),
+        ("directory", job.directory.is_some(), !null, nothing),
+        ("pre_read", on(job.pre_read), !null, nothing),
+        ("direct", on(job.direct), !null, nothing),
+        ("drop_caches", resolved.drop_caches, !null, nothing),
+        ("thinktime_blocks", job.thinktime_blocks.is_some(), resolved.thinktime_us > 0, "there is no thinktime"),
+        (
+            "ioengine_fallback",
+            job.ioengine_fallback.is_some(),
+            job.ioengine.is_none_or(|engine| engine == EngineName::IoUring),
+            "only io_uring has one",
+        ),
+        (
+            "iodepth_batch_submit",
+            job.iodepth_batch_submit.is_some(),
+            resolved.ioengine == EngineName::IoUring,
+            "only io_uring submits in batches",
+        ),
+        (
+            "iodepth_batch_complete_min",
+            job.iodepth_batch_complete_min.is_some(),
+            resolved.ioengine == EngineName::IoUring,
+            "only io_uring reaps in batches",
+        ),
+    ]
+    .into_iter()
+    .filter(|(_, said, used, _)| *said && !*used)
+    .map(|(option, _, _, why)| (option, why))
+    .collect()
+}

@@ -1,0 +1,16 @@
+//! What a terminal shows: pure functions from words to text.
+
+mod devices;
+mod doctor;
+pub(crate) mod number;
+mod plan;
+mod progress;
+mod report;
+mod style;
+
+pub use devices::devices;
+pub use doctor::doctor;
+pub use plan::plan;
+pub use progress::line as progress;
+pub use report::report;
+pub use style::Style;

@@ -1,0 +1,88 @@
+//! How text is set on a terminal: colours beside words, never instead of them, and lines that end before the edge.
+
+use std::io::{IsTerminal, stdout};
+
+/// The longest line, in characters: fits a terminal beside an editor, and a mail.
+pub const WIDTH: usize = 100;
+
+/// Whether colours are used.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Style {
+    /// Colours are used.
+    pub color: bool,
+}
+
+/// What a colour stands for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tone {
+    /// A name.
+    Name,
+    /// Less important.
+    Aside,
+    /// Well.
+    Good,
+    /// To be minded.
+    Mind,
+    /// Not well.
+    Bad,
+}
+
+impl Style {
+    /// Colours on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb.
+    pub fn of_stdout() -> Self {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { color: stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb }
+    }
+
+    /// Text in a tone.
+    pub fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Name => "1",
+            Tone::Aside => "2",
+            Tone::Good => "32",
+            Tone::Mind => "33",
+            Tone::Bad => "31",
+        };
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    }
+}
+
+/// Text in lines of at most `width` characters, broken between words; a word longer than that stands alone.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        for (text, width, want) in [
+            ("", 10, vec![]),
+            ("one two three", 8, vec!["one two", "three"]),
+            ("one two three", 7, vec!["one two", "three"]),
+            ("µµµ µµµ", 7, vec!["µµµ µµµ"]),
+            ("/a/very/long/path x", 5, vec!["/a/very/long/path", "x"]),
+        ] {
+            assert_eq!(wrap(text, width), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn colour_is_only_added_where_wanted() {
+        assert_eq!(Style { color: false }.paint(Tone::Bad, "no"), "no");
+        assert_eq!(Style { color: true }.paint(Tone::Bad, "no"), "\x1b[31mno\x1b[0m");
+    }
+}

@@ -1,0 +1,95 @@
+//! From counts to the numbers of a report. `docs/measurement.md` defines each of them.
+
+use std::collections::BTreeMap;
+
+use super::{DirStats, Lat, PERCENTILES, SyncStats};
+use crate::engine::ledger::{Ledger, Tally};
+use crate::histogram::{BUCKETS, Histogram, middle_of, percentiles, sparse};
+
+/// Nanoseconds of a second, for rates.
+const SECOND_NS: f64 = 1e9;
+
+/// One direction over several clones, whose window lasted `duration_ns`.
+pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
+    let ios: u64 = tallies.iter().map(|tally| tally.ios.get()).sum();
+    let bytes: u64 = tallies.iter().map(|tally| tally.bytes.get()).sum();
+    let per_second = |count: u64| if duration_ns == 0 { 0.0 } else { count as f64 * SECOND_NS / duration_ns as f64 };
+    let lat = |pick: fn(&Tally) -> &Histogram| latency(&tallies.iter().map(|tally| pick(tally)).collect::<Vec<_>>());
+    DirStats {
+        ios,
+        bytes,
+        iops: per_second(ios),
+        bytes_per_second: per_second(bytes),
+        slat_ns: lat(|tally| &tally.slat),
+        clat_ns: lat(|tally| &tally.clat),
+        lat_ns: lat(|tally| &tally.lat),
+    }
+}
+
+/// fsync and fdatasync calls over several clones.
+pub fn syncs(tallies: &[&Tally]) -> SyncStats {
+    let ios = tallies.iter().map(|tally| tally.ios.get()).sum();
+    SyncStats { ios, lat_ns: latency(&tallies.iter().map(|tally| &tally.lat).collect::<Vec<_>>()) }
+}
+
+/// Several distributions as one.
+pub fn latency(histograms: &[&Histogram]) -> Lat {
+    let mut counts = [0; BUCKETS];
+    histograms.iter().for_each(|histogram| histogram.add_to(&mut counts));
+    let count: u64 = counts.iter().sum();
+    if count == 0 {
+        return Lat::default();
+    }
+    let mean = histograms.iter().map(|histogram| histogram.sum_ns() as f64).sum::<f64>() / count as f64;
+    let squares = |(bucket, &n): (usize, &u64)| n as f64 * (middle_of(bucket) as f64 - mean).powi(2);
+    let variance = counts.iter().enumerate().map(squares).sum::<f64>() / count as f64;
+    let (min, max) = (histograms.iter().filter_map(|h| h.min_ns()).min(), histograms.iter().map(|h| h.max_ns()).max());
+    let buckets = sparse(&counts);
+    Lat {
+        min,
+        max,
+        mean: Some(mean),
+        stddev: Some(variance.sqrt()),
+        count,
+        percentiles: named_percentiles(&buckets, min, max),
+        buckets,
+    }
+}
+
+/// The percentiles of the report by name. The middle of a bucket may lie outside of what was seen: the exact minimum
+/// and maximum bound it.
+fn named_percentiles(buckets: &crate::event::Buckets, min: Option<u64>, max: Option<u64>) -> BTreeMap<String, u64> {
+    let found = percentiles(buckets, PERCENTILES);
+    let bounded = |ns: u64| ns.clamp(min.unwrap_or(0), max.unwrap_or(u64::MAX));
+    PERCENTILES.iter().zip(found).map(|(percentile, ns)| (percentile.to_string(), bounded(ns))).collect()
+}
+
+/// Sum of all latencies in ns: with Little's law it tells the achieved depth.
+pub fn latency_sum_ns<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> u64 {
+    ledgers.flat_map(|ledger| [&ledger.read, &ledger.write, &ledger.trim, &ledger.sync]).map(|tally| tally.lat.sum_ns()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ledger::Times;
+
+    #[test]
+    fn rates_and_moments_follow_from_the_counts() {
+        let (a, b) = (Tally::default(), Tally::default());
+        a.record(Times { start_ns: 0, taken_ns: 40 }, 100, 3, 3 * 4096);
+        b.record(Times::default(), 300, 1, 4096);
+        let dir = direction(&[&a, &b], 500_000_000);
+        assert_eq!((dir.ios, dir.bytes, dir.iops, dir.bytes_per_second), (4, 16384, 8.0, 32768.0));
+        assert_eq!((dir.lat_ns.min, dir.lat_ns.max, dir.lat_ns.mean, dir.lat_ns.count), (Some(100), Some(300), Some(150.0), 4));
+        assert_eq!((dir.lat_ns.percentiles["50"], dir.lat_ns.percentiles["99.9"]), (100, 300));
+        assert_eq!((dir.slat_ns.max, dir.clat_ns.min), (Some(40), Some(60)));
+        assert!((dir.lat_ns.stddev.unwrap() - 86.6).abs() < 1.0);
+    }
+
+    #[test]
+    fn nothing_counted_gives_null_not_zero() {
+        let empty = Tally::default();
+        assert_eq!(direction(&[&empty], 1_000).lat_ns, Lat::default());
+    }
+}

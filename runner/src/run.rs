@@ -1,0 +1,282 @@
+//! One run from job to report: plan, guard, layout, caches, ramp and measurement, flush, clean up. Each phase is told
+//! when it begins and ends and reported with its time; only the measurement is in the numbers.
+
+mod crew;
+mod result;
+mod stop;
+mod tell;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use crate::clock::wall_ms;
+use crate::clone::Broken;
+use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
+use crate::host::{self, View};
+use crate::job::RunAsk;
+use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
+use crate::probe::Probes;
+use crate::refusal::Refusal;
+use crate::report::Report;
+use crate::target::{Finish, Opened, Stamp, Targets, advise, drop_caches, flush, invalidate, pre_read};
+use crate::verdict::judge;
+use crew::Crew;
+use result::Frame;
+pub use stop::Stop;
+use tell::Teller;
+use watch::watch;
+
+/// Seed of the data that files are laid out with.
+const LAYOUT_SEED: u64 = 0x1EAD_11E0;
+
+/// What would happen; nothing is touched.
+pub fn plan(ask: &RunAsk, roots: &[PathBuf]) -> Plan {
+    resolve(ask, &View::new(roots.to_vec()))
+}
+
+/// The plan of a job that could not even be read.
+pub fn refused(refusals: Vec<Refusal>) -> Plan {
+    let estimate = Estimate { seconds: None, seconds_note: None, layout_bytes: 0, measure_write_bytes: None, buffer_bytes: 0 };
+    Plan { jobs: Vec::new(), sample_ms: 0, phases: Vec::new(), estimate, will_tell: String::new(), findings: Vec::new(), refusals }
+}
+
+/// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
+pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
+    let mut teller = Teller::new(listener);
+    let plan = plan(ask, roots);
+    if !plan.refusals.is_empty() {
+        return fail(&mut teller, plan.refusals);
+    }
+    let mut targets = Targets::new(roots.to_vec());
+    let measured = Run { plan: &plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    let cleaned = clean_up(&plan, &mut targets, &mut teller);
+    match (measured, cleaned) {
+        (Ok(report), Ok(())) => finish(&plan, report, &mut teller, stop),
+        (Err(End::Refused(refusal)), _) | (Ok(_), Err(refusal)) => fail(&mut teller, vec![refusal]),
+        (Err(End::Stopped), _) => interrupted(&mut teller, stop),
+    }
+}
+
+fn fail(teller: &mut Teller, refusals: Vec<Refusal>) -> u8 {
+    let exit_code = Refusal::exit_code(&refusals);
+    teller.tell(EventBody::Failed(Failure { exit_code, refusals }));
+    exit_code
+}
+
+fn interrupted(teller: &mut Teller, stop: &Stop) -> u8 {
+    let mut refusal = Refusal::environment("interrupted", "", "The run was stopped before the measurement began.", "Run it again.");
+    refusal.field = None;
+    let exit_code = stop.exit_code().unwrap_or(1);
+    teller.tell(EventBody::Failed(Failure { exit_code, refusals: vec![refusal] }));
+    exit_code
+}
+
+fn finish(plan: &Plan, mut report: Report, teller: &mut Teller, stop: &Stop) -> u8 {
+    report.phases = std::mem::take(&mut teller.phases);
+    let failed = report.errors.total > 0;
+    let (verdict, mut findings) = judge(&report, &plan.jobs);
+    findings.extend(plan.findings.iter().cloned());
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    teller.tell(EventBody::Report(Box::new(Outcome { report, verdict, findings })));
+    if failed { 1 } else { stop.exit_code().unwrap_or(0) }
+}
+
+/// Why a run has no report.
+enum End {
+    /// Something was in the way.
+    Refused(Refusal),
+    /// It was stopped before the measurement.
+    Stopped,
+}
+
+impl From<Refusal> for End {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Broken> for End {
+    fn from(Broken { doing, error }: Broken) -> Self {
+        let remedy = "leadline-runner doctor tells what this host can do.";
+        let mut refusal = Refusal::environment("engine_failed", "", format!("The system refused while {doing}: {error}."), remedy);
+        refusal.field = None;
+        Self::Refused(refusal)
+    }
+}
+
+/// A run on its way.
+struct Run<'a, 'b> {
+    plan: &'a Plan,
+    targets: &'a mut Targets,
+    teller: &'a mut Teller<'b>,
+    stop: &'a Stop,
+}
+
+/// The open targets of each clone of each job.
+type Open = Vec<Vec<Vec<Opened>>>;
+
+impl Run<'_, '_> {
+    fn measure(mut self) -> Result<Report, End> {
+        let devices = devices(&self.plan.jobs);
+        let mut probes = Probes::new(&devices);
+        let absent = probes.absent().clone();
+        self.accept(&devices, &absent);
+        self.lay_out()?;
+        let open = self.in_phase(Phase::Guard, Self::open)?;
+        self.set_caches(&open)?;
+        let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
+        let syncs = self.files_to_flush(&open)?;
+        let crew =
+            Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
+        let watched = watch(&crew, self.plan.sample_ms, &mut probes, self.teller, self.stop);
+        let finished = crew.dismiss();
+        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent };
+        let report = result::report(&self.plan.jobs, finished, &watched, frame)?;
+        self.flush(&syncs)?;
+        Ok(report)
+    }
+
+    fn accept(&mut self, devices: &[String], absent: &BTreeMap<String, String>) {
+        let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
+        let accepted = Accepted {
+            at_ms: wall_ms(),
+            jobs: self.plan.jobs.clone(),
+            host: host::look(),
+            sample_ms: self.plan.sample_ms,
+            measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
+            devices: devices.to_vec(),
+            absent: absent.clone(),
+        };
+        self.teller.tell(EventBody::Accepted(Box::new(accepted)));
+    }
+
+    fn in_phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, End>) -> Result<T, End> {
+        if self.stop.is_requested() {
+            return Err(End::Stopped);
+        }
+        self.teller.phase(phase, PhaseState::Begin);
+        let result = work(self);
+        self.teller.phase(phase, PhaseState::End);
+        result
+    }
+
+    fn lay_out(&mut self) -> Result<(), End> {
+        let bytes: u64 = self.plan.jobs.iter().flat_map(|job| &job.targets).map(|target| target.layout_bytes).sum();
+        if bytes == 0 && self.plan.jobs.iter().flat_map(|job| &job.targets).all(|target| target.existed) {
+            return Ok(());
+        }
+        self.in_phase(Phase::Layout, |run| {
+            let data = Stamp::new(LAYOUT_SEED);
+            let mut fill = |offset: u64, buffer: &mut [u8]| data.fill(offset, buffer);
+            let teller = &mut *run.teller;
+            whole(run.targets.lay_out(&run.plan.jobs, &mut fill, &mut |change| teller.change(change), run.stop.flag())?)
+        })
+    }
+
+    fn open(&mut self) -> Result<Open, End> {
+        Ok(self.plan.jobs.iter().map(|job| self.targets.open(job)).collect::<Result<_, _>>()?)
+    }
+
+    fn set_caches(&mut self, open: &Open) -> Result<(), End> {
+        if self.plan.jobs.iter().any(|job| job.drop_caches) {
+            self.in_phase(Phase::DropCaches, |_| Ok(drop_caches()?))?;
+        }
+        if self.plan.jobs.iter().any(|job| job.invalidate) {
+            self.in_phase(Phase::Invalidate, |run| {
+                run.each(open, |job| job.invalidate, |_, opened| invalidate(opened, range(opened)))
+            })?;
+        }
+        if self.plan.jobs.iter().any(|job| job.pre_read) {
+            self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
+        }
+        self.each(open, |_| true, |job, opened| advise(opened, job.fadvise_hint, range(opened)))
+    }
+
+    fn each(
+        &self,
+        open: &Open,
+        wanted: impl Fn(&ResolvedJob) -> bool,
+        act: impl Fn(&ResolvedJob, &Opened) -> Result<(), rustix::io::Errno>,
+    ) -> Result<(), End> {
+        for (job, clones) in self.plan.jobs.iter().zip(open).filter(|(job, _)| wanted(job)) {
+            for opened in clones.iter().flatten() {
+                act(job, opened).map_err(|error| Broken { doing: "setting the page cache", error: error.into() })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pre_read(&mut self, open: &Open) -> Result<(), End> {
+        for (_, clones) in self.plan.jobs.iter().zip(open).filter(|(job, _)| job.pre_read) {
+            for opened in clones.iter().flatten() {
+                let teller = &mut *self.teller;
+                let read = pre_read(opened, range(opened), &mut |change| teller.change(change), self.stop.flag());
+                whole(read.map_err(|error| Broken { doing: "reading the target into the page cache", error: error.into() })?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Descriptors of what is to be flushed after the measurement: those of the clones are theirs.
+    fn files_to_flush(&self, open: &Open) -> Result<Vec<Opened>, End> {
+        let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| job.end_fsync);
+        let copy = |opened: &Opened| Ok(Opened { fd: opened.fd.try_clone()?, target: opened.target.clone() });
+        let copies = jobs.flat_map(|(_, clones)| clones.iter().flatten()).map(copy).collect::<std::io::Result<Vec<_>>>();
+        Ok(copies.map_err(|error| Broken { doing: "keeping files open for the flush", error })?)
+    }
+
+    fn flush(&mut self, files: &[Opened]) -> Result<(), End> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        self.teller.phase(Phase::Flush, PhaseState::Begin);
+        let flushed = files.iter().try_for_each(flush);
+        self.teller.phase(Phase::Flush, PhaseState::End);
+        Ok(flushed.map_err(|error| Broken { doing: "flushing the target", error: error.into() })?)
+    }
+}
+
+fn whole(finish: Finish) -> Result<(), End> {
+    match finish {
+        Finish::Done => Ok(()),
+        Finish::Stopped => Err(End::Stopped),
+    }
+}
+
+/// The bytes of a target that a job works on.
+fn range(opened: &Opened) -> std::ops::Range<u64> {
+    opened.target.offset..opened.target.offset + opened.target.size
+}
+
+fn descriptors(open: Open) -> Vec<Vec<Vec<OwnedFd>>> {
+    let clone = |opened: Vec<Opened>| opened.into_iter().map(|opened| opened.fd).collect();
+    open.into_iter().map(|clones| clones.into_iter().map(clone).collect()).collect()
+}
+
+/// Kernel names of the devices under all targets, each once.
+fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
+    let mut devices: Vec<String> = jobs.iter().flat_map(|job| &job.targets).filter_map(|target| target.device.clone()).collect();
+    devices.sort();
+    devices.dedup();
+    devices
+}
+
+fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Refusal> {
+    if !plan.jobs.iter().any(|job| job.unlink) {
+        return Ok(());
+    }
+    teller.phase(Phase::CleanUp, PhaseState::Begin);
+    let removed = targets.clean_up();
+    let note = removed.as_ref().ok().map(|files| format!("{files} files removed"));
+    teller.change(PhaseChange {
+        phase: Phase::CleanUp,
+        state: PhaseState::End,
+        done_bytes: None,
+        total_bytes: None,
+        planned_ms: None,
+        note,
+    });
+    removed.map(|_| ())
+}

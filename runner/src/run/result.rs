@@ -1,0 +1,195 @@
+//! From what the clones left behind and what the kernel counted to the one report.
+
+use std::collections::BTreeMap;
+
+use super::crew::Finished;
+use super::watch::Watched;
+use crate::clock::MILLISECOND_NS;
+use crate::clone::{Broken, Done, describe};
+use crate::engine::ledger::Ledger;
+use crate::engine::measure::Stop;
+use crate::plan::ResolvedJob;
+use crate::probe::Counters;
+use crate::report::build::{direction, latency_sum_ns, syncs};
+use crate::report::{
+    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, JobReport, LeafReport, MemoryReport, PhaseTime, Report,
+    SyncStats,
+};
+
+/// What stands in the report beside the counts.
+pub struct Frame {
+    /// When the measured window began, in milliseconds since 1970 UTC.
+    pub started_at_ms: u64,
+    /// The phases with their times.
+    pub phases: Vec<PhaseTime>,
+    /// Kernel names of the target's devices.
+    pub devices: Vec<String>,
+    /// What is missing, with the reason.
+    pub absent: BTreeMap<String, String>,
+}
+
+/// The report of a run.
+///
+/// # Errors
+/// The first clone that could not begin or go on.
+pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, frame: Frame) -> Result<Report, Broken> {
+    let mut clones = Vec::new();
+    for Finished { job, progress, done } in finished {
+        clones.push(CloneResult { job, progress, done: done? });
+    }
+    let all: Vec<&CloneResult> = clones.iter().collect();
+    let duration_ns = window_ns(&all);
+    let Totals { read, write, trim, sync } = totals(&all, duration_ns);
+    let window = Counters::window(&watched.before, &watched.after);
+    let jobs: Vec<JobReport> = jobs.iter().enumerate().map(|(index, job)| job_report(index, job, &all, watched.stopped)).collect();
+    let begins = || clones.iter().map(|clone| clone.done.begin_ns);
+    Ok(Report {
+        started_at_ms: frame.started_at_ms,
+        duration_ms: ms(duration_ns),
+        ended_by: overall(jobs.iter().map(|job| job.ended_by)),
+        phases: frame.phases,
+        read,
+        write,
+        trim,
+        sync,
+        achieved_depth: achieved_depth(&all),
+        start_skew_ns: begins().max().unwrap_or(0) - begins().min().unwrap_or(0),
+        errors: errors(&jobs, &all),
+        device: window.device.map(|counts| DeviceReport {
+            name: frame.devices.join("+"),
+            utilization: utilization(counts.busy_ms, window.elapsed_ns),
+            counts,
+            leaves: window.leaves.iter().map(|(name, counts)| leaf(name, *counts, window.elapsed_ns)).collect(),
+        }),
+        cpu: window.cpu.map(|cpu| CpuReport {
+            user_ms: ms(window.process.user_ns),
+            system_ms: ms(window.process.system_ns),
+            percent_of_one: share(window.process.user_ns + window.process.system_ns, window.elapsed_ns),
+            machine_percent: cpu.machine_user + cpu.machine_system,
+            context_switches: window.process.context_switches,
+        }),
+        memory: watched.before.memory.zip(watched.after.memory).map(|(start, end)| MemoryReport { start, end }),
+        pressure: window.pressure,
+        absent: frame.absent,
+        jobs,
+    })
+}
+
+struct CloneResult {
+    job: usize,
+    progress: std::sync::Arc<crate::clone::Progress>,
+    done: Done,
+}
+
+impl CloneResult {
+    fn ledger(&self) -> &Ledger {
+        &self.progress.measure
+    }
+}
+
+struct Totals {
+    read: DirStats,
+    write: DirStats,
+    trim: DirStats,
+    sync: SyncStats,
+}
+
+fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
+    let of =
+        |pick: fn(&Ledger) -> &crate::engine::ledger::Tally| clones.iter().map(|clone| pick(clone.ledger())).collect::<Vec<_>>();
+    Totals {
+        read: direction(&of(|ledger| &ledger.read), duration_ns),
+        write: direction(&of(|ledger| &ledger.write), duration_ns),
+        trim: direction(&of(|ledger| &ledger.trim), duration_ns),
+        sync: syncs(&of(|ledger| &ledger.sync)),
+    }
+}
+
+/// From the first clone's measured beginning to the last one's end.
+fn window_ns(clones: &[&CloneResult]) -> u64 {
+    let begin = clones.iter().map(|clone| clone.done.measure_ns).min().unwrap_or(0);
+    let end = clones.iter().map(|clone| clone.done.end_ns).max().unwrap_or(0);
+    end.saturating_sub(begin)
+}
+
+fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bool) -> JobReport {
+    let clones: Vec<&CloneResult> = all.iter().copied().filter(|clone| clone.job == index).collect();
+    let duration_ns = window_ns(&clones);
+    let Totals { read, write, trim, sync } = totals(&clones, duration_ns);
+    let ios = read.ios + write.ios + trim.ios + sync.ios;
+    let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
+    JobReport {
+        name: job.name.clone(),
+        engine: job.ioengine,
+        clones: clones.len() as u32,
+        duration_ms: ms(duration_ns),
+        ended_by: overall(clones.iter().map(|clone| ended_by(job, &clone.done.stop, stopped))),
+        user_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.user_ns).sum()),
+        system_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.system_ns).sum()),
+        errors: clones.iter().map(|clone| clone.ledger().errors.get() + clone.progress.ramp.errors.get()).sum(),
+        choices: clones.first().map(|clone| clone.done.choices.clone()).unwrap_or_default(),
+        read,
+        write,
+        trim,
+        sync,
+    }
+}
+
+fn ended_by(job: &ResolvedJob, stop: &Stop, stopped: bool) -> EndedBy {
+    match stop {
+        Stop::Failed(_) => EndedBy::Error,
+        Stop::Until if stopped => EndedBy::Signal,
+        Stop::Until => EndedBy::Runtime,
+        Stop::Finished if job.number_ios.is_some() => EndedBy::NumberIos,
+        Stop::Finished => EndedBy::Size,
+    }
+}
+
+/// What ended the whole: an error before a signal, a signal before everything else, and otherwise the last that ended.
+fn overall(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
+    let rank = |end: &EndedBy| match end {
+        EndedBy::Error => 4,
+        EndedBy::Signal => 3,
+        EndedBy::Runtime => 2,
+        EndedBy::NumberIos => 1,
+        EndedBy::Size => 0,
+    };
+    ends.max_by_key(rank).unwrap_or(EndedBy::Size)
+}
+
+/// Little's law: the sum of all latencies over the time that all clones had.
+fn achieved_depth(clones: &[&CloneResult]) -> Option<f64> {
+    let time_ns: u64 = clones.iter().map(|clone| clone.done.end_ns - clone.done.measure_ns).sum();
+    let latency_ns = latency_sum_ns(clones.iter().map(|clone| clone.ledger()));
+    (time_ns > 0 && latency_ns > 0).then(|| latency_ns as f64 / time_ns as f64)
+}
+
+fn errors(jobs: &[JobReport], clones: &[&CloneResult]) -> ErrorReport {
+    let failed = clones.iter().find_map(|clone| match &clone.done.stop {
+        Stop::Failed(error) => Some((clone.job, error)),
+        Stop::Until | Stop::Finished => None,
+    });
+    let first = failed.map(|(job, error)| {
+        let (operation, message) = describe(error);
+        let (offset, bytes) = (error.io.offset, u64::from(error.io.len));
+        FirstError { job: jobs[job].name.clone(), operation, offset, bytes, errno: error.errno, message }
+    });
+    ErrorReport { total: jobs.iter().map(|job| job.errors).sum(), first }
+}
+
+fn leaf(name: &str, counts: crate::event::DeviceCounts, elapsed_ns: u64) -> LeafReport {
+    LeafReport { name: name.into(), utilization: utilization(counts.busy_ms, elapsed_ns), counts }
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / MILLISECOND_NS as f64
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    if whole_ns == 0 { 0.0 } else { 100.0 * part_ns as f64 / whole_ns as f64 }
+}
+
+/// The kernel counts busy time in ticks, so that it may exceed a short window: 100 % is the most.
+fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
+    share(busy_ms * MILLISECOND_NS, elapsed_ns).min(100.0)
+}

@@ -1,0 +1,50 @@
+//! The wish to end a run early, and where it came from.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// Set by SIGINT, SIGTERM or the program itself; looked at everywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    requested: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// Follows SIGINT and SIGTERM.
+    ///
+    /// # Errors
+    /// What sigaction(2) says.
+    pub fn on_signals() -> io::Result<Self> {
+        let stop = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register_usize(signal, stop.signal.clone(), signal as usize)?;
+            signal_hook::flag::register(signal, stop.requested.clone())?;
+        }
+        Ok(stop)
+    }
+
+    /// Asks for an end as if by SIGTERM.
+    pub fn request(&self) {
+        self.signal.store(SIGTERM as usize, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether an end was asked for.
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for work that looks at it now and then.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.requested
+    }
+
+    /// 128 + the signal, as shells do; `None` when no end was asked for.
+    pub fn exit_code(&self) -> Option<u8> {
+        self.is_requested().then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)
+    }
+}

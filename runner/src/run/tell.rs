@@ -1,0 +1,55 @@
+//! Numbers the events of a run, stamps them, and hands them on.
+
+use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::event::{Event, EventBody, Phase, PhaseChange, PhaseState};
+use crate::report::PhaseTime;
+
+/// The one mouth of a run.
+pub struct Teller<'a> {
+    listener: &'a mut dyn FnMut(&Event),
+    origin_ns: u64,
+    seq: u64,
+    /// The phases so far, with their times.
+    pub phases: Vec<PhaseTime>,
+}
+
+impl<'a> Teller<'a> {
+    /// Time counts from now.
+    pub fn new(listener: &'a mut dyn FnMut(&Event)) -> Self {
+        Self { listener, origin_ns: Monotonic.now_ns(), seq: 0, phases: Vec::new() }
+    }
+
+    /// Milliseconds since the run began.
+    pub fn now_ms(&self) -> f64 {
+        (Monotonic.now_ns() - self.origin_ns) as f64 / MILLISECOND_NS as f64
+    }
+
+    /// Tells one event.
+    pub fn tell(&mut self, body: EventBody) {
+        let event = Event { seq: self.seq, t_ms: self.now_ms(), body };
+        self.seq += 1;
+        (self.listener)(&event);
+    }
+
+    /// Tells that a phase begins or ends.
+    pub fn phase(&mut self, phase: Phase, state: PhaseState) {
+        self.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note: None });
+    }
+
+    /// Tells of a phase, and keeps its time.
+    pub fn change(&mut self, change: PhaseChange) {
+        let now_ms = self.now_ms();
+        match change.state {
+            PhaseState::Begin => {
+                self.phases.push(PhaseTime { phase: change.phase, start_ms: now_ms, duration_ms: 0.0, bytes: None });
+            }
+            PhaseState::Progress | PhaseState::End => {
+                if let Some(time) = self.phases.last_mut().filter(|time| time.phase == change.phase) {
+                    time.duration_ms = now_ms - time.start_ms;
+                    time.bytes = change.done_bytes.or(time.bytes);
+                }
+            }
+        }
+        self.tell(EventBody::Phase(change));
+    }
+}

@@ -1,0 +1,142 @@
+//! Watches the clones from outside: one sample a grid point, phase borders on time, and an end when asked. It runs on
+//! a thread of its own and only reads what the clones count, so that it disturbs no I/O.
+
+use std::thread::{park_timeout, sleep};
+use std::time::Duration;
+
+use super::crew::Crew;
+use super::stop::Stop;
+use super::tell::Teller;
+use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::event::{EventBody, Phase, PhaseState, Sample};
+use crate::probe::{Counters, Probes};
+use crate::sample::{Flows, Totals};
+
+/// The longest sleep between two looks at the stop flag, in ns.
+const LOOK_NS: u64 = 50 * MILLISECOND_NS;
+/// How long the device's counters may take to settle, in ns.
+const SETTLE_NS: u64 = MILLISECOND_NS;
+/// How often a clone that sleeps past its border is woken again, in ns.
+const WAKE_AGAIN_NS: u64 = MILLISECOND_NS / 2;
+
+/// What was seen of the measured window.
+pub struct Watched {
+    /// The kernel's counters when it began.
+    pub before: Counters,
+    /// The kernel's counters when it ended.
+    pub after: Counters,
+    /// Whether a signal ended it.
+    pub stopped: bool,
+}
+
+/// Lets the crew begin, and watches it until all are done.
+pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, teller: &mut Teller, stop: &Stop) -> Watched {
+    let (begin_ns, measure_ns) = crew.begin();
+    let mut watch = Watch { crew, probes, teller, grid_ns: u64::from(sample_ms) * MILLISECOND_NS, stop, stopped: false };
+    if measure_ns > begin_ns {
+        watch.teller.phase(Phase::Ramp, PhaseState::Begin);
+        watch.phase(Phase::Ramp, begin_ns, measure_ns);
+        watch.teller.phase(Phase::Ramp, PhaseState::End);
+    }
+    watch.teller.phase(Phase::Measure, PhaseState::Begin);
+    let (before, after) = watch.phase(Phase::Measure, measure_ns, u64::MAX);
+    watch.teller.phase(Phase::Measure, PhaseState::End);
+    Watched { before, after, stopped: watch.stopped }
+}
+
+struct Watch<'a, 'b> {
+    crew: &'a Crew,
+    probes: &'a mut Probes,
+    teller: &'a mut Teller<'b>,
+    grid_ns: u64,
+    stop: &'a Stop,
+    stopped: bool,
+}
+
+impl Watch<'_, '_> {
+    /// Samples on the grid from `start_ns` on, until `end_ns` or until all are done. Returns the counters at both ends.
+    fn phase(&mut self, phase: Phase, start_ns: u64, end_ns: u64) -> (Counters, Counters) {
+        // Read while the clones still sleep, so that no I/O of theirs is missed; the window begins with them.
+        let mut first = self.probes.read();
+        first.at_ns = first.at_ns.max(start_ns);
+        let (mut counters, mut totals) = (first.clone(), Totals::default());
+        let mut grid_point = 1;
+        loop {
+            let next_ns = (start_ns + grid_point * self.grid_ns).min(end_ns);
+            let working = self.sleep_until(next_ns);
+            let (now_counters, now_totals) = (if working { self.probes.read() } else { self.settled() }, self.totals(phase));
+            self.sample(phase, &counters, &now_counters, now_totals.since(&totals));
+            (counters, totals) = (now_counters, now_totals);
+            if !working || Monotonic.now_ns() >= end_ns {
+                return (first, counters);
+            }
+            // A grid point that was slept through (SIGSTOP, an overloaded host) is not made up: the window was longer.
+            grid_point = (Monotonic.now_ns().saturating_sub(start_ns) / self.grid_ns + 1).max(grid_point + 1);
+        }
+    }
+
+    /// Sleeps until then, and sees to the borders and the stop flag meanwhile. Returns false as soon as all are done.
+    fn sleep_until(&mut self, due_ns: u64) -> bool {
+        loop {
+            let now_ns = Monotonic.now_ns();
+            if self.crew.is_done() {
+                return false;
+            }
+            if !self.stopped && self.stop.is_requested() {
+                self.stopped = true;
+                self.crew.stop();
+            }
+            if self.crew.has_failed() {
+                self.crew.stop();
+            }
+            self.crew.wake_late(now_ns.saturating_sub(WAKE_AGAIN_NS));
+            if now_ns >= due_ns {
+                return true;
+            }
+            let border_ns = self.crew.next_border_ns(now_ns).map_or(u64::MAX, |border_ns| border_ns.saturating_add(WAKE_AGAIN_NS));
+            park_timeout(Duration::from_nanos(due_ns.min(border_ns).min(now_ns + LOOK_NS) - now_ns));
+        }
+    }
+
+    /// The counters after the last I/O. The kernel wakes us before it has counted that I/O at the device
+    /// (blk_mq_end_request: the bio ends first), so that we give it a moment while requests are in flight.
+    fn settled(&mut self) -> Counters {
+        let begin = self.probes.read();
+        let mut last = begin.clone();
+        while Counters::window(&begin, &last).device.is_some_and(|device| device.in_flight > 0)
+            && last.at_ns < begin.at_ns + SETTLE_NS
+        {
+            sleep(Duration::from_nanos(SETTLE_NS / 10));
+            last = self.probes.read();
+        }
+        last
+    }
+
+    fn totals(&self, phase: Phase) -> Totals {
+        let mut totals = Totals::default();
+        totals.read(self.crew.ledgers(phase));
+        totals
+    }
+
+    fn sample(&mut self, phase: Phase, before: &Counters, after: &Counters, flows: Flows) {
+        let window = Counters::window(before, after);
+        let Flows { read, write, trim, sync, in_flight, errors } = flows;
+        let (device, leaves) = (window.device, window.leaves_together());
+        let sample = Sample {
+            phase,
+            window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
+            read,
+            write,
+            trim,
+            sync,
+            in_flight,
+            errors,
+            device,
+            leaves,
+            memory: window.memory,
+            cpu: window.cpu,
+            pressure: window.pressure,
+        };
+        self.teller.tell(EventBody::Sample(Box::new(sample)));
+    }
+}

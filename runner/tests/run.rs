@@ -1,0 +1,358 @@
+//! The runner as a program on real files and devices: what it counts is held against what the kernel counted.
+
+mod scratch;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
+struct Disk {
+    _mounted: scratch::Mounted,
+    device: scratch::Loop,
+    at: std::path::PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Disk {
+    fn ext4(bytes: u64) -> Option<Self> {
+        let directory = scratch::directory();
+        let image = directory.path().join("image");
+        scratch::image(&image, bytes);
+        let device = scratch::Loop::attach(&image, &["--direct-io=on"])?;
+        scratch::run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
+        let at = directory.path().join("mounted");
+        let mounted = scratch::Mounted::new(&device.0, &at);
+        Some(Self { _mounted: mounted, device, at, _directory: directory })
+    }
+}
+
+fn runner() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+}
+
+/// Hands a job to `leadline-runner run - ...` and waits for the end.
+fn run(job: &Value, args: &[&str]) -> Output {
+    let mut child = start(job, args);
+    child.stdin.take();
+    child.wait_with_output().unwrap()
+}
+
+fn start(job: &Value, args: &[&str]) -> Child {
+    let mut child =
+        runner().args(["run", "-"]).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    child
+}
+
+/// The JSON report of a run that succeeds.
+fn report(job: &Value) -> Value {
+    let output = run(job, &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The events of a run that succeeds.
+fn events(job: &Value, args: &[&str]) -> Vec<Value> {
+    let output = run(job, &[&["--events"], args].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+}
+
+fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["type"] == kind)
+}
+
+fn with(job: &Value, changes: Value) -> Value {
+    let mut job = job.clone();
+    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    job
+}
+
+fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
+    with(&json!({"name": "reads", "filename": file, "size": "64m", "rw": "randread", "bs": "4k", "iodepth": 8}), changes)
+}
+
+const READS: u64 = 64 * 256;
+
+#[test]
+fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
+    let Some(disk) = Disk::ext4(256 << 20) else { return };
+    let file = disk.at.join("t1");
+    for engine in ["io_uring", "psync"] {
+        let direct = report(&reads_of_64_mib(&file, json!({"direct": 1, "ioengine": engine})));
+        assert_eq!(direct["report"]["read"]["ios"], READS);
+        let device = &direct["report"]["device"];
+        assert_eq!(device["name"], disk.device.name());
+        let reached = device["read_ios"].as_u64().unwrap() as f64 / READS as f64;
+        assert!((0.95..=1.2).contains(&reached), "{engine}: {reached}");
+        assert_eq!(direct["verdict"]["read"]["class"], "device", "{engine}");
+
+        report(&reads_of_64_mib(&file, json!({"direct": 0, "ioengine": engine, "pre_read": 1})));
+        let warm = report(&reads_of_64_mib(&file, json!({"direct": 0, "ioengine": engine, "invalidate": 0})));
+        assert_eq!(warm["report"]["read"]["ios"], READS);
+        let reached = warm["report"]["device"]["read_ios"].as_u64().unwrap();
+        assert!(reached * 50 < READS, "{engine}: {reached} of {READS} reads reached the device");
+        assert_eq!(warm["verdict"]["read"]["class"], "page_cache", "{engine}");
+    }
+}
+
+#[test]
+fn raw_reads_are_counted_to_the_io() {
+    let directory = scratch::directory();
+    let image = directory.path().join("image");
+    scratch::image(&image, 64 << 20);
+    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
+    for engine in ["io_uring", "psync"] {
+        let job = json!({"name": "raw", "filename": device.0, "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1, "ioengine": engine});
+        let raw = report(&job);
+        let (read, device) = (&raw["report"]["read"], &raw["report"]["device"]);
+        // Two neighbours in one batch may be merged into one request: then the kernel counts that.
+        let reached = device["read_ios"].as_u64().unwrap() + device["read_merges"].as_u64().unwrap();
+        assert_eq!((read["ios"].as_u64(), reached), (Some(READS), READS), "{engine}");
+        assert_eq!(read["bytes"], device["read_bytes"]);
+        assert_eq!(raw["jobs"][0]["mode"], "raw");
+    }
+}
+
+#[test]
+fn writes_to_an_idle_loop_device_under_a_root_are_counted_and_all_others_refused() {
+    let directory = scratch::directory();
+    let image = directory.path().join("image");
+    scratch::image(&image, 16 << 20);
+    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
+    let job = json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "iodepth": 4, "direct": 1});
+    let refused = run(&job, &["--json"]);
+    assert_eq!(refused.status.code(), Some(3), "no root, no raw write");
+    assert!(std::fs::read(&image).unwrap().iter().all(|&byte| byte == 0x5a), "nothing was written");
+    let root = directory.path().to_str().unwrap();
+    let output = run(&job, &["--json", "--target-root", root]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let written: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(written["report"]["write"]["ios"], 4096);
+    assert_eq!(written["report"]["device"]["write_bytes"], 16 << 20);
+    assert!(
+        std::fs::read(&image).unwrap().chunks(4096).all(|block| block.iter().any(|&byte| byte != 0x5a)),
+        "every block was written"
+    );
+}
+
+#[test]
+fn samples_add_up_to_the_report() {
+    let directory = scratch::directory();
+    let job = json!({"name": "mix", "filename": directory.path().join("t1"), "size": "32m", "rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 8,
+        "direct": 1, "fsync": 64, "runtime": "1s", "time_based": 1, "ramp_time": "300ms"});
+    let events = events(&job, &[]);
+    let seqs: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (0..events.len() as u64).collect::<Vec<_>>(), "numbered without gaps");
+    let report = &of_type(&events, "report").next().unwrap()["report"];
+    let measured: Vec<&Value> = of_type(&events, "sample").filter(|sample| sample["phase"] == "measure").collect();
+    assert!((10..=12).contains(&measured.len()), "{} samples of a second", measured.len());
+    assert!(of_type(&events, "sample").filter(|sample| sample["phase"] == "ramp").count() >= 3);
+    for direction in ["read", "write", "sync"] {
+        let sum = |field: &str| measured.iter().map(|sample| sample[direction][field].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("ios"), report[direction]["ios"].as_u64().unwrap(), "{direction}");
+        let counted = |sample: &&Value| {
+            sample[direction]["lat_ns"].as_array().unwrap().iter().map(|bucket| bucket[1].as_u64().unwrap()).sum::<u64>()
+        };
+        assert_eq!(
+            measured.iter().map(counted).sum::<u64>(),
+            report[direction]["lat_ns"]["count"].as_u64().unwrap(),
+            "{direction}"
+        );
+    }
+    let device = |field: &str| measured.iter().map(|sample| sample["device"][field].as_u64().unwrap()).sum::<u64>();
+    for field in ["read_ios", "read_bytes", "write_ios", "write_bytes"] {
+        assert_eq!(device(field), report["device"][field].as_u64().unwrap(), "{field}");
+    }
+    let duration = report["duration_ms"].as_f64().unwrap();
+    assert!((1000.0..1010.0).contains(&duration), "{duration} ms");
+}
+
+#[test]
+fn phases_come_in_order_with_times_of_their_own() {
+    let directory = scratch::directory();
+    let job = json!({"name": "phases", "filename": directory.path().join("t1"), "size": "16m", "rw": "randwrite", "bs": "16k", "direct": 0,
+        "pre_read": 1, "ramp_time": "100ms", "runtime": "200ms", "time_based": 1, "end_fsync": 1, "unlink": 1});
+    let events = events(&job, &[]);
+    let begun: Vec<&str> =
+        of_type(&events, "phase").filter(|event| event["state"] == "begin").map(|event| event["phase"].as_str().unwrap()).collect();
+    assert_eq!(begun, ["layout", "guard", "pre_read", "ramp", "measure", "flush", "clean_up"]);
+    let report = &of_type(&events, "report").next().unwrap()["report"];
+    let told: Vec<&str> = report["phases"].as_array().unwrap().iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+    assert_eq!(told, begun);
+    assert!(!directory.path().join("t1").exists(), "unlink removes what the run made");
+}
+
+#[test]
+fn clones_and_jobs_are_reported_apart_and_together() {
+    let directory = scratch::directory();
+    let job = |name: &str, clones: u32| json!({"name": name, "directory": directory.path(), "size": "4m", "rw": "read", "bs": "64k", "numjobs": clones, "direct": 1});
+    let both = report(&json!({"jobs": [job("one", 1), job("three", 3)]}));
+    let ios = |index: usize| both["report"]["jobs"][index]["read"]["ios"].as_u64().unwrap();
+    assert_eq!((ios(0), ios(1), both["report"]["read"]["ios"].as_u64()), (64, 192, Some(256)));
+    assert_eq!(both["report"]["jobs"][1]["clones"], 3);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4, "each clone has a file of its own");
+}
+
+#[test]
+fn the_null_engine_touches_nothing() {
+    let null = report(
+        &json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "iodepth": 32, "runtime": "200ms", "time_based": 1}),
+    );
+    assert!(null["report"]["read"]["ios"].as_u64().unwrap() > 100_000);
+    assert_eq!(null["report"]["device"], Value::Null);
+    assert!(null["report"]["absent"]["device"].is_string(), "{}", null["report"]["absent"]);
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let job = json!({"name": "rate", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "rate_iops": 5000, "runtime": "1s", "time_based": 1});
+    let iops = report(&job)["report"]["read"]["iops"].as_f64().unwrap();
+    assert!((4950.0..=5050.0).contains(&iops), "{iops}");
+}
+
+fn endless(directory: &Path) -> Value {
+    json!({"name": "endless", "filename": directory.join("t1"), "size": "16m", "rw": "randread", "bs": "4k", "iodepth": 16, "direct": 1,
+        "runtime": "60s", "time_based": 1})
+}
+
+/// Reads events until the first sample; the reader stays open.
+fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> {
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"type\":\"sample\"") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "ended without a sample");
+    }
+    out
+}
+
+#[test]
+fn signals_end_a_run_within_a_second_with_what_was_measured() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let directory = scratch::directory();
+        let mut child = start(&endless(directory.path()), &["--events"]);
+        let out = wait_for_a_sample(&mut child);
+        let asked = Instant::now();
+        scratch::run("kill", &["-s", signal, &child.id().to_string()]).unwrap();
+        let rest: Vec<Value> = out.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+        let report = &rest.last().unwrap()["report"];
+        assert_eq!(report["ended_by"], "signal");
+        assert!(report["read"]["ios"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn a_runner_whose_parent_is_gone_stops() {
+    let directory = scratch::directory();
+    let job = directory.path().join("job.json");
+    std::fs::write(&job, endless(directory.path()).to_string()).unwrap();
+    // The shell starts the runner, tells its number and is gone.
+    let program = env!("CARGO_BIN_EXE_leadline-runner");
+    let script = format!("{program} run {} --events --stop-when-orphaned >/dev/null 2>&1 & echo $!; sleep 0.7", job.display());
+    let pid = scratch::run("sh", &["-c", &script]).unwrap();
+    let alive = || Path::new("/proc").join(&pid).exists();
+    let gone = Instant::now();
+    while alive() && gone.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(gone.elapsed() < Duration::from_secs(2), "it went on for {:?}", gone.elapsed());
+}
+
+#[test]
+fn the_end_of_standard_input_stops_nothing() {
+    let job =
+        json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
+    assert_eq!(report(&job)["report"]["ended_by"], "runtime");
+}
+
+#[test]
+fn an_io_error_is_named_with_its_place() {
+    let directory = scratch::directory();
+    let image = directory.path().join("image");
+    scratch::image(&image, 8 << 20);
+    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
+    std::fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(4 << 20).unwrap();
+    let job = json!({"name": "broken", "filename": device.0, "rw": "read", "bs": "64k", "direct": 1, "ioengine": "psync"});
+    let output = run(&job, &["--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &report["report"]["errors"]["first"];
+    assert_eq!((first["errno"].as_i64(), first["offset"].as_u64()), (Some(5), Some(4 << 20)), "{first}");
+    assert_eq!(report["report"]["ended_by"], "error");
+}
+
+/// A wrong job: what it is refused for, the field that is named, and a word of the remedy.
+fn check_refused(job: &Value, code: i32, field: &str, word: &str) {
+    let before = std::fs::read_dir("/dev").unwrap().count();
+    let output = run(job, &["--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).to_string();
+    assert_eq!(output.status.code(), Some(code), "{job}: {said}");
+    assert!(output.stdout.is_empty(), "{job}: data of a run that was not");
+    assert!(said.contains(field) && said.contains(word), "{job}: neither {field} nor {word} in: {said}");
+    assert_eq!(std::fs::read_dir("/dev").unwrap().count(), before, "{job}");
+}
+
+#[test]
+fn bad_jobs_meet_one_clear_error_and_write_nothing() {
+    let directory = scratch::directory();
+    let file = directory.path().join("t1");
+    let good = json!({"name": "bad", "filename": file, "size": "1m", "rw": "randread", "bs": "4k", "direct": 1});
+    let cases = [
+        (json!({"iodpeth": 4}), 2, "iodpeth", "`iodepth`"),
+        (json!({"size": "1.5g"}), 2, "size", "1536m"),
+        (json!({"runtime": "10sec"}), 2, "runtime", "10s"),
+        (json!({"bs": 3000}), 2, "bs", "512"),
+        (json!({"bs": "4k-16k"}), 2, "bs", "bsrange"),
+        (json!({"bs": 0}), 2, "bs", ""),
+        (json!({"rw": "randomread"}), 2, "rw", "randread"),
+        (json!({"rwmixread": 101}), 2, "rwmixread", "100"),
+        (json!({"filename": "/dev/nvme9n1"}), 2, "filename", "/dev/nvme9n1"),
+        (json!({"filename": "/no/such/place/t1"}), 2, "filename", "/no/such/place"),
+        (json!({"filename": "/dev/null"}), 2, "filename", "block device"),
+        (json!({"filename": directory.path()}), 2, "filename", "directory"),
+        (json!({"size": "900t"}), 5, "size", "free"),
+        (json!({"iodepth": 32768, "bs": "64m", "size": "128m"}), 5, "iodepth", "memory"),
+        (json!({"iodepth": 0}), 2, "iodepth", "1"),
+        (json!({"numjobs": 0}), 2, "numjobs", "1"),
+        (json!({"time_based": 1}), 2, "time_based", "runtime"),
+        (json!({"rate": "1m", "rate_iops": 100}), 2, "rate", "rate_iops"),
+        (json!({"rw": "randtrim"}), 2, "rw", "device"),
+        (json!({"verify": "md5"}), 2, "verify", "not built"),
+        (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
+        (json!({"bs": "2m"}), 2, "bs", "size"),
+        (json!({"direct": "maybe"}), 2, "direct", "1"),
+        (json!({"ioengine": "libaio"}), 2, "ioengine", "io_uring"),
+    ];
+    for (change, code, field, word) in cases {
+        check_refused(&with(&good, change), code, field, word);
+    }
+    let mut unsaid = good.clone();
+    unsaid.as_object_mut().unwrap().remove("direct");
+    check_refused(&unsaid, 2, "direct", "page cache");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was written");
+    let elsewhere = run(&good, &["--target-root", "/proc"]);
+    assert_eq!(elsewhere.status.code(), Some(3), "outside the roots");
+}
+
+#[test]
+fn a_plan_tells_and_touches_nothing() {
+    let directory = scratch::directory();
+    let job = directory.path().join("job.json");
+    let target = directory.path().join("t1");
+    std::fs::write(
+        &job,
+        json!({"filename": target, "size": "1m", "rw": "randread", "direct": 1, "runtime": 5, "time_based": 1}).to_string(),
+    )
+    .unwrap();
+    let output = runner().args(["plan", job.to_str().unwrap(), "--json"]).output().unwrap();
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), plan["estimate"]["layout_bytes"].as_u64()), (Some(0), Some(1 << 20)));
+    assert!(!target.exists());
+}
