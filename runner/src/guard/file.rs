@@ -95,8 +95,14 @@ fn permitted(path: &Path, wanted: Access) -> Result<(), Refusal> {
     }
 }
 
-/// The user of the runner may not do it.
+/// The user of the runner may not do it, or, as EPERM says of root, its container.
 pub(super) fn permission_denied(path: &Path, error: Errno) -> Refusal {
     let sentence = format!("{} cannot be opened: {}.", path.display(), std::io::Error::from(error));
-    Refusal::environment("permission_denied", FIELD, sentence, "Run as a user who may (root for devices), or change its rights.")
+    let remedy = match error {
+        Errno::PERM => {
+            "Let the container or service have it (docker run --device, DeviceAllow=), or take away its immutable flag (chattr -i)."
+        }
+        _ => "Run as a user who may (root for devices), or change its rights.",
+    };
+    Refusal::environment("permission_denied", FIELD, sentence, remedy)
 }

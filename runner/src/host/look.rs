@@ -58,7 +58,7 @@ fn facts(kernel: &Kernel) -> HostFacts {
         memlock_bytes: getrlimit(Resource::Memlock).current,
         dirty_background_bytes: thresholds.as_ref().map(|limits| limits.background),
         dirty_bytes: thresholds.as_ref().map(|limits| limits.throttle),
-        virtualization: container().or_else(hypervisor),
+        virtualization: virtualization(container(), hypervisor()),
         runner: env!("CARGO_PKG_VERSION").into(),
         absent,
     }
@@ -86,6 +86,12 @@ impl DirtyThresholds {
         let bytes = |name: &str| pages(name).map(|pages| pages * page_size() as u64);
         Some(Self { background: bytes("nr_dirty_background_threshold ")?, throttle: bytes("nr_dirty_threshold ")? })
     }
+}
+
+/// Such as `docker`, `kvm`, or `docker on kvm`.
+fn virtualization(container: Option<String>, hypervisor: Option<String>) -> Option<String> {
+    let layers: Vec<String> = container.into_iter().chain(hypervisor).collect();
+    (!layers.is_empty()).then(|| layers.join(" on "))
 }
 
 fn container() -> Option<String> {
@@ -119,6 +125,16 @@ mod tests {
         assert!(!facts.kernel.is_empty() && facts.cpus >= 1 && facts.memory_bytes > Some(1 << 20));
         assert!(facts.dirty_bytes > facts.dirty_background_bytes);
         assert_eq!(facts.governor.is_none(), facts.absent.contains_key("governor"));
+    }
+
+    #[test]
+    fn layers_are_named_from_the_inside() {
+        let name = |name: &str| (!name.is_empty()).then(|| name.to_string());
+        for (container, hypervisor, want) in
+            [("", "", ""), ("docker", "", "docker"), ("", "kvm", "kvm"), ("docker", "kvm", "docker on kvm")]
+        {
+            assert_eq!(virtualization(name(container), name(hypervisor)), name(want));
+        }
     }
 
     #[test]
