@@ -127,7 +127,6 @@ export function duration(ms: Known): string {
 const stamp = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const sameDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const otherDay = new Intl.DateTimeFormat('en-GB', {
-  year: 'numeric',
   month: 'short',
   day: '2-digit',
   hour: '2-digit',
@@ -137,8 +136,12 @@ const otherDay = new Intl.DateTimeFormat('en-GB', {
 /** A moment in full, in the reader's time zone: 20 Nov 2026, 13:04:05. */
 export const moment = (ms: Known): string => (isKnown(ms) ? stamp.format(ms) : UNKNOWN);
 
-/** A moment as short as it stays clear: the time today, else the day and the time. */
+const otherYear = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+
+/** A moment as short as it stays clear: the time today, the day and the time this year, else the date. */
 export function shortMoment(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;
-  return new Date(ms).toDateString() === new Date(now).toDateString() ? sameDay.format(ms) : otherDay.format(ms);
+  const [then, today] = [new Date(ms), new Date(now)];
+  if (then.toDateString() === today.toDateString()) return sameDay.format(ms);
+  return (then.getFullYear() === today.getFullYear() ? otherDay : otherYear).format(ms);
 }

@@ -48,11 +48,11 @@ export function originOf(fold: RunFold): number {
   return fold.origin_ms ?? (ramp ? ramp.begin_ms + (ramp.planned_ms ?? 0) : fold.now_ms);
 }
 
-/** The course of a finished run as the server put it into buckets. */
-export function seriesOfBuckets(series: Series): SeriesView {
+/** The course of a finished run as the server put it into buckets; `banded` shows least and greatest values too. */
+export function seriesOfBuckets(series: Series, banded = true): SeriesView {
   const columns = new Map(series.columns.map((column) => [column.name, column] as [string, SeriesColumn]));
   return {
-    banded: true,
+    banded,
     length: series.t_ms.length,
     generation: `${series.run}/${series.from_ms}/${series.to_ms}/${series.t_ms.length}`,
     seconds: (at) => (series.t_ms[at] ?? 0) / 1000,
