@@ -52,7 +52,8 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     let jobs = resolve_jobs(ask, &names, host, &mut notes);
     memory::check(&jobs, host, &mut notes);
     check_clones(&jobs, &mut notes);
-    let jobs: Vec<ResolvedJob> = if notes.has_invalid() { Vec::new() } else { jobs.into_iter().map(|(_, job)| job).collect() };
+    let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
+    let jobs: Vec<ResolvedJob> = jobs.into_iter().map(|(_, job)| job).filter(|_| is_whole).collect();
     Plan {
         sample_ms: ask.sample_ms,
         phases: phases::phases(&jobs),
@@ -93,7 +94,7 @@ fn check_clones(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
 /// What would happen; the same for the dry run and the run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Plan {
-    /// The jobs as resolved; empty when one of them is wrong as written.
+    /// The jobs as resolved; empty when one of them could not be.
     pub jobs: Vec<ResolvedJob>,
     /// The sampling grid in milliseconds.
     pub sample_ms: u32,

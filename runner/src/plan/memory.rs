@@ -19,19 +19,29 @@ pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
     each.saturating_mul(u64::from(in_flight(job))).saturating_mul(u64::from(job.numjobs))
 }
 
-/// Refuses runs whose buffers do not fit, about the job that takes most.
+/// Refuses runs whose buffers do not fit, about the job that takes most. Where the available memory is not known (0), the
+/// kernel has the last word.
 pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
     let total = jobs.iter().fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
     let most = host.available_memory() / BUFFER_PART;
-    let Some((number, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)).filter(|_| total > most) else { return };
+    let Some((number, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)).filter(|_| total > most && most > 0) else {
+        return;
+    };
     notes.begin(*number, &job.name);
+    let option = if in_flight(job) > 1 {
+        "iodepth"
+    } else if job.numjobs > 1 {
+        "numjobs"
+    } else {
+        "bs"
+    };
+    let each = bytes(buffer_bytes(job) / u64::from(in_flight(job)) / u64::from(job.numjobs));
     let sentence = format!(
-        "iodepth {} × {} clones × {} a buffer and all other jobs need {} of memory; half of what is available is {}.",
+        "The buffers need {} of memory (this job: iodepth {} × {} clones × {each}), and half of what is available is {}.",
+        bytes(total),
         in_flight(job),
         job.numjobs,
-        bytes(buffer_bytes(job) / u64::from(in_flight(job)) / u64::from(job.numjobs)),
-        bytes(total),
         bytes(most)
     );
-    notes.environment("memory_too_small", "iodepth", sentence, "Use a smaller iodepth, numjobs or bs.");
+    notes.environment("memory_too_small", option, sentence, "Use a smaller iodepth, numjobs or bs.");
 }

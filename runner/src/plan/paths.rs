@@ -8,6 +8,7 @@ use super::defaults::said;
 use super::notes::Notes;
 use super::resolved::TargetKind;
 use super::view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::refusal::Refusal;
 
 /// The most files of one job over all clones: each is opened and stays open, below the kernel's usual limit of
 /// descriptors (1,048,576 hard, 1,024 soft) and above what a directory benchmark needs.
@@ -31,14 +32,18 @@ struct Named {
     clone: Option<u32>,
 }
 
-/// The places of a job; empty when something about them is wrong as written.
+/// The places of a job; empty when there is none that could be worked on.
 pub(super) fn find(asked: &Asked, host: &dyn HostView, notes: &mut Notes) -> Vec<Place> {
     let named = if asked.is_null() { return null_places(asked, notes) } else { names(asked, host, notes) };
     let mut places = Vec::new();
     for Named { path, option, clone } in named {
         let facts = host.path(&path);
         let Some(kind) = kind(&path, &facts, option, notes) else { break };
-        admit(asked, kind, &facts, option, notes);
+        let admitted = admit(asked, kind, &facts, option, notes);
+        // Of a file that is refused not even the length is told; what a device is stands in the inventory anyway.
+        if !admitted && kind == TargetKind::File {
+            return Vec::new();
+        }
         places.push(Place { kind, facts, clone });
     }
     if places.windows(2).any(|pair| pair[0].kind != pair[1].kind) {
@@ -138,18 +143,27 @@ fn kind(path: &str, facts: &PathFacts, option: &str, notes: &mut Notes) -> Optio
     None
 }
 
-/// Whether the guard lets the job do what it wants to do there, and whether direct I/O is possible.
-fn admit(asked: &Asked, kind: TargetKind, facts: &PathFacts, option: &str, notes: &mut Notes) {
+/// Whether the guard lets the job do what it wants to do there; whether that is possible is checked too.
+fn admit(asked: &Asked, kind: TargetKind, facts: &PathFacts, option: &str, notes: &mut Notes) -> bool {
+    check_possible(asked, kind, facts, notes);
     let rw = asked.rw.kind;
     let refused =
         facts.reading_refused.as_ref().filter(|_| rw.reads()).or(facts.writing_refused.as_ref().filter(|_| rw.destroys()));
     if let Some(refusal) = refused {
         notes.refuse(refusal.clone(), option);
+        false
     } else if kind == TargetKind::File && !facts.under_target_root {
         let sentence = format!("{} lies outside the target roots.", facts.canonical);
         let remedy = "Name a file under a target root, or start with --target-root for its directory.";
-        notes.refuse(crate::refusal::Refusal::guard("outside_roots", option, sentence, remedy), option);
+        notes.refuse(Refusal::guard("outside_roots", option, sentence, remedy), option);
+        false
+    } else {
+        true
     }
+}
+
+/// Whether the target can do at all what is asked of it.
+fn check_possible(asked: &Asked, kind: TargetKind, facts: &PathFacts, notes: &mut Notes) {
     if let (true, Err(reason)) = (asked.direct, &facts.direct_alignment) {
         let remedy = "Write direct=0, or use a file on a filesystem with O_DIRECT, such as ext4 or xfs.";
         notes.environment(
@@ -159,7 +173,7 @@ fn admit(asked: &Asked, kind: TargetKind, facts: &PathFacts, option: &str, notes
             remedy,
         );
     }
-    if rw.trims() && kind == TargetKind::File {
+    if asked.rw.kind.trims() && kind == TargetKind::File {
         let sentence = format!("{} is a file, and only block devices are trimmed.", facts.canonical);
         notes.invalid("trim_needs_device", "rw", sentence, "Name a block device, or use a pattern that reads or writes.");
     }

@@ -194,7 +194,7 @@ fn what_this_host_cannot_do() {
     check(psync("nice", json!(-5)), "needs_root", "nice", "root");
     check(psync("cpus_allowed", json!("0-3")), "no_such_cpu", "cpus_allowed", "2, 3");
     check(psync("size", json!("11g")), "disk_too_small", "size", "10 GiB free");
-    check(psync("bs", json!("256m")), "memory_too_small", "iodepth", "128 MiB");
+    check(psync("bs", json!("256m")), "memory_too_small", "bs", "128 MiB");
     check_on(
         &TableHost { memory: GIB, ..TableHost::default() },
         json!({"filename": "full", "direct": 1, "iodepth": 1024, "bs": "1m", "numjobs": 4}),
