@@ -7,7 +7,7 @@ use super::notes::Notes;
 use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::view::HostView;
 use crate::job::EngineName;
-use crate::print::number::bytes;
+use crate::print::number::{bytes, duration};
 use crate::report::Severity::{Note, Serious, Warning};
 
 /// Below this a run is mostly its own beginning: caches and boost clocks are still warming up, and a flash device has
@@ -25,7 +25,7 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
 
 fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
     if let Some(runtime_ms) = job.runtime_ms.filter(|ms| *ms < SHORT_RUN_MS) {
-        let sentence = format!("{} s is short: good for a look, not for a number.", runtime_ms as f64 / 1000.0);
+        let sentence = format!("{} is short: good for a look, not for a number.", duration(runtime_ms as f64));
         notes.mind(Note, "short_run", sentence, &[("runtime_ms", json!(runtime_ms))], "Run for at least 10 s, with time_based=1.");
     }
 }

@@ -7,7 +7,7 @@ use super::class::MORE;
 use super::evidence::{Direction, Evidence};
 use crate::job::EngineName;
 use crate::plan::{Mode, ResolvedJob, SHORT_RUN_MS};
-use crate::print::number::{bytes, count};
+use crate::print::number::{bytes, count, duration};
 use crate::report::Severity::{Note, Serious, Warning};
 use crate::report::{EndedBy, Finding, Report, Severity, VerdictClass};
 
@@ -98,7 +98,7 @@ fn interrupted(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
 }
 
 fn short_run(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
-    let sentence = format!("{:.1} s is short: good for a look, not for a number.", report.duration_ms / 1000.0);
+    let sentence = format!("{} is short: good for a look, not for a number.", duration(report.duration_ms));
     let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     is_short.then(|| {
         finding(
