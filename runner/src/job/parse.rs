@@ -72,7 +72,7 @@ pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
     };
     let mut refusals = Vec::new();
     let ask = match object.get("jobs") {
-        None => RunAsk { jobs: vec![parse_job(object, "", &mut refusals)], sample_ms: DEFAULT_SAMPLE_MS },
+        None => RunAsk { jobs: vec![parse_job(object, "jobs[0].", &mut refusals)], sample_ms: DEFAULT_SAMPLE_MS },
         Some(jobs) => {
             refuse_unknown_run_fields(object, &mut refusals);
             RunAsk { jobs: parse_jobs(jobs, &mut refusals), sample_ms: parse_sample_ms(object, &mut refusals) }
