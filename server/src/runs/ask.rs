@@ -31,7 +31,8 @@ impl Fields {
         match body {
             Value::Object(object) => Self { object, known, refusals: Vec::new() },
             other => {
-                let refusal = Refusal::invalid("not_an_object", "", format!("The body is {}, not an object.", kind(&other)), "Write {...}.");
+                let refusal =
+                    Refusal::invalid("not_an_object", "", format!("The body is {}, not an object.", kind(&other)), "Write {...}.");
                 Self { object: Map::new(), known, refusals: vec![refusal] }
             }
         }
@@ -96,7 +97,12 @@ impl Fields {
         let value = self.take("sample_ms")?;
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
         if number.is_none() {
-            self.refuse("wrong_type", "sample_ms", format!("{value} is not a sampling grid."), "Write a whole number of milliseconds.");
+            self.refuse(
+                "wrong_type",
+                "sample_ms",
+                format!("{value} is not a sampling grid."),
+                "Write a whole number of milliseconds.",
+            );
         }
         number
     }
@@ -128,19 +134,29 @@ fn nearest(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Reads a run: `{"jobs": [...], ...}`, or a single job in fio's words by itself.
+/// Reads a run: `{"jobs": [...], ...}`.
 ///
 /// # Errors
 /// Every bad field, less those inside the jobs.
 pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
     let mut fields = Fields::of(body, &["jobs", "sample_ms", "host", "name", "tags", "notes", "confirm"]);
     if fields.object.shift_remove("job_text").is_some() {
-        fields.refuse("not_built", "job_text", "Job files and commands are not read yet.".into(), "Write the same options as `jobs`.");
+        fields.refuse(
+            "not_built",
+            "job_text",
+            "Job files and commands are not read yet.".into(),
+            "Write the same options as `jobs`.",
+        );
     }
     let jobs = match fields.take("jobs") {
         Some(Value::Array(jobs)) => jobs,
         Some(other) => {
-            fields.refuse("wrong_type", "jobs", format!("jobs is {}, not a list.", kind(&other)), "Write \"jobs\":[{\"rw\":\"randread\", ...}].");
+            fields.refuse(
+                "wrong_type",
+                "jobs",
+                format!("jobs is {}, not a list.", kind(&other)),
+                "Write \"jobs\":[{\"rw\":\"randread\", ...}].",
+            );
             Vec::new()
         }
         None => {
@@ -176,7 +192,8 @@ pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Refusal>> {
             None
         }
     };
-    let request = RerunRequest { name: fields.text("name", MAX_NAME), tags: fields.tags(), patch, confirm: fields.text("confirm", MAX_NAME) };
+    let request =
+        RerunRequest { name: fields.text("name", MAX_NAME), tags: fields.tags(), patch, confirm: fields.text("confirm", MAX_NAME) };
     fields.end(request)
 }
 
@@ -223,11 +240,17 @@ mod tests {
     #[test]
     fn every_bad_field_is_named_at_once() {
         check(json!({"jobs": [{}]}), &[]);
-        check(json!({"jobs": [{}], "host": "local", "name": "a", "tags": ["x"], "notes": "", "confirm": null, "sample_ms": 50}), &[]);
+        check(
+            json!({"jobs": [{}], "host": "local", "name": "a", "tags": ["x"], "notes": "", "confirm": null, "sample_ms": 50}),
+            &[],
+        );
         check(json!([]), &[""]);
         check(json!({}), &["jobs"]);
         check(json!({"jobs": {}}), &["jobs"]);
-        check(json!({"jobs": [], "sample_ms": "fast", "host": "mars", "name": 1, "tags": "x", "notes": [], "nmae": ""}), &["sample_ms", "host", "name", "tags", "notes", "nmae"]);
+        check(
+            json!({"jobs": [], "sample_ms": "fast", "host": "mars", "name": 1, "tags": "x", "notes": [], "nmae": ""}),
+            &["sample_ms", "host", "name", "tags", "notes", "nmae"],
+        );
         check(json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}), &["tags[0]", "tags[2]", "tags[3]"]);
         check(json!({"job_text": "fio --rw=read"}), &["job_text"]);
         check(json!({"jobs": [], "name": "x".repeat(201)}), &["name"]);

@@ -70,10 +70,13 @@ impl Queue {
         let locks = self.waiting.get(&run)?;
         let others = self.running.iter().chain(self.waiting.range(..run));
         // The latest of those in the way is the one that it comes right behind.
-        let blocker = others.filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?))).max_by_key(|(other, _)| *other);
+        let blocker =
+            others.filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?))).max_by_key(|(other, _)| *other);
         match blocker {
             Some((other, shared)) => Some(format!("runs after #{other} on {shared}")),
-            None if self.running.len() >= self.max_running => Some(format!("{} runs run, and no more may side by side", self.running.len())),
+            None if self.running.len() >= self.max_running => {
+                Some(format!("{} runs run, and no more may side by side", self.running.len()))
+            }
             None => None,
         }
     }

@@ -243,7 +243,12 @@ mod tests {
 
     #[test]
     fn two_windows_a_bucket() {
-        let samples = [(100.0, sample(10, 20, Some(5))), (200.02, sample(30, 60, Some(7))), (300.0, sample(0, 0, None)), (400.1, sample(40, 20, None))];
+        let samples = [
+            (100.0, sample(10, 20, Some(5))),
+            (200.02, sample(30, 60, Some(7))),
+            (300.0, sample(0, 0, None)),
+            (400.1, sample(40, 20, None)),
+        ];
         let series = fold((0.0, 400.0), 2, &samples);
         assert_eq!((series.bucket_ms, series.t_ms.as_slice()), (200.0, [200.0, 400.0].as_slice()));
         check(&series, "read_iops", (&[Some(100.0), Some(0.0)], &[Some(200.0), Some(200.0)], &[Some(300.0), Some(400.0)]));
@@ -255,15 +260,25 @@ mod tests {
 
     #[test]
     fn gaps_are_null_and_strangers_are_left_out() {
-        let samples = [(-50.0, sample(99, 9, None)), (100.0, sample(10, 9, None)), (300.0, sample(10, 9, None)), (401.0, sample(99, 9, None))];
+        let samples = [
+            (-50.0, sample(99, 9, None)),
+            (100.0, sample(10, 9, None)),
+            (300.0, sample(10, 9, None)),
+            (401.0, sample(99, 9, None)),
+        ];
         let series = fold((0.0, 300.0), 600, &samples);
         assert_eq!(series.t_ms, [100.0, 200.0, 300.0]);
-        check(&series, "read_iops", (&[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)]));
+        check(
+            &series,
+            "read_iops",
+            (&[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)]),
+        );
     }
 
     #[test]
     fn a_stall_of_one_window_is_seen_at_any_zoom() {
-        let samples: Vec<_> = (1..=1000).map(|window| (f64::from(window) * 100.0, sample(u64::from(window != 500) * 10, 9, None))).collect();
+        let samples: Vec<_> =
+            (1..=1000).map(|window| (f64::from(window) * 100.0, sample(u64::from(window != 500) * 10, 9, None))).collect();
         let series = fold((0.0, 100_000.0), 10, &samples);
         let reads = &series.columns[0];
         assert_eq!((reads.min[4], reads.max[4], reads.min[5]), (Some(0.0), Some(100.0), Some(100.0)));
