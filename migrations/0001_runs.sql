@@ -86,7 +86,7 @@ CREATE TABLE events (
     PRIMARY KEY (run, seq)
 ) STRICT;
 -- Series read the samples of a span of time.
-CREATE INDEX events_by_time ON events (run, type, t_ms);
+CREATE INDEX events_by_time ON events (run, type, t_ms, seq);
 
 -- Idempotency-Key: the same key and the same request give the same run again.
 CREATE TABLE idempotency_keys (

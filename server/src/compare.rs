@@ -1,4 +1,129 @@
-//! Runs side by side.
+//! Runs side by side: their numbers against a baseline, only the settings and facts that differ, and whether they may
+//! be compared at all. Pure; reading the runs is `compare::http`.
+//!
+//! What a number is, how it is read from a report and which way it is better is one line in a table (`metrics`).
 
 pub mod http;
+mod metrics;
+mod settings;
 pub mod words;
+
+use std::collections::BTreeMap;
+
+use leadline_runner::event::RunStatus;
+use leadline_runner::report::{Report, Verdict, VerdictClass, Verdicts};
+
+use self::words::{Comparable, ComparedRun, Comparison, Confidence, ConfidenceLevel, Difference};
+use crate::runs::words::Run;
+
+/// Settings that may differ in repeats of one test.
+const HARMLESS: &[&str] = &["name", "targets.existed", "targets.layout_bytes", "sample_ms"];
+
+/// Compares runs; `baseline` is the place of one of them in the list.
+pub fn compare(runs: &[Run], baseline: usize) -> Comparison {
+    let settings = settings::differences(&runs.iter().map(settings::of_run).collect::<Vec<_>>());
+    let host = settings::differences(&runs.iter().map(settings::of_host).collect::<Vec<_>>());
+    Comparison {
+        baseline: runs.get(baseline).map_or(0, |run| run.summary.number),
+        runs: runs.iter().map(compared).collect(),
+        metrics: metrics::table(runs, baseline),
+        comparable: comparable(runs, &settings.differ, &host.differ),
+        settings_that_differ: settings.differ,
+        settings_equal: settings.equal,
+        host_that_differ: host.differ,
+        host_equal: host.equal,
+        confidence: Confidence { level: ConfidenceLevel::None, sentence: "One run each: the difference may be noise.".into() },
+    }
+}
+
+fn compared(run: &Run) -> ComparedRun {
+    let report = run.report.as_ref();
+    ComparedRun {
+        run: run.summary.clone(),
+        duration_ms: report.map(|report| report.duration_ms),
+        read: report.map(|report| report.read.clone()),
+        write: report.map(|report| report.write.clone()),
+        trim: report.map(|report| report.trim.clone()),
+        device: report.and_then(|report| report.device.clone()),
+        verdict: run.verdict.clone(),
+        cpu_ns_per_io: report.and_then(cpu_ns_per_io),
+    }
+}
+
+fn cpu_ns_per_io(report: &Report) -> Option<f64> {
+    let ios = report.read.ios + report.write.ios + report.trim.ios;
+    let cpu = report.cpu.as_ref().filter(|_| ios > 0)?;
+    Some((cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
+}
+
+fn comparable(runs: &[Run], settings: &[Difference], host: &[Difference]) -> Comparable {
+    let differ: Vec<&Difference> = settings.iter().filter(|difference| !is_harmless(&difference.name)).collect();
+    let mut reasons: Vec<String> = runs.iter().filter_map(without_result).collect();
+    reasons.extend(answered_elsewhere(runs, "Reads", |verdicts| verdicts.read.as_ref()));
+    reasons.extend(answered_elsewhere(runs, "Writes", |verdicts| verdicts.write.as_ref()));
+    reasons.extend(differ.iter().map(|difference| format!("{} differs: {}.", difference.name, shown(difference))));
+    reasons.extend(host.iter().map(|difference| format!("The host's {} differs: {}.", difference.name, shown(difference))));
+    let same_test = differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
+    Comparable { same_test, sentence: sentence(same_test, &differ, host), reasons }
+}
+
+fn is_harmless(name: &str) -> bool {
+    // `jobs[1].name` is `name` of the second job.
+    let name = name.split_once("].").map_or(name, |(_, name)| name);
+    HARMLESS.contains(&name)
+}
+
+fn sentence(same_test: bool, settings: &[&Difference], host: &[Difference]) -> String {
+    let names = |differ: &mut dyn Iterator<Item = &Difference>| {
+        differ.map(|difference| difference.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    match (same_test, settings.is_empty(), host.is_empty()) {
+        (true, ..) => "The same test on the same host: what differs are the results.".into(),
+        (_, false, _) => {
+            format!("Not the same test: {} differ. Read the numbers as the effect of that.", names(&mut settings.iter().copied()))
+        }
+        (_, true, false) => format!("The same test on a host in another state: {} differ.", names(&mut host.iter())),
+        (_, true, true) => "Not all of these runs have a whole result.".into(),
+    }
+}
+
+fn without_result(run: &Run) -> Option<String> {
+    let number = run.summary.number;
+    match (run.summary.status, &run.report) {
+        (RunStatus::Done, Some(_)) => None,
+        (status, Some(_)) => Some(format!("#{number} is {}: its report covers a part.", status.word())),
+        (status, None) => Some(format!("#{number} is {} and has no report.", status.word())),
+    }
+}
+
+/// Numbers that come from different layers measure different things.
+fn answered_elsewhere(runs: &[Run], what: &str, of: fn(&Verdicts) -> Option<&Verdict>) -> Option<String> {
+    let class = |run: &Run| Some((run.summary.number, run.verdict.as_ref().and_then(of)?.class));
+    let mut classes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (number, class) in runs.iter().filter_map(class).filter(|(_, class)| *class != VerdictClass::Unknown) {
+        classes.entry(class_text(class).into()).or_default().push(format!("#{number}"));
+    }
+    let places: Vec<String> = classes.iter().map(|(class, numbers)| format!("{} {class}", numbers.join(", "))).collect();
+    (places.len() > 1)
+        .then(|| format!("{what} were answered in different places ({}): the numbers measure different things.", places.join("; ")))
+}
+
+fn class_text(class: VerdictClass) -> &'static str {
+    match class {
+        VerdictClass::Device => "by the device",
+        VerdictClass::Readahead => "by the device, ahead of the job",
+        VerdictClass::PageCache => "by the page cache",
+        VerdictClass::DeferredWrite => "by memory, written later",
+        VerdictClass::Amplified => "by the device, amplified",
+        VerdictClass::Mixed => "by several layers",
+        VerdictClass::NoDevice => "by no device",
+        VerdictClass::Unknown => "unknown",
+    }
+}
+
+fn shown(difference: &Difference) -> String {
+    difference.values.iter().map(|value| value.as_deref().unwrap_or("nothing")).collect::<Vec<_>>().join(" / ")
+}
+
+#[cfg(test)]
+mod tests;

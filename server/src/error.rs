@@ -87,6 +87,9 @@ pub enum ApiError {
     /// The queue holds as many runs as it may.
     #[error("The queue is full: {0} runs are waiting. Wait for some of them, or cancel them.")]
     QueueFull(usize),
+    /// As many listen as may.
+    #[error("{0} sockets and streams are open, and no more may be. Close some of them.")]
+    TooManyListeners(usize),
     /// The runner could not be asked.
     #[error("The runner did not answer: {0}")]
     Runner(String),
@@ -127,6 +130,7 @@ impl ApiError {
             Self::NotBuilt { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not_built"),
             Self::Unreadable { status, code, .. } => (*status, code),
             Self::QueueFull(_) => (StatusCode::TOO_MANY_REQUESTS, "queue_full"),
+            Self::TooManyListeners(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_listeners"),
             Self::Runner(_) => (StatusCode::BAD_GATEWAY, "runner_failed"),
             Self::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

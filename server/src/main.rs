@@ -2,8 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use leadline_server::config::Config;
+use leadline_server::{log, routes, serve};
 
 /// Queues storage benchmark runs, keeps them, and shows them live.
 #[derive(Parser)]
@@ -15,12 +18,27 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Serve pages and HTTP interface.
+    Serve(Box<Config>),
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,
 }
 
-fn main() -> std::io::Result<()> {
-    match Cli::parse().command {
-        Command::Openapi => std::io::stdout().write_all(leadline_server::routes::openapi_json().as_bytes()),
+#[tokio::main]
+async fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Serve(config) => {
+            log::start(config.log_format);
+            serve::serve(*config).await
+        }
+        Command::Openapi => std::io::stdout().write_all(routes::openapi_json().as_bytes()).map_err(Into::into),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard output carries data only.
+            let _ = writeln!(std::io::stderr(), "leadline: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -1,10 +1,318 @@
-//! Runs.
+//! Runs: asked for, queued, conducted one by one from start to end, kept and told.
+//!
+//! `Runs` is the one way in. Who may start is decided by `queue`, what happened is written by `journal`, who listens
+//! sees `live`. A run is started at most once: that it left the queue is on the disk before its runner is started, and
+//! whatever had left the queue when the server died is `interrupted` when it comes back.
 
 pub mod ask;
+mod conduct;
+pub mod export;
 pub mod filter;
 pub mod http;
-pub mod queue;
+mod journal;
+pub mod launch;
+mod listen;
+mod live;
+mod locks;
+mod queue;
+mod recover;
 pub mod series;
 pub mod states;
+mod stream;
+mod submit;
 pub mod summary;
 pub mod words;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use leadline_runner::event::RunStatus;
+use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::time::Instant;
+
+pub use self::stream::STALLED;
+
+use self::journal::Journal;
+use self::launch::Runner;
+use self::listen::Listener;
+use self::live::Live;
+use self::queue::Queue;
+use self::states::Stop;
+use self::words::{Run, RunList, RunPatch, RunQuery, RunSummary, RunsEvent};
+use crate::error::ApiError;
+use crate::store::Store;
+
+/// The most runs that wait: a script that has lost its way is stopped before it fills the disk.
+pub const MAX_QUEUED: usize = 1_000;
+/// Frames of `/events` that a listener may lag behind before it is sent away to list again.
+const EVENTS_AHEAD: usize = 256;
+/// The most listeners at once: each may hold a batch of events.
+const MAX_LISTENERS: usize = 256;
+/// How long runs may take to stop when the server stops; the rest of its five seconds is for the sockets.
+const STOP_WITHIN: Duration = Duration::from_secs(4);
+
+/// All runs; clones share them.
+#[derive(Clone)]
+pub struct Runs(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    runner: Runner,
+    board: Mutex<Board>,
+    /// Held while a run is taken in, so that the queue has the order of the numbers.
+    admission: tokio::sync::Mutex<()>,
+    announce: broadcast::Sender<Arc<str>>,
+    /// Rings when a run came to its end.
+    ended: watch::Sender<()>,
+    phase: watch::Sender<Phase>,
+    listeners: Arc<Semaphore>,
+}
+
+/// What the server is up to.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    /// Runs are taken in and started.
+    Open,
+    /// Nothing new is started; what runs is stopped.
+    Stopping,
+    /// Listeners are sent away.
+    Closed,
+}
+
+struct Board {
+    queue: Queue,
+    /// The runs that have not come to their end.
+    lives: HashMap<u64, Arc<Live>>,
+    /// Nothing starts before.
+    held_until: Option<Instant>,
+}
+
+/// How things stand, for `/metrics`.
+pub struct Figures {
+    /// How many run.
+    pub running: usize,
+    /// How many wait.
+    pub queued: usize,
+    /// How many listen.
+    pub listeners: usize,
+    /// I/Os a second of each run that runs.
+    pub iops: Vec<(u64, f64)>,
+    /// How many there are, by status.
+    pub by_status: Vec<(RunStatus, u64)>,
+}
+
+impl Runs {
+    /// Runs of this store, done by this runner, `max_running` side by side. Call `recover` next.
+    pub fn new(store: Store, runner: Runner, max_running: usize) -> Self {
+        let board = Board { queue: Queue::new(max_running), lives: HashMap::new(), held_until: None };
+        Self(Arc::new(Shared {
+            store,
+            runner,
+            board: Mutex::new(board),
+            admission: tokio::sync::Mutex::new(()),
+            announce: broadcast::Sender::new(EVENTS_AHEAD),
+            ended: watch::Sender::new(()),
+            phase: watch::Sender::new(Phase::Open),
+            listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
+        }))
+    }
+
+    /// A page of runs.
+    ///
+    /// # Errors
+    /// Bad fields, or the store cannot be read.
+    pub async fn list(&self, query: &RunQuery) -> Result<RunList, ApiError> {
+        let filter = filter::Filter::of(query).map_err(ApiError::Refused)?;
+        let page = self.0.store.list(&filter).await?;
+        let runs = page.runs.into_iter().map(|run| self.placed(run)).collect();
+        Ok(RunList { runs, next_cursor: page.next.map(|cursor| cursor.encode()), total: page.total })
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    /// There is none, or the store cannot be read.
+    pub async fn get(&self, number: u64) -> Result<Run, ApiError> {
+        let mut run = self.0.store.run(number).await?.ok_or(ApiError::no_run(number))?;
+        run.summary = self.placed(run.summary);
+        Ok(run)
+    }
+
+    /// What lists show of one run.
+    ///
+    /// # Errors
+    /// There is none, or the store cannot be read.
+    pub async fn summary(&self, number: u64) -> Result<RunSummary, ApiError> {
+        Ok(self.placed(self.0.store.summary(number).await?.ok_or(ApiError::no_run(number))?))
+    }
+
+    /// Changes name, tags or notes.
+    ///
+    /// # Errors
+    /// There is no such run, or the store cannot be written.
+    pub async fn patch(&self, number: u64, patch: &RunPatch) -> Result<Run, ApiError> {
+        if !self.0.store.patch_run(number, patch).await? {
+            return Err(ApiError::no_run(number));
+        }
+        self.announce_run(number).await;
+        self.get(number).await
+    }
+
+    /// Deletes a run that came to its end.
+    ///
+    /// # Errors
+    /// There is none, it has not come to its end, or the store cannot be written.
+    pub async fn delete(&self, number: u64) -> Result<(), ApiError> {
+        let run = self.summary(number).await?;
+        if !self.0.store.delete_run(number).await? {
+            let sentence = format!("Run #{number} is {}. Cancel it, then delete it.", run.status.word());
+            return Err(ApiError::Conflict { code: "not_ended", sentence });
+        }
+        self.announce(&RunsEvent::Deleted { number });
+        Ok(())
+    }
+
+    /// Cancels a run that waits or runs.
+    ///
+    /// # Errors
+    /// There is none, it came to its end, or the store cannot be written.
+    pub async fn cancel(&self, number: u64) -> Result<RunSummary, ApiError> {
+        let (withdrawn, live) = {
+            let mut board = self.board();
+            (board.queue.withdraw(number), board.lives.get(&number).cloned())
+        };
+        match (withdrawn, live) {
+            (Some(locks), Some(live)) => {
+                if let Err(error) = self.cancel_waiting(number, live).await {
+                    self.board().queue.push(number, locks);
+                    return Err(error.into());
+                }
+            }
+            (None, Some(live)) => live.ask_to_stop(Stop::Cancel),
+            (_, None) => {
+                let run = self.summary(number).await?;
+                let sentence = format!("Run #{number} is {} already.", run.status.word());
+                return Err(ApiError::Conflict { code: "already_ended", sentence });
+            }
+        }
+        self.summary(number).await
+    }
+
+    async fn cancel_waiting(&self, number: u64, live: Arc<Live>) -> anyhow::Result<()> {
+        let mut journal = Journal::resume(number, RunStatus::Queued, self.0.store.clone(), live).await?;
+        journal.move_to(RunStatus::Cancelled, Some("Cancelled before it began.".into())).await?;
+        self.hang_up(number).await;
+        self.release(number);
+        Ok(())
+    }
+
+    /// A listener of a run, from an event on.
+    ///
+    /// # Errors
+    /// There is no such run.
+    pub async fn listen(&self, number: u64, since: u64) -> Result<Listener, ApiError> {
+        // Looked up first: a run that ends in between is then read from the store, whole.
+        let live = self.board().lives.get(&number).cloned();
+        self.summary(number).await?;
+        Ok(Listener::new(number, self.0.store.clone(), live, since))
+    }
+
+    /// Stops: nothing new is started, what runs ends with what it has, then listeners are sent away.
+    pub async fn stop(&self) {
+        self.0.phase.send_replace(Phase::Stopping);
+        let mut ended = self.0.ended.subscribe();
+        let running: Vec<Arc<Live>> = {
+            let board = self.board();
+            board.queue.running().filter_map(|run| board.lives.get(&run).cloned()).collect()
+        };
+        running.iter().for_each(|live| live.ask_to_stop(Stop::Server));
+        let all_ended = async { while self.board().queue.counts().0 > 0 && ended.changed().await.is_ok() {} };
+        if tokio::time::timeout(STOP_WITHIN, all_ended).await.is_err() {
+            tracing::warn!("a run did not stop in time; it will be marked interrupted at the next start");
+        }
+        self.0.phase.send_replace(Phase::Closed);
+    }
+
+    /// How things stand.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn figures(&self) -> anyhow::Result<Figures> {
+        let by_status = self.0.store.count_by_status().await?;
+        let listeners = MAX_LISTENERS - self.0.listeners.available_permits();
+        let board = self.board();
+        let (running, queued) = board.queue.counts();
+        let iops = board.queue.running().filter_map(|run| Some((run, board.lives.get(&run)?.iops()))).collect();
+        Ok(Figures { running, queued, listeners, iops, by_status })
+    }
+
+    /// How many run, and how many wait.
+    pub fn counts(&self) -> (u64, u64) {
+        let (running, queued) = self.board().queue.counts();
+        (running as u64, queued as u64)
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        // A panic while it is held would leave numbers and locks as they were.
+        self.0.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn placed(&self, mut run: RunSummary) -> RunSummary {
+        run.queue = self.board().queue.place(run.number);
+        run
+    }
+
+    fn announce(&self, event: &RunsEvent) {
+        if let Ok(frame) = serde_json::to_string(event) {
+            // Nobody listens: nothing to do.
+            let _ = self.0.announce.send(frame.into());
+        }
+    }
+
+    async fn announce_run(&self, number: u64) {
+        match self.summary(number).await {
+            Ok(run) => self.announce(&RunsEvent::Run { run: Box::new(run) }),
+            Err(error) => tracing::error!(run = number, %error, "a run cannot be announced"),
+        }
+    }
+
+    fn announce_queue(&self) {
+        let (running, queued) = self.counts();
+        self.announce(&RunsEvent::Queue { running, queued });
+    }
+
+    /// A run came to its end, and its last event is kept: its listeners end, lists hear of it.
+    async fn hang_up(&self, number: u64) {
+        let live = self.board().lives.remove(&number);
+        if let Some(live) = live {
+            live.end();
+        }
+        self.announce_run(number).await;
+    }
+
+    /// A run gives its locks back.
+    fn release(&self, number: u64) {
+        self.board().queue.finish(number);
+        self.0.ended.send_replace(());
+        self.start_ready();
+        self.announce_queue();
+    }
+
+    /// Starts whatever may start.
+    fn start_ready(&self) {
+        loop {
+            let (number, live) = {
+                let mut board = self.board();
+                let held = board.held_until.is_some_and(|until| Instant::now() < until);
+                if held || *self.0.phase.borrow() != Phase::Open {
+                    return;
+                }
+                let Some(number) = board.queue.start_next() else { return };
+                let Some(live) = board.lives.get(&number).cloned() else { continue };
+                (number, live)
+            };
+            tokio::spawn(conduct::conduct(self.clone(), number, live));
+        }
+    }
+}

@@ -20,7 +20,7 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use sqlx::{Connection, Sqlite, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
-pub use events::Entry;
+pub use events::{Entry, SamplePlace};
 pub use keys::{Claim, IdempotencyKey};
 pub use list::Page;
 pub use open::OpenError;

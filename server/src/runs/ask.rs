@@ -134,7 +134,7 @@ fn nearest(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Reads a run: `{"jobs": [...], ...}`, or a single job in fio's words by itself.
+/// Reads a run: `{"jobs": [...], ...}`.
 ///
 /// # Errors
 /// Every bad field, less those inside the jobs.

@@ -222,7 +222,6 @@ fn matching(words: &[&str], values: &str, fits: impl Fn(&str, &str) -> bool) -> 
 
 #[cfg(test)]
 mod tests {
-    use leadline_runner::event::RunStatus::{Cancelled, Done, Failed, Finishing, Interrupted, Measuring, Preparing, Queued};
     use leadline_runner::job::RwKind;
     use leadline_runner::plan::Mode;
     use leadline_runner::report::VerdictClass;

@@ -1,30 +1,40 @@
 //! Runs over HTTP: one handler a call, each a few lines around what `Runs` does.
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use leadline_runner::event::Event;
 use leadline_runner::plan::Plan;
+use sha2::{Digest, Sha256};
 
+use super::series::{DEFAULT_POINTS, MAX_POINTS, SeriesFold};
+use super::submit::Submitted;
 use super::words::{
     ExportQuery, RerunRequest, Run, RunList, RunPatch, RunQuery, RunRequest, RunSummary, Series, SeriesQuery, StreamQuery,
 };
-use crate::App;
+use super::{Runs, ask};
 use crate::error::{ApiError, Problem, Problems};
+use crate::extract::{JsonBody, Path, Query};
+use crate::routes::API;
+use crate::store::{IdempotencyKey, SamplePlace};
 
-const LATER: ApiError = ApiError::NotBuilt { what: "This call", remedy: "" };
+/// The longest `Idempotency-Key`.
+const MAX_KEY: usize = 255;
 
 /// What would happen: the jobs as resolved, time, bytes written, findings and refusals. Nothing is touched.
 #[utoipa::path(post, path = "/plan", tag = "runs", request_body = RunRequest, responses((status = 200, body = Plan), Problems))]
-pub async fn plan_run(State(_app): State<App>) -> Result<Json<Plan>, ApiError> {
-    Err(LATER)
+pub async fn plan_run(State(runs): State<Runs>, body: JsonBody) -> Result<Json<Plan>, ApiError> {
+    let request = ask::run_request(body.value()?).map_err(ApiError::Refused)?;
+    Ok(Json(runs.plan(&request).await?))
 }
 
 /// Runs, newest first.
 #[utoipa::path(get, path = "/runs", tag = "runs", params(RunQuery), responses((status = 200, body = RunList), Problems))]
-pub async fn list_runs(State(_app): State<App>) -> Result<Json<RunList>, ApiError> {
-    Err(LATER)
+pub async fn list_runs(State(runs): State<Runs>, Query(query): Query<RunQuery>) -> Result<Json<RunList>, ApiError> {
+    Ok(Json(runs.list(&query).await?))
 }
 
 /// Queues a run. With `Idempotency-Key`, the same key and body give the same run again.
@@ -35,36 +45,40 @@ pub async fn list_runs(State(_app): State<App>) -> Result<Json<RunList>, ApiErro
         (status = 429, body = Problem, content_type = "application/problem+json", description = "The queue is full"),
         Problems
     ))]
-pub async fn create_run(State(_app): State<App>) -> Result<(StatusCode, HeaderMap, Json<Run>), ApiError> {
-    Err(LATER)
+pub async fn create_run(State(runs): State<Runs>, headers: HeaderMap, body: JsonBody) -> Result<Response, ApiError> {
+    let key = idempotency_key(&headers, "POST /runs", body.bytes())?;
+    let request = ask::run_request(body.value()?).map_err(ApiError::Refused)?;
+    Ok(created(runs.submit(request, key).await?))
 }
 
 /// One run with everything that is known about it.
 #[utoipa::path(get, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
     responses((status = 200, body = Run), Problems))]
-pub async fn get_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<Json<Run>, ApiError> {
-    Err(LATER)
+pub async fn get_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<Json<Run>, ApiError> {
+    Ok(Json(runs.get(n).await?))
 }
 
 /// Changes name, tags or notes.
 #[utoipa::path(patch, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")), request_body = RunPatch,
     responses((status = 200, body = Run), Problems))]
-pub async fn patch_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<Json<Run>, ApiError> {
-    Err(LATER)
+pub async fn patch_run(State(runs): State<Runs>, Path(n): Path<u64>, body: JsonBody) -> Result<Json<Run>, ApiError> {
+    let patch = ask::run_patch(body.value()?).map_err(ApiError::Refused)?;
+    Ok(Json(runs.patch(n, &patch).await?))
 }
 
 /// Deletes a run that came to its end, with all its events.
 #[utoipa::path(delete, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
     responses((status = 204, description = "Deleted"), Problems))]
-pub async fn delete_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<StatusCode, ApiError> {
-    Err(LATER)
+pub async fn delete_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<StatusCode, ApiError> {
+    runs.delete(n).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Cancels a run that waits or runs. What was measured until then is kept.
 #[utoipa::path(post, path = "/runs/{n}/cancel", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
     responses((status = 202, body = RunSummary), Problems))]
-pub async fn cancel_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<(StatusCode, Json<RunSummary>), ApiError> {
-    Err(LATER)
+pub async fn cancel_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<(StatusCode, Json<RunSummary>), ApiError> {
+    Ok((StatusCode::ACCEPTED, Json(runs.cancel(n).await?)))
 }
 
 /// Queues the same jobs again, with changes where some are asked for.
@@ -78,15 +92,54 @@ pub async fn cancel_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<
         (status = 429, body = Problem, content_type = "application/problem+json", description = "The queue is full"),
         Problems
     ))]
-pub async fn rerun_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<(StatusCode, HeaderMap, Json<Run>), ApiError> {
-    Err(LATER)
+pub async fn rerun_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    headers: HeaderMap,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let key = idempotency_key(&headers, &format!("POST /runs/{n}/rerun"), body.bytes())?;
+    let change =
+        if body.is_empty() { RerunRequest::default() } else { ask::rerun_request(body.value()?).map_err(ApiError::Refused)? };
+    Ok(created(runs.rerun(n, change, key).await?))
 }
 
 /// A run's samples in buckets, for charts.
 #[utoipa::path(get, path = "/runs/{n}/series", tag = "runs", params(("n" = u64, Path, description = "Number of the run"), SeriesQuery),
     responses((status = 200, body = Series), Problems))]
-pub async fn get_series(State(_app): State<App>, Path(_n): Path<u64>) -> Result<Json<Series>, ApiError> {
-    Err(LATER)
+pub async fn get_series(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    Query(query): Query<SeriesQuery>,
+) -> Result<Json<Series>, ApiError> {
+    let points = query.points.unwrap_or(DEFAULT_POINTS);
+    if !(1..=MAX_POINTS).contains(&points) {
+        let remedy = format!("Write a number from 1 to {MAX_POINTS}.");
+        return Err(ApiError::invalid("bad_value", "points", format!("{points} is not a number of points."), remedy));
+    }
+    Ok(Json(runs.series(n, &query, points).await?))
+}
+
+impl Runs {
+    async fn series(&self, number: u64, query: &SeriesQuery, points: u32) -> Result<Series, ApiError> {
+        let store = &self.0.store;
+        let run = self.get(number).await?;
+        let last_ms = store.last_sample_ms(number).await?.unwrap_or(0.0);
+        // Without a measured window all there is lies before it.
+        let zero_ms = store.measure_begin_ms(number).await?.unwrap_or(last_ms);
+        let from_ms = query.from_ms.unwrap_or(0.0);
+        // A bound keeps what is asked for and never sampled from becoming buckets.
+        let to_ms = query.to_ms.unwrap_or(f64::INFINITY).min(last_ms - zero_ms).max(from_ms);
+        let mut fold = SeriesFold::new(number, (from_ms, to_ms), points, run.sample_ms);
+        let mut place = SamplePlace { t_ms: zero_ms + from_ms, seq: 0 };
+        loop {
+            // A window that ends just behind the span may lie in it with its middle.
+            let page = store.samples_behind(number, place, zero_ms + to_ms + f64::from(run.sample_ms)).await?;
+            let Some(last) = page.last().map(|row| row.0) else { return Ok(fold.finish()) };
+            page.iter().for_each(|(place, sample)| fold.push(place.t_ms - zero_ms, sample));
+            place = last;
+        }
+    }
 }
 
 /// Every event from `since` on: stored ones first, then live ones, until the run ends. A WebSocket with one event a text
@@ -97,8 +150,20 @@ pub async fn get_series(State(_app): State<App>, Path(_n): Path<u64>) -> Result<
         (status = 200, body = Event, content_type = "application/x-ndjson", description = "One `Event` a line"),
         Problems
     ))]
-pub async fn stream_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<Response, ApiError> {
-    Err(LATER)
+pub async fn stream_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    Query(query): Query<StreamQuery>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ApiError> {
+    let since = query.since.unwrap_or_default();
+    match upgrade {
+        Ok(upgrade) => runs.socket(upgrade, n, since).await,
+        Err(WebSocketUpgradeRejection::InvalidConnectionHeader(_) | WebSocketUpgradeRejection::InvalidUpgradeHeader(_)) => {
+            runs.lines(n, since).await
+        }
+        Err(rejection) => Err(no_socket(&rejection)),
+    }
 }
 
 /// A run as a file.
@@ -107,13 +172,49 @@ pub async fn stream_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<
         (status = 200, description = "The file", content((String = "text/csv"), (Event = "application/x-ndjson"))),
         Problems
     ))]
-pub async fn export_run(State(_app): State<App>, Path(_n): Path<u64>) -> Result<Response, ApiError> {
-    Err(LATER)
+pub async fn export_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    Query(query): Query<ExportQuery>,
+) -> Result<Response, ApiError> {
+    runs.export(n, query.format).await
 }
 
 /// WebSocket: a frame whenever a run is new or moves, for lists. Fetch lists after connecting; when the socket is closed
 /// with 1013, frames were lost: connect and fetch again.
 #[utoipa::path(get, path = "/events", tag = "runs", responses((status = 101, description = "WebSocket: one `RunsEvent` a text frame"), Problems))]
-pub async fn stream_runs(State(_app): State<App>) -> Result<Response, ApiError> {
-    Err(LATER)
+pub async fn stream_runs(
+    State(runs): State<Runs>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ApiError> {
+    runs.runs_socket(upgrade.map_err(|rejection| no_socket(&rejection))?)
+}
+
+fn no_socket(rejection: &WebSocketUpgradeRejection) -> ApiError {
+    let detail = format!("The WebSocket cannot be opened: {}.", rejection.body_text());
+    ApiError::Unreadable { status: StatusCode::UPGRADE_REQUIRED, code: "no_websocket", detail }
+}
+
+fn created(submitted: Submitted) -> Response {
+    let location = format!("{API}/runs/{}", submitted.run.summary.number);
+    let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static(API));
+    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(submitted.run)).into_response();
+    if submitted.replayed {
+        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    }
+    response
+}
+
+fn idempotency_key(headers: &HeaderMap, call: &str, body: &[u8]) -> Result<Option<IdempotencyKey>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    match value.to_str() {
+        Ok(key) if !key.is_empty() && key.len() <= MAX_KEY => {
+            let request_sha256 = Sha256::new().chain_update(call).chain_update([0]).chain_update(body).finalize().into();
+            Ok(Some(IdempotencyKey { key: key.into(), request_sha256 }))
+        }
+        _ => {
+            let remedy = format!("Send 1 to {MAX_KEY} plain characters, such as a UUID.");
+            Err(ApiError::invalid("bad_value", "Idempotency-Key", "This is no key.", remedy))
+        }
+    }
 }

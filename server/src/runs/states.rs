@@ -5,6 +5,18 @@
 use leadline_runner::event::{EventBody, Failure, Phase, PhaseState, RunStatus};
 use leadline_runner::report::{EndedBy, Report};
 
+/// Every state there is.
+pub const ALL: [RunStatus; 8] = [
+    RunStatus::Queued,
+    RunStatus::Preparing,
+    RunStatus::Measuring,
+    RunStatus::Finishing,
+    RunStatus::Done,
+    RunStatus::Failed,
+    RunStatus::Cancelled,
+    RunStatus::Interrupted,
+];
+
 /// Whether `to` may follow `from`.
 pub fn may_follow(from: RunStatus, to: RunStatus) -> bool {
     use RunStatus::{Cancelled, Done, Finishing, Interrupted, Measuring, Preparing, Queued};
@@ -143,13 +155,12 @@ mod tests {
 
     #[test]
     fn only_the_ways_of_the_contract_are_open() {
-        let all = [Queued, Preparing, Measuring, Finishing, Done, Failed, Cancelled, Interrupted];
-        let open = |from: RunStatus| all.into_iter().filter(|to| may_follow(from, *to)).collect::<Vec<_>>();
+        let open = |from: RunStatus| ALL.into_iter().filter(|to| may_follow(from, *to)).collect::<Vec<_>>();
         assert_eq!(open(Queued), [Preparing, Failed, Cancelled, Interrupted]);
         assert_eq!(open(Preparing), [Measuring, Finishing, Done, Failed, Cancelled, Interrupted]);
         assert_eq!(open(Measuring), [Finishing, Done, Failed, Cancelled, Interrupted]);
         assert_eq!(open(Finishing), [Done, Failed, Cancelled, Interrupted]);
-        all.into_iter().filter(|status| status.is_final()).for_each(|status| assert!(open(status).is_empty()));
+        ALL.into_iter().filter(|status| status.is_final()).for_each(|status| assert!(open(status).is_empty()));
     }
 
     #[test]

@@ -2,11 +2,23 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt, TryStreamExt, future, stream::BoxStream};
+use futures_util::TryStreamExt;
 use leadline_runner::event::{Phase, PhaseChange, PhaseState, Sample};
 use sqlx::{Sqlite, Transaction};
 
 use super::{Durability, Store};
+
+/// Samples of one page: a few hundred KiB.
+const SAMPLES_PAGE: u32 = 256;
+
+/// Where a sample stands among those of its run: by time, then by number.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplePlace {
+    /// Its end, in milliseconds since the run began on its host.
+    pub t_ms: f64,
+    /// Its number.
+    pub seq: u64,
+}
 
 /// One event as it is kept and told.
 #[derive(Clone, Debug)]
@@ -78,21 +90,27 @@ impl Store {
         Ok(None)
     }
 
-    /// The samples of a run that end behind `from_ms` and up to `to_ms`, in milliseconds since the run began, in order,
-    /// each with its end.
-    pub fn samples(&self, run: u64, from_ms: f64, to_ms: f64) -> BoxStream<'_, anyhow::Result<(f64, Sample)>> {
-        sqlx::query_as::<_, (f64, String)>(
-            "SELECT t_ms, line FROM events WHERE run = ? AND type = 'sample' AND t_ms > ? AND t_ms <= ? ORDER BY t_ms",
+    /// The samples of a run behind a place, that is a time in milliseconds since the run began and a number, and up to
+    /// `to_ms`: in order, a page at a time. Empty behind the last.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn samples_behind(&self, run: u64, place: SamplePlace, to_ms: f64) -> anyhow::Result<Vec<(SamplePlace, Sample)>> {
+        let rows: Vec<(i64, f64, String)> = sqlx::query_as(
+            "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ?
+             ORDER BY t_ms, seq LIMIT ?",
         )
         .bind(run.cast_signed())
-        .bind(from_ms)
+        .bind(place.t_ms)
+        .bind(place.seq.cast_signed())
         .bind(to_ms)
-        .fetch(&self.readers)
-        .map_err(anyhow::Error::from)
-        .and_then(|(t_ms, line)| {
-            future::ready(serde_json::from_str(&line).map(|sample| (t_ms, sample)).map_err(anyhow::Error::from))
-        })
-        .boxed()
+        .bind(SAMPLES_PAGE)
+        .fetch_all(&self.readers)
+        .await?;
+        let sample = |(seq, t_ms, line): (i64, f64, String)| {
+            Ok((SamplePlace { t_ms, seq: seq.cast_unsigned() }, serde_json::from_str(&line)?))
+        };
+        rows.into_iter().map(sample).collect()
     }
 
     /// The end of a run's last sample, in milliseconds since the run began; `None` when it has none.

@@ -1,0 +1,68 @@
+//! After a restart: what waited waits again, in order; what had left the queue is interrupted, with the samples it had.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leadline_runner::event::RunStatus;
+use tokio::time::Instant;
+
+use super::Runs;
+use super::journal::Journal;
+use super::live::Live;
+use crate::store::Unfinished;
+
+/// A runner whose server died stops within this time. Until then its device is not free.
+const ORPHAN_STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+impl Runs {
+    /// Takes up where the last server ended. How many runs were interrupted.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub async fn recover(&self) -> anyhow::Result<usize> {
+        self.0.store.forget_old_keys(crate::now_ms()).await?;
+        let unfinished = self.0.store.unfinished().await?;
+        let mut interrupted = 0;
+        for run in unfinished {
+            if run.status == RunStatus::Queued {
+                self.queue_again(run).await?;
+            } else {
+                self.interrupt(run).await?;
+                interrupted += 1;
+            }
+        }
+        if interrupted > 0 {
+            self.hold();
+        }
+        self.start_ready();
+        Ok(interrupted)
+    }
+
+    async fn queue_again(&self, run: Unfinished) -> anyhow::Result<()> {
+        let (seq, _) = self.0.store.last_event(run.number).await?;
+        let mut board = self.board();
+        board.lives.insert(run.number, Arc::new(Live::new(seq + 1)));
+        board.queue.push(run.number, run.locks);
+        Ok(())
+    }
+
+    async fn interrupt(&self, run: Unfinished) -> anyhow::Result<()> {
+        let (seq, _) = self.0.store.last_event(run.number).await?;
+        let live = Arc::new(Live::new(seq + 1));
+        let mut journal = Journal::resume(run.number, run.status, self.0.store.clone(), live).await?;
+        let reason = "The server went away while it ran. What was measured until then is kept.";
+        journal.move_to(RunStatus::Interrupted, Some(reason.into())).await?;
+        tracing::warn!(run = run.number, was = run.status.word(), "marked interrupted");
+        Ok(())
+    }
+
+    fn hold(&self) {
+        self.board().held_until = Some(Instant::now() + ORPHAN_STOPS_WITHIN);
+        let runs = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(ORPHAN_STOPS_WITHIN).await;
+            runs.board().held_until = None;
+            runs.start_ready();
+        });
+    }
+}

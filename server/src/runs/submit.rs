@@ -1,0 +1,144 @@
+//! Asking for a run: planned by the runner first, with the same code as the run itself, then taken into the queue.
+
+use std::sync::Arc;
+
+use leadline_runner::host::DeviceList;
+use leadline_runner::plan::Plan;
+use serde_json::{Value, json};
+
+use super::live::Live;
+use super::locks::{locks_of, touches_devices};
+use super::words::{RerunRequest, Run, RunRequest};
+use super::{MAX_QUEUED, Phase, Runs, ask, journal};
+use crate::error::ApiError;
+use crate::store::{Claim, IdempotencyKey, NewRun};
+
+/// A run that was asked for.
+pub struct Submitted {
+    /// The run.
+    pub run: Run,
+    /// Whether the same request had made it before.
+    pub replayed: bool,
+}
+
+impl Runs {
+    /// What would happen.
+    ///
+    /// # Errors
+    /// The runner did not answer.
+    pub async fn plan(&self, request: &RunRequest) -> Result<Plan, ApiError> {
+        Ok(self.0.runner.plan(&for_runner(request)).await?)
+    }
+
+    /// Queues a run, unless its plan is refused or the key came before.
+    ///
+    /// # Errors
+    /// Refusals of the plan, a full queue, a key that came with another request, or a broken runner or store.
+    pub async fn submit(&self, request: RunRequest, key: Option<IdempotencyKey>) -> Result<Submitted, ApiError> {
+        if let Some(key) = &key
+            && let Some(submitted) = self.replay(self.0.store.claim(key).await?).await?
+        {
+            return Ok(submitted);
+        }
+        self.refuse_when_closed()?;
+        let plan = self.plan(&request).await?;
+        if !plan.refusals.is_empty() {
+            return Err(ApiError::Refused(plan.refusals));
+        }
+        let new = self.new_run(request, plan).await?;
+        // Once begun it is done to the end, even when the caller hangs up: nothing is kept and not queued.
+        let runs = self.clone();
+        let admitted = tokio::spawn(async move { runs.admit(&new, key.as_ref()).await }).await;
+        admitted.map_err(|error| ApiError::Internal(error.into()))?
+    }
+
+    /// Queues the jobs of a run again, with changes where some are asked for.
+    ///
+    /// # Errors
+    /// As `submit`, or there is no such run.
+    pub async fn rerun(&self, number: u64, change: RerunRequest, key: Option<IdempotencyKey>) -> Result<Submitted, ApiError> {
+        let old = self.get(number).await?;
+        let jobs = match &change.patch {
+            Some(patch) => ask::patched(&old.asked.jobs, patch),
+            None => old.asked.jobs,
+        };
+        let request = RunRequest {
+            jobs,
+            sample_ms: Some(old.asked.sample_ms),
+            host: Some(old.summary.host),
+            name: Some(change.name.unwrap_or(old.summary.name)),
+            tags: Some(change.tags.unwrap_or(old.summary.tags)),
+            notes: None,
+            confirm: change.confirm,
+        };
+        self.submit(request, key).await
+    }
+
+    async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, ApiError> {
+        let devices = if touches_devices(&plan.jobs) { self.0.runner.devices().await? } else { DeviceList::default() };
+        Ok(NewRun {
+            name: request.name.or_else(|| plan.jobs.first().map(|job| job.name.clone())).unwrap_or_default(),
+            host: request.host.unwrap_or_else(|| ask::LOCAL.into()),
+            tags: request.tags.unwrap_or_default(),
+            notes: request.notes.unwrap_or_default(),
+            asked: request.jobs,
+            sample_ms: plan.sample_ms,
+            locks: locks_of(&plan.jobs, &devices),
+            resolved: plan.jobs,
+        })
+    }
+
+    async fn admit(&self, new: &NewRun, key: Option<&IdempotencyKey>) -> Result<Submitted, ApiError> {
+        let admission = self.0.admission.lock().await;
+        self.refuse_when_closed()?;
+        let (claim, number) = self.0.store.insert_run(new, key, crate::now_ms(), &journal::first_entry()?).await?;
+        if let Some(submitted) = self.replay(claim).await? {
+            return Ok(submitted);
+        }
+        {
+            let mut board = self.board();
+            board.lives.insert(number, Arc::new(Live::new(1)));
+            board.queue.push(number, new.locks.clone());
+        }
+        drop(admission);
+        self.announce_run(number).await;
+        self.announce_queue();
+        // Read before it starts, so that the answer says what was queued.
+        let run = self.get(number).await?;
+        self.start_ready();
+        Ok(Submitted { run, replayed: false })
+    }
+
+    fn refuse_when_closed(&self) -> Result<(), ApiError> {
+        if *self.0.phase.borrow() != Phase::Open {
+            return Err(ApiError::Stopping);
+        }
+        match self.board().queue.counts().1 {
+            waiting if waiting >= MAX_QUEUED => Err(ApiError::QueueFull(waiting)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a key that came before stands for; `None` when it is new.
+    async fn replay(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
+        match claim {
+            Claim::New => Ok(None),
+            Claim::Replayed(number) => Ok(Some(Submitted { run: self.get(number).await?, replayed: true })),
+            Claim::Reused => Err(ApiError::invalid(
+                "idempotency_key_reused",
+                "Idempotency-Key",
+                "This key came with another request before.",
+                "Use a new key for a new request.",
+            )),
+        }
+    }
+}
+
+/// The run as the runner reads it.
+fn for_runner(request: &RunRequest) -> Value {
+    let mut run = json!({"jobs": request.jobs});
+    if let Some(sample_ms) = request.sample_ms {
+        run["sample_ms"] = sample_ms.into();
+    }
+    run
+}

@@ -1,0 +1,152 @@
+//! The server's life: one data directory, one lock on it; recover, listen, say where; on a signal stop runs, then
+//! sockets, within five seconds.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::serve::ListenerExt;
+use leadline_runner::host::CheckStatus;
+use rustix::fs::{FlockOperation, flock};
+use sd_notify::NotifyState;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::auth::Auth;
+use crate::auth::names::Names;
+use crate::config::{Config, Settled};
+use crate::runs::Runs;
+use crate::runs::launch::Runner;
+use crate::store::Store;
+use crate::{App, listen, metrics, routes};
+
+/// How long sockets may take to close when the runs have stopped.
+const CLOSE_WITHIN: Duration = Duration::from_millis(800);
+
+/// Serves until a signal says stop.
+///
+/// # Errors
+/// It cannot start, with what to do about it; or the socket broke.
+pub async fn serve(config: Config) -> anyhow::Result<()> {
+    let settled = config.settle()?;
+    let mut lock = lock(&settled.data_dir)?;
+    let store = Store::open(&settled.data_dir.join("leadline.db")).await?;
+    let runner = Runner::new(settled.runner.clone(), settled.target_roots.clone(), settled.data_dir.clone());
+    let runs = Runs::new(store.clone(), runner.clone(), settled.max_running);
+    let interrupted = runs.recover().await?;
+    let listener = listen::listen(settled.listen).await?;
+    let address = listener.local_addr()?;
+    let auth = Auth::new(Names::new(address.ip(), &settled.allowed_hosts), settled.token.clone(), address.port());
+    let app = App { runs: runs.clone(), runner: runner.clone(), auth, metrics: metrics::install()? };
+
+    let link = link(address, settled.token.as_deref());
+    lock.rewind()?;
+    lock.set_len(0)?;
+    writeln!(lock, "{link}")?;
+    greet(&settled, address, &link, interrupted)?;
+    tokio::spawn(tell_troubles(runner));
+    // Nobody may have asked to be told.
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+
+    let (stopped, stopping) = oneshot::channel::<()>();
+    let service = axum::serve(listener.tap_io(listen::prepare), routes::router(app)).with_graceful_shutdown(async {
+        let _ = stopping.await;
+    });
+    tokio::select! {
+        served = service => served?,
+        () = stop_on_signal(&runs, stopped) => {}
+    }
+    store.close().await;
+    Ok(())
+}
+
+/// One server a data directory: two would start the same runs.
+fn lock(data_dir: &Path) -> anyhow::Result<File> {
+    let path = data_dir.join("lock");
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            let mut link = String::new();
+            file.read_to_string(&mut link)?;
+            anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), link.trim())
+        }
+        Err(error) => Err(error).with_context(|| format!("locking {}", path.display())),
+    }
+}
+
+/// The address to open in a browser.
+fn link(address: SocketAddr, token: Option<&str>) -> String {
+    let mut address = address;
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() { [127, 0, 0, 1].into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+    }
+    match token {
+        Some(token) => format!("http://{address}/login?token={token}"),
+        None => format!("http://{address}/"),
+    }
+}
+
+fn greet(settled: &Settled, address: SocketAddr, link: &str, interrupted: usize) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Leadline {}", env!("CARGO_PKG_VERSION"))?;
+    if settled.listen.port() != 0 && settled.listen.port() != address.port() {
+        writeln!(out, "  Port {} is in use; this is port {}.", settled.listen.port(), address.port())?;
+    }
+    writeln!(out, "  Open     {link}")?;
+    writeln!(out, "  Data     {}", settled.data_dir.display())?;
+    for root in &settled.target_roots {
+        writeln!(out, "  Targets  {}", root.display())?;
+    }
+    if address.ip().is_unspecified() && settled.allowed_hosts.is_empty() {
+        writeln!(out, "  From other machines it answers to names given with --allowed-host only.")?;
+    }
+    if interrupted > 0 {
+        writeln!(out, "  {interrupted} run(s) were interrupted when the last server went away; what they measured is kept.")?;
+    }
+    out.flush()
+}
+
+/// Prints what the host cannot do, or does badly.
+async fn tell_troubles(runner: Runner) {
+    let lines: Vec<String> = match runner.doctor().await {
+        Err(error) => vec![format!("  Runner   does not answer, so runs will fail: {error}")],
+        Ok(doctor) => {
+            let troubles = doctor.checks.into_iter().filter(|check| check.status != CheckStatus::Ok);
+            troubles
+                .map(|check| format!("  Host     {}: {} {}", check.name, check.found, check.remedy.unwrap_or_default()))
+                .collect()
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    for line in lines {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    let _ = out.flush();
+}
+
+/// Waits for SIGINT or SIGTERM, stops the runs, then the sockets. A second signal does not wait for the runs.
+async fn stop_on_signal(runs: &Runs, stopped: oneshot::Sender<()>) {
+    signalled().await;
+    tracing::info!("stopping");
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    tokio::select! {
+        () = runs.stop() => {}
+        () = signalled() => {}
+    }
+    let _ = stopped.send(());
+    tokio::time::sleep(CLOSE_WITHIN).await;
+}
+
+async fn signalled() {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
