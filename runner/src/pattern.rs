@@ -68,6 +68,7 @@ pub struct Pattern {
     places: Vec<Place>,
     rotation: Rotation,
     cadence: Cadence,
+    /// To move before the end; where nothing bounds it, 2^64 last longer than any device.
     bytes_left: u64,
     ios_left: u64,
 }
@@ -121,9 +122,7 @@ impl Pattern {
     }
 
     fn count(&mut self, kind: Kind, target: usize, len: u64) {
-        if self.bytes_left != u64::MAX {
-            self.bytes_left -= len;
-        }
+        self.bytes_left -= len;
         self.rotation.moved(target, len);
         if kind == Kind::Write {
             self.cadence.wrote(target as u16);

@@ -19,7 +19,7 @@ use crate::job::RunAsk;
 use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
 use crate::probe::Probes;
 use crate::refusal::Refusal;
-use crate::report::Report;
+use crate::report::{Finding, Report};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
@@ -44,6 +44,7 @@ pub fn refused(refusals: Vec<Refusal>) -> Plan {
 
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
 pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
+    stop.outlive_file_limits();
     let mut teller = Teller::new(listener);
     let plan = plan(ask, roots);
     if !plan.refusals.is_empty() {
@@ -77,7 +78,10 @@ fn finish(plan: &Plan, mut report: Report, teller: &mut Teller, stop: &Stop) -> 
     report.phases = std::mem::take(&mut teller.phases);
     let failed = report.errors.total > 0;
     let (verdict, mut findings) = judge(&report, &plan.jobs);
-    findings.extend(plan.findings.iter().cloned());
+    // What the measurement shows is better than what the plan could foresee.
+    let foreseen: Vec<Finding> =
+        plan.findings.iter().filter(|finding| findings.iter().all(|seen| seen.code != finding.code)).cloned().collect();
+    findings.extend(foreseen);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     teller.tell(EventBody::Report(Box::new(Outcome { report, verdict, findings })));
     if failed { 1 } else { stop.exit_code().unwrap_or(0) }

@@ -8,7 +8,8 @@ use super::{Io, Kind};
 pub(super) struct Cadence {
     fsync: Countdown,
     fdatasync: Countdown,
-    due: Option<Io>,
+    is_due: bool,
+    next: Io,
 }
 
 #[derive(Clone, Debug)]
@@ -21,20 +22,28 @@ impl Cadence {
     /// A sync after every so many writes; 0 for never.
     pub fn new(fsync: u32, fdatasync: u32) -> Self {
         let countdown = |every| Countdown { every, left: every };
-        Self { fsync: countdown(fsync), fdatasync: countdown(fdatasync), due: None }
+        Self {
+            fsync: countdown(fsync),
+            fdatasync: countdown(fdatasync),
+            is_due: false,
+            next: Io { offset: 0, len: 0, target: 0, kind: Kind::Sync },
+        }
     }
 
     /// The sync that must come before the next I/O, once.
+    #[inline]
     pub fn due(&mut self) -> Option<Io> {
-        self.due.take()
+        std::mem::take(&mut self.is_due).then_some(self.next)
     }
 
     /// A write was issued to this target.
+    #[inline]
     pub fn wrote(&mut self, target: u16) {
         let (fsync, fdatasync) = (self.fsync.count(), self.fdatasync.count());
         if fsync || fdatasync {
-            let kind = if fsync { Kind::Sync } else { Kind::Datasync };
-            self.due = Some(Io { offset: 0, len: 0, target, kind });
+            self.next.kind = if fsync { Kind::Sync } else { Kind::Datasync };
+            self.next.target = target;
+            self.is_due = true;
         }
     }
 }

@@ -50,6 +50,7 @@ impl Chooser {
     }
 
     /// The next slot, below `n`.
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match self {
             Self::EveryOnce(permutation) => permutation.next(rng),

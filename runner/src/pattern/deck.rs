@@ -27,6 +27,7 @@ impl Deck {
     }
 
     /// The next card. One step of the Fisher–Yates shuffle, so that shuffling costs no pause.
+    #[inline]
     pub fn deal(&mut self, rng: &mut impl Rng) -> usize {
         let from = rng.random_range(self.dealt..CARDS);
         self.cards.swap(self.dealt, from);

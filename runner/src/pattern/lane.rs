@@ -59,12 +59,14 @@ impl Lane {
     }
 
     /// The size of the next I/O in bytes when `left` bytes are to be moved; `None` when not even the smallest fits.
+    #[inline]
     pub fn size(&mut self, left: u64, rng: &mut impl Rng) -> Option<u64> {
         let wanted = self.sizes.next(rng);
         self.sizes.fit(wanted, left)
     }
 
     /// Whether the next I/O goes to a new random offset.
+    #[inline]
     pub fn jumps(&mut self, rng: &mut impl Rng) -> bool {
         match &mut self.jump {
             Jump::Never => false,

@@ -35,6 +35,7 @@ impl Mix {
     }
 
     /// The direction of the next I/O.
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> Kind {
         match self {
             Self::Only(kind) => *kind,

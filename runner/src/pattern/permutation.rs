@@ -10,6 +10,9 @@ use rand::Rng;
 /// Rounds of the bijection: with three, one key in twenty still shows neighbours or lumps; four pass the tests below.
 const ROUNDS: usize = 4;
 
+/// Numbers that are made at a time: enough for the processor to work on several at once, few enough to stay in cache.
+const READY: usize = 32;
+
 /// Numbers below `n` in a keyed order.
 #[derive(Clone, Debug)]
 pub(super) struct Permutation {
@@ -21,6 +24,9 @@ pub(super) struct Permutation {
     key: u64,
     odd: [u64; ROUNDS],
     counter: u64,
+    /// Numbers to come, and how many of them were taken.
+    ready: [u64; READY],
+    taken: usize,
 }
 
 impl Permutation {
@@ -28,23 +34,35 @@ impl Permutation {
     pub fn new(n: u64, rng: &mut impl Rng) -> Self {
         let mask = n.next_power_of_two() - 1;
         let shift = mask.count_ones().div_ceil(2).max(1);
-        let mut permutation = Self { n, mask, shift, key: 0, odd: [1; ROUNDS], counter: 0 };
+        let mut permutation = Self { n, mask, shift, key: 0, odd: [1; ROUNDS], counter: 0, ready: [0; READY], taken: READY };
         permutation.rekey(rng);
         permutation
     }
 
     /// The next number; after the last one a new pass begins in another order.
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
-        loop {
+        if self.taken == READY {
+            self.refill(rng);
+        }
+        let number = self.ready[self.taken];
+        self.taken += 1;
+        number
+    }
+
+    /// Makes the next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
+    fn refill(&mut self, rng: &mut impl Rng) {
+        let mut filled = 0;
+        while filled < READY {
             if self.counter > self.mask {
                 self.rekey(rng);
             }
             let number = self.scramble(self.counter);
             self.counter += 1;
-            if number < self.n {
-                return number;
-            }
+            self.ready[filled] = number;
+            filled += usize::from(number < self.n);
         }
+        self.taken = 0;
     }
 
     /// Where `rank` (below `n`) lies: one place for each rank, always the same. Walks the cycle until it is below `n`.

@@ -45,6 +45,7 @@ impl Place {
 
     /// Offset in the target and length of the next I/O of `wanted` bytes; it is shorter where a sequential one meets
     /// the end of the region.
+    #[inline]
     pub fn next(&mut self, kind: Kind, lane: &mut Lane, wanted: u64, rng: &mut impl Rng) -> (u64, u64) {
         let follows = if lane.jumps(rng) { None } else { self.follow_on(kind, lane, wanted) };
         let (start, len) = follows.unwrap_or_else(|| (self.begin_anew(lane, wanted, rng), wanted));

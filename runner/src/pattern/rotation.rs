@@ -19,6 +19,7 @@ impl Rotation {
     }
 
     /// The file of the next I/O.
+    #[inline]
     pub fn next(&mut self) -> usize {
         let files = self.whole.len();
         if files > 1 {
@@ -31,8 +32,11 @@ impl Rotation {
     }
 
     /// So many bytes of this file were issued.
+    #[inline]
     pub fn moved(&mut self, file: usize, bytes: u64) {
-        self.left[file] = self.left[file].saturating_sub(bytes);
+        if self.whole.len() > 1 {
+            self.left[file] = self.left[file].saturating_sub(bytes);
+        }
     }
 
     fn next_unfinished(&self) -> Option<usize> {

@@ -40,6 +40,7 @@ impl Sizes {
     }
 
     /// The next size in bytes.
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match &mut self.choice {
             Choice::One => self.min,
@@ -49,6 +50,7 @@ impl Sizes {
     }
 
     /// The largest size that fits into `room` bytes; `None` when none does.
+    #[inline]
     pub fn fit(&self, wanted: u64, room: u64) -> Option<u64> {
         if wanted <= room {
             Some(wanted)

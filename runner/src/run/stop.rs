@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
 /// Set by SIGINT, SIGTERM or the program itself; looked at everywhere.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,11 @@ impl Stop {
             signal_hook::flag::register(signal, stop.requested.clone())?;
         }
         Ok(stop)
+    }
+
+    /// A file that may not grow (RLIMIT_FSIZE) is an error of a write, not the death of the run: SIGXFSZ does nothing.
+    pub fn outlive_file_limits(&self) {
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 
     /// Asks for an end as if by SIGTERM.

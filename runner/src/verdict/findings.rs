@@ -151,24 +151,24 @@ fn depth(report: &Report, jobs: &[ResolvedJob]) -> Option<Finding> {
     Some(finding(Warning, "depth_not_reached", sentence, &evidence, remedy))
 }
 
+/// The runner's own threads were busy all the time; or everybody's together were, and ours had to wait for a processor.
 fn cpu(report: &Report, jobs: &[ResolvedJob]) -> Option<Finding> {
     let cpu = report.cpu?;
     let threads: u32 = jobs.iter().map(|job| job.numjobs).sum();
     let evidence = [("percent_of_one", json!(cpu.percent_of_one)), ("machine_percent", json!(cpu.machine_percent))];
-    if cpu.percent_of_one >= BUSY_PERCENT * f64::from(threads) || cpu.machine_percent >= BUSY_PERCENT {
+    let (ours, all) = (cpu.percent_of_one, cpu.machine_percent);
+    if ours >= BUSY_PERCENT * f64::from(threads) {
+        let sentence = format!("The processor was the limit, not the storage: the runner used {ours:.0} % of one.");
+        let remedy = "Use more jobs (numjobs) on more processors, or larger I/Os.";
+        Some(finding(Warning, "cpu_bound", sentence, &evidence, remedy))
+    } else if all >= BUSY_PERCENT {
         let sentence = format!(
-            "The processor was the limit: the runner used {:.0} % of one, and the host was {:.0} % busy.",
-            cpu.percent_of_one, cpu.machine_percent
+            "All processors of this host were busy ({all:.0} %), while the runner used {ours:.0} % of one: its I/Os waited for a processor."
         );
-        return Some(finding(
-            Warning,
-            "cpu_bound",
-            sentence,
-            &evidence,
-            "Use more jobs (numjobs) on more processors, or larger I/Os.",
-        ));
+        Some(finding(Warning, "busy_host", sentence, &evidence, "Run it again when nothing else runs."))
+    } else {
+        None
     }
-    None
 }
 
 /// Traffic in a direction that no job goes in is somebody else's.

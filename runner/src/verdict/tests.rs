@@ -211,7 +211,7 @@ fn findings_come_when_they_are_true() {
     assert_eq!(changed(depth(32, json!({"ioengine": EngineName::Psync})), nothing), ["depth_is_one"]);
     assert_eq!(changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))), ["cpu_bound"]);
     assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 50.0))), Vec::<String>::new());
-    assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 99.0))), ["cpu_bound"]);
+    assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 99.0))), ["busy_host"]);
     assert_eq!(changed(json!({}), |report| report.device.as_mut().unwrap().counts.write_bytes = 100 << 20), ["other_io"]);
     assert_eq!(changed(json!({}), |report| report.device.as_mut().unwrap().counts.write_bytes = 1 << 20), Vec::<String>::new());
     assert_eq!(changed(json!({}), |report| report.device.as_mut().unwrap().counts.read_bytes = 200 << 20), ["more_than_asked"]);

@@ -1,0 +1,46 @@
+// What happens to all runs: the socket behind lists and the header. Frames go to listeners and the last word about the
+// queue is kept. Not here: what is done with the answers that queries hold (`queries`).
+import type { RunsEvent } from './generated/types.gen';
+import { type Link, openSocket } from './socket';
+
+/** What the header shows. */
+export interface FeedState {
+  link: Link;
+  /** Runs that are running and waiting; null until the server said so. */
+  queue: { running: number; queued: number } | null;
+}
+
+type Frame = (frame: RunsEvent) => void;
+
+let state: FeedState = { link: 'connecting', queue: null };
+const watchers = new Set<() => void>();
+const listeners = new Set<Frame>();
+
+function setState(change: Partial<FeedState>) {
+  state = { ...state, ...change };
+  for (const watcher of watchers) watcher();
+}
+
+/** Opens the feed for as long as the page lives. Returns how to close it. */
+export function openFeed(): () => void {
+  const onFrame = (frame: RunsEvent) => {
+    if (frame.type === 'queue') setState({ queue: { running: frame.running, queued: frame.queued } });
+    for (const listener of listeners) listener(frame);
+  };
+  return openSocket<RunsEvent>({ path: () => '/api/v1/events', onFrame, onLink: (link) => setState({ link }) }).close;
+}
+
+/** Calls back with every frame. Returns how to stop it. */
+export function onFeed(listener: Frame): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** For `useSyncExternalStore`: subscribe to the feed's state. */
+export function watchFeed(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** The feed's state now. */
+export const feedState = (): FeedState => state;

@@ -1,0 +1,132 @@
+// What is kept of the server's answers, and under which key. The feed keeps the lists fresh: a frame about a run changes
+// it wherever it is kept. Samples never come through here.
+import { type InfiniteData, infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
+import { onFeed } from './feed';
+import type { ListRunsData, Run, RunList, RunRequest, RunSummary, RunsEvent } from './generated/types.gen';
+import {
+  ApiProblem,
+  compareRuns,
+  getHost,
+  getRun,
+  getSeries,
+  listDevices,
+  listHosts,
+  listOptions,
+  listRuns,
+  planRun,
+} from './index';
+
+/** Which runs a list shows. */
+export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;
+
+/** Rows a page of the list: some three screens. */
+const PAGE = 100;
+/** Failed calls are tried again while the server does not answer, and never when it did. */
+const retry = (failures: number, error: Error) => failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
+
+/** The one cache. */
+export const queryClient = new QueryClient({
+  defaultOptions: { queries: { retry, refetchOnWindowFocus: false, staleTime: 5000 } },
+});
+
+export const runsQuery = (filter: RunFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', filter],
+    queryFn: async ({ pageParam, signal }) =>
+      (await listRuns({ query: { ...filter, limit: PAGE, cursor: pageParam }, signal, throwOnError: true })).data,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+
+export const runQuery = (n: number) =>
+  queryOptions({
+    queryKey: ['run', n],
+    queryFn: async ({ signal }) => (await getRun({ path: { n }, signal, throwOnError: true })).data,
+  });
+
+/** A stretch of a finished run in at most `points` buckets; times in ms since the measured window began. */
+export const seriesQuery = (n: number, range: { from_ms?: number; to_ms?: number }, points: number) =>
+  queryOptions({
+    queryKey: ['series', n, range, points],
+    queryFn: async ({ signal }) =>
+      (await getSeries({ path: { n }, query: { ...range, points }, signal, throwOnError: true })).data,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  });
+
+export const compareQuery = (runs: readonly number[], baseline: number | undefined) =>
+  queryOptions({
+    queryKey: ['compare', runs, baseline],
+    queryFn: async ({ signal }) =>
+      (await compareRuns({ query: { runs: runs.join(','), baseline }, signal, throwOnError: true })).data,
+  });
+
+export const planQuery = (request: RunRequest) =>
+  queryOptions({
+    queryKey: ['plan', request],
+    queryFn: async ({ signal }) => (await planRun({ body: request, signal, throwOnError: true })).data,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+
+export const hostsQuery = queryOptions({
+  queryKey: ['hosts'],
+  queryFn: async ({ signal }) => (await listHosts({ signal, throwOnError: true })).data,
+});
+export const hostQuery = (host: string) =>
+  queryOptions({
+    queryKey: ['host', host],
+    queryFn: async ({ signal }) => (await getHost({ path: { host }, signal, throwOnError: true })).data,
+  });
+export const devicesQuery = (host: string) =>
+  queryOptions({
+    queryKey: ['devices', host],
+    queryFn: async ({ signal }) => (await listDevices({ path: { host }, signal, throwOnError: true })).data,
+  });
+export const optionsQuery = queryOptions({
+  queryKey: ['options'],
+  queryFn: async ({ signal }) => (await listOptions({ signal, throwOnError: true })).data,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Lists are asked for anew at most this often while runs come and go, in ms. */
+const REFRESH_MS = 500;
+let refresh: ReturnType<typeof setTimeout> | undefined;
+
+function refreshLists() {
+  if (refresh) return;
+  refresh = setTimeout(() => {
+    refresh = undefined;
+    void queryClient.invalidateQueries({ queryKey: ['runs'] });
+  }, REFRESH_MS);
+}
+
+/** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
+export const followFeed = () => onFeed(followFrame);
+
+function followFrame(frame: RunsEvent) {
+  if (frame.type === 'queue') return;
+  if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
+  else {
+    const { run } = frame;
+    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run } : old));
+    if (replaceInLists(run)) return;
+  }
+  refreshLists();
+}
+
+/** Puts a run into every list that shows it. False when one of them does not, or its row may have to move. */
+function replaceInLists(run: RunSummary): boolean {
+  let shown = true;
+  queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: ['runs'] }, (data) => {
+    const there = data?.pages.some((page) => page.runs.some(({ number }) => number === run.number)) ?? true;
+    if (!there) shown = false;
+    const replace = (page: RunList): RunList => ({
+      ...page,
+      runs: page.runs.map((old) => (old.number === run.number ? run : old)),
+    });
+    return there && data ? { ...data, pages: data.pages.map(replace) } : data;
+  });
+  return shown && !run.finished_at_ms;
+}

@@ -1,0 +1,54 @@
+// The events of one run, from the one that is still missing on: stored ones first, then live. Whatever happens between
+// page and server, the listener sees each event once and in order, or is told to begin anew (a server that was killed
+// may have lost its last second). Not here: what events amount to.
+import type { Event } from './generated/types.gen';
+import { getRun } from './index';
+import { type Link, openSocket, type Socket } from './socket';
+
+/** Who listens to a run. */
+export interface RunListener {
+  /** Number of the event that is missing next. */
+  next: () => number;
+  /** Takes an event; false when one before it is missing. */
+  take: (event: Event) => boolean;
+  /** Forgets everything: the server's list is shorter than what was seen. */
+  reset: () => void;
+  /** Whether nothing more can come. */
+  isOver: () => boolean;
+  onLink: (link: Link) => void;
+}
+
+/** Silence after which a socket of a running run is taken for dead, in ms; samples come every 100 ms, 10 s at most. */
+const SILENCE_MS = 15_000;
+
+/** Listens to a run until it is over or closed. */
+export function openRunStream(run: number, listener: RunListener): { close: () => void } {
+  let first = true;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  const path = async () => {
+    if (!first) await resetWhenShorter(run, listener);
+    first = false;
+    return `/api/v1/runs/${run}/stream?since=${listener.next()}`;
+  };
+  const close = () => {
+    clearTimeout(silence);
+    socket.close();
+  };
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => socket.reconnect(), SILENCE_MS);
+  };
+  const onFrame = (event: Event) => {
+    listen();
+    if (!listener.take(event)) socket.reconnect();
+    else if (listener.isOver()) close();
+  };
+  const socket: Socket = openSocket<Event>({ path, onFrame, onLink: listener.onLink });
+  listen();
+  return { close };
+}
+
+async function resetWhenShorter(run: number, listener: RunListener) {
+  const { data } = await getRun({ path: { n: run }, throwOnError: true }).catch(() => ({ data: null }));
+  if (data && data.last_seq < listener.next() - 1) listener.reset();
+}

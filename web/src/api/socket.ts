@@ -1,0 +1,51 @@
+// One way to listen: a socket that connects again by itself, tells when it is lost, and is not fooled by a laptop that
+// slept or a network that went away (then a dead socket looks open, and silence is the only sign).
+import ReconnectingWebSocket from 'partysocket/ws';
+
+/** Whether frames are coming. */
+export type Link = 'connecting' | 'open' | 'lost';
+
+/** What a listener is told. */
+export interface SocketHandlers<T> {
+  /** Path to connect to, asked anew at every attempt. */
+  path: () => string | Promise<string>;
+  onFrame: (frame: T) => void;
+  onLink: (link: Link) => void;
+}
+
+/** A socket that is listened to. */
+export interface Socket {
+  /** Connects anew, such as after a gap. */
+  reconnect: () => void;
+  close: () => void;
+}
+
+/** First and longest wait between two attempts, in ms: a restarted server is seen within two seconds. */
+const RETRY_MS = { minReconnectionDelay: 300, maxReconnectionDelay: 2000, connectionTimeout: 4000, minUptime: 2000 };
+
+/** Opens a socket for JSON frames of one type. */
+export function openSocket<T>({ path, onFrame, onLink }: SocketHandlers<T>): Socket {
+  const address = async () => new URL(await path(), location.href.replace(/^http/, 'ws')).href;
+  const socket = new ReconnectingWebSocket(address, [], RETRY_MS);
+  onLink('connecting');
+  socket.onopen = () => onLink('open');
+  socket.onclose = () => onLink('lost');
+  socket.onmessage = ({ data }) => onFrame(JSON.parse(data) as T);
+  const wake = () => {
+    if (document.visibilityState === 'visible' && socket.readyState !== ReconnectingWebSocket.OPEN) socket.reconnect();
+  };
+  const events = [
+    [window, 'online'],
+    [document, 'visibilitychange'],
+  ] as const;
+  for (const [target, event] of events) target.addEventListener(event, wake);
+  return {
+    reconnect: () => socket.reconnect(),
+    close: () => {
+      for (const [target, event] of events) target.removeEventListener(event, wake);
+      socket.onclose = null;
+      socket.onmessage = null;
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// The whole page: theme, cache, sockets, routes, and the way in when the server wants a token.
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { openFeed } from '../api/feed';
+import { onSignedOut } from '../api/problem';
+import { followFeed, queryClient } from '../api/queries';
+import { theme, variables } from '../ui/theme';
+import { router } from './router';
+import { SignIn } from './sign-in';
+
+/** Leadline in a browser. */
+export function App() {
+  const [signedOut, setSignedOut] = useState(false);
+  useEffect(() => onSignedOut(() => setSignedOut(true)), []);
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <Notifications position="bottom-right" />
+        {signedOut ? <SignIn /> : <Signed />}
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+function Signed() {
+  useEffect(() => {
+    const stops = [followFeed(), openFeed()];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, []);
+  return <RouterProvider router={router} />;
+}

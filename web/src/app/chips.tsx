@@ -1,0 +1,42 @@
+// How the host stands and what runs, in the header of every page.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
+import { feedState, watchFeed } from '../api/feed';
+import { hostsQuery } from '../api/queries';
+import { Dot } from '../ui/parts';
+
+/** The chips of the header. */
+export function HeaderChips() {
+  const { link, queue } = useSyncExternalStore(watchFeed, feedState);
+  return (
+    <>
+      {link === 'lost' && (
+        <span className="chip tone-bad" role="status">
+          <Dot tone="bad" hollow /> server lost, trying again
+        </span>
+      )}
+      <HostChip />
+      {queue && (
+        <Link to="/runs" className="chip">
+          {queue.running > 0 && <Dot tone="app" pulse />}
+          {queue.running} running · {queue.queued} queued
+        </Link>
+      )}
+    </>
+  );
+}
+
+function HostChip() {
+  const { data: hosts } = useQuery(hostsQuery);
+  const host = hosts?.[0];
+  if (!host) return null;
+  const refused = host.facts?.io_uring_refused;
+  const well = host.online && !refused;
+  const state = !host.online ? (host.reason ?? 'offline') : refused ? 'no io_uring' : 'io_uring ready';
+  return (
+    <Link to="/devices" className="chip" title={refused ?? host.facts?.hostname}>
+      <Dot tone={well ? 'device' : 'bad'} hollow={!well} /> {host.id} · {state}
+    </Link>
+  );
+}

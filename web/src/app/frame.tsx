@@ -1,0 +1,49 @@
+// What surrounds every page: the way to the others, how the host stands, what runs, keys and theme.
+import { Link, Outlet } from '@tanstack/react-router';
+import { useState } from 'react';
+import { HeaderChips } from './chips';
+import './frame.css';
+import { Help } from './help';
+import { useKeys } from './keys';
+import { ThemeToggle } from './theme-toggle';
+
+const NAV = [
+  { to: '/new', label: 'New run' },
+  { to: '/runs', label: 'Runs' },
+  { to: '/compare', label: 'Compare' },
+  { to: '/devices', label: 'Devices' },
+] as const;
+
+/** The frame with the page in it. */
+export function Frame() {
+  const [help, setHelp] = useState(false);
+  useKeys(() => setHelp(true));
+  return (
+    <>
+      <a href="#content" className="skip">
+        Skip to the content
+      </a>
+      <header className="frame no-print">
+        <Link to="/runs" className="brand">
+          <img src="/lead.svg" alt="" width={22} height={22} />
+          Leadline
+        </Link>
+        <nav aria-label="Pages">
+          {NAV.map(({ to, label }) => (
+            <Link key={to} to={to} activeProps={{ className: 'on' }} activeOptions={{ includeSearch: false }}>
+              {label}
+            </Link>
+          ))}
+        </nav>
+        <span className="push" />
+        <HeaderChips />
+        <ThemeToggle />
+        <button type="button" className="chip" onClick={() => setHelp(true)} aria-label="Keys and help">
+          ?
+        </button>
+      </header>
+      <Outlet />
+      <Help opened={help} onClose={() => setHelp(false)} />
+    </>
+  );
+}

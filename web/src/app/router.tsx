@@ -1,0 +1,58 @@
+// Which address shows which page. Pages are loaded when they are first opened; what can be shared stands in the address.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { Crash, NotFound } from './fallbacks';
+import { Frame } from './frame';
+import { readSearch, writeSearch } from './search';
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Crash });
+
+const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path });
+type Raw = Record<string, string | undefined>;
+const only = <K extends string>(search: Raw, ...keys: K[]): { [key in K]?: string } =>
+  Object.fromEntries(keys.filter((key) => search[key]).map((key) => [key, search[key]])) as { [key in K]?: string };
+
+const home = createRoute({
+  ...at('/'),
+  beforeLoad: () => {
+    throw redirect({ to: '/runs' });
+  },
+});
+const newRun = createRoute({
+  ...at('/new'),
+  validateSearch: (search: Raw) => only(search, 'from'),
+  component: lazyRouteComponent(() => import('../pages/new-run/page'), 'NewRunPage'),
+});
+const runs = createRoute({
+  ...at('/runs'),
+  validateSearch: (search: Raw) => only(search, 'q', 'sort', 'order'),
+  component: lazyRouteComponent(() => import('../pages/history/page'), 'HistoryPage'),
+});
+const run = createRoute({
+  ...at('/runs/$n'),
+  validateSearch: (search: Raw) => only(search, 'from', 'to'),
+  component: lazyRouteComponent(() => import('../pages/run/page'), 'RunPage'),
+});
+const compare = createRoute({
+  ...at('/compare'),
+  validateSearch: (search: Raw) => only(search, 'runs', 'baseline'),
+  component: lazyRouteComponent(() => import('../pages/compare/page'), 'ComparePage'),
+});
+const devices = createRoute({
+  ...at('/devices'),
+  component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
+});
+
+/** The router of the application. */
+export const router = createRouter({
+  routeTree: root.addChildren([home, newRun, runs, run, compare, devices]),
+  parseSearch: readSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

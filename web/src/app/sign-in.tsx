@@ -1,0 +1,42 @@
+// What stands here when the server does not know this browser: open the printed link, or paste its token.
+import { Button, TextInput } from '@mantine/core';
+import { useTitle } from '../ui/parts';
+
+/** The token out of what was pasted: the token itself, or the link that carries it. */
+export const tokenOf = (pasted: string): string => /[?&]token=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim();
+
+/** The way in. */
+export function SignIn() {
+  useTitle('Sign in');
+  const enter = (form: FormData) => {
+    location.assign(`/login?token=${encodeURIComponent(tokenOf(String(form.get('token') ?? '')))}`);
+  };
+  return (
+    <main className="page" style={{ maxWidth: 560, paddingTop: 80 }}>
+      <section className="card stack">
+        <h1>This browser has no token yet</h1>
+        <p>
+          When Leadline starts it prints a link with <code>/login?token=…</code>. Open that link once; the browser then stays
+          signed in.
+        </p>
+        <form action={enter} className="row" style={{ alignItems: 'flex-end' }}>
+          <TextInput
+            name="token"
+            label="Or paste the link or the token here"
+            required
+            autoFocus
+            autoComplete="off"
+            className="push"
+            style={{ flex: 1 }}
+          />
+          <Button type="submit" variant="filled">
+            Sign in
+          </Button>
+        </form>
+        <p className="mute small">
+          The token is also in the file <code>token</code> in the server’s data directory, readable by its owner only.
+        </p>
+      </section>
+    </main>
+  );
+}

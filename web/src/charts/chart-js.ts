@@ -1,0 +1,112 @@
+// Chart.js as we use it: what is registered, and the options every chart shares (no animation, no parsing, thin lines,
+// our tokens as colours). Not here: what is drawn.
+import {
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  type ChartOptions,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PointElement,
+  type ScaleOptionsByType,
+} from 'chart.js';
+import zoomPlugin from 'chartjs-plugin-zoom';
+
+Chart.register(
+  BarController,
+  BarElement,
+  CategoryScale,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PointElement,
+  zoomPlugin,
+);
+Chart.defaults.animation = false;
+Chart.defaults.font.size = 11;
+Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
+
+/** Width of the value axis in pixels: the same in all charts, so that one moment stands at one place. */
+const AXIS_WIDTH = 58;
+
+/** The value of one of our colour tokens, such as `app`. */
+export function token(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || '#888888';
+}
+
+/** A token with an alpha from 0 to 1. */
+export function faded(name: string, alpha: number): string {
+  return `color-mix(in srgb, ${token(name)} ${alpha * 100}%, transparent)`;
+}
+
+type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
+
+/** A time axis in seconds. */
+export function timeAxis(range: Axis, label: (seconds: number) => string) {
+  return {
+    type: 'linear' as const,
+    ...range,
+    grid: { display: false },
+    border: { color: token('line') },
+    ticks: { color: token('mute'), maxRotation: 0, maxTicksLimit: 7, callback: (value: number | string) => label(Number(value)) },
+  };
+}
+
+/** A value axis with our labels; logarithmic axes are labelled at the decades. */
+export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string, limits: Axis = {}) {
+  const isDecade = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+  return {
+    type: scale === 'log' ? ('logarithmic' as const) : ('linear' as const),
+    beginAtZero: scale === 'linear',
+    ...limits,
+    grid: { color: token('line'), drawTicks: false },
+    border: { display: false },
+    afterFit: (axis: { width: number }) => {
+      axis.width = AXIS_WIDTH;
+    },
+    ticks: {
+      color: token('mute'),
+      padding: 6,
+      maxTicksLimit: 6,
+      callback: (value: number | string) => (scale === 'log' && !isDecade(Number(value)) ? null : label(Number(value))),
+    },
+  };
+}
+
+const BINARY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** The step, in bytes, that divides a value axis into at most five: a round number of KiB, MiB, GiB. */
+export function binaryStep(greatest: number): number {
+  const wanted = Math.max(1, greatest / 5);
+  const unit = 1024 ** Math.floor(Math.log(wanted) / Math.log(1024));
+  return unit * (BINARY_STEPS.find((step) => step * unit >= wanted) ?? 1024);
+}
+
+/** An axis of bytes: its ticks are round in binary units. */
+export const BINARY_AXIS = {
+  afterDataLimits: (axis: { max: number }) => {
+    const step = binaryStep(axis.max);
+    axis.max = Math.max(1, Math.ceil(axis.max / step)) * step;
+  },
+  afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
+    const step = binaryStep(axis.max);
+    axis.ticks = Array.from({ length: Math.floor(axis.max / step) + 1 }, (_, i) => ({ value: i * step }));
+  },
+};
+
+/** What all charts have in common. */
+export const COMMON = {
+  responsive: true,
+  maintainAspectRatio: false,
+  parsing: false,
+  normalized: true,
+  events: ['mousemove', 'mouseout', 'click', 'touchstart', 'touchmove'],
+  elements: { point: { radius: 0, hitRadius: 0, hoverRadius: 0 }, line: { borderWidth: 1.6, borderJoinStyle: 'round' } },
+  layout: { padding: { top: 6, right: 2 } },
+} satisfies ChartOptions<'line'>;

@@ -1,0 +1,36 @@
+// One crosshair on all charts of a stage: hovering one marks the same moment on every other.
+import type { Chart, ChartEvent, Plugin } from 'chart.js';
+import { token } from './chart-js';
+import type { Stage } from './stage';
+
+/** The plugin that draws the stage's crosshair and moves it with the pointer. */
+export function crosshairOf(stage: Stage): Plugin<'line'> {
+  return {
+    id: 'crosshair',
+    afterEvent(chart, { event, inChartArea }) {
+      stage.point(event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event));
+    },
+    afterDatasetsDraw(chart) {
+      if (stage.crosshair !== null) drawAt(chart, stage.crosshair);
+    },
+  };
+}
+
+function secondsAt(chart: Chart, event: ChartEvent): number | null {
+  const axis = chart.scales.x;
+  return axis && event.x !== null ? (axis.getValueForPixel(event.x) ?? null) : null;
+}
+
+function drawAt(chart: Chart, seconds: number) {
+  const x = chart.scales.x?.getPixelForValue(seconds);
+  const { ctx, chartArea } = chart;
+  if (x === undefined || x < chartArea.left || x > chartArea.right) return;
+  ctx.save();
+  ctx.strokeStyle = token('mute');
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(Math.round(x) + 0.5, chartArea.top);
+  ctx.lineTo(Math.round(x) + 0.5, chartArea.bottom);
+  ctx.stroke();
+  ctx.restore();
+}

@@ -1,0 +1,126 @@
+// Latency distributions, standing still: the histogram in bars of equal width on a logarithmic axis, and percentile
+// curves on an axis of nines, where the tail has room.
+import type { ChartData, ChartOptions } from 'chart.js';
+import { useMemo } from 'react';
+import { Bar, Line } from 'react-chartjs-2';
+import { latency, text } from '../model/format';
+import { type Buckets, bars, countOf, curve } from '../model/histogram';
+import { COMMON, token, valueAxis } from './chart-js';
+import { Legend } from './legend';
+
+const inWords = (ns: number | null) => text(latency(ns));
+
+/** One named distribution. */
+export interface Distribution {
+  label: string;
+  buckets: Buckets;
+  /** Name of the colour token. */
+  color: string;
+  dashed?: boolean;
+}
+
+/** How the latencies spread. */
+export function HistogramChart({ title, of }: { title: string; of: Distribution }) {
+  const drawn = useMemo(() => bars(of.buckets), [of]);
+  const data: ChartData<'bar', number[], string> = {
+    labels: drawn.map((bar) => inWords(bar.low_ns)),
+    datasets: [
+      { data: drawn.map((bar) => bar.share * 100), backgroundColor: token(of.color), categoryPercentage: 1, barPercentage: 0.92 },
+    ],
+  };
+  return (
+    <section className="card chart">
+      <h2>{title}</h2>
+      <div className="canvas">
+        <Bar
+          data={data}
+          options={histogramOptions(drawn.length)}
+          role="img"
+          aria-label={`${title}: ${countOf(of.buckets)} latencies; the percentiles beside it say the same`}
+        />
+      </div>
+    </section>
+  );
+}
+
+function histogramOptions(length: number): ChartOptions<'bar'> {
+  const { responsive, maintainAspectRatio, layout } = COMMON;
+  return {
+    responsive,
+    maintainAspectRatio,
+    layout,
+    scales: {
+      x: {
+        type: 'category',
+        grid: { display: false },
+        ticks: { color: token('mute'), maxRotation: 0, maxTicksLimit: Math.min(8, length) },
+        border: { color: token('line') },
+      },
+      y: valueAxis('linear', (value) => `${value} %`) as object,
+    },
+  };
+}
+
+const NINES = [
+  [0, '0'],
+  [-Math.log10(0.5), 'p50'],
+  [1, 'p90'],
+  [2, 'p99'],
+  [3, 'p99.9'],
+  [4, 'p99.99'],
+  [5, 'p99.999'],
+  [6, 'p99.9999'],
+] as const;
+
+/** Which latency how many I/Os stay below. */
+export function PercentileChart({ title, of }: { title: string; of: readonly Distribution[] }) {
+  const data = useMemo(() => curvesOf(of), [of]);
+  const furthest = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
+  return (
+    <section className="card chart">
+      <h2>
+        {title}
+        <Legend entries={of.map(({ label, color, dashed }) => ({ label, color, dashed }))} />
+      </h2>
+      <div className="canvas">
+        <Line
+          data={data}
+          options={curveOptions(furthest)}
+          role="img"
+          aria-label={`${title}; the table of percentiles says the same`}
+        />
+      </div>
+    </section>
+  );
+}
+
+function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y: number }[]> {
+  const line = ({ label, buckets, color, dashed }: Distribution) => ({
+    label,
+    data: curve(buckets).map(({ nines, ns }) => ({ x: nines, y: Math.max(1, ns) })),
+    borderColor: token(color),
+    borderDash: dashed ? [5, 4] : [],
+  });
+  return { datasets: of.map(line) };
+}
+
+function curveOptions(furthest: number): ChartOptions<'line'> {
+  return {
+    ...COMMON,
+    plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
+    scales: {
+      x: {
+        type: 'linear',
+        min: 0,
+        max: furthest,
+        grid: { color: token('line'), drawTicks: false },
+        border: { color: token('line') },
+        afterBuildTicks: (axis) => {
+          axis.ticks = NINES.filter(([nines]) => nines <= furthest).map(([value]) => ({ value }));
+        },
+        ticks: { color: token('mute'), maxRotation: 0, callback: (value) => NINES.find(([nines]) => nines === value)?.[1] ?? '' },
+      },
+      y: valueAxis('log', inWords) as object,
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// The depth gauge: a section through the host drawn like a sounding. At every boundary stands what crossed it; the lead
+// hangs in the layer where most bytes ended. Live, final and side by side it is the same picture.
+import { memo } from 'react';
+import { bytes, count, share, shortCount, text } from '../model/format';
+import { type Crossing, type Gauge, LAYERS } from '../model/gauge';
+import { DEPTHS, type Flow, flowsOf, HEIGHT, LAYER_COLORS, leadDepth, ROPE_X, TOP, WIDTH } from './gauge-shape';
+import './charts.css';
+
+/** Tints of the layers, darker with depth. */
+const TINTS = [0.05, 0.08, 0.11, 0.17];
+const LABELS = ['application', 'page cache', 'filesystem|and block layer', 'device'];
+/** Characters of a note that fit between the edge and the rope. */
+const NOTE_WIDTH = 19;
+/** I/Os up to here are written with every digit. */
+const WRITTEN_OUT = 9_999_999;
+
+/** The gauge; `words` says the same for those who do not see it. */
+export const DepthGauge = memo(function DepthGauge({ gauge, words }: { gauge: Gauge; words: string }) {
+  const flows = flowsOf(gauge);
+  return (
+    <svg className="gauge" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Depth gauge. ${words}`}>
+      {LAYERS.map((layer, i) => (
+        <LayerBand key={layer} index={i} note={gauge.notes[i as 0 | 1 | 2 | 3] ?? ''} />
+      ))}
+      {flows.map((flow) => (
+        <FlowColumn key={flow.kind} flow={flow} gauge={gauge} />
+      ))}
+      <Lead depth={leadDepth(gauge)} />
+    </svg>
+  );
+});
+
+function LayerBand({ index, note }: { index: number; note: string }) {
+  const [top = 0, bottom = HEIGHT] = DEPTHS.slice(index, index + 2);
+  const color = `var(--${LAYER_COLORS[index]})`;
+  const label = (LABELS[index] ?? '').split('|');
+  const noteTop = top + 19 + 14 * label.length + 3;
+  return (
+    <g>
+      <rect y={top} width={WIDTH} height={bottom - top} fill={color} opacity={TINTS[index]} />
+      {label.map((line, i) => (
+        <text key={line} x={12} y={top + 19 + 14 * i} className="layer" style={{ fill: `var(--${LAYER_COLORS[index]}-text)` }}>
+          {line}
+        </text>
+      ))}
+      {wrap(note).map((line, i) => (
+        <text key={line} x={12} y={noteTop + 14.5 * i} className="note">
+          {line}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+function wrap(note: string): string[] {
+  const lines: string[] = [];
+  for (const word of note.split(' ').filter(Boolean)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < NOTE_WIDTH) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function FlowColumn({ flow: { kind, x, paths }, gauge }: { flow: Flow; gauge: Gauge }) {
+  const crossings = [gauge.issued, gauge.past, gauge.reached];
+  return (
+    <g>
+      <text x={x} y={20} textAnchor="middle" className="note" style={{ fontWeight: 600 }}>
+        {kind === 'ios' ? 'I/Os' : 'bytes'}
+      </text>
+      {paths.map(({ d, color, bypassed, unknown }) => (
+        <path
+          key={color}
+          d={d}
+          fill={`var(--${color})`}
+          opacity={unknown ? 0.3 : bypassed ? 0.28 : 0.8}
+          stroke={bypassed || unknown ? `var(--${color})` : undefined}
+          strokeDasharray={bypassed || unknown ? '3 3' : undefined}
+        />
+      ))}
+      {crossings.map((crossing, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the three boundaries are their places
+        <Crossed
+          key={i}
+          x={x}
+          y={DEPTHS[i + 1] ?? HEIGHT}
+          kind={kind}
+          crossing={crossing}
+          issued={gauge.issued}
+          first={i === 0}
+        />
+      ))}
+    </g>
+  );
+}
+
+function Crossed({
+  x,
+  y,
+  kind,
+  crossing,
+  issued,
+  first,
+}: {
+  x: number;
+  y: number;
+  kind: keyof Crossing;
+  crossing: Crossing | null;
+  issued: Crossing;
+  first: boolean;
+}) {
+  const label = crossing ? written(kind, crossing[kind]) : 'not known';
+  const ratio = crossing && issued[kind] > 0 ? crossing[kind] / issued[kind] : null;
+  const part = first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005) ? null : share(ratio);
+  const width = label.length * 6.1 + 14;
+  return (
+    <g>
+      <rect x={x - width / 2} y={y - 9} width={width} height={18} rx={9} fill="var(--surface)" stroke="var(--line)" />
+      <text x={x} y={y + 4} textAnchor="middle" className="crossing">
+        {label}
+      </text>
+      {part && (
+        <text x={x} y={y + 22} textAnchor="middle" className="share" stroke="var(--surface)" strokeWidth={3} paintOrder="stroke">
+          {part}
+        </text>
+      )}
+    </g>
+  );
+}
+
+function written(kind: keyof Crossing, n: number): string {
+  if (kind === 'bytes') return text(bytes(n));
+  return n > WRITTEN_OUT ? text(shortCount(n)) : count(n);
+}
+
+function Lead({ depth }: { depth: number }) {
+  const knots = Array.from({ length: Math.max(0, Math.floor((depth - TOP - 12) / 24)) }, (_, i) => TOP + 18 + 24 * i);
+  return (
+    <g aria-hidden>
+      <path d={`M${ROPE_X} ${TOP - 4}V${depth}`} stroke="var(--text)" strokeWidth={1.6} />
+      {knots.map((y) => (
+        <path key={y} d={`M${ROPE_X - 3} ${y}h6`} stroke="var(--text)" strokeWidth={1.2} />
+      ))}
+      <path
+        className="lead"
+        style={{ transform: `translate(${ROPE_X}px, ${depth - 4}px)` }}
+        d="M0 0l6 15a2 2 0 0 1-2 2.6h-8a2 2 0 0 1-2-2.6z"
+        fill="var(--text)"
+      />
+    </g>
+  );
+}

@@ -1,0 +1,96 @@
+// The panels of a run as data: a title, lines made of columns, how values are written. A new metric is a column in the
+// model and a line here.
+import type { Column } from '../model/columns';
+import { bytes, type Figure, latency, percent, rate, shortCount, text } from '../model/format';
+
+/** One line of a panel: one column, or several added up. */
+export interface PanelLine {
+  label: string;
+  columns: readonly Column[];
+  /** Name of the colour token. */
+  color: string;
+  /** A dashed line can be told from a solid one without its colour. */
+  dashed?: boolean;
+  thin?: boolean;
+}
+
+/** One chart over time. */
+export interface Panel {
+  key: string;
+  title: string;
+  /** How the value axis is divided; `binary` is linear in round KiB, MiB, GiB. */
+  scale: 'linear' | 'binary' | 'log';
+  format: (value: number | null) => string;
+  lines: readonly PanelLine[];
+}
+
+/** Which directions a run has. */
+export interface Directions {
+  reads: boolean;
+  writes: boolean;
+  trims: boolean;
+}
+
+const written = (figure: (value: number | null) => Figure) => (value: number | null) => text(figure(value));
+
+/** The panels of a run with these directions. */
+export function panelsOf(directions: Directions): Panel[] {
+  return [
+    { key: 'iops', title: 'IOPS', scale: 'linear', format: written(shortCount), lines: flows(directions, 'iops') },
+    { key: 'latency', title: 'Latency (log)', scale: 'log', format: written(latency), lines: LATENCY },
+    {
+      key: 'bandwidth',
+      title: 'Bandwidth',
+      scale: 'binary',
+      format: written(rate),
+      lines: flows(directions, 'bytes_per_second'),
+    },
+    { key: 'depth', title: 'I/Os in flight', scale: 'linear', format: written(shortCount), lines: DEPTH },
+    { key: 'memory', title: 'Memory of the host', scale: 'binary', format: written(bytes), lines: MEMORY },
+    {
+      key: 'processor',
+      title: 'Processor (100 % = one core) and pressure',
+      scale: 'linear',
+      format: written(percent),
+      lines: PROCESSOR,
+    },
+  ];
+}
+
+const LATENCY: PanelLine[] = [
+  { label: 'p50', columns: ['lat_p50_ns'], color: 'app' },
+  { label: 'p99', columns: ['lat_p99_ns'], color: 'block' },
+  { label: 'p99.9', columns: ['lat_p999_ns'], color: 'cache', dashed: true },
+  { label: 'max', columns: ['lat_max_ns'], color: 'bad', thin: true },
+];
+const DEPTH: PanelLine[] = [{ label: 'application', columns: ['in_flight'], color: 'app' }];
+const MEMORY: PanelLine[] = [
+  { label: 'Cached', columns: ['cached'], color: 'cache' },
+  { label: 'Buffers', columns: ['buffers'], color: 'block' },
+  { label: 'Dirty', columns: ['dirty'], color: 'bad' },
+  { label: 'Writeback', columns: ['writeback'], color: 'device', dashed: true },
+];
+const PROCESSOR: PanelLine[] = [
+  { label: 'user', columns: ['process_user'], color: 'app' },
+  { label: 'system', columns: ['process_system'], color: 'block' },
+  { label: 'whole host', columns: ['machine_busy'], color: 'mute', thin: true },
+  { label: 'I/O pressure', columns: ['io_some'], color: 'bad', dashed: true },
+];
+
+function flows({ reads, writes, trims }: Directions, unit: 'iops' | 'bytes_per_second'): PanelLine[] {
+  const mixed = [reads, writes, trims].filter(Boolean).length > 1;
+  const used = [reads && 'read', writes && 'write', trims && unit === 'iops' && 'trim'].filter(
+    (name) => typeof name === 'string',
+  );
+  const columns = used.map((name) => `${name}_${unit}` as Column);
+  const device = used.filter((name) => name !== 'trim').map((name) => `device_${name}_${unit}` as Column);
+  const parts: PanelLine[] = columns.map((column, i) => ({
+    label: `${used[i]}s`,
+    columns: [column],
+    color: i === 0 ? 'block' : 'cache',
+    thin: true,
+  }));
+  const all: PanelLine = { label: mixed ? 'application, all' : 'application', columns, color: 'app' };
+  const below: PanelLine = { label: 'device', columns: device, color: 'device', dashed: true };
+  return [all, ...(mixed ? parts : []), ...(device.length > 0 ? [below] : [])];
+}

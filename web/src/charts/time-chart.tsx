@@ -1,0 +1,162 @@
+// A chart over time on a stage: lines follow their source at every flush without React knowing, the legend shows the
+// value under the crosshair (or the last), dragging zooms all charts of the stage, double-click shows everything.
+import type { Chart, ChartData, ChartOptions } from 'chart.js';
+import { memo, useEffect, useMemo, useRef } from 'react';
+import { Line } from 'react-chartjs-2';
+import { follow, nearest, type SeriesView, type XY } from '../model/series';
+import { BINARY_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
+import { crosshairOf } from './crosshair';
+import { Legend, type LegendEntry } from './legend';
+import type { Panel, PanelLine } from './panels';
+import type { Range, Stage } from './stage';
+
+/** A line and where its points come from. */
+export interface DrawnLine extends PanelLine {
+  view: SeriesView;
+}
+
+/** What a chart over time needs. */
+export interface TimeChartProps {
+  panel: Omit<Panel, 'lines'>;
+  lines: readonly DrawnLine[];
+  stage: Stage;
+  /** What is shown when nothing is zoomed; asked at every flush. */
+  whole: () => Range;
+}
+
+/** The chart. Memoised: it draws by itself and must not be rendered because something above it was. */
+export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }: TimeChartProps) {
+  const chart = useRef<Chart<'line', XY[]> | null>(null);
+  const legend = useRef<HTMLSpanElement>(null);
+  const strokes = useMemo(() => strokesOf(lines), [lines]);
+  const data = useMemo(() => dataOf(strokes), [strokes]);
+  const options = useMemo(() => optionsOf(panel, stage, whole()), [panel, stage, whole]);
+  const plugins = useMemo(() => [crosshairOf(stage)], [stage]);
+
+  useEffect(() => {
+    const draw = drawer(strokes, stage, whole);
+    const flush = () => {
+      if (!chart.current) return;
+      draw(chart.current);
+      tell();
+    };
+    const tell = () => writeLegend(legend.current, lines, panel, stage);
+    const point = () => {
+      chart.current?.draw();
+      tell();
+    };
+    flush();
+    const stops = [stage.onFlush(flush), stage.onPoint(point)];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [lines, strokes, stage, whole, panel]);
+
+  const entries: LegendEntry[] = lines.map(({ label, color, dashed }) => ({ label, color, dashed }));
+  return (
+    <section className="card chart">
+      <h2>
+        {panel.title}
+        <Legend ref={legend} entries={entries} />
+      </h2>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the button that shows everything */}
+      <div className="canvas" onDoubleClick={() => stage.zoomTo(null)}>
+        <Line
+          ref={chart}
+          data={data}
+          options={options}
+          plugins={plugins}
+          role="img"
+          aria-label={`${panel.title} over time; the table below has the same numbers`}
+        />
+      </div>
+    </section>
+  );
+});
+
+/** One drawn polyline: a line itself, or one edge of the band between its least and greatest values. */
+interface Stroke {
+  line: DrawnLine;
+  which: 'mean' | 'min' | 'max';
+  points: XY[];
+}
+
+function strokesOf(lines: readonly DrawnLine[]): Stroke[] {
+  const stroke = (line: DrawnLine, which: Stroke['which']): Stroke => ({ line, which, points: [] });
+  const banded = lines.filter(({ view }) => view.banded);
+  return [...lines.map((line) => stroke(line, 'mean')), ...banded.flatMap((line) => [stroke(line, 'min'), stroke(line, 'max')])];
+}
+
+function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
+  const datasets = strokes.map(({ line: { label, color, dashed, thin }, which, points }) => ({
+    label: `${label} ${which}`,
+    data: points,
+    borderColor: token(color),
+    borderDash: dashed ? [5, 4] : [],
+    borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
+    fill: which === 'max' ? '-1' : false,
+    backgroundColor: faded(color, 0.16),
+  }));
+  return { datasets };
+}
+
+/** Brings the strokes up to date and draws the stretch that the stage shows. */
+function drawer(strokes: readonly Stroke[], stage: Stage, whole: () => Range) {
+  const drawn = new Map<Stroke, string>();
+  return (chart: Chart<'line', XY[]>) => {
+    strokes.forEach((stroke, i) => {
+      const { line, which, points } = stroke;
+      if (drawn.get(stroke) !== line.view.generation) points.length = 0;
+      drawn.set(stroke, line.view.generation);
+      follow(points, line.view, line.columns, which);
+      const dataset = chart.data.datasets[i];
+      if (dataset) dataset.data = points;
+    });
+    const { from, to } = stage.zoom ?? whole();
+    Object.assign(chart.options.scales?.x ?? {}, { min: from, max: to });
+    chart.update('none');
+  };
+}
+
+function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[], panel: Omit<Panel, 'lines'>, stage: Stage) {
+  lines.forEach(({ view, columns }, i) => {
+    const at = stage.crosshair === null ? view.length - 1 : nearest(view, stage.crosshair);
+    const slot = legend?.children[i]?.querySelector('b');
+    if (slot) slot.textContent = at < 0 ? '' : panel.format(view.value(at, columns));
+  });
+}
+
+/** Seconds on the axis: 0 s, 1 min 30 s; before 0 is the ramp. */
+const secondsLabel = (seconds: number) =>
+  Math.abs(seconds) < 60
+    ? `${Number(seconds.toFixed(2))} s`
+    : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')} min`;
+
+function optionsOf(panel: Omit<Panel, 'lines'>, stage: Stage, { from, to }: Range): ChartOptions<'line'> {
+  const zoomed = ({ chart }: { chart: Chart }) => {
+    const axis = chart.scales.x;
+    if (axis) stage.zoomTo({ from: axis.min, to: axis.max });
+  };
+  return {
+    ...COMMON,
+    interaction: { mode: 'nearest', axis: 'x', intersect: false },
+    scales: {
+      x: timeAxis({ min: from, max: to }, secondsLabel),
+      y:
+        panel.scale === 'binary'
+          ? { ...valueAxis('linear', panel.format), ...BINARY_AXIS }
+          : valueAxis(panel.scale, panel.format),
+    },
+    plugins: {
+      zoom: {
+        zoom: {
+          mode: 'x',
+          drag: { enabled: true, backgroundColor: faded('app', 0.2) },
+          wheel: { enabled: true, modifierKey: 'ctrl' },
+          onZoomComplete: zoomed,
+        },
+        pan: { enabled: true, mode: 'x', modifierKey: 'shift', onPanComplete: zoomed },
+      },
+    },
+  };
+}

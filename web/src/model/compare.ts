@@ -1,0 +1,94 @@
+// A comparison ready to be shown: what its numbers are called, how they and their changes are written, which stroke a
+// run is drawn with, and which runs an address asks for. What is comparable and how sure it is, says the server.
+import type { ComparedMetric, Comparison } from '../api';
+import { digits, duration, type Figure, latency, percent, rate, shortCount, text, UNKNOWN } from './format';
+import { type Buckets, mergeBuckets } from './histogram';
+import { badgeOf } from './verdict';
+
+/** The fewest and the most runs of one comparison. */
+export const LEAST = 2;
+export const MOST = 8;
+
+/** How each run is drawn: colours repeat with a dash, so that no two runs look alike without colour. */
+const STROKES = [
+  { color: 'app' },
+  { color: 'cache', dashed: true },
+  { color: 'block' },
+  { color: 'device', dashed: true },
+  { color: 'bad' },
+  { color: 'app', dashed: true },
+  { color: 'cache' },
+  { color: 'block', dashed: true },
+] as const;
+
+/** Colour token and dash of the run at a place. */
+export const strokeOf = (place: number): { color: string; dashed?: boolean } => STROKES[place % STROKES.length] ?? STROKES[0];
+
+/** The numbers in `runs=1,2,3`; what is no number of a run is left out, the first eight count. */
+export function numbersIn(runs: string | undefined): number[] {
+  const numbers = (runs ?? '').split(/[\s,#]+/).map(Number);
+  return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))].slice(0, MOST);
+}
+
+const FIGURES: Record<string, (n: number) => Figure> = {
+  '1/s': shortCount,
+  'bytes/s': rate,
+  ns: latency,
+  '%': percent,
+  ms: (n) => ({ value: duration(Math.round(n)), unit: '' }),
+};
+
+/** One value of a metric with its unit. */
+export function valueInUnit(value: number | null, unit: string): string {
+  if (value === null) return UNKNOWN;
+  const figure = FIGURES[unit];
+  return figure ? text(figure(value)) : digits(value);
+}
+
+/** Above this a factor is read more easily than a percentage. */
+const AS_FACTOR_PERCENT = 300;
+
+/** A change against the baseline: +2.4 %, −12 %, 9.2 ×. */
+export function changeInWords(change: number | null): string {
+  if (change === null) return '';
+  if (change >= AS_FACTOR_PERCENT) return `${digits(change / 100 + 1)} ×`;
+  const sign = change > 0 ? '+' : change < 0 ? '−' : '±';
+  return `${sign}${digits(Math.abs(change))} %`;
+}
+
+const WORDS: Record<string, string> = {
+  iops: 'IOPS',
+  bytes_per_second: 'bandwidth',
+  lat_mean_ns: 'mean latency',
+  lat_p50_ns: 'p50 latency',
+  lat_p99_ns: 'p99 latency',
+  lat_p999_ns: 'p99.9 latency',
+  lat_max_ns: 'longest latency',
+  cpu_ns_per_io: 'CPU time per I/O',
+  achieved_depth: 'achieved depth',
+  device_utilization: 'device busy',
+  duration_ms: 'measured for',
+};
+
+/** What a metric is called; the direction is named only when there are several. */
+export function metricName({ name }: ComparedMetric, directions: number): string {
+  const whole = WORDS[name];
+  const [, device = '', direction = '', rest = name] = /^(device_)?(read|write|trim)_(.*)$/.exec(name) ?? [];
+  if (whole || !direction) return whole ?? name.replaceAll('_', ' ');
+  const parts = [device && 'device', (device || directions > 1) && direction, WORDS[rest] ?? rest.replaceAll('_', ' ')];
+  return parts.filter(Boolean).join(' ');
+}
+
+/** How many directions the metrics speak of. */
+export const directionsIn = (metrics: readonly ComparedMetric[]): number =>
+  new Set(metrics.map(({ name }) => /^(read|write|trim)_/.exec(name)?.[1]).filter(Boolean)).size;
+
+/** All latencies of a compared run as one distribution. */
+export function bucketsOf({ read, write, trim }: Comparison['runs'][number]): Buckets {
+  return [read, write, trim].reduce<Buckets>((sum, direction) => mergeBuckets(sum, direction?.lat_ns.buckets ?? []), []);
+}
+
+/** Where a compared run was answered, in a word; null when nothing is known. */
+export function answeredBy({ run }: Comparison['runs'][number]): string | null {
+  return run.verdict ? badgeOf(run.verdict).word : null;
+}

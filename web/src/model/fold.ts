@@ -1,0 +1,98 @@
+// The one fold of a run's events. Live or stored, early or resumed, every run becomes what is on screen by applying its
+// events in order; nothing is drawn from anywhere else. It is kept outside React and changed in place, ten times a
+// second. Not here: where events come from, and when the screen is told.
+import type { Accepted, Event, Failure, Outcome, Phase, PhaseChange, Run, RunStatus } from '../api';
+import { Course } from './course';
+import { Totals } from './totals';
+import { type SampleEvent, windowOf } from './window';
+
+/** How far one phase is. */
+export interface PhaseProgress extends Omit<PhaseChange, 'state'> {
+  phase: Phase;
+  /** Milliseconds since the run began on the host. */
+  begin_ms: number;
+  /** Null while it lasts. */
+  end_ms: number | null;
+}
+
+const FINAL: readonly RunStatus[] = ['done', 'failed', 'cancelled', 'interrupted'];
+
+/** Whether nothing can come after a status. */
+export const isFinal = (status: RunStatus): boolean => FINAL.includes(status);
+
+/** A run as its events told it so far. */
+export class RunFold {
+  status: RunStatus;
+  reason: string | null = null;
+  /** Number of the last event that was folded; -1 before the first. */
+  lastSeq = -1;
+  /** `t_ms` of the last event: the run's own clock. */
+  now_ms = 0;
+  accepted: Accepted | null = null;
+  phases: PhaseProgress[] = [];
+  course = new Course();
+  totals = new Totals();
+  outcome: Outcome | null = null;
+  failure: Failure | null = null;
+
+  constructor(status: RunStatus = 'queued') {
+    this.status = status;
+  }
+
+  /** Folds the next event. False when it is not the next one: a duplicate is ignored, a gap must be filled first. */
+  apply(event: Event): boolean {
+    if (event.seq !== this.lastSeq + 1) return event.seq <= this.lastSeq;
+    this.lastSeq = event.seq;
+    this.now_ms = Math.max(this.now_ms, event.t_ms);
+    this.fold(event);
+    return true;
+  }
+
+  /** Where the measured window begins, in ms since the run began on the host; null before it does. */
+  get origin_ms(): number | null {
+    return this.phases.find(({ phase }) => phase === 'measure')?.begin_ms ?? null;
+  }
+
+  private fold(event: Event) {
+    if (event.type === 'sample') this.foldSample(event);
+    else if (event.type === 'phase') this.foldPhase(event, event.t_ms);
+    else if (event.type === 'status') {
+      this.status = event.status;
+      this.reason = event.reason ?? null;
+    } else if (event.type === 'accepted') this.accepted = event;
+    else if (event.type === 'report') this.outcome = event;
+    else this.failure = event;
+  }
+
+  private foldSample(event: SampleEvent) {
+    const window = windowOf(event);
+    this.course.add(window);
+    if (window.phase === 'measure') this.totals.add(window);
+  }
+
+  private foldPhase({ state, ...change }: PhaseChange, t_ms: number) {
+    const open = this.phases.findLast(({ phase, end_ms }) => phase === change.phase && end_ms === null);
+    if (state === 'begin' || !open) this.phases.push({ ...change, begin_ms: t_ms, end_ms: state === 'end' ? t_ms : null });
+    else Object.assign(open, withoutNulls(change), { end_ms: state === 'end' ? t_ms : null });
+  }
+}
+
+function withoutNulls<T extends object>(value: T): Partial<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== null && v !== undefined)) as Partial<T>;
+}
+
+/** A finished run without its samples: for runs so long that the server sends their course in buckets. */
+export function foldOfRun(run: Run): RunFold {
+  const fold = new RunFold(run.status);
+  fold.reason = run.reason ?? null;
+  fold.failure = run.failure ?? null;
+  if (run.report) fold.outcome = { report: run.report, verdict: run.verdict ?? {}, findings: run.findings };
+  fold.phases = (run.report?.phases ?? []).map(({ phase, start_ms, duration_ms, bytes }) => ({
+    phase,
+    begin_ms: start_ms,
+    end_ms: start_ms + duration_ms,
+    done_bytes: bytes,
+    total_bytes: bytes,
+  }));
+  return fold;
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { DeviceCounts } from '../api';
+import { type Crossing, type GaugeInput, gaugeOf } from './gauge';
+
+const NONE: Crossing = { ios: 0, bytes: 0 };
+const COUNTS: DeviceCounts = {
+  read_ios: 0,
+  read_bytes: 0,
+  read_merges: 0,
+  read_ticks_ms: 0,
+  write_ios: 0,
+  write_bytes: 0,
+  write_merges: 0,
+  write_ticks_ms: 0,
+  discard_ios: 0,
+  discard_bytes: 0,
+  flush_ios: 0,
+  in_flight: 0,
+  busy_ms: 0,
+};
+const GIB = 2 ** 30;
+const reads = (ios: number, bytes: number, merges = 0): DeviceCounts => ({
+  ...COUNTS,
+  read_ios: ios,
+  read_bytes: bytes,
+  read_merges: merges,
+  write_ios: 77,
+  write_bytes: 77 * 4096,
+});
+const writes = (ios: number, bytes: number): DeviceCounts => ({ ...COUNTS, write_ios: ios, write_bytes: bytes });
+
+function check(input: Partial<GaugeInput>) {
+  return gaugeOf({ read: NONE, write: NONE, trim: NONE, device: null, leaves: null, direct: false, mode: 'buffered', ...input });
+}
+
+describe('the seven shapes of design/gauges', () => {
+  it.each<[string, Partial<GaugeInput>, number, string | RegExp, number]>([
+    [
+      'direct',
+      {
+        read: { ios: 262_144, bytes: GIB },
+        device: reads(262_140, GIB),
+        leaves: reads(262_140, GIB),
+        direct: true,
+        mode: 'direct',
+      },
+      3,
+      'bypassed',
+      1,
+    ],
+    [
+      'cache fills',
+      { read: { ios: 2560, bytes: 2560 * 4096 }, device: reads(1121, 1121 * 4096), leaves: reads(1121, 1121 * 4096) },
+      1,
+      '56 % answered from memory',
+      1,
+    ],
+    [
+      'all memory',
+      { read: { ios: 853_333, bytes: 853_333 * 4096 }, device: reads(0, 0), leaves: reads(0, 0) },
+      1,
+      'answered from memory',
+      1,
+    ],
+    [
+      'readahead',
+      { read: { ios: 262_144, bytes: GIB }, device: reads(4156, GIB, 27), leaves: reads(4156, GIB, 27) },
+      3,
+      'readahead: 63 reads in one',
+      1,
+    ],
+    [
+      'deferred writes',
+      {
+        write: { ios: 1_580_000, bytes: 1_580_000 * 8192 },
+        device: writes(402, 402 * 244 * 1024),
+        leaves: writes(402, 402 * 244 * 1024),
+      },
+      1,
+      /not yet written/,
+      1,
+    ],
+    [
+      'amplified',
+      {
+        write: { ios: 10_000, bytes: 10_000 * 4096 },
+        device: writes(10_000, 10_000 * 4096),
+        leaves: writes(21_400, 26_000 * 4096),
+        direct: true,
+        mode: 'direct',
+      },
+      3,
+      /2\.6 × as much/,
+      2,
+    ],
+    [
+      'unwritten extents',
+      {
+        read: { ios: 1_103_656, bytes: 1_103_656 * 4096 },
+        device: reads(231, 231 * 4096),
+        leaves: reads(231, 231 * 4096),
+        direct: true,
+        mode: 'direct',
+      },
+      2,
+      /never written/,
+      2,
+    ],
+  ])('%s', (_, input, ended, note, layer) => {
+    const gauge = check(input);
+    expect(gauge.ended).toBe(ended);
+    expect(gauge.notes[layer as 1 | 2]).toMatch(note);
+  });
+});
+
+it('leaves out what the device did in directions that the job did not use', () => {
+  expect(check({ read: { ios: 1, bytes: 4096 }, device: reads(0, 0), leaves: reads(0, 0) }).reached).toEqual(NONE);
+});
+
+it('counts merges as I/Os that went past the cache', () => {
+  expect(
+    check({ read: { ios: 100, bytes: 409_600 }, device: reads(60, 409_600, 40), leaves: reads(60, 409_600, 40) }).past?.ios,
+  ).toBe(100);
+});
+
+it('says that nothing is known where nothing was counted', () => {
+  const gauge = check({ read: { ios: 100, bytes: 409_600 } });
+  expect([gauge.past, gauge.reached, gauge.notes[3]]).toEqual([null, null, 'not counted']);
+});
+
+it('reaches no layer with ioengine=null', () => expect(check({ read: { ios: 9, bytes: 9 }, mode: 'null' }).ended).toBe(0));

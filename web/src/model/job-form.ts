@@ -1,0 +1,94 @@
+// The form's view of the job text: which way to the disk a job takes, what choosing another way changes, which options
+// have fields of their own, and where a refusal belongs. Not here: what options mean.
+import type { Plan, Refusal, RunSummary } from '../api';
+import { type JobOptions, lineOf, setOption } from './job-text';
+import { isActive } from './summary';
+
+/** The three ways to the disk. */
+export type Way = 'buffered' | 'direct' | 'raw';
+
+/** What is said about each way. */
+export const WAYS: readonly { way: Way; title: string; sentence: string }[] = [
+  { way: 'buffered', title: 'Buffered file', sentence: 'Through the page cache: what an ordinary program feels.' },
+  { way: 'direct', title: 'Direct file', sentence: 'Past the page cache: what the disk and the filesystem can do.' },
+  {
+    way: 'raw',
+    title: 'Raw device',
+    sentence: 'No filesystem at all: what the data sheet claims. Reading is safe; writing destroys.',
+  },
+];
+
+const DEV = '/dev/';
+const isOn = (value: string | undefined) => value === '1' || value === 'true';
+
+/** The way a job takes; null while neither buffered nor direct is said. */
+export function wayOf(job: JobOptions): Way | null {
+  if (job.filename?.startsWith(DEV)) return 'raw';
+  if (job.direct === undefined) return null;
+  return isOn(job.direct) ? 'direct' : 'buffered';
+}
+
+/** The text with a job on another way; a file name that was a device (or the other way round) begins anew. */
+export function takeWay(text: string, index: number, job: JobOptions, way: Way): string {
+  const direct = setOption(text, index, 'direct', way === 'buffered' ? '0' : '1');
+  const isDevice = job.filename?.startsWith(DEV) ?? false;
+  if (way === 'raw' && !isDevice) return setOption(direct, index, 'filename', DEV);
+  return way !== 'raw' && isDevice ? setOption(direct, index, 'filename', 't1') : direct;
+}
+
+/** The patterns, in plain words and in fio's. */
+export const PATTERNS = [
+  { value: 'randread', label: 'random read' },
+  { value: 'randwrite', label: 'random write' },
+  { value: 'randrw', label: 'random read and write' },
+  { value: 'read', label: 'sequential read' },
+  { value: 'write', label: 'sequential write' },
+  { value: 'rw', label: 'sequential read and write' },
+  { value: 'randtrim', label: 'random trim' },
+  { value: 'trim', label: 'sequential trim' },
+] as const;
+
+/** Whether a pattern destroys what was on the target. */
+export const destroys = (rw: string | undefined): boolean => /write|rw|trim/.test(rw ?? '');
+
+/** Options with fields of their own, before "More". */
+export const BASIC = ['filename', 'rw', 'bs', 'iodepth', 'numjobs', 'size', 'runtime', 'ramp_time', 'direct', 'name'] as const;
+
+/** The words that values of some kinds can take. */
+export const WORDS: Readonly<Record<string, readonly string[]>> = {
+  flag: ['1', '0'],
+  engine: ['io_uring', 'psync', 'null'],
+  fallback: ['none', 'psync'],
+  'sync mode': ['none', 'sync', 'dsync'],
+  allocation: ['written', 'none', 'native', 'posix', 'keep', 'truncate'],
+  advice: ['1', '0', 'random', 'sequential'],
+};
+
+/** What is in the way, and where it stands. */
+export interface Obstacle {
+  /** Number of the job; null when it is about no job. */
+  job: number | null;
+  /** The option; null when it is about no single one. */
+  option: string | null;
+  /** Line in the text, from 0; null when it stands nowhere. */
+  line: number | null;
+  sentence: string;
+  remedy: string;
+}
+
+/** Where each refusal belongs in a text. */
+export function obstaclesOf(refusals: readonly Refusal[], text: string): Obstacle[] {
+  return refusals.map(({ field, sentence, remedy }) => {
+    const [, index, option] = /^(?:jobs\[(\d+)\])?\.?(.*)$/.exec(field ?? '') ?? [];
+    const job = index === undefined ? (option ? 0 : null) : Number(index);
+    return { job, option: option || null, line: job !== null && option ? lineOf(text, job, option) : null, sentence, remedy };
+  });
+}
+
+/** The run that a new one would wait for: the last active one on a device of the plan. */
+export function waitsFor(plan: Plan, runs: readonly RunSummary[]): RunSummary | null {
+  const devices = new Set(plan.jobs.flatMap((job) => job.targets.map((target) => target.device)).filter(Boolean));
+  return (
+    runs.filter((run) => isActive(run) && run.device && devices.has(run.device)).sort((a, b) => b.number - a.number)[0] ?? null
+  );
+}

@@ -1,0 +1,49 @@
+// A plan in the words of "Before it starts": what it takes, what it writes, what the number will tell, what to mind.
+import type { Phase, Plan } from '../api';
+import { bytes, duration, text } from './format';
+
+/** Less than this is not worth naming apart, in seconds. */
+const WORTH_NAMING_S = 0.5;
+const NAMES: Partial<Record<Phase, string>> = {
+  layout: 'layout',
+  ramp: 'warm-up',
+  measure: 'measure',
+  pre_read: 'pre-read',
+  drop_caches: 'drop caches',
+};
+const seconds = (s: number) => duration(s < 10 ? Math.round(s * 10) * 100 : Math.round(s) * 1000);
+
+/** How long it takes, phase by phase. */
+export function takes({ estimate, phases }: Plan): string {
+  const parts = phases
+    .filter((phase) => (phase.seconds ?? 0) >= WORTH_NAMING_S)
+    .map(({ phase, seconds: s }) => `${NAMES[phase] ?? phase.replaceAll('_', ' ')} ${seconds(s ?? 0)}`);
+  const whole = estimate.seconds === null || estimate.seconds === undefined ? null : `about ${seconds(estimate.seconds)}`;
+  const how = parts.length > 1 || whole === null ? parts.join(', ') : '';
+  return [[whole, how].filter(Boolean).join(': '), estimate.seconds_note].filter(Boolean).join('; ') || 'not known beforehand';
+}
+
+/** What it writes. */
+export function writes({ estimate, jobs }: Plan): string {
+  const laidOut = [
+    ...new Set(jobs.flatMap((job) => job.targets.filter((target) => target.layout_bytes > 0).map((target) => target.path))),
+  ];
+  const layout =
+    estimate.layout_bytes > 0
+      ? [`${text(bytes(estimate.layout_bytes))} once, to lay out ${laidOut.join(', ') || 'its files'}`]
+      : [];
+  const destroying = jobs.some((job) => /write|rw|trim/.test(job.rw));
+  const bound = estimate.measure_write_bytes;
+  const measured = !destroying
+    ? []
+    : [
+        bound === null || bound === undefined
+          ? 'then as much as it can until the time is over'
+          : `then up to ${text(bytes(bound))}`,
+      ];
+  return [...layout, ...measured].join(', ') || 'nothing';
+}
+
+/** What to mind; findings and their remedies. */
+export const minds = ({ findings }: Plan): string[] =>
+  findings.map(({ sentence, remedy }) => [sentence, remedy].filter(Boolean).join(' '));

@@ -1,0 +1,104 @@
+// Two to eight runs side by side. First whether they may be compared at all, then the gauges, the numbers against a
+// baseline, the courses laid over each other, and only what differs. The address is the comparison.
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Comparison } from '../../api';
+import { compareQuery } from '../../api/queries';
+import { LEAST, MOST, numbersIn } from '../../model/compare';
+import { inWords } from '../../model/told';
+import { copyText } from '../../ui/clipboard';
+import { Card, Notice, Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { Choose } from './choose';
+import { Differences } from './differences';
+import { Gauges } from './gauges';
+import { Numbers } from './numbers';
+import { Overlays } from './overlays';
+import './compare.css';
+
+const route = getRouteApi('/compare');
+
+/** The page. */
+export function ComparePage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const numbers = useMemo(() => numbersIn(search.runs), [search.runs]);
+  const wished = Number(search.baseline);
+  const baseline = numbers.includes(wished) ? wished : numbers[0];
+  const show = (runs: readonly number[], base = baseline) =>
+    void navigate({
+      search: { runs: runs.join(','), baseline: String(base !== undefined && runs.includes(base) ? base : (runs[0] ?? '')) },
+    });
+  const enough = numbers.length >= LEAST;
+  const { data, error, refetch } = useQuery({ ...compareQuery(numbers, baseline), enabled: enough });
+  const title = enough ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
+
+  return (
+    <Page title={title}>
+      <div className="row">
+        <h1>{title}</h1>
+        <span className="push" />
+        {enough && numbers.length < MOST && <AddRun onAdd={(more) => show([...numbers, ...more].slice(0, MOST))} />}
+        {enough && <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>}
+      </div>
+      {!enough && <Choose chosen={numbers} onChoose={show} />}
+      {error && enough && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
+      {data && enough && (
+        <Side
+          comparison={data}
+          onRemove={(n) => show(numbers.filter((other) => other !== n))}
+          onBaseline={(n) => show(numbers, n)}
+        />
+      )}
+    </Page>
+  );
+}
+
+function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
+  return (
+    <form className="row tight" action={(form) => onAdd(numbersIn(String(form.get('run'))))}>
+      <TextInput name="run" aria-label="Number of a run to add" placeholder="Add run #" w={96} inputMode="numeric" required />
+      <Button type="submit">Add</Button>
+    </form>
+  );
+}
+
+function Side({
+  comparison,
+  onRemove,
+  onBaseline,
+}: {
+  comparison: Comparison;
+  onRemove: (n: number) => void;
+  onBaseline: (n: number) => void;
+}) {
+  const { comparable, confidence } = comparison;
+  const more = (
+    <>
+      {comparable.reasons.map((reason) => (
+        <p key={reason}>{reason}</p>
+      ))}
+      <p>{confidence.sentence}</p>
+    </>
+  );
+  return (
+    <>
+      <Notice
+        tone={comparable.same_test ? 'device' : 'bad'}
+        badge={comparable.same_test ? 'same test' : 'not the same test'}
+        say={comparable.sentence}
+        more={more}
+      />
+      <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
+      <div className="compare-grid">
+        <Card title="Numbers" aside={<span className="small">against #{comparison.baseline}</span>}>
+          <Numbers comparison={comparison} />
+        </Card>
+        <Differences comparison={comparison} />
+      </div>
+      <Overlays comparison={comparison} />
+    </>
+  );
+}

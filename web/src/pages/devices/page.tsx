@@ -1,0 +1,64 @@
+// The hosts: what they are, what they can do, and their devices as a tree with who uses each and what a run may do.
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { HostSummary } from '../../api';
+import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
+import { bytes, text } from '../../model/format';
+import { inWords } from '../../model/told';
+import { Card, Dot, Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { DoctorList } from './doctor';
+import { DeviceTable } from './tree';
+import './devices.css';
+
+/** The page. */
+export function DevicesPage() {
+  const { data: hosts, error, refetch } = useQuery(hostsQuery);
+  return (
+    <Page title="Devices">
+      <h1>Devices</h1>
+      {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
+      {hosts?.map((host) => (
+        <HostPart key={host.id} host={host} />
+      ))}
+    </Page>
+  );
+}
+
+function HostPart({ host }: { host: HostSummary }) {
+  const devices = useQuery(devicesQuery(host.id));
+  const detail = useQuery(hostQuery(host.id));
+  const facts = host.facts;
+  return (
+    <>
+      <Card>
+        <div className="row">
+          <Dot tone={host.online ? 'device' : 'bad'} hollow={!host.online} />
+          <b style={{ fontSize: 15 }}>{host.id}</b>
+          {facts && (
+            <span className="mute">
+              {facts.hostname} · kernel {facts.kernel} · {facts.cpu_model ?? facts.machine} · {facts.cpus}{' '}
+              {facts.cpus === 1 ? 'processor' : 'processors'} · {text(bytes(facts.memory_bytes))} memory
+              {facts.virtualization ? ` · ${facts.virtualization}` : ''}
+            </span>
+          )}
+          {!host.online && <span style={{ color: 'var(--bad-text)' }}>{host.reason ?? 'offline'}</span>}
+          <span className="push" />
+          <Button
+            loading={devices.isFetching}
+            onClick={() => {
+              void devices.refetch();
+              void detail.refetch();
+            }}
+          >
+            Look again
+          </Button>
+        </div>
+      </Card>
+      {devices.error && <ProblemNotice problem={inWords(devices.error)} onRetry={() => void devices.refetch()} />}
+      {devices.data && <DeviceTable devices={devices.data.devices} />}
+      {detail.error && <ProblemNotice problem={inWords(detail.error)} onRetry={() => void detail.refetch()} />}
+      {detail.data?.doctor && <DoctorList checks={detail.data.doctor.checks} />}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// The empty history and its next step.
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { startKey, startRun } from '../../api/start';
+import { DEMO } from '../../model/demo';
+import { inWords } from '../../model/told';
+import { LinkButton } from '../../ui/link-button';
+import { Empty } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+
+/** What stands here before the first run. */
+export function FirstVisit() {
+  const navigate = useNavigate();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => startRun(DEMO, startKey()),
+    onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
+  });
+  return (
+    <>
+      {error && <ProblemNotice problem={inWords(error)} onRetry={() => mutate()} />}
+      <Empty
+        title="No runs yet"
+        actions={
+          <>
+            <Button variant="filled" h={36} loading={isPending} onClick={() => mutate()}>
+              Run the 10-second demo
+            </Button>
+            <LinkButton to="/new" h={36}>
+              Build a run
+            </LinkButton>
+          </>
+        }
+      >
+        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes in the data directory, past the page cache, for
+        ten seconds. It touches nothing else.
+      </Empty>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+// The filter, which follows the typing after a moment, and the choice of columns.
+import { Button, Checkbox, Menu, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import { COLUMNS, DEFAULT_COLUMNS } from './columns';
+
+/** How long typing must rest before the server is asked, in ms. */
+const REST_MS = 200;
+
+/** The field; the address is what counts, so that going back goes back. */
+export function FilterField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [typed, setTyped] = useState(value);
+  const tell = useDebouncedCallback(onChange, REST_MS);
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <TextInput
+      type="search"
+      data-key="/"
+      data-does="filter runs"
+      aria-label="Filter runs"
+      placeholder="Filter: demo rw:randread verdict:page_cache -tag:old"
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        tell(currentTarget.value.trim());
+      }}
+      style={{ flex: '1 1 320px' }}
+    />
+  );
+}
+
+/** Which columns are shown. */
+export function ColumnMenu({ shown, onChange }: { shown: readonly string[]; onChange: (shown: string[]) => void }) {
+  const toggle = (key: string) => onChange(shown.includes(key) ? shown.filter((other) => other !== key) : [...shown, key]);
+  return (
+    <Menu closeOnItemClick={false}>
+      <Menu.Target>
+        <Button>Columns ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {COLUMNS.filter(({ key }) => key !== 'name').map(({ key, title }) => (
+          <Menu.Item key={key} role="menuitemcheckbox" aria-checked={shown.includes(key)} onClick={() => toggle(key)}>
+            <Checkbox.Indicator
+              checked={shown.includes(key)}
+              size="xs"
+              style={{ display: 'inline-flex', verticalAlign: '-3px', marginRight: 8 }}
+            />
+            {title}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => onChange([...DEFAULT_COLUMNS])}>as at first</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

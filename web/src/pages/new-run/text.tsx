@@ -1,0 +1,66 @@
+// The same job in fio's words, editable: what is typed here changes the fields, and the other way round.
+import { useRef } from 'react';
+import { copyText } from '../../ui/clipboard';
+import { Card } from '../../ui/parts';
+import type { Draft } from './use-draft';
+
+/** The text beside the form. */
+export function JobText({ draft: { text, setText, obstacles } }: { draft: Draft }) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const bad = obstacles.filter((obstacle) => obstacle.line !== null);
+  const marked = new Set(bad.map(({ line }) => line));
+  const lines = text.split('\n');
+  const show = (line: number) => {
+    const start = lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0);
+    area.current?.focus();
+    area.current?.setSelectionRange(start, start + (lines[line]?.length ?? 0));
+  };
+  return (
+    <Card
+      title="The same job in fio’s words"
+      className="job-text"
+      aside={
+        <button type="button" className="chip" onClick={() => void copyText('Job file', text)}>
+          copy
+        </button>
+      }
+    >
+      <div className="editor">
+        <ol aria-hidden>
+          {lines.map((_, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are their numbers
+            <li key={i} className={marked.has(i) ? 'bad' : ''}>
+              {marked.has(i) ? '▸' : i + 1}
+            </li>
+          ))}
+        </ol>
+        <textarea
+          ref={area}
+          aria-label="Job file"
+          aria-invalid={bad.length > 0}
+          spellCheck={false}
+          wrap="off"
+          rows={Math.max(16, lines.length + 1)}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </div>
+      {bad.length > 0 && (
+        <ul className="obstacles">
+          {bad.map(({ line, sentence, remedy }) => (
+            <li key={`${line}${sentence}`}>
+              <button type="button" onClick={() => show(line ?? 0)}>
+                line {(line ?? 0) + 1}
+              </button>{' '}
+              {sentence} <span className="mute">{remedy}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="mute small">
+        Edit here or there; each follows the other. Sections under <code>[name]</code> are jobs that start together;{' '}
+        <code>[global]</code> counts for all after it.
+      </p>
+    </Card>
+  );
+}

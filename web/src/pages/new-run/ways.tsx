@@ -1,0 +1,31 @@
+// The first choice: which way to the disk.
+import { takeWay, WAYS, type Way, wayOf } from '../../model/job-form';
+import { Card } from '../../ui/parts';
+import type { Draft } from './use-draft';
+
+/** Three plain choices. */
+export function WayChoice({ draft: { text, setText, active, job } }: { draft: Draft }) {
+  const chosen = wayOf(job);
+  const choose = (way: Way) => setText(takeWay(text, active, job, way));
+  return (
+    <Card title="Which way to the disk?">
+      <fieldset className="ways">
+        <legend className="hidden">Which way to the disk?</legend>
+        {WAYS.map(({ way, title, sentence }) => (
+          <label key={way} className={way === chosen ? 'on' : ''}>
+            <input type="radio" name="way" checked={way === chosen} onChange={() => choose(way)} />
+            <span>
+              <b>{title}</b>
+              <span className="mute">{sentence}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {chosen === null && (
+        <p className="tone-bad" style={{ color: 'var(--bad-text)', marginTop: 8 }}>
+          Choose one: there is no default, because it decides what the number means.
+        </p>
+      )}
+    </Card>
+  );
+}

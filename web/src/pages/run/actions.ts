@@ -1,0 +1,57 @@
+// What can be done to a run: again (with options changed), stop, change its name, tags and notes, delete. Failures are
+// told where they happen; success leads to where it shows.
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch, rerunRun } from '../../api';
+import { inWords } from '../../model/told';
+
+function tell(error: unknown) {
+  const { title, detail, remedies } = inWords(error);
+  notifications.show({ color: 'red', title, message: [detail, ...remedies].filter(Boolean).join(' '), autoClose: 12_000 });
+}
+
+/** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
+export function useRerun(run: Run) {
+  const navigate = useNavigate();
+  const { mutate, isPending } = useMutation({
+    mutationFn: async (body: RerunRequest) => (await rerunRun({ path: { n: run.number }, body, throwOnError: true })).data,
+    onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
+    onError: tell,
+  });
+  return { rerun: mutate, pending: isPending };
+}
+
+/** Stops a run; what it measured until then is kept. */
+export function useCancel(run: Run) {
+  const { mutate, isPending } = useMutation({
+    mutationFn: async () => (await cancelRun({ path: { n: run.number }, throwOnError: true })).data,
+    onError: tell,
+  });
+  return { cancel: () => mutate(), pending: isPending };
+}
+
+/** Changes name, tags or notes. */
+export function usePatch(run: Run) {
+  const queryClient = useQueryClient();
+  const { mutate } = useMutation({
+    mutationFn: async (body: RunPatch) => (await patchRun({ path: { n: run.number }, body, throwOnError: true })).data,
+    onMutate: (body) => queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? ({ ...old, ...body } as Run) : old)),
+    onError: (error) => {
+      tell(error);
+      void queryClient.invalidateQueries({ queryKey: ['run', run.number] });
+    },
+  });
+  return mutate;
+}
+
+/** Deletes a run that is over, and leads back to the list. */
+export function useDelete(run: Run) {
+  const navigate = useNavigate();
+  const { mutate } = useMutation({
+    mutationFn: async () => deleteRun({ path: { n: run.number }, throwOnError: true }),
+    onSuccess: () => navigate({ to: '/runs' }),
+    onError: tell,
+  });
+  return () => mutate();
+}

@@ -1,0 +1,145 @@
+// Everything else: tags and notes, each job by itself, the settings as resolved, the host as found.
+import { TagsInput, Textarea } from '@mantine/core';
+import type { JobReport, Run } from '../../api';
+import { factsOf } from '../../model/facts';
+import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format';
+import { Facts } from '../../ui/facts';
+import { Card } from '../../ui/parts';
+import { usePatch } from './actions';
+import { type Live, useTick } from './use-live';
+
+/** The lower part of the page. */
+export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }) {
+  useTick(stage);
+  const jobs = fold.outcome?.report.jobs ?? [];
+  const resolved = fold.accepted?.jobs ?? run.resolved ?? [];
+  const host = fold.accepted?.host ?? run.host_facts;
+  const choices = jobs.flatMap((job) => job.choices.map((choice) => ({ ...choice, job: job.name })));
+  return (
+    <>
+      {jobs.length > 1 && <JobTable jobs={jobs} />}
+      <Keep run={run} />
+      <div className="two">
+        <Card title="Times">
+          <Facts facts={timesOf(run)} />
+        </Card>
+        {choices.length > 0 && (
+          <Card title="What the runner chose, and why">
+            <Facts
+              facts={choices.map(({ name, used, reason, job }) => [
+                jobs.length > 1 ? `${job}: ${name}` : name,
+                `${used ? 'used' : 'not used'}: ${reason}`,
+              ])}
+            />
+          </Card>
+        )}
+        {resolved.map((job) => (
+          <Card key={job.name} title={`Job ${job.name}, every setting as resolved`}>
+            <details>
+              <summary>{`${factsOf(job).length} settings`}</summary>
+              <Facts mono facts={factsOf(job)} />
+            </details>
+          </Card>
+        ))}
+        {host && (
+          <Card title="Host as found">
+            <details>
+              <summary>
+                {host.hostname} · kernel {host.kernel}
+              </summary>
+              <Facts mono facts={factsOf(host)} />
+            </details>
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function timesOf(run: Run): [string, string][] {
+  const lasted = run.started_at_ms && run.finished_at_ms ? duration(run.finished_at_ms - run.started_at_ms) : null;
+  const phases = (run.report?.phases ?? []).map(({ phase, duration_ms }): [string, string] => [
+    phase.replaceAll('_', ' '),
+    duration(Math.round(duration_ms)),
+  ]);
+  return [
+    ['asked for', moment(run.created_at_ms)],
+    ['started', moment(run.started_at_ms)],
+    ['finished', moment(run.finished_at_ms)],
+    ...(lasted ? [['took in all', lasted] as [string, string]] : []),
+    ...phases,
+  ];
+}
+
+/** What its owner says about it. */
+function Keep({ run }: { run: Run }) {
+  const patch = usePatch(run);
+  return (
+    <Card title="Tags and notes">
+      <div className="stack">
+        <TagsInput
+          aria-label="Tags"
+          placeholder="Add a tag and press Enter"
+          value={run.tags}
+          onChange={(tags) => patch({ tags })}
+          maxTags={20}
+          clearable
+        />
+        <Textarea
+          key={run.notes}
+          aria-label="Notes"
+          placeholder="What you want to remember about this run"
+          defaultValue={run.notes}
+          autosize
+          minRows={2}
+          onBlur={({ currentTarget: { value } }) => value !== run.notes && patch({ notes: value })}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
+  return (
+    <Card title="Each job by itself">
+      <div className="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              {['job', 'engine', 'clones', 'direction', 'IOPS', 'bandwidth', 'p50', 'p99', 'max', 'errors'].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {jobs.flatMap((job) =>
+              (['read', 'write', 'trim'] as const)
+                .filter((direction) => job[direction].ios > 0)
+                .map((direction) => <JobRow key={job.name + direction} job={job} direction={direction} />),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+function JobRow({ job, direction }: { job: JobReport; direction: 'read' | 'write' | 'trim' }) {
+  const { iops, bytes_per_second, lat_ns } = job[direction];
+  return (
+    <tr>
+      <td>{job.name}</td>
+      <td>{job.engine}</td>
+      <td>{job.clones}</td>
+      <td>{direction}</td>
+      <td>{text(shortCount(iops))}</td>
+      <td>{fioRate(bytes_per_second)}</td>
+      <td>{text(latency(lat_ns.percentiles['50']))}</td>
+      <td>{text(latency(lat_ns.percentiles['99']))}</td>
+      <td>{text(latency(lat_ns.max))}</td>
+      <td>{job.errors}</td>
+    </tr>
+  );
+}

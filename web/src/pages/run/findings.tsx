@@ -1,0 +1,35 @@
+// What a reader of the result must know, each with its remedy.
+import type { Severity } from '../../api';
+import { Badge, Card } from '../../ui/parts';
+import { type Live, useTick } from './use-live';
+
+const SEVERITY: Record<Severity, { word: string; tone: 'bad' | 'cache' | null }> = {
+  serious: { word: 'serious', tone: 'bad' },
+  warning: { word: 'warning', tone: 'cache' },
+  note: { word: 'note', tone: null },
+};
+const GRAVEST_FIRST: Severity[] = ['serious', 'warning', 'note'];
+
+/** The findings of the report; nothing before there is one. */
+export function FindingList({ live: { fold, stage } }: { live: Live }) {
+  useTick(stage);
+  const findings = (fold.outcome?.findings ?? []).toSorted(
+    (a, b) => GRAVEST_FIRST.indexOf(a.severity) - GRAVEST_FIRST.indexOf(b.severity),
+  );
+  if (findings.length === 0) return null;
+  return (
+    <Card title="What to know about this run">
+      {findings.map(({ code, severity, sentence, remedy }) => (
+        <div key={code + sentence} className="finding">
+          <Badge tone={SEVERITY[severity].tone} title={code}>
+            {SEVERITY[severity].word}
+          </Badge>
+          <div>
+            <p>{sentence}</p>
+            {remedy && <p className="mute">{remedy}</p>}
+          </div>
+        </div>
+      ))}
+    </Card>
+  );
+}

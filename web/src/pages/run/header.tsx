@@ -1,0 +1,175 @@
+// Number, name, what the run does in one line, tags, and what can be done to it.
+import { Button, Menu, Modal } from '@mantine/core';
+import { useState } from 'react';
+import type { Run } from '../../api';
+import { asCurl, asFioJob, asRequest } from '../../model/copy-as';
+import { isFinal } from '../../model/fold';
+import { inOneLine, STATUS, titleOf } from '../../model/summary';
+import { copyText } from '../../ui/clipboard';
+import { LinkButton, LinkItem } from '../../ui/link-button';
+import { Badge, Dot } from '../../ui/parts';
+import { useCancel, useDelete, usePatch, useRerun } from './actions';
+import { type Live, useTick } from './use-live';
+
+/** The head of the page. */
+export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live }) {
+  useTick(stage);
+  const over = isFinal(fold.status);
+  return (
+    <div className="row top">
+      <div style={{ flex: '1 1 420px', minWidth: 0 }}>
+        <div className="row tight">
+          <h1 className="row tight">
+            #{run.number} <NameField run={run} />
+          </h1>
+          <StatusBadge status={fold.status} />
+        </div>
+        <p className="mono mute breaks" style={{ marginTop: 2 }}>
+          {inOneLine(run)}
+        </p>
+      </div>
+      <div className="row tight no-print">
+        <RerunButtons run={run} />
+        <CopyMenu run={run} />
+        <ExportMenu run={run} over={over} />
+        {over ? <MoreMenu run={run} /> : <CancelButton run={run} />}
+      </div>
+    </div>
+  );
+}
+
+function StatusBadge({ status }: { status: Run['status'] }) {
+  const { word, kind } = STATUS[status];
+  const tone = kind === 'trouble' ? 'bad' : kind === 'runs' ? 'app' : null;
+  return (
+    <Badge tone={tone}>
+      {kind === 'runs' && <Dot tone="app" pulse />} {word}
+    </Badge>
+  );
+}
+
+/** The name, changed in place: Enter or leaving the field keeps it, Escape does not. */
+function NameField({ run }: { run: Run }) {
+  const patch = usePatch(run);
+  return (
+    <input
+      key={run.name}
+      className="title-edit"
+      aria-label="Name of the run"
+      defaultValue={run.name}
+      placeholder={titleOf({ ...run, name: '' })}
+      maxLength={200}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.value = run.name;
+        if (event.key === 'Enter') event.currentTarget.blur();
+      }}
+      onBlur={({ currentTarget: { value } }) => value.trim() !== run.name && patch({ name: value.trim() })}
+    />
+  );
+}
+
+function RerunButtons({ run }: { run: Run }) {
+  const { rerun, pending } = useRerun(run);
+  const flipped = run.direct ? 0 : 1;
+  return (
+    <>
+      <Button data-key="r" data-does="run the same again" loading={pending} onClick={() => rerun({})}>
+        Rerun
+      </Button>
+      {run.mode !== 'null' && (
+        <Button
+          disabled={pending}
+          onClick={() => rerun({ patch: { direct: flipped }, name: `${titleOf(run)}, ${flipped ? 'direct' : 'buffered'}` })}
+        >
+          Rerun {flipped ? 'direct' : 'buffered'}
+        </Button>
+      )}
+      <LinkButton to="/new" search={{ from: String(run.number) }}>
+        Edit as new
+      </LinkButton>
+    </>
+  );
+}
+
+function CopyMenu({ run }: { run: Run }) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button>Copy as ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void copyText('fio job file', asFioJob(run))}>fio job file</Menu.Item>
+        <Menu.Item onClick={() => void copyText('curl command', asCurl(run, location.origin))}>curl command</Menu.Item>
+        <Menu.Item onClick={() => void copyText('Job JSON', JSON.stringify(asRequest(run), null, 2))}>
+          JSON of the request
+        </Menu.Item>
+        <Menu.Item onClick={() => void copyText('Link', location.href)}>link to this page</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ExportMenu({ run, over }: { run: Run; over: boolean }) {
+  const base = `/api/v1/runs/${run.number}`;
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button>Export ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={base} target="_blank">
+          JSON: the whole run
+        </Menu.Item>
+        <Menu.Item component="a" href={`${base}/export?format=csv`} download={`run-${run.number}.csv`} disabled={!over}>
+          CSV: one line a sample
+        </Menu.Item>
+        <Menu.Item component="a" href={`${base}/export?format=ndjson`} download={`run-${run.number}.ndjson`}>
+          NDJSON: every event
+        </Menu.Item>
+        <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function CancelButton({ run }: { run: Run }) {
+  const { cancel, pending } = useCancel(run);
+  return (
+    <Button data-key="x" data-does="cancel the run" c="var(--bad-text)" loading={pending} onClick={cancel}>
+      Cancel
+    </Button>
+  );
+}
+
+function MoreMenu({ run }: { run: Run }) {
+  const [asking, setAsking] = useState(false);
+  const remove = useDelete(run);
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button aria-label="More actions">⋯</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <LinkItem to="/compare" search={{ runs: String(run.number) }}>
+            Compare with…
+          </LinkItem>
+          <Menu.Item c="var(--bad-text)" onClick={() => setAsking(true)}>
+            Delete this run…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={asking} onClose={() => setAsking(false)} title={`Delete run #${run.number}?`}>
+        <div className="stack">
+          <p>Its report, its samples and its events are gone for good. Files that it wrote stay where they are.</p>
+          <div className="row">
+            <Button c="var(--bad-text)" onClick={remove} data-autofocus>
+              Delete #{run.number}
+            </Button>
+            <Button onClick={() => setAsking(false)}>Keep it</Button>
+          </div>
+        </div>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+// How the latencies spread: histogram, percentile curve and the table of percentiles. Of the report when there is one;
+// while the run goes on, the charts over time say enough.
+import { lazy, Suspense, useMemo } from 'react';
+import type { Report, Run } from '../../api';
+import { latencyTable } from '../../model/latency-table';
+import { Card } from '../../ui/parts';
+import { type Live, useTick } from './use-live';
+
+const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
+
+/** The latencies of a finished run. */
+export function LatencyPart({ live: { fold, stage } }: { run: Run; live: Live }) {
+  useTick(stage);
+  const report = fold.outcome?.report;
+  return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? <Latencies report={report} /> : null;
+}
+
+function Latencies({ report }: { report: Report }) {
+  const of = useMemo(() => {
+    const colors = { read: 'app', write: 'cache', trim: 'block' } as const;
+    const used = (['read', 'write', 'trim'] as const).filter((name) => report[name].ios > 0);
+    return used.map((name, i) => ({
+      label: `${name}s`,
+      buckets: report[name].lat_ns.buckets,
+      color: colors[name],
+      dashed: i > 0,
+    }));
+  }, [report]);
+  return (
+    <>
+      <Suspense fallback={<div style={{ minHeight: 220 }} />}>
+        <LatencyCharts of={of} title="Latency" />
+      </Suspense>
+      <PercentileTable report={report} />
+    </>
+  );
+}
+
+function PercentileTable({ report }: { report: Report }) {
+  const { heads, rows } = useMemo(() => latencyTable(report), [report]);
+  return (
+    <Card title="Latency by percentile">
+      <div className="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">percentile</th>
+              {heads.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, values]) => (
+              <tr key={name}>
+                <th scope="row" style={{ textAlign: 'left' }}>
+                  {name}
+                </th>
+                {values.map((value, i) => (
+                  <td key={heads[i]}>{value}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}

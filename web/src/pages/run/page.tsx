@@ -1,0 +1,58 @@
+// One run, live or finished: the same parts, filled by the same fold.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Run } from '../../api';
+import { runQuery } from '../../api/queries';
+import { titleOf } from '../../model/summary';
+import { inWords } from '../../model/told';
+import { Empty, Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { Courses } from './courses';
+import { Details } from './details';
+import { FindingList } from './findings';
+import { GaugeCard } from './gauge-card';
+import { RunHeader } from './header';
+import { LatencyPart } from './latency';
+import { Phases } from './phases';
+import { Say } from './say';
+import { Tiles } from './tiles';
+import { useLive } from './use-live';
+import './run.css';
+
+const route = getRouteApi('/runs/$n');
+
+/** The page of one run. */
+export function RunPage() {
+  const { n } = route.useParams();
+  const number = Number(n);
+  const { data: run, error, refetch } = useQuery({ ...runQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  if (run) return <RunView key={run.number} run={run} />;
+  return (
+    <Page title={`Run #${n}`}>
+      <h1>Run #{n}</h1>
+      {error ? <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} /> : null}
+      {!(number > 0) && <Empty title="That is no number of a run" actions={<Link to="/runs">All runs</Link>} />}
+    </Page>
+  );
+}
+
+function RunView({ run }: { run: Run }) {
+  const live = useLive(run);
+  return (
+    <Page title={`#${run.number} ${titleOf(run)}`}>
+      <RunHeader run={run} live={live} />
+      <Phases live={live} />
+      <Say run={run} live={live} />
+      <div className="run-grid">
+        <GaugeCard run={run} live={live} />
+        <div className="stack">
+          <Tiles live={live} />
+          <Courses run={run} live={live} />
+          <FindingList live={live} />
+          <LatencyPart run={run} live={live} />
+          <Details run={run} live={live} />
+        </div>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,104 @@
+// The first sentence under the title: what the run means, why there is no result, or what it waits for, with the one
+// button that matters.
+import { Button } from '@mantine/core';
+import type { Failure, Run } from '../../api';
+import { isFinal, type RunFold } from '../../model/fold';
+import { count } from '../../model/format';
+import { STATUS } from '../../model/summary';
+import { refusalInWords } from '../../model/told';
+import { gaugeInWords, type VerdictLine, verdictLines } from '../../model/verdict';
+import { Notice, type Tone } from '../../ui/parts';
+import { useRerun } from './actions';
+import { gaugeNow } from './gauge-card';
+import { type Live, useTick } from './use-live';
+
+const LAYER_TONES: Tone[] = ['app', 'cache', 'block', 'device'];
+
+/** What there is to say first. */
+export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live }) {
+  useTick(stage);
+  const lines = verdictLines(fold.outcome?.verdict ?? run.verdict);
+  return (
+    <>
+      {link === 'lost' && !isFinal(fold.status) && (
+        <Notice
+          alert
+          tone="bad"
+          badge="connection lost"
+          say="The run goes on; this page is trying to listen again."
+          more="What is missed meanwhile is filled in when the server answers."
+        />
+      )}
+      {fold.status === 'queued' && <Queued run={run} />}
+      {STATUS[fold.status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
+      {lines.map((line) => (
+        <VerdictNotice key={line.direction} line={line} run={run} named={lines.length > 1} />
+      ))}
+      {lines.length === 0 && fold.outcome && <Plain run={run} fold={fold} />}
+    </>
+  );
+}
+
+function Queued({ run }: { run: Run }) {
+  const place = run.queue;
+  return (
+    <Notice
+      badge="queued"
+      say={place ? `Place ${place.position} in the queue: ${place.reason}.` : 'Waits for its turn.'}
+      more="It starts by itself; nothing is lost when this page is closed."
+    />
+  );
+}
+
+function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
+  const failure: Failure | null = fold.failure ?? run.failure ?? null;
+  const reason = fold.reason ?? run.reason;
+  const refusals = failure?.refusals ?? [];
+  const [first, ...others] = refusals;
+  const more = [
+    ...(first && reason && reason !== first.sentence ? [reason] : []),
+    ...(first ? [first.remedy] : []),
+    ...others.map(refusalInWords),
+  ];
+  return (
+    <Notice
+      alert
+      tone="bad"
+      badge={STATUS[fold.status].word}
+      say={first?.sentence ?? reason ?? 'The run ended early.'}
+      more={[...more, fold.outcome ? 'The figures cover what was measured until then.' : ''].filter(Boolean).map((line) => (
+        <p key={line} className="breaks">
+          {line}
+        </p>
+      ))}
+    />
+  );
+}
+
+function VerdictNotice({ line, run, named }: { line: VerdictLine; run: Run; named: boolean }) {
+  const { rerun, pending } = useRerun(run);
+  const cached = line.layer === 1 && !run.direct;
+  const evidence = line.evidence.map(([name, value]) => `${name.replaceAll('_', ' ')} ${count(value)}`).join(' · ');
+  return (
+    <Notice
+      tone={line.layer === null ? null : LAYER_TONES[line.layer]}
+      badge={named ? `${line.direction}s: ${line.word}` : line.word}
+      say={line.sentence}
+      more={evidence && <span className="small">{evidence}</span>}
+      actions={
+        cached && (
+          <Button variant="filled" loading={pending} onClick={() => rerun({ patch: { direct: 1 } })}>
+            Rerun direct
+          </Button>
+        )
+      }
+    />
+  );
+}
+
+/** No verdict came with the report: the gauge is put into words. */
+function Plain({ run, fold }: { run: Run; fold: RunFold }) {
+  const gauge = gaugeNow(run, fold);
+  const words = gaugeInWords(gauge, fold.outcome?.report.device?.name ?? null);
+  return words && <Notice tone={LAYER_TONES[gauge.ended]} say={words} />;
+}

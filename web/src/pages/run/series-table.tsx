@@ -1,0 +1,43 @@
+// The course as a table: for those who do not see the charts, and for copying. One row a point, as drawn.
+import type { Panel } from '../../charts/panels';
+import type { Stage } from '../../charts/stage';
+import type { SeriesView } from '../../model/series';
+import { Card } from '../../ui/parts';
+import { useTick } from './use-live';
+
+/** All lines of all panels, column by column. */
+export function SeriesTable({ view, panels, stage }: { view: SeriesView; panels: readonly Panel[]; stage: Stage }) {
+  useTick(stage);
+  const rows = Array.from({ length: view.length }, (_, at) => at);
+  return (
+    <Card title="Course as a table">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className="series-table" tabIndex={0} aria-label="Course, scrollable">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">time</th>
+              {panels.flatMap((panel) =>
+                panel.lines.map((line) => (
+                  <th key={panel.key + line.label} scope="col">
+                    {panel.title.replace(/ \(.*/, '')} {line.label}
+                  </th>
+                )),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((at) => (
+              <tr key={at}>
+                <th scope="row">{view.seconds(at).toFixed(2)} s</th>
+                {panels.flatMap((panel) =>
+                  panel.lines.map((line) => <td key={panel.key + line.label}>{panel.format(view.value(at, line.columns))}</td>),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Card>
+  );
+}

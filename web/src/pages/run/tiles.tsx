@@ -1,0 +1,24 @@
+// The big figures.
+import { tilesOf } from '../../model/tiles';
+import { type Live, useTick } from './use-live';
+
+/** IOPS, bandwidth, latency and processor: of the last second, or of the whole run when it is over. */
+export function Tiles({ live: { fold, stage } }: { live: Live }) {
+  useTick(stage);
+  return (
+    <section className="tiles" aria-label="Figures">
+      {tilesOf(fold).map(({ label, figure, below }) => (
+        <div key={label} className="card tile">
+          <b>
+            {figure.value}
+            {figure.unit && <small>{figure.unit}</small>}
+          </b>
+          <span>{label}</span>
+          <span className="below clip" title={below}>
+            {below}
+          </span>
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+// The component library in our clothes: its variables follow our tokens, so that there is one look and one place for it.
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+
+/** Sizes and defaults of the library's components. */
+export const theme = createTheme({
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--mono)',
+  fontSizes: { xs: '13px', sm: '13px', md: '13px' },
+  lineHeights: { xs: '1.45', sm: '1.45', md: '1.45' },
+  defaultRadius: 7,
+  cursorType: 'pointer',
+  autoContrast: false,
+  components: {
+    Button: { defaultProps: { size: 'compact-sm', variant: 'default', fw: 500, px: 11, h: 30 } },
+    ActionIcon: { defaultProps: { size: 'sm', variant: 'default' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    NativeSelect: { defaultProps: { size: 'xs' } },
+    Autocomplete: { defaultProps: { size: 'xs' } },
+    TagsInput: { defaultProps: { size: 'xs' } },
+    Checkbox: { defaultProps: { size: 'xs' } },
+    Menu: { defaultProps: { shadow: 'none', position: 'bottom-end', withinPortal: true } },
+    Modal: { defaultProps: { shadow: 'none', centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+  },
+});
+
+const ours = {
+  '--mantine-color-body': 'var(--surface)',
+  '--mantine-color-text': 'var(--text)',
+  '--mantine-color-dimmed': 'var(--mute)',
+  '--mantine-color-default': 'var(--surface)',
+  '--mantine-color-default-hover': 'var(--raise)',
+  '--mantine-color-default-color': 'var(--text)',
+  '--mantine-color-default-border': 'var(--control)',
+  '--mantine-color-placeholder': 'var(--mute)',
+  '--mantine-color-error': 'var(--bad-text)',
+  '--mantine-primary-color-filled': 'var(--focus)',
+  '--mantine-primary-color-filled-hover': 'color-mix(in srgb, var(--focus) 88%, var(--text))',
+  '--mantine-primary-color-contrast': 'var(--on-focus)',
+  '--mantine-color-blue-filled': 'var(--focus)',
+  '--mantine-color-blue-filled-hover': 'color-mix(in srgb, var(--focus) 88%, var(--text))',
+  '--mantine-color-white': 'var(--on-focus)',
+};
+
+/** The library's variables, in our tokens. */
+export const variables: CSSVariablesResolver = () => ({ variables: ours, light: ours, dark: ours });
