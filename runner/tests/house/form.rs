@@ -27,7 +27,8 @@ fn web() -> Vec<Source> {
 #[test]
 fn every_module_opens_with_what_lives_there() {
     let silent_rust = rust().into_iter().filter(|file| !file.text.starts_with("//!"));
-    let silent_web = web().into_iter().filter(|file| !file.text.starts_with("//") && !file.text.starts_with("/*"));
+    // A test of the pages lies beside what it tests and is named after it.
+    let silent_web = web().into_iter().filter(|file| !file.text.starts_with("//") && !file.path.contains(".test."));
     let offences = silent_rust.chain(silent_web).map(|file| file.path).collect();
     refuse(offences, "Open it with 1 to 8 lines: what lives here, the idea, and what is not here.");
 }
