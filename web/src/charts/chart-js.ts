@@ -33,7 +33,7 @@ Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
 /** Width of the value axis in pixels: the same in all charts, so that one moment stands at one place. */
-const AXIS_WIDTH = 58;
+const AXIS_WIDTH = 66;
 
 /** The value of one of our colour tokens, such as `app`. */
 export function token(name: string): string {
@@ -58,13 +58,22 @@ export function timeAxis(range: Axis, label: (seconds: number) => string) {
   };
 }
 
-/** A value axis with our labels; logarithmic axes are labelled at the decades. */
-export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string, limits: Axis = {}) {
-  const isDecade = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+/** Axes that span less than this many decades are labelled at 1, 2 and 5 too. */
+const FEW_DECADES = 1.6;
+
+/** Whether a tick of a logarithmic axis gets a label. */
+function isLabelled(value: number, ticks: readonly { value: number }[]): boolean {
+  const [first, last] = [ticks[0]?.value ?? 1, ticks.at(-1)?.value ?? 1];
+  const leading = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  return leading === 1 || (Math.log10(last / first) < FEW_DECADES && (leading === 2 || leading === 5));
+}
+
+/** A value axis with our labels. */
+export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string) {
+  const isLog = scale === 'log';
   return {
-    type: scale === 'log' ? ('logarithmic' as const) : ('linear' as const),
-    beginAtZero: scale === 'linear',
-    ...limits,
+    type: isLog ? ('logarithmic' as const) : ('linear' as const),
+    beginAtZero: !isLog,
     grid: { color: token('line'), drawTicks: false },
     border: { display: false },
     afterFit: (axis: { width: number }) => {
@@ -73,8 +82,10 @@ export function valueAxis(scale: 'linear' | 'log', label: (value: number) => str
     ticks: {
       color: token('mute'),
       padding: 6,
-      maxTicksLimit: 6,
-      callback: (value: number | string) => (scale === 'log' && !isDecade(Number(value)) ? null : label(Number(value))),
+      maxTicksLimit: isLog ? 40 : 6,
+      precision: 0,
+      callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
+        isLog && !isLabelled(Number(value), ticks) ? null : label(Number(value)),
     },
   };
 }

@@ -118,7 +118,12 @@ function curveOptions(furthest: number): ChartOptions<'line'> {
         afterBuildTicks: (axis) => {
           axis.ticks = NINES.filter(([nines]) => nines <= furthest).map(([value]) => ({ value }));
         },
-        ticks: { color: token('mute'), maxRotation: 0, callback: (value) => NINES.find(([nines]) => nines === value)?.[1] ?? '' },
+        ticks: {
+          color: token('mute'),
+          maxRotation: 0,
+          autoSkip: false,
+          callback: (value) => NINES.find(([nines]) => nines === value)?.[1] ?? '',
+        },
       },
       y: valueAxis('log', inWords) as object,
     },

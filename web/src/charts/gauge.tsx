@@ -1,7 +1,7 @@
 // The depth gauge: a section through the host drawn like a sounding. At every boundary stands what crossed it; the lead
 // hangs in the layer where most bytes ended. Live, final and side by side it is the same picture.
-import { memo } from 'react';
-import { bytes, count, share, shortCount, text } from '../model/format';
+import { memo, useId } from 'react';
+import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format';
 import { type Crossing, type Gauge, LAYERS } from '../model/gauge';
 import { DEPTHS, type Flow, flowsOf, HEIGHT, LAYER_COLORS, leadDepth, ROPE_X, TOP, WIDTH } from './gauge-shape';
 import './charts.css';
@@ -10,7 +10,9 @@ import './charts.css';
 const TINTS = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['application', 'page cache', 'filesystem|and block layer', 'device'];
 /** Characters of a note that fit between the edge and the rope. */
-const NOTE_WIDTH = 19;
+const NOTE_WIDTH = 17;
+/** Between two knots of the rope. */
+const KNOT = 24;
 /** I/Os up to here are written with every digit. */
 const WRITTEN_OUT = 9_999_999;
 
@@ -63,7 +65,11 @@ function wrap(note: string): string[] {
 }
 
 function FlowColumn({ flow: { kind, x, paths }, gauge }: { flow: Flow; gauge: Gauge }) {
-  const crossings = [gauge.issued, gauge.past, gauge.reached];
+  const crossings = [
+    { boundary: 'issued', y: DEPTHS[1], crossing: gauge.issued },
+    { boundary: 'past the cache', y: DEPTHS[2], crossing: gauge.past },
+    { boundary: 'reached the device', y: DEPTHS[3], crossing: gauge.reached },
+  ];
   return (
     <g>
       <text x={x} y={20} textAnchor="middle" className="note" style={{ fontWeight: 600 }}>
@@ -79,17 +85,8 @@ function FlowColumn({ flow: { kind, x, paths }, gauge }: { flow: Flow; gauge: Ga
           strokeDasharray={bypassed || unknown ? '3 3' : undefined}
         />
       ))}
-      {crossings.map((crossing, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the three boundaries are their places
-        <Crossed
-          key={i}
-          x={x}
-          y={DEPTHS[i + 1] ?? HEIGHT}
-          kind={kind}
-          crossing={crossing}
-          issued={gauge.issued}
-          first={i === 0}
-        />
+      {crossings.map(({ boundary, y, crossing }) => (
+        <Crossed key={boundary} x={x} y={y} kind={kind} crossing={crossing} issued={gauge.issued} first={boundary === 'issued'} />
       ))}
     </g>
   );
@@ -110,7 +107,7 @@ function Crossed({
   issued: Crossing;
   first: boolean;
 }) {
-  const label = crossing ? written(kind, crossing[kind]) : 'not known';
+  const label = crossing ? written(kind, crossing[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
   const ratio = crossing && issued[kind] > 0 ? crossing[kind] / issued[kind] : null;
   const part = first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005) ? null : share(ratio);
   const width = label.length * 6.1 + 14;
@@ -134,20 +131,22 @@ function written(kind: keyof Crossing, n: number): string {
   return n > WRITTEN_OUT ? text(shortCount(n)) : count(n);
 }
 
+/** The lead on its rope: the rope is as long as the section is deep and runs out from above, knots and all. */
 function Lead({ depth }: { depth: number }) {
-  const knots = Array.from({ length: Math.max(0, Math.floor((depth - TOP - 12) / 24)) }, (_, i) => TOP + 18 + 24 * i);
+  const knots = Array.from({ length: Math.floor(HEIGHT / KNOT) }, (_, i) => -(i + 1) * KNOT);
+  const clip = useId();
   return (
-    <g aria-hidden>
-      <path d={`M${ROPE_X} ${TOP - 4}V${depth}`} stroke="var(--text)" strokeWidth={1.6} />
-      {knots.map((y) => (
-        <path key={y} d={`M${ROPE_X - 3} ${y}h6`} stroke="var(--text)" strokeWidth={1.2} />
-      ))}
-      <path
-        className="lead"
-        style={{ transform: `translate(${ROPE_X}px, ${depth - 4}px)` }}
-        d="M0 0l6 15a2 2 0 0 1-2 2.6h-8a2 2 0 0 1-2-2.6z"
-        fill="var(--text)"
-      />
+    <g aria-hidden clipPath={`url(#${clip})`} stroke="var(--text)">
+      <clipPath id={clip}>
+        <rect y={TOP - 4} width={WIDTH} height={HEIGHT} />
+      </clipPath>
+      <g className="lead" style={{ transform: `translate(${ROPE_X}px, ${depth}px)` }}>
+        <path d={`M0 0V${-HEIGHT}`} strokeWidth={1.6} />
+        {knots.map((y) => (
+          <path key={y} d={`M-3 ${y}h6`} strokeWidth={1.2} />
+        ))}
+        <path d="M0 -4l6 15a2 2 0 0 1-2 2.6h-8a2 2 0 0 1-2-2.6z" fill="var(--text)" stroke="none" />
+      </g>
     </g>
   );
 }

@@ -17,7 +17,7 @@ export function Legend({ entries, ref }: { entries: readonly LegendEntry[]; ref?
       {entries.map(({ label, color, dashed }) => (
         <span key={label}>
           <i style={{ borderTopColor: `var(--${color})`, borderTopStyle: dashed ? 'dashed' : 'solid' }} />
-          {label} <b />
+          {label} {ref && <b />}
         </span>
       ))}
     </span>

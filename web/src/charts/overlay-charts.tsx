@@ -37,7 +37,7 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
   const stage = useMemo(() => new Stage(), []);
   const whole = useCallback(() => ({ from: 0, to: longest_s }), [longest_s]);
   return (
-    <div className="charts" key={scheme}>
+    <div className="charts two-by-two" key={scheme}>
       {OVERLAID.map(({ panel, title, columns }) => {
         const drawn = PANELS.find(({ key }) => key === panel);
         return drawn && <Overlay key={panel} panel={drawn} {...{ title, columns, runs, stage, whole }} />;

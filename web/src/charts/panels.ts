@@ -49,7 +49,7 @@ export function panelsOf(directions: Directions): Panel[] {
     { key: 'memory', title: 'Memory of the host', scale: 'binary', format: written(bytes), lines: MEMORY },
     {
       key: 'processor',
-      title: 'Processor (100 % = one core) and pressure',
+      title: 'Processor and I/O pressure',
       scale: 'linear',
       format: written(percent),
       lines: PROCESSOR,
@@ -68,13 +68,12 @@ const MEMORY: PanelLine[] = [
   { label: 'Cached', columns: ['cached'], color: 'cache' },
   { label: 'Buffers', columns: ['buffers'], color: 'block' },
   { label: 'Dirty', columns: ['dirty'], color: 'bad' },
-  { label: 'Writeback', columns: ['writeback'], color: 'device', dashed: true },
 ];
 const PROCESSOR: PanelLine[] = [
   { label: 'user', columns: ['process_user'], color: 'app' },
   { label: 'system', columns: ['process_system'], color: 'block' },
-  { label: 'whole host', columns: ['machine_busy'], color: 'mute', thin: true },
-  { label: 'I/O pressure', columns: ['io_some'], color: 'bad', dashed: true },
+  { label: 'host', columns: ['machine_busy'], color: 'mute', thin: true },
+  { label: 'pressure', columns: ['io_some'], color: 'bad', dashed: true },
 ];
 
 function flows({ reads, writes, trims }: Directions, unit: 'iops' | 'bytes_per_second'): PanelLine[] {

@@ -27,6 +27,7 @@ export interface TimeChartProps {
 /** The chart. Memoised: it draws by itself and must not be rendered because something above it was. */
 export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }: TimeChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
+  const card = useRef<HTMLElement>(null);
   const legend = useRef<HTMLSpanElement>(null);
   const strokes = useMemo(() => strokesOf(lines), [lines]);
   const data = useMemo(() => dataOf(strokes), [strokes]);
@@ -46,7 +47,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
       tell();
     };
     flush();
-    const stops = [stage.onFlush(flush), stage.onPoint(point)];
+    const stops = [onlyInSight(card.current, flush, stage.onFlush), stage.onPoint(point)];
     return () => {
       for (const stop of stops) stop();
     };
@@ -54,7 +55,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
 
   const entries: LegendEntry[] = lines.map(({ label, color, dashed }) => ({ label, color, dashed }));
   return (
-    <section className="card chart">
+    <section ref={card} className="card chart">
       <h2>
         {panel.title}
         <Legend ref={legend} entries={entries} />
@@ -73,6 +74,22 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
     </section>
   );
 });
+
+/** Calls back at every flush while an element can be seen, and when it comes into sight. Returns how to stop it. */
+function onlyInSight(element: HTMLElement | null, draw: () => void, onFlush: Stage['onFlush']): () => void {
+  let inSight = true;
+  const stop = onFlush(() => inSight && draw());
+  if (!element || typeof IntersectionObserver === 'undefined') return stop;
+  const observer = new IntersectionObserver(([entry]) => {
+    inSight = entry?.isIntersecting ?? true;
+    if (inSight) draw();
+  });
+  observer.observe(element);
+  return () => {
+    observer.disconnect();
+    stop();
+  };
+}
 
 /** One drawn polyline: a line itself, or one edge of the band between its least and greatest values. */
 interface Stroke {
@@ -94,6 +111,8 @@ function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
     borderColor: token(color),
     borderDash: dashed ? [5, 4] : [],
     borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
+    // The lower is drawn later: dashes stay visible over the line that they match, bands lie below all.
+    order: which === 'mean' ? (dashed ? 0 : 1) : 2,
     fill: which === 'max' ? '-1' : false,
     backgroundColor: faded(color, 0.16),
   }));

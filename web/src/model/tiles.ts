@@ -2,7 +2,7 @@
 // bytes are sums of all directions; percentiles are those of all I/Os together, from their joined histograms.
 import type { Report } from '../api';
 import type { RunFold } from './fold';
-import { count, decimalRate, type Figure, latency, percent, rate, shortCount, text, UNKNOWN } from './format';
+import { count, decimalRate, type Figure, latency, percent, rate, shortCount, text } from './format';
 import { type Buckets, mergeBuckets, percentiles } from './histogram';
 import { joinWindows, type Window } from './window';
 
@@ -28,6 +28,8 @@ interface Measured {
   iops_note: string;
 }
 
+const known = (word: string, ns: number | null) => (ns === null ? '' : word + text(latency(ns)));
+
 /** How much of a live run counts as now, in ms. */
 const NOW_MS = 1000;
 
@@ -39,9 +41,13 @@ export function tilesOf(fold: RunFold): Tile[] {
   const perIo = measured.cpu_ns_per_io === null ? '' : `${text(latency(measured.cpu_ns_per_io))} per I/O`;
   return [
     { label: 'IOPS', figure: shortCount(measured.iops), below: measured.iops_note },
-    { label: 'bandwidth', figure: rate(measured.bytes_per_second), below: text(decimalRate(measured.bytes_per_second)) },
-    { label: 'p50 latency', figure: latency(p50), below: 'half of all I/Os were faster' },
-    { label: 'p99 latency', figure: latency(p99), below: `p99.9 ${text(latency(p999))} · max ${text(latency(measured.max_ns))}` },
+    {
+      label: 'bandwidth',
+      figure: rate(measured.bytes_per_second),
+      below: measured.bytes_per_second === null ? '' : text(decimalRate(measured.bytes_per_second)),
+    },
+    { label: 'p50 latency', figure: latency(p50), below: known('longest ', measured.max_ns) },
+    { label: 'p99 latency', figure: latency(p99), below: known('p99.9 ', p999) },
     { label: 'CPU of one core', figure: percent(measured.cpu), below: perIo },
   ];
 }
@@ -70,8 +76,7 @@ export function latencyOf(report: Pick<Report, 'read' | 'write' | 'trim'>): Buck
 
 function ofNow(fold: RunFold): Measured {
   const now = lastWindow(fold);
-  if (!now)
-    return { iops: null, bytes_per_second: null, lat: [], max_ns: null, cpu: null, cpu_ns_per_io: null, iops_note: UNKNOWN };
+  if (!now) return { iops: null, bytes_per_second: null, lat: [], max_ns: null, cpu: null, cpu_ns_per_io: null, iops_note: '' };
   const flows = [now.read, now.write, now.trim];
   const ios = flows.reduce((sum, flow) => sum + flow.ios, 0);
   const lat = flows.reduce<Buckets>((sum, flow) => mergeBuckets(sum, flow.lat_ns), []);

@@ -5,7 +5,7 @@ export function Facts({ facts, mono }: { facts: readonly (readonly [name: string
   return (
     <dl className={`facts ${mono ? 'mono' : ''}`}>
       {facts.map(([name, value]) => (
-        <div key={name} style={{ display: 'contents' }}>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

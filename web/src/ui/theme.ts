@@ -41,6 +41,9 @@ const ours = {
   '--mantine-color-blue-filled': 'var(--focus)',
   '--mantine-color-blue-filled-hover': 'color-mix(in srgb, var(--focus) 88%, var(--text))',
   '--mantine-color-white': 'var(--on-focus)',
+  '--mantine-color-disabled': 'var(--raise)',
+  '--mantine-color-disabled-color': 'var(--mute)',
+  '--mantine-color-disabled-border': 'var(--line)',
 };
 
 /** The library's variables, in our tokens. */

@@ -52,7 +52,13 @@ function Choice({ run, ticked, onToggle }: { run: RunSummary; ticked: boolean; o
   const line = `#${run.number} ${titleOf(run)}`;
   return (
     <li>
-      <Checkbox checked={ticked} onChange={onToggle} label={line} />
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the checkbox in it is the control */}
+      <label>
+        <Checkbox checked={ticked} onChange={onToggle} />
+        <span className="clip" title={line}>
+          {line}
+        </span>
+      </label>
       <span className="mono mute clip">{inOneLine(run)}</span>
       <span>{text(shortCount(run.iops))} IOPS</span>
       <span>{text(rate(run.bytes_per_second))}</span>

@@ -1,5 +1,4 @@
 // The depth gauges side by side, each under the name of its run.
-import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
@@ -20,7 +19,7 @@ interface GaugesProps {
 export function Gauges({ comparison: { runs, baseline }, onRemove, onBaseline }: GaugesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="gauges" aria-label="Depth gauges" tabIndex={0}>
+    <section className={`gauges ${runs.length > 3 ? 'many' : ''}`} aria-label="Depth gauges" tabIndex={0}>
       {runs.map((compared, place) => (
         <GaugeOfRun
           key={compared.run.number}
@@ -52,12 +51,23 @@ function GaugeOfRun({
           #{run.number} {titleOf(run)}
         </Link>
       </div>
-      <div className="row tight" style={{ marginBottom: 8 }}>
-        {isBaseline ? <Badge tone="app">baseline</Badge> : <Button onClick={() => onBaseline(run.number)}>Make baseline</Button>}
-        {answered && <span className="mute small">{answered}</span>}
-        <Button className="push no-print" aria-label={`Take #${run.number} out`} onClick={() => onRemove(run.number)}>
+      <div className="row tight" style={{ marginBottom: 8, flexWrap: 'nowrap' }}>
+        {isBaseline ? (
+          <Badge tone="app">baseline</Badge>
+        ) : (
+          <button type="button" className="chip" onClick={() => onBaseline(run.number)}>
+            make baseline
+          </button>
+        )}
+        {answered && <span className="mute small clip">{answered}</span>}
+        <button
+          type="button"
+          className="chip push no-print"
+          aria-label={`Take #${run.number} out`}
+          onClick={() => onRemove(run.number)}
+        >
           ×
-        </Button>
+        </button>
       </div>
       <DepthGauge gauge={gauge} words={gaugeInWords(gauge, compared.device?.name ?? null) ?? 'Nothing was issued.'} />
     </section>

@@ -35,7 +35,13 @@ function MetricRow({ metric: { values, unit, change_percent, better }, name }: {
   return (
     <tr>
       <th scope="row">
-        {name} {better && <span className="mute small">{better} is better</span>}
+        {name}{' '}
+        {better && (
+          <span className="mute" title={`${better} is better`}>
+            <span aria-hidden>{better === 'higher' ? '↑' : '↓'}</span>
+            <span className="hidden">{better} is better</span>
+          </span>
+        )}
       </th>
       {values.map((value, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs

@@ -91,12 +91,14 @@ function Side({
         say={comparable.sentence}
         more={more}
       />
-      <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
-      <div className="compare-grid">
-        <Card title="Numbers" aside={<span className="small">against #{comparison.baseline}</span>}>
-          <Numbers comparison={comparison} />
-        </Card>
-        <Differences comparison={comparison} />
+      <div className="side-by-side">
+        <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
+        <div className="tables">
+          <Card title="Numbers" aside={<span className="small">against #{comparison.baseline}</span>}>
+            <Numbers comparison={comparison} />
+          </Card>
+          <Differences comparison={comparison} />
+        </div>
       </div>
       <Overlays comparison={comparison} />
     </>

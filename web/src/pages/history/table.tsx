@@ -132,7 +132,6 @@ const RunRow = memo(
       void navigate({ to: '/runs/$n', params: { n: String(run.number) } });
     };
     return (
-      // biome-ignore lint/a11y/useKeyWithClickEvents: the name in the row is a link; the row is only a larger target for it
       <tr aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
         <td>
           <Checkbox

@@ -25,7 +25,8 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
   const [asTable, setAsTable] = useState(false);
   useZoomInAddress(live.stage);
   const { view, whole, error } = useSeries(run, live);
-  const panels = useMemo(() => panelsOf(directionsOf(run)), [run.resolved, run.rw]);
+  const { resolved, rw } = run;
+  const panels = useMemo(() => panelsOf(directionsOf({ resolved, rw })), [resolved, rw]);
   return (
     <section className="stack" aria-label="Course over time">
       <Tools stage={live.stage} asTable={asTable} setAsTable={setAsTable} />

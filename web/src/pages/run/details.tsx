@@ -6,14 +6,15 @@ import { duration, fioRate, latency, moment, shortCount, text } from '../../mode
 import { Facts } from '../../ui/facts';
 import { Card } from '../../ui/parts';
 import { usePatch } from './actions';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage } from './use-live';
 
 /** The lower part of the page. */
 export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  useTick(stage);
-  const jobs = fold.outcome?.report.jobs ?? [];
-  const resolved = fold.accepted?.jobs ?? run.resolved ?? [];
-  const host = fold.accepted?.host ?? run.host_facts;
+  const outcome = useFromStage(stage, () => fold.outcome);
+  const accepted = useFromStage(stage, () => fold.accepted);
+  const jobs = outcome?.report.jobs ?? [];
+  const resolved = accepted?.jobs ?? run.resolved ?? [];
+  const host = accepted?.host ?? run.host_facts;
   const choices = jobs.flatMap((job) => job.choices.map((choice) => ({ ...choice, job: job.name })));
   return (
     <>

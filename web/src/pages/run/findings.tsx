@@ -1,7 +1,7 @@
 // What a reader of the result must know, each with its remedy.
 import type { Severity } from '../../api';
 import { Badge, Card } from '../../ui/parts';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage } from './use-live';
 
 const SEVERITY: Record<Severity, { word: string; tone: 'bad' | 'cache' | null }> = {
   serious: { word: 'serious', tone: 'bad' },
@@ -12,8 +12,8 @@ const GRAVEST_FIRST: Severity[] = ['serious', 'warning', 'note'];
 
 /** The findings of the report; nothing before there is one. */
 export function FindingList({ live: { fold, stage } }: { live: Live }) {
-  useTick(stage);
-  const findings = (fold.outcome?.findings ?? []).toSorted(
+  const outcome = useFromStage(stage, () => fold.outcome);
+  const findings = (outcome?.findings ?? []).toSorted(
     (a, b) => GRAVEST_FIRST.indexOf(a.severity) - GRAVEST_FIRST.indexOf(b.severity),
   );
   if (findings.length === 0) return null;

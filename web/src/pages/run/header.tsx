@@ -9,20 +9,20 @@ import { copyText } from '../../ui/clipboard';
 import { LinkButton, LinkItem } from '../../ui/link-button';
 import { Badge, Dot } from '../../ui/parts';
 import { useCancel, useDelete, usePatch, useRerun } from './actions';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage } from './use-live';
 
 /** The head of the page. */
 export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  useTick(stage);
-  const over = isFinal(fold.status);
+  const status = useFromStage(stage, () => fold.status);
+  const over = isFinal(status);
   return (
     <div className="row top">
       <div style={{ flex: '1 1 420px', minWidth: 0 }}>
-        <div className="row tight">
-          <h1 className="row tight">
+        <div className="run-title">
+          <h1>
             #{run.number} <NameField run={run} />
           </h1>
-          <StatusBadge status={fold.status} />
+          <StatusBadge status={status} />
         </div>
         <p className="mono mute breaks" style={{ marginTop: 2 }}>
           {inOneLine(run)}

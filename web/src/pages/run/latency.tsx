@@ -4,14 +4,13 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Report, Run } from '../../api';
 import { latencyTable } from '../../model/latency-table';
 import { Card } from '../../ui/parts';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage } from './use-live';
 
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
 /** The latencies of a finished run. */
 export function LatencyPart({ live: { fold, stage } }: { run: Run; live: Live }) {
-  useTick(stage);
-  const report = fold.outcome?.report;
+  const report = useFromStage(stage, () => fold.outcome?.report);
   return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? <Latencies report={report} /> : null;
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
+import { isFinal } from '../../model/fold';
 import { titleOf } from '../../model/summary';
 import { inWords } from '../../model/told';
 import { Empty, Page } from '../../ui/parts';
@@ -16,7 +17,7 @@ import { LatencyPart } from './latency';
 import { Phases } from './phases';
 import { Say } from './say';
 import { Tiles } from './tiles';
-import { useLive } from './use-live';
+import { type Live, useFromStage, useLive } from './use-live';
 import './run.css';
 
 const route = getRouteApi('/runs/$n');
@@ -43,16 +44,29 @@ function RunView({ run }: { run: Run }) {
       <RunHeader run={run} live={live} />
       <Phases live={live} />
       <Say run={run} live={live} />
-      <div className="run-grid">
-        <GaugeCard run={run} live={live} />
-        <div className="stack">
-          <Tiles live={live} />
-          <Courses run={run} live={live} />
-          <FindingList live={live} />
-          <LatencyPart run={run} live={live} />
-          <Details run={run} live={live} />
-        </div>
-      </div>
+      <Measured run={run} live={live} />
     </Page>
+  );
+}
+
+/** All that was counted; a run that failed before its first sample has nothing but its details. */
+function Measured({ run, live }: { run: Run; live: Live }) {
+  const { fold, bucketed } = live;
+  const isEmpty = useFromStage(
+    live.stage,
+    () => isFinal(fold.status) && !bucketed && !fold.outcome && fold.course.points.length === 0,
+  );
+  if (isEmpty) return <Details run={run} live={live} />;
+  return (
+    <div className="run-grid">
+      <GaugeCard run={run} live={live} />
+      <div className="stack">
+        <Tiles live={live} />
+        <Courses run={run} live={live} />
+        <FindingList live={live} />
+        <LatencyPart run={run} live={live} />
+        <Details run={run} live={live} />
+      </div>
+    </div>
   );
 }

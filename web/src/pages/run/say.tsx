@@ -10,17 +10,18 @@ import { gaugeInWords, type VerdictLine, verdictLines } from '../../model/verdic
 import { Notice, type Tone } from '../../ui/parts';
 import { useRerun } from './actions';
 import { gaugeNow } from './gauge-card';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage } from './use-live';
 
 const LAYER_TONES: Tone[] = ['app', 'cache', 'block', 'device'];
 
 /** What there is to say first. */
 export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live }) {
-  useTick(stage);
-  const lines = verdictLines(fold.outcome?.verdict ?? run.verdict);
+  const status = useFromStage(stage, () => fold.status);
+  const outcome = useFromStage(stage, () => fold.outcome);
+  const lines = verdictLines(outcome?.verdict ?? run.verdict);
   return (
     <>
-      {link === 'lost' && !isFinal(fold.status) && (
+      {link === 'lost' && !isFinal(status) && (
         <Notice
           alert
           tone="bad"
@@ -29,12 +30,12 @@ export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live
           more="What is missed meanwhile is filled in when the server answers."
         />
       )}
-      {fold.status === 'queued' && <Queued run={run} />}
-      {STATUS[fold.status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
+      {status === 'queued' && <Queued run={run} />}
+      {STATUS[status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
       {lines.map((line) => (
         <VerdictNotice key={line.direction} line={line} run={run} named={lines.length > 1} />
       ))}
-      {lines.length === 0 && fold.outcome && <Plain run={run} fold={fold} />}
+      {lines.length === 0 && outcome && <Plain run={run} fold={fold} />}
     </>
   );
 }

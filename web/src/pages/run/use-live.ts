@@ -55,7 +55,7 @@ export function useLive(run: Run): Live {
       },
     });
     const beat = setInterval(() => {
-      if (!isFinal(tracked.fold.status)) stage.request();
+      if (!isFinal(tracked.fold.status) && performance.now() - tracked.seen >= BEAT_MS) stage.request();
     }, BEAT_MS);
     return () => {
       stream.close();
@@ -72,3 +72,6 @@ export function useLive(run: Run): Live {
 
 /** Renders anew at every flush of the stage. */
 export const useTick = (stage: Stage): number => useSyncExternalStore(stage.onFlush, () => stage.version);
+
+/** Renders anew only when what is read at a flush has changed; for parts that stand still while samples come in. */
+export const useFromStage = <T>(stage: Stage, read: () => T): T => useSyncExternalStore(stage.onFlush, read);
