@@ -79,7 +79,11 @@ enum Command {
         json: bool,
     },
     /// Print the facts about this host as JSON
-    Host,
+    Host {
+        /// Print JSON, as is done anyway
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]
@@ -104,7 +108,7 @@ pub fn execute(cli: Cli) -> u8 {
         Command::Plan { job, json } => plan_job(&job, json),
         Command::Devices { roots, json } => show(json, &host::devices(&roots.roots), print::devices),
         Command::Doctor { roots, data_dir, json } => show(json, &host::doctor(&data_dir, &roots.roots), print::doctor),
-        Command::Host => show(true, &host::look(), |_, _| String::new()),
+        Command::Host { json: _ } => show(true, &host::look(), |_, _| String::new()),
     }
 }
 

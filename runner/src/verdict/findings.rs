@@ -99,7 +99,8 @@ fn interrupted(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
 
 fn short_run(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
     let sentence = format!("{} is short: good for a look, not for a number.", duration(report.duration_ms));
-    let is_short = report.duration_ms < SHORT_RUN_MS as f64;
+    // A clone that woke a moment late has measured a moment less than asked: that is not short.
+    let is_short = report.duration_ms < SHORT_RUN_MS as f64 * 0.99;
     is_short.then(|| {
         finding(
             Note,
