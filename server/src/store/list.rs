@@ -49,7 +49,10 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
         match term {
             Term::Text(text) => push_contains(query, "search", text),
             Term::Name(text) => {
-                let plain: String = text.chars().map(|letter| if "%_\\".contains(letter) { format!("\\{letter}") } else { letter.into() }).collect();
+                let plain: String = text
+                    .chars()
+                    .map(|letter| if "%_\\".contains(letter) { format!("\\{letter}") } else { letter.into() })
+                    .collect();
                 query.push("name LIKE ").push_bind(format!("%{plain}%")).push(" ESCAPE '\\'");
             }
             Term::Tag(tags) => push_tags(query, tags),
@@ -63,7 +66,8 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
 
 /// GLOB is the quickest of SQLite's ways to find a text in a text.
 fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
-    let plain: String = text.chars().map(|letter| if "*?[".contains(letter) { format!("[{letter}]") } else { letter.into() }).collect();
+    let plain: String =
+        text.chars().map(|letter| if "*?[".contains(letter) { format!("[{letter}]") } else { letter.into() }).collect();
     query.push(format_args!("{column} GLOB ")).push_bind(format!("*{plain}*"));
 }
 

@@ -13,7 +13,9 @@ fn calls() -> Vec<(Method, String)> {
     let document: Value = serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let calls = paths.iter().flat_map(|(path, calls)| calls.as_object().unwrap().keys().map(move |method| (method, path)));
-    calls.map(|(method, path)| (method.to_uppercase().parse().unwrap(), path.replace("{n}", "1").replace("{host}", "local"))).collect()
+    calls
+        .map(|(method, path)| (method.to_uppercase().parse().unwrap(), path.replace("{n}", "1").replace("{host}", "local")))
+        .collect()
 }
 
 #[tokio::test]
@@ -22,13 +24,25 @@ async fn without_the_token_every_call_is_401() {
     let others = ["/api", "/api/", "/api/v1", "/api/v1/nothing", "/api/openapi.json", "/api/docs/", "/api/docs/index.html"];
     let all = calls().into_iter().chain(others.map(|path| (Method::GET, path.to_owned())));
     for (method, path) in all {
-        for token in [None, Some("x".to_owned()), Some(String::new()), Some(server.token[1..].to_owned()), Some(format!("{}0", server.token))] {
+        for token in [
+            None,
+            Some("x".to_owned()),
+            Some(String::new()),
+            Some(server.token[1..].to_owned()),
+            Some(format!("{}0", server.token)),
+        ] {
             let mut request = server.client.request(method.clone(), server.url(&path));
             if let Some(token) = &token {
-                request = request.bearer_auth(token).header(header::COOKIE, format!("leadline-{}={token}", server.address.rsplit(':').next().unwrap()));
+                request = request
+                    .bearer_auth(token)
+                    .header(header::COOKIE, format!("leadline-{}={token}", server.address.rsplit(':').next().unwrap()));
             }
             let (status, body) = server.send(request).await;
-            assert_eq!((status, body["code"].as_str()), (StatusCode::UNAUTHORIZED, Some("unauthorized")), "{method} {path} {token:?}");
+            assert_eq!(
+                (status, body["code"].as_str()),
+                (StatusCode::UNAUTHORIZED, Some("unauthorized")),
+                "{method} {path} {token:?}"
+            );
         }
     }
 }
@@ -36,7 +50,11 @@ async fn without_the_token_every_call_is_401() {
 #[tokio::test]
 async fn the_documents_are_there_with_the_token() {
     let server = Program::start().await;
-    for (path, part) in [("/api/openapi.json", "\"openapi\":\"3.1.0\""), ("/api/docs/", "swagger-ui"), ("/api/docs/swagger-initializer.js", "/api/openapi.json")] {
+    for (path, part) in [
+        ("/api/openapi.json", "\"openapi\":\"3.1.0\""),
+        ("/api/docs/", "swagger-ui"),
+        ("/api/docs/swagger-initializer.js", "/api/openapi.json"),
+    ] {
         let response = server.client.get(server.url(path)).bearer_auth(&server.token).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let text = response.text().await.unwrap();
@@ -49,10 +67,13 @@ async fn the_documents_are_there_with_the_token() {
 async fn foreign_hosts_are_refused_on_every_route() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
-    let routes = calls().into_iter().chain(["/", "/login", "/login?token=x", "/api/openapi.json", "/some/page"].map(|path| (Method::GET, path.to_owned())));
+    let routes = calls()
+        .into_iter()
+        .chain(["/", "/login", "/login?token=x", "/api/openapi.json", "/some/page"].map(|path| (Method::GET, path.to_owned())));
     for (method, path) in routes {
         for host in ["evil.example", &format!("evil.example:{port}"), "", "127.0.0.1.evil.example", "169.254.169.254"] {
-            let request = server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::HOST, host);
+            let request =
+                server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::HOST, host);
             let (status, body) = server.send(request).await;
             assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("foreign_host")), "{method} {path} {host}");
         }
@@ -80,10 +101,17 @@ async fn foreign_origins_are_refused_on_every_call() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     for (method, path) in calls() {
-        for origin in ["http://evil.example", "null", "", "http://localhost:1", &format!("http://localhost:{port}"), "http://127.0.0.1"] {
-            let request = server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::ORIGIN, origin);
+        for origin in
+            ["http://evil.example", "null", "", "http://localhost:1", &format!("http://localhost:{port}"), "http://127.0.0.1"]
+        {
+            let request =
+                server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::ORIGIN, origin);
             let (status, body) = server.send(request).await;
-            assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("foreign_origin")), "{method} {path} {origin}");
+            assert_eq!(
+                (status, body["code"].as_str()),
+                (StatusCode::FORBIDDEN, Some("foreign_origin")),
+                "{method} {path} {origin}"
+            );
         }
     }
     let own = server.request(Method::POST, "/plan").header(header::ORIGIN, format!("http://{}", server.address)).body("{}");
@@ -145,7 +173,10 @@ async fn the_login_link_sets_a_cookie_that_works() {
     let login = |token: String| server.client.get(server.url(&format!("/login?token={token}"))).send();
     assert_eq!(login("wrong".into()).await.unwrap().status(), StatusCode::UNAUTHORIZED);
     let response = login(server.token.clone()).await.unwrap();
-    assert_eq!((response.status(), &response.headers()[header::LOCATION]), (StatusCode::SEE_OTHER, &header::HeaderValue::from_static("/")));
+    assert_eq!(
+        (response.status(), &response.headers()[header::LOCATION]),
+        (StatusCode::SEE_OTHER, &header::HeaderValue::from_static("/"))
+    );
     let cookie = response.headers()[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Strict"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap();

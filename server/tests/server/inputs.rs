@@ -29,7 +29,14 @@ async fn every_bad_field_is_named_and_nothing_is_kept() {
     check(&server, r#"{"jobs":[{}],"host":"mars","sample_ms":"fast"}"#, 422, "wrong_type", &["sample_ms", "host"]).await;
     check(&server, r#"{"job_text":"fio --rw=read"}"#, 422, "not_built", &["job_text"]).await;
     check(&server, r#"{"jobs":[]}"#, 422, "job_count", &["jobs"]).await;
-    check(&server, r#"{"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k"}]}"#, 422, "bad_value", &["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size"]).await;
+    check(
+        &server,
+        r#"{"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k"}]}"#,
+        422,
+        "bad_value",
+        &["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size"],
+    )
+    .await;
     check(&server, r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#, 422, "option_not_built", &["jobs[0].verify", "sample_ms"]).await;
     check(&server, r#"{"jobs":[{"filename":"/dev/mounted"}]}"#, 409, "refused_by_guard", &["jobs[0].filename"]).await;
     assert_eq!(server.get("/runs").await["total"], 0);
@@ -55,7 +62,10 @@ async fn a_plan_answers_with_its_refusals_inside() {
     let (status, plan) = server.post("/plan", &json!({"jobs": [{"bs": "4x"}]})).await;
     assert_eq!((status, plan["refusals"][0]["field"].as_str()), (StatusCode::OK, Some("jobs[0].bs")));
     let (status, plan) = server.post("/plan", &json!({"jobs": [job("a", "1s")]})).await;
-    assert_eq!((status, plan["jobs"][0]["rw"].as_str(), plan["refusals"].as_array().unwrap().len()), (StatusCode::OK, Some("randread"), 0));
+    assert_eq!(
+        (status, plan["jobs"][0]["rw"].as_str(), plan["refusals"].as_array().unwrap().len()),
+        (StatusCode::OK, Some("randread"), 0)
+    );
     assert_eq!(server.post("/plan", &json!({"jobs": 1})).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(server.starts().is_empty());
 }

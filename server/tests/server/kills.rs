@@ -100,7 +100,8 @@ async fn runs_that_were_asked_for_while_it_died_are_there_once_or_not_at_all() {
         let body = json!({"jobs": [job("a", "20ms")]}).to_string();
         let asked: Vec<_> = (0..20)
             .map(|key| {
-                let request = server.request(reqwest::Method::POST, "/runs").header("idempotency-key", format!("k{key}")).body(body.clone());
+                let request =
+                    server.request(reqwest::Method::POST, "/runs").header("idempotency-key", format!("k{key}")).body(body.clone());
                 tokio::spawn(async move { request.send().await.ok()?.json::<Value>().await.ok()?["number"].as_u64() })
             })
             .collect();
@@ -108,7 +109,8 @@ async fn runs_that_were_asked_for_while_it_died_are_there_once_or_not_at_all() {
         let server = server.kill_and_restart().await;
         for (key, answer) in asked.into_iter().enumerate() {
             let promised = answer.await.unwrap();
-            let request = server.request(reqwest::Method::POST, "/runs").header("idempotency-key", format!("k{key}")).body(body.clone());
+            let request =
+                server.request(reqwest::Method::POST, "/runs").header("idempotency-key", format!("k{key}")).body(body.clone());
             let (status, run) = server.send(request).await;
             assert_eq!(status, StatusCode::CREATED);
             assert!(promised.is_none_or(|number| run["number"] == number), "k{key}: {promised:?} became {}", run["number"]);

@@ -22,7 +22,12 @@ async fn filters_sorts_and_pages() {
         json!({"jobs": [write], "name": "beta", "tags": ["x", "y"]}),
         json!({"jobs": [job("fail", "10ms")], "name": "gamma", "notes": "Slow Disk"}),
     ] {
-        server.post("/runs", &json!({"jobs": body["jobs"], "name": body["name"], "tags": body["tags"], "notes": body["notes"], "sample_ms": 10})).await;
+        server
+            .post(
+                "/runs",
+                &json!({"jobs": body["jobs"], "name": body["name"], "tags": body["tags"], "notes": body["notes"], "sample_ms": 10}),
+            )
+            .await;
     }
     for run in 1..=3 {
         server.until_ended(run).await;
@@ -59,7 +64,9 @@ async fn filters_sorts_and_pages() {
         let list = server.get(&format!("/runs{query}")).await;
         assert_eq!((found(&list), list["total"].as_u64().unwrap() as usize), (expect.to_vec(), expect.len()), "{query}");
     }
-    for order in ["sort=iops", "sort=iops&order=asc", "sort=name", "sort=number&order=asc", "sort=lat_p99_ns", "sort=lat_p99_ns&order=asc"] {
+    for order in
+        ["sort=iops", "sort=iops&order=asc", "sort=name", "sort=number&order=asc", "sort=lat_p99_ns", "sort=lat_p99_ns&order=asc"]
+    {
         let whole = found(&server.get(&format!("/runs?{order}")).await);
         let (mut paged, mut cursor) = (Vec::new(), String::new());
         loop {

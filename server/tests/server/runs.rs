@@ -16,16 +16,31 @@ async fn a_run_from_asking_to_report() {
     assert_eq!(response.status(), StatusCode::CREATED);
     assert_eq!(response.headers()["location"], "/api/v1/runs/1");
     let run: Value = response.json().await.unwrap();
-    assert_eq!((&run["number"], &run["name"], &run["tags"], &run["asked"]["jobs"][0]), (&json!(1), &json!("First"), &json!(["x", "y"]), &body["jobs"][0]));
+    assert_eq!(
+        (&run["number"], &run["name"], &run["tags"], &run["asked"]["jobs"][0]),
+        (&json!(1), &json!("First"), &json!(["x", "y"]), &body["jobs"][0])
+    );
     let done = server.until_ended(1).await;
     assert!(began.elapsed() < Duration::from_secs(3));
-    assert_eq!((&done["status"], &done["reason"], &done["verdict"]["read"]["class"]), (&json!("done"), &json!(null), &json!("device")));
-    assert_eq!((&done["rw"], &done["bs"], &done["mode"], &done["device"]), (&json!("randread"), &json!("4k"), &json!("direct"), &json!("vda")));
+    assert_eq!(
+        (&done["status"], &done["reason"], &done["verdict"]["read"]["class"]),
+        (&json!("done"), &json!(null), &json!("device"))
+    );
+    assert_eq!(
+        (&done["rw"], &done["bs"], &done["mode"], &done["device"]),
+        (&json!("randread"), &json!("4k"), &json!("direct"), &json!("vda"))
+    );
     assert_eq!(done["report"]["read"]["ios"].as_u64().unwrap(), done["samples"].as_u64().unwrap() * 100);
-    assert_eq!((&done["host_facts"]["hostname"], &done["lat_p99_ns"], &done["lat_max_ns"]), (&json!("fake"), &json!(7456), &json!(20000)));
+    assert_eq!(
+        (&done["host_facts"]["hostname"], &done["lat_p99_ns"], &done["lat_max_ns"]),
+        (&json!("fake"), &json!(7456), &json!(20000))
+    );
     let words: Vec<String> = server.events(1).await.iter().map(word).collect();
     let order: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "sample").collect();
-    assert_eq!(order, ["queued", "preparing", "accepted", "measure begin", "measuring", "measure end", "finishing", "report", "done"]);
+    assert_eq!(
+        order,
+        ["queued", "preparing", "accepted", "measure begin", "measuring", "measure end", "finishing", "report", "done"]
+    );
     assert_eq!(server.starts(), ["a"]);
 }
 
@@ -135,7 +150,8 @@ async fn the_death_of_a_runner_is_an_outcome_of_its_run() {
 async fn the_same_key_gives_the_same_run() {
     let server = Program::start().await;
     let body = json!({"jobs": [job("a", "10ms")]}).to_string();
-    let send = |path: &str, key: &str, body: String| server.request(Method::POST, path).header("idempotency-key", key).body(body).send();
+    let send =
+        |path: &str, key: &str, body: String| server.request(Method::POST, path).header("idempotency-key", key).body(body).send();
     let mut numbers = Vec::new();
     for replayed in [false, true, true] {
         let response = send("/runs", "k1", body.clone()).await.unwrap();
@@ -160,9 +176,14 @@ async fn the_same_key_gives_the_same_run() {
 #[tokio::test]
 async fn a_rerun_changes_what_is_asked_for() {
     let server = Program::start().await;
-    let (_, first) = server.post("/runs", &json!({"jobs": [job("a", "10ms"), job("b", "10ms")], "name": "n", "tags": ["t"], "sample_ms": 20})).await;
+    let (_, first) = server
+        .post("/runs", &json!({"jobs": [job("a", "10ms"), job("b", "10ms")], "name": "n", "tags": ["t"], "sample_ms": 20}))
+        .await;
     let (status, again) = server.send(server.request(Method::POST, "/runs/1/rerun")).await;
-    assert_eq!((status, &again["asked"], &again["name"], &again["tags"]), (StatusCode::CREATED, &first["asked"], &json!("n"), &json!(["t"])));
+    assert_eq!(
+        (status, &again["asked"], &again["name"], &again["tags"]),
+        (StatusCode::CREATED, &first["asked"], &json!("n"), &json!(["t"]))
+    );
     let change = json!({"name": "buffered", "patch": {"direct": 0, "runtime": null}});
     let (_, changed) = server.post("/runs/1/rerun", &change).await;
     for job in changed["asked"]["jobs"].as_array().unwrap() {
@@ -178,8 +199,12 @@ async fn owners_may_rename_tag_and_delete() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;
     let path = format!("/runs/{number}");
-    let (status, patched) = server.send(server.request(Method::PATCH, &path).json(&json!({"name": "new", "tags": ["t"], "notes": "n"}))).await;
-    assert_eq!((status, &patched["name"], &patched["tags"], &patched["notes"]), (StatusCode::OK, &json!("new"), &json!(["t"]), &json!("n")));
+    let (status, patched) =
+        server.send(server.request(Method::PATCH, &path).json(&json!({"name": "new", "tags": ["t"], "notes": "n"}))).await;
+    assert_eq!(
+        (status, &patched["name"], &patched["tags"], &patched["notes"]),
+        (StatusCode::OK, &json!("new"), &json!(["t"]), &json!("n"))
+    );
     assert_eq!(server.get("/runs?tag=t").await["total"], 1);
     let (status, problem) = server.send(server.request(Method::DELETE, &path)).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_ended")));
@@ -201,7 +226,10 @@ async fn series_and_exports_tell_the_samples() {
     assert_eq!(series["t_ms"].as_array().unwrap().len(), column("read_iops")["mean"].as_array().unwrap().len());
     assert!(series["t_ms"].as_array().unwrap().len() <= 4);
     // 100 reads in 20 ms.
-    assert_eq!((&column("read_iops")["mean"][1], &column("lat_p50_ns")["mean"][1], &column("dirty")["mean"][1]), (&json!(5000.0), &json!(7456.0), &json!(null)));
+    assert_eq!(
+        (&column("read_iops")["mean"][1], &column("lat_p50_ns")["mean"][1], &column("dirty")["mean"][1]),
+        (&json!(5000.0), &json!(7456.0), &json!(null))
+    );
     let part = server.get(&format!("/runs/{number}/series?from_ms=100&to_ms=200")).await;
     assert_eq!((&part["from_ms"], &part["bucket_ms"]), (&json!(100.0), &json!(20.0)));
     assert!((4..=6).contains(&part["t_ms"].as_array().unwrap().len()));
@@ -211,7 +239,8 @@ async fn series_and_exports_tell_the_samples() {
     assert_eq!(csv.lines().count() as u64, run["samples"].as_u64().unwrap() + 1);
     let columns = csv.lines().next().unwrap().split(',').count();
     assert!(csv.lines().all(|line| line.split(',').count() == columns));
-    let lines = server.request(Method::GET, &format!("/runs/{number}/export?format=ndjson")).send().await.unwrap().text().await.unwrap();
+    let lines =
+        server.request(Method::GET, &format!("/runs/{number}/export?format=ndjson")).send().await.unwrap().text().await.unwrap();
     let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events, server.events(number).await);
 }
@@ -233,13 +262,21 @@ async fn two_runs_side_by_side() {
 async fn hosts_devices_and_options() {
     let server = Program::start().await;
     let hosts = server.get("/hosts").await;
-    assert_eq!((&hosts[0]["id"], &hosts[0]["online"], &hosts[0]["facts"]["hostname"]), (&json!("local"), &json!(true), &json!("fake")));
+    assert_eq!(
+        (&hosts[0]["id"], &hosts[0]["online"], &hosts[0]["facts"]["hostname"]),
+        (&json!("local"), &json!(true), &json!("fake"))
+    );
     assert_eq!(server.get("/hosts/local").await["doctor"]["checks"][0]["name"], "io_uring");
     assert_eq!(server.get("/hosts/local/devices").await["devices"][1]["parents"][0], "vda");
     assert!(server.get("/options").await.as_array().unwrap().iter().any(|option| option["name"] == "iodepth"));
     let metrics = server.get("/metrics").await;
     let metrics = metrics.as_str().unwrap();
-    for part in ["leadline_build_info{version=", "leadline_runs{status=\"done\"} 0", "leadline_runs_queued 0", "leadline_http_requests_total{method=\"GET\",route=\"/api/v1/hosts\",status=\"200\"} 1"] {
+    for part in [
+        "leadline_build_info{version=",
+        "leadline_runs{status=\"done\"} 0",
+        "leadline_runs_queued 0",
+        "leadline_http_requests_total{method=\"GET\",route=\"/api/v1/hosts\",status=\"200\"} 1",
+    ] {
         assert!(metrics.contains(part), "{part} is missing in\n{metrics}");
     }
 }

@@ -85,7 +85,8 @@ async fn a_signal_stops_runs_then_sockets() {
     let waiting = server.queue(job("b", "20ms")).await;
     server.until(running, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let stream = tokio::spawn(server.request(reqwest::Method::GET, &format!("/runs/{running}/stream")).send().await.unwrap().text());
+    let stream =
+        tokio::spawn(server.request(reqwest::Method::GET, &format!("/runs/{running}/stream")).send().await.unwrap().text());
     let other = tokio::spawn(server.request(reqwest::Method::GET, &format!("/runs/{waiting}/stream")).send().await.unwrap().text());
     let (code, took) = server.stop().await;
     assert_eq!(code, Some(0));
@@ -95,7 +96,10 @@ async fn a_signal_stops_runs_then_sockets() {
     assert!(other.await.unwrap().unwrap().contains("\"queued\""));
     let server = Program::start_in(directory, &[]).await;
     let run = server.get(&format!("/runs/{running}")).await;
-    assert_eq!((&run["status"], &run["report"]["ended_by"], &run["reason"]), (&json!("interrupted"), &json!("signal"), &json!("The server was stopped.")));
+    assert_eq!(
+        (&run["status"], &run["report"]["ended_by"], &run["reason"]),
+        (&json!("interrupted"), &json!("signal"), &json!("The server was stopped."))
+    );
     assert_eq!(server.until_ended(waiting).await["status"], "done");
     assert_eq!(server.starts(), ["a", "b"]);
 }
