@@ -15,6 +15,7 @@ CREATE TABLE runs (
     created_at_ms    INTEGER NOT NULL,                  -- when it was asked for
     started_at_ms    INTEGER,                           -- when it left the queue: written before the runner is started, so no run starts twice
     finished_at_ms   INTEGER,                           -- when it came to its end
+    search           TEXT NOT NULL,                     -- name, target, tags and notes in lower case, for words in the filter; early in the row, so that it is read quickly
     host             TEXT NOT NULL,                     -- the host it runs on: local
     jobs             INTEGER NOT NULL,                  -- how many jobs it has; the workload columns below are those of the first
     mode             TEXT,                              -- buffered, direct, raw or null (no I/O at all)
@@ -32,34 +33,19 @@ CREATE TABLE runs (
     verdict          TEXT,                              -- class of the direction with the most bytes, such as page_cache
     name             TEXT NOT NULL,                     -- given by its owner
     target           TEXT NOT NULL,                     -- first target and how many there are besides
-    tags             TEXT NOT NULL,                     -- JSON array of text; run_tags holds the same for look-ups
+    tags             TEXT NOT NULL,                     -- JSON array of text; no tag has a quote in it, so that one is found as "tag"
     notes            TEXT NOT NULL,                     -- free text
-    reason           TEXT,                              -- why it failed, was cancelled or interrupted
-    search           TEXT NOT NULL                      -- name, target, tags and notes in lower case, for words in the filter
+    reason           TEXT                               -- why it failed, was cancelled or interrupted
 ) STRICT;
 
--- What the list filters by, each with the number behind it, which is the usual order.
-CREATE INDEX runs_by_status ON runs (status, number);
-CREATE INDEX runs_by_rw ON runs (rw, number);
-CREATE INDEX runs_by_mode ON runs (mode, number);
-CREATE INDEX runs_by_verdict ON runs (verdict, number);
-CREATE INDEX runs_by_device ON runs (device, number);
+-- What the list counts by, whatever is combined: read through once instead of the rows.
+CREATE INDEX runs_by_kind ON runs (status, rw, mode, verdict, device, host);
 -- What the list sorts by.
 CREATE INDEX runs_by_created ON runs (created_at_ms);
 CREATE INDEX runs_by_iops ON runs (iops);
 CREATE INDEX runs_by_bytes_per_second ON runs (bytes_per_second);
 CREATE INDEX runs_by_lat_p99 ON runs (lat_p99_ns);
 CREATE INDEX runs_by_name ON runs (name COLLATE NOCASE);
--- Words in the filter are looked for in this narrow copy instead of in the table.
-CREATE INDEX runs_by_search ON runs (search);
-
--- The tags of runs, one row each.
-CREATE TABLE run_tags (
-    tag TEXT NOT NULL,                                                     -- the word
-    run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,       -- the run that has it
-    PRIMARY KEY (tag, run)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX run_tags_by_run ON run_tags (run);
 
 -- What is read of one run at a time.
 CREATE TABLE run_details (

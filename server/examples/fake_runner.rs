@@ -161,7 +161,7 @@ fn resolved(job: &Job) -> Value {
     let rw = job.rw.map_or(json!("read"), |rw| json!(rw.kind));
     let direct = job.direct.is_none_or(|flag| flag.0);
     json!({"name": job.name.clone().unwrap_or_else(|| "job".into()), "mode": if direct { "direct" } else { "buffered" }, "rw": rw, "direct": direct,
-        "targets": [{"path": path, "kind": "file", "length": 1 << 20, "existed": true, "layout_bytes": 0, "filesystem": "ext4", "device": device, "alignment": 512, "clone": null}],
+        "targets": [{"path": path, "kind": "file", "length": 1 << 20, "existed": true, "layout_bytes": 0, "filesystem": "ext4", "device": device, "alignment": 512, "offset": 0, "size": 1 << 20, "clone": null}],
         "size": 1 << 20, "io_size": 1 << 20, "offset": 0, "offset_increment": 0, "bs": same(json!({"min": 4096, "max": 4096, "split": []})),
         "blockalign": same(json!(4096)), "random_distribution": same(json!({"kind": "random"})), "percentage_random": same(json!(100)), "norandommap": false,
         "randseed": 1, "iodepth": job.iodepth.unwrap_or(1), "numjobs": job.numjobs.unwrap_or(1), "ioengine": "io_uring", "time_based": true, "ramp_ms": 0,

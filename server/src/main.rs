@@ -19,6 +19,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve pages and HTTP interface.
+    #[command(args_override_self = true)]
     Serve(Box<Config>),
     /// Print the OpenAPI document of the HTTP interface.
     Openapi,

@@ -112,6 +112,7 @@ pub fn router(app: App) -> Router {
     let api = calls
         .merge(SwaggerUi::new("/api/docs").url("/api/openapi.json", document))
         .route("/api", axum::routing::any(no_call))
+        .route("/api/", axum::routing::any(no_call))
         .route("/api/{*rest}", axum::routing::any(no_call))
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use axum::serve::ListenerExt;
 use leadline_runner::host::CheckStatus;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -23,6 +24,9 @@ use crate::runs::launch::Runner;
 use crate::store::Store;
 use crate::{App, listen, metrics, routes};
 
+/// How long the lock of a server that was just killed may last: a runner that it was about to start holds it, too, until
+/// it has become a program of its own.
+const LOCK_WITHIN: Duration = Duration::from_secs(1);
 /// How long sockets may take to close when the runs have stopped.
 const CLOSE_WITHIN: Duration = Duration::from_millis(800);
 
@@ -32,7 +36,7 @@ const CLOSE_WITHIN: Duration = Duration::from_millis(800);
 /// It cannot start, with what to do about it; or the socket broke.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let settled = config.settle()?;
-    let mut lock = lock(&settled.data_dir)?;
+    let mut lock = lock(&settled.data_dir).await?;
     let store = Store::open(&settled.data_dir.join("leadline.db")).await?;
     let runner = Runner::new(settled.runner.clone(), settled.target_roots.clone(), settled.data_dir.clone());
     let runs = Runs::new(store.clone(), runner.clone(), settled.max_running);
@@ -64,17 +68,21 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 }
 
 /// One server a data directory: two would start the same runs.
-fn lock(data_dir: &Path) -> anyhow::Result<File> {
+async fn lock(data_dir: &Path) -> anyhow::Result<File> {
     let path = data_dir.join("lock");
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => {
-            let mut link = String::new();
-            file.read_to_string(&mut link)?;
-            anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), link.trim())
+    let began = Instant::now();
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_WITHIN => tokio::time::sleep(LOCK_WITHIN / 50).await,
+            Err(Errno::WOULDBLOCK) => {
+                let mut link = String::new();
+                file.read_to_string(&mut link)?;
+                anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), link.trim())
+            }
+            Err(error) => return Err(error).with_context(|| format!("locking {}", path.display())),
         }
-        Err(error) => Err(error).with_context(|| format!("locking {}", path.display())),
     }
 }
 

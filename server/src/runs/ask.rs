@@ -8,8 +8,8 @@ use super::words::{RerunRequest, RunPatch, RunRequest};
 
 /// The longest name: it stands in one line of a list.
 const MAX_NAME: usize = 200;
-/// The longest notes.
-const MAX_NOTES: usize = 64 * 1024;
+/// The longest notes: lists carry them.
+const MAX_NOTES: usize = 8 * 1024;
 /// The most tags of a run.
 const MAX_TAGS: usize = 32;
 /// The longest tag.

@@ -288,9 +288,7 @@ mod tests {
     #[test]
     fn the_words_are_those_of_the_wire() {
         let known = |words: &[&str], word: serde_json::Value| assert!(words.contains(&word.as_str().unwrap()), "{word}");
-        [Queued, Preparing, Measuring, Finishing, Done, Failed, Cancelled, Interrupted]
-            .iter()
-            .for_each(|status| known(STATUSES, serde_json::json!(status)));
+        crate::runs::states::ALL.iter().for_each(|status| known(STATUSES, serde_json::json!(status)));
         [RwKind::Read, RwKind::Randtrim, RwKind::Rw, RwKind::Randrw].iter().for_each(|rw| known(PATTERNS, serde_json::json!(rw)));
         [Mode::Buffered, Mode::Direct, Mode::Raw, Mode::Null].iter().for_each(|mode| known(MODES, serde_json::json!(mode)));
         use VerdictClass::{Amplified, DeferredWrite, Device, Mixed, NoDevice, PageCache, Readahead, Unknown};

@@ -25,16 +25,16 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn list(&self, filter: &Filter) -> anyhow::Result<Page> {
-        let mut connection = self.readers.acquire().await?;
         let mut count = QueryBuilder::<Sqlite>::new("SELECT count(*) FROM runs WHERE TRUE");
         push_conditions(&mut count, &filter.conditions);
-        let total: i64 = count.build_query_scalar().fetch_one(&mut *connection).await?;
-
         let mut page = QueryBuilder::<Sqlite>::new("");
         page.push(format_args!("SELECT {SUMMARY} FROM runs WHERE TRUE"));
         push_conditions(&mut page, &filter.conditions);
         push_order(&mut page, filter);
-        let rows: Vec<RunRow> = page.build_query_as().fetch_all(&mut *connection).await?;
+        // Each may have to read through everything once: they do it side by side.
+        let count = count.build_query_scalar::<i64>().fetch_one(&self.readers);
+        let rows = page.build_query_as::<RunRow>().fetch_all(&self.readers);
+        let (total, rows) = tokio::try_join!(count, rows)?;
         let mut runs = rows.into_iter().map(RunRow::summary).collect::<anyhow::Result<Vec<_>>>()?;
         let more = runs.len() > filter.limit as usize;
         runs.truncate(filter.limit as usize);
@@ -44,36 +44,44 @@ impl Store {
 }
 
 fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
-    for condition in conditions {
-        query.push(if condition.negated { " AND NOT " } else { " AND " });
-        push_term(query, &condition.term);
+    for Condition { term, negated } in conditions {
+        query.push(if *negated { " AND NOT (" } else { " AND (" });
+        match term {
+            Term::Text(text) => push_contains(query, "search", text),
+            Term::Name(text) => {
+                let plain: String = text
+                    .chars()
+                    .map(|letter| if "%_\\".contains(letter) { format!("\\{letter}") } else { letter.into() })
+                    .collect();
+                query.push("name LIKE ").push_bind(format!("%{plain}%")).push(" ESCAPE '\\'");
+            }
+            Term::Tag(tags) => push_tags(query, tags),
+            // A run without a value is none of them, which NULL would leave open.
+            Term::Is(key, words) if *negated => push_is(query, &format!("coalesce({}, '')", column(*key)), words),
+            Term::Is(key, words) => push_is(query, column(*key), words),
+        }
+        query.push(")");
     }
 }
 
-fn push_term(query: &mut QueryBuilder<Sqlite>, term: &Term) {
-    match term {
-        Term::Text(text) => {
-            // The narrow index is read instead of the wide table.
-            query
-                .push("number IN (SELECT number FROM runs INDEXED BY runs_by_search WHERE instr(search, ")
-                .push_bind(text.clone())
-                .push("))");
-        }
-        Term::Name(text) => {
-            query.push("instr(lower(name), ").push_bind(text.clone()).push(")");
-        }
-        Term::Tag(tags) => {
-            query.push("number IN (SELECT run FROM run_tags WHERE tag IN ");
-            push_list(query, tags);
-            query.push(")");
-        }
-        Term::Is(key, words) => {
-            // A run without a value is not any of them, which NULL would leave open.
-            query.push(format_args!("coalesce({} IN ", column(*key)));
-            push_list(query, words);
-            query.push(", 0)");
-        }
+/// GLOB is the quickest of SQLite's ways to find a text in a text.
+fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
+    let plain: String =
+        text.chars().map(|letter| if "*?[".contains(letter) { format!("[{letter}]") } else { letter.into() }).collect();
+    query.push(format_args!("{column} GLOB ")).push_bind(format!("*{plain}*"));
+}
+
+fn push_tags(query: &mut QueryBuilder<Sqlite>, tags: &[String]) {
+    query.push("FALSE");
+    for tag in tags {
+        query.push(" OR ");
+        push_contains(query, "tags", &serde_json::Value::from(tag.as_str()).to_string());
     }
+}
+
+fn push_is(query: &mut QueryBuilder<Sqlite>, column: &str, words: &[String]) {
+    query.push(format_args!("{column} IN "));
+    push_list(query, words);
 }
 
 fn push_list(query: &mut QueryBuilder<Sqlite>, words: &[String]) {
@@ -142,7 +150,9 @@ fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
         }
         query.push(format_args!("number {behind} ")).push_bind(cursor.number.cast_signed()).push(")");
     }
-    query.push(format_args!(" ORDER BY {column} {way} NULLS LAST, number {way} LIMIT ")).push_bind(filter.limit + 1);
+    // With conditions, one pass and a short sort are quicker than the rows in the order of an index: `+` keeps it away.
+    let plus = if filter.conditions.is_empty() || filter.sort == RunSort::Number { "" } else { "+" };
+    query.push(format_args!(" ORDER BY {plus}{column} {way} NULLS LAST, number {way} LIMIT ")).push_bind(filter.limit + 1);
 }
 
 fn push_value(query: &mut QueryBuilder<Sqlite>, value: &Value) {

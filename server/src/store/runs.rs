@@ -93,7 +93,6 @@ impl Store {
         }
         let number = insert_summary(&mut transaction, new, created_at_ms.cast_signed()).await?;
         insert_details(&mut transaction, new, number).await?;
-        set_tags(&mut transaction, number, &new.tags).await?;
         events::insert(&mut transaction, number.cast_unsigned(), std::slice::from_ref(first_event)).await?;
         if let Some(key) = key {
             remember(&mut transaction, key, number, created_at_ms.cast_signed()).await?;
@@ -143,7 +142,6 @@ impl Store {
             .bind(run.cast_signed())
             .execute(&mut *transaction)
             .await?;
-        set_tags(&mut transaction, run.cast_signed(), tags).await?;
         transaction.commit().await?;
         Ok(changed.rows_affected() == 1)
     }
@@ -266,18 +264,6 @@ async fn insert_details(transaction: &mut Transaction<'_, Sqlite>, new: &NewRun,
         .bind(json(&new.resolved)?)
         .execute(&mut **transaction)
         .await?;
-    Ok(())
-}
-
-async fn set_tags(transaction: &mut Transaction<'_, Sqlite>, run: i64, tags: &[String]) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM run_tags WHERE run = ?").bind(run).execute(&mut **transaction).await?;
-    for tag in tags {
-        sqlx::query("INSERT OR IGNORE INTO run_tags (tag, run) VALUES (?, ?)")
-            .bind(tag)
-            .bind(run)
-            .execute(&mut **transaction)
-            .await?;
-    }
     Ok(())
 }
 

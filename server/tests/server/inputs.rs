@@ -1,0 +1,116 @@
+//! Bad input: each answered with one problem that names every bad field, and nothing is kept.
+
+use reqwest::{Method, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::program::{Program, job};
+
+/// Sends a body; the status, the code, and the fields that are named.
+async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[&str]) {
+    let response = server.request(Method::POST, "/runs").body(body.to_owned()).send().await.unwrap();
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json", "{body}");
+    let answered = response.status().as_u16();
+    let problem: Value = response.json().await.unwrap();
+    assert_eq!((answered, problem["code"].as_str().unwrap()), (status, code), "{body}: {problem}");
+    assert_eq!(problem["status"], status);
+    assert!(problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
+    let named: Vec<&str> = problem["errors"].as_array().into_iter().flatten().filter_map(|error| error["field"].as_str()).collect();
+    assert_eq!(named, fields, "{body}: {problem}");
+}
+
+#[tokio::test]
+async fn every_bad_field_is_named_and_nothing_is_kept() {
+    let server = Program::start().await;
+    check(&server, "", 422, "bad_json", &[]).await;
+    check(&server, "{\"jobs\":[", 422, "bad_json", &[]).await;
+    check(&server, "[1]", 422, "not_an_object", &[""]).await;
+    check(&server, "{}", 422, "missing", &["jobs"]).await;
+    check(&server, r#"{"jobs":{},"nmae":"x"}"#, 422, "wrong_type", &["jobs", "nmae"]).await;
+    check(&server, r#"{"jobs":[{}],"host":"mars","sample_ms":"fast"}"#, 422, "wrong_type", &["sample_ms", "host"]).await;
+    check(&server, r#"{"job_text":"fio --rw=read"}"#, 422, "not_built", &["job_text"]).await;
+    check(&server, r#"{"jobs":[]}"#, 422, "job_count", &["jobs"]).await;
+    check(
+        &server,
+        r#"{"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k"}]}"#,
+        422,
+        "bad_value",
+        &["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size"],
+    )
+    .await;
+    check(&server, r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#, 422, "option_not_built", &["jobs[0].verify", "sample_ms"]).await;
+    check(&server, r#"{"jobs":[{"filename":"/dev/mounted"}]}"#, 409, "refused_by_guard", &["jobs[0].filename"]).await;
+    assert_eq!(server.get("/runs").await["total"], 0);
+    assert!(server.starts().is_empty());
+}
+
+#[tokio::test]
+async fn a_body_of_more_than_a_mebibyte_is_413() {
+    let server = Program::start().await;
+    for (length, status) in [(1024 * 1024 + 1, 413), (1024 * 1024, 422)] {
+        let body = format!("{{\"jobs\":[],\"notes\":\"{}\"}}", "x".repeat(length - 22));
+        assert_eq!(body.len(), length);
+        let (answered, _) = server.send(server.request(Method::POST, "/runs").body(body)).await;
+        assert_eq!(answered.as_u16(), status, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_answers_with_its_refusals_inside() {
+    let server = Program::start().await;
+    let (status, plan) = server.post("/plan", &json!({"jobs": [{"filename": "/dev/mounted"}]})).await;
+    assert_eq!((status, plan["refusals"][0]["code"].as_str()), (StatusCode::OK, Some("mounted")));
+    let (status, plan) = server.post("/plan", &json!({"jobs": [{"bs": "4x"}]})).await;
+    assert_eq!((status, plan["refusals"][0]["field"].as_str()), (StatusCode::OK, Some("jobs[0].bs")));
+    let (status, plan) = server.post("/plan", &json!({"jobs": [job("a", "1s")]})).await;
+    assert_eq!(
+        (status, plan["jobs"][0]["rw"].as_str(), plan["refusals"].as_array().unwrap().len()),
+        (StatusCode::OK, Some("randread"), 0)
+    );
+    assert_eq!(server.post("/plan", &json!({"jobs": 1})).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(server.starts().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_not_taken_is_a_problem_too() {
+    let server = Program::start().await;
+    for (method, path, status, code) in [
+        (Method::GET, "/runs/99", 404, "not_found"),
+        (Method::GET, "/runs/abc", 404, "not_found"),
+        (Method::GET, "/runs/-1", 404, "not_found"),
+        (Method::DELETE, "/runs/99", 404, "not_found"),
+        (Method::POST, "/runs/99/cancel", 404, "not_found"),
+        (Method::POST, "/runs/99/rerun", 404, "not_found"),
+        (Method::GET, "/runs/99/series", 404, "not_found"),
+        (Method::GET, "/runs/99/stream", 404, "not_found"),
+        (Method::GET, "/runs/99/export?format=csv", 404, "not_found"),
+        (Method::GET, "/hosts/mars", 404, "not_found"),
+        (Method::GET, "/hosts/mars/devices", 404, "not_found"),
+        (Method::GET, "/nothing", 404, "not_found"),
+        (Method::PUT, "/runs", 405, "wrong_method"),
+        (Method::GET, "/runs?limit=many", 422, "bad_query"),
+        (Method::GET, "/runs?limit=0", 422, "bad_value"),
+        (Method::GET, "/runs?status=dead", 422, "bad_value"),
+        (Method::GET, "/runs?cursor=x", 422, "bad_value"),
+        (Method::GET, "/runs?nope=1", 422, "bad_query"),
+        (Method::GET, "/runs/99/series?points=0", 422, "bad_value"),
+        (Method::GET, "/runs/99/export?format=xls", 422, "bad_query"),
+        (Method::GET, "/compare?runs=1", 422, "bad_value"),
+        (Method::GET, "/compare?runs=1,x", 422, "bad_value"),
+        (Method::GET, "/compare", 422, "bad_query"),
+        (Method::GET, "/compare?runs=98,99", 404, "not_found"),
+    ] {
+        let (answered, problem) = server.send(server.request(method.clone(), path)).await;
+        assert_eq!((answered.as_u16(), problem["code"].as_str()), (status, Some(code)), "{method} {path}: {problem}");
+    }
+}
+
+#[tokio::test]
+async fn fio_exports_are_not_built_yet() {
+    let server = Program::start().await;
+    let number = server.queue(job("a", "10ms")).await;
+    server.until_ended(number).await;
+    for format in ["fio-json", "fio-json%2B", "fio-job"] {
+        let (status, problem) = server.send(server.request(Method::GET, &format!("/runs/{number}/export?format={format}"))).await;
+        assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("not_built")), "{format}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The server as a whole: the built program on a free port with a data directory of its own, and a runner that does no
+//! I/O (`examples/fake_runner.rs`). Nothing is mocked between the socket and the disk.
+
+mod access;
+mod inputs;
+mod kills;
+mod lists;
+mod openapi;
+mod program;
+mod runs;
+mod start;
+mod streams;

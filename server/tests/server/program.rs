@@ -1,0 +1,156 @@
+//! The program under test: started, asked, killed.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server that runs.
+pub struct Program {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    pub address: String,
+    pub token: String,
+    pub directory: Arc<TempDir>,
+    pub client: Client,
+}
+
+/// The server with its usual arguments, not started yet.
+pub fn command(directory: &Path) -> Command {
+    let server = Path::new(env!("CARGO_BIN_EXE_leadline"));
+    let runner = server.with_file_name("examples").join("fake_runner");
+    assert!(runner.exists(), "{} is missing: `cargo test -p leadline` builds it, `cargo test --test` does not", runner.display());
+    let mut command = Command::new(server);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(directory.join("data"));
+    command.env("LEADLINE_RUNNER", runner).env("LEADLINE_FAKE_STARTS", directory.join("starts")).env_remove("LEADLINE_TOKEN");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+impl Program {
+    pub async fn start() -> Self {
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()), &[]).await
+    }
+
+    pub async fn start_in(directory: Arc<TempDir>, arguments: &[&str]) -> Self {
+        let mut command = command(directory.path());
+        let mut child = command.args(arguments).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (address, token) = loop {
+            let line = out.next_line().await.unwrap().expect("the server says where it is");
+            if let Some(link) = line.trim().strip_prefix("Open").map(str::trim) {
+                let rest = link.strip_prefix("http://").unwrap();
+                let (address, path) = rest.split_once('/').unwrap();
+                break (address.to_owned(), path.strip_prefix("login?token=").unwrap_or_default().to_owned());
+            }
+        };
+        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { child, out, address, token, directory, client }
+    }
+
+    /// Kills it, as a power cut would, and starts another on the same data.
+    pub async fn kill_and_restart(mut self) -> Self {
+        self.child.kill().await.unwrap();
+        let directory = self.directory.clone();
+        drop(self);
+        Self::start_in(directory, &[]).await
+    }
+
+    /// Asks it to stop; its exit code and how long that took.
+    pub async fn stop(&mut self) -> (Option<i32>, Duration) {
+        let began = Instant::now();
+        let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let exit = tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it stops").unwrap();
+        (exit.code(), began.elapsed())
+    }
+
+    /// The next line that it prints.
+    pub async fn line(&mut self) -> Option<String> {
+        self.out.next_line().await.unwrap()
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, self.url(&format!("/api/v1{path}"))).bearer_auth(&self.token)
+    }
+
+    pub async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
+        let response = request.send().await.unwrap();
+        let (status, text) = (response.status(), response.text().await.unwrap());
+        (status, if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) })
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let (status, body) = self.send(self.request(Method::GET, path)).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {body}");
+        body
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        self.send(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// Queues a run of one job; its number.
+    pub async fn queue(&self, job: Value) -> u64 {
+        let (status, run) = self.post("/runs", &json!({"jobs": [job], "sample_ms": 20})).await;
+        assert_eq!(status, StatusCode::CREATED, "{run}");
+        run["number"].as_u64().unwrap()
+    }
+
+    /// Waits until a run stands at one of these; the whole run.
+    pub async fn until(&self, run: u64, statuses: &[&str]) -> Value {
+        let began = Instant::now();
+        loop {
+            let found = self.get(&format!("/runs/{run}")).await;
+            if statuses.contains(&found["status"].as_str().unwrap()) {
+                return found;
+            }
+            assert!(began.elapsed() < PATIENCE, "#{run} stays at {}", found["status"]);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    pub async fn until_ended(&self, run: u64) -> Value {
+        self.until(run, &["done", "failed", "cancelled", "interrupted"]).await
+    }
+
+    /// All events of a run that has ended, as NDJSON tells them.
+    pub async fn events(&self, run: u64) -> Vec<Value> {
+        let text = self.request(Method::GET, &format!("/runs/{run}/stream")).send().await.unwrap().text().await.unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The names of the runs that a runner was started for, in order.
+    pub fn starts(&self) -> Vec<String> {
+        std::fs::read_to_string(self.directory.path().join("starts")).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+}
+
+/// A job of the fake runner: its name tells how it behaves.
+pub fn job(name: &str, runtime: &str) -> Value {
+    json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
+}
+
+/// The same on another device.
+pub fn job_on(device: &str, name: &str, runtime: &str) -> Value {
+    let mut job = job(name, runtime);
+    job["filename"] = format!("/fake/{device}/t").into();
+    job
+}

@@ -1,0 +1,148 @@
+//! Listeners: early, late, resuming, stalled; WebSocket and NDJSON. All see the same list.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::program::{PATIENCE, Program, job};
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+async fn open(server: &Program, path: &str) -> Socket {
+    let mut request = format!("ws://{}/api/v1{path}", server.address).into_client_request().unwrap();
+    request.headers_mut().insert("authorization", format!("Bearer {}", server.token).parse().unwrap());
+    connect_async(request).await.unwrap().0
+}
+
+/// Everything a socket tells until it is closed, and the code it is closed with.
+async fn hear(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
+    let mut events = Vec::new();
+    loop {
+        match tokio::time::timeout(PATIENCE, socket.next()).await.expect("something is told") {
+            Some(Ok(Message::Text(text))) => events.push(serde_json::from_str(&text).unwrap()),
+            Some(Ok(Message::Close(frame))) => return (events, frame.map(|frame| frame.code)),
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return (events, None),
+        }
+    }
+}
+
+fn numbers(events: &[Value]) -> Vec<u64> {
+    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn early_late_and_resuming_listeners_see_one_list() {
+    let server = Program::start().await;
+    let blocker = server.queue(job("block", "200ms")).await;
+    let number = server.queue(job("a", "800ms")).await;
+    // Early: it still waits in the queue.
+    let early = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
+    let lines = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let early_lines = tokio::spawn(lines.text());
+    server.until_ended(blocker).await;
+    server.until(number, &["measuring"]).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let late = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
+    let resuming = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since=7")).await));
+    let future = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since=30")).await));
+    server.until_ended(number).await;
+    let stored = server.events(number).await;
+    assert_eq!(numbers(&stored), (0..stored.len() as u64).collect::<Vec<_>>());
+    assert!(stored.len() > 40, "{} events", stored.len());
+    let (early, code) = early.await.unwrap();
+    assert_eq!((early, code), (stored.clone(), Some(CloseCode::Normal)));
+    assert_eq!(late.await.unwrap().0, stored);
+    assert_eq!(resuming.await.unwrap().0, stored[7..]);
+    assert_eq!(future.await.unwrap().0, stored[30..]);
+    let lines: Vec<Value> = early_lines.await.unwrap().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines, stored);
+    assert_eq!(hear(open(&server, &format!("/runs/{number}/stream?since=5")).await).await.0, stored[5..]);
+    assert_eq!(hear(open(&server, &format!("/runs/{number}/stream?since=100000")).await).await.0, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn many_listeners_that_come_at_any_moment() {
+    let server = Program::start().await;
+    let number = server.queue(job("a", "1s")).await;
+    let mut listeners = Vec::new();
+    for step in 0..40u64 {
+        tokio::time::sleep(Duration::from_millis(25)).await;
+        listeners.push((step, tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since={step}")).await))));
+    }
+    server.until_ended(number).await;
+    let stored = server.events(number).await;
+    for (since, listener) in listeners {
+        assert_eq!(listener.await.unwrap().0, stored[since as usize..], "since {since}");
+    }
+}
+
+#[tokio::test]
+async fn samples_are_told_as_they_happen() {
+    let server = Program::start().await;
+    let began = std::time::Instant::now();
+    let number = server.queue(job("a", "1s")).await;
+    let mut socket = open(&server, &format!("/runs/{number}/stream")).await;
+    let mut samples = 0;
+    while let Some(Ok(message)) = socket.next().await {
+        let Message::Text(text) = message else { break };
+        let event: Value = serde_json::from_str(&text).unwrap();
+        if event["type"] == "sample" {
+            samples += 1;
+            if samples == 1 {
+                assert!(began.elapsed() < Duration::from_secs(1), "the first sample takes {:?}", began.elapsed());
+            }
+            // Told long before the next flush: at most a few windows behind.
+            let behind = began.elapsed().as_secs_f64() * 1e3 - event["t_ms"].as_f64().unwrap();
+            assert!(behind < 400.0, "a sample is {behind} ms late");
+        }
+    }
+    assert!(samples >= 40, "{samples} samples of 50");
+}
+
+#[tokio::test]
+async fn lists_hear_of_every_move() {
+    let server = Program::start().await;
+    let mut socket = open(&server, "/events").await;
+    let number = server.queue(job("a", "100ms")).await;
+    let mut heard = Vec::new();
+    while heard.last() != Some(&"done".to_owned()) {
+        let message = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let event: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
+        match event["type"].as_str().unwrap() {
+            "run" => heard.push(event["run"]["status"].as_str().unwrap().to_owned()),
+            other => heard.push(other.to_owned()),
+        }
+    }
+    assert_eq!(heard[0], "queue");
+    let moves: Vec<&str> = heard.iter().map(String::as_str).filter(|word| *word != "queue").collect();
+    assert_eq!(moves, ["queued", "preparing", "measuring", "finishing", "done"]);
+    server.send(server.request(Method::DELETE, &format!("/runs/{number}"))).await;
+    loop {
+        let message = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let event: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
+        if event["type"] == "deleted" {
+            assert_eq!(event, json!({"type": "deleted", "number": number}));
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_talks_too_much_is_sent_away() {
+    use futures_util::SinkExt;
+    let server = Program::start().await;
+    let number = server.queue(job("a", "5s")).await;
+    server.until(number, &["measuring"]).await;
+    let mut socket = open(&server, &format!("/runs/{number}/stream")).await;
+    socket.send(Message::text("x".repeat(64 * 1024))).await.unwrap();
+    let (_, code) = hear(socket).await;
+    assert_ne!(code, Some(CloseCode::Normal));
+    assert_eq!(server.get(&format!("/runs/{number}")).await["status"], "measuring");
+}
