@@ -70,7 +70,7 @@ it('gives the verdict of the report, and what to know about it', async () => {
   await show(() => (
     <>
       <Say run={{ ...RUN, status: 'done' }} live={live} />
-      <FindingList live={live} />
+      <FindingList run={RUN} live={live} />
     </>
   ));
   expect(await screen.findByText(/43,864 IOPS came from vda/)).toBeVisible();
