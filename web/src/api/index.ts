@@ -4,7 +4,7 @@
 import { client } from './generated/client.gen';
 import { ApiProblem, readProblem } from './problem';
 
-client.setConfig({ baseUrl: '', throwOnError: true, credentials: 'same-origin' });
+client.setConfig({ baseUrl: location.origin, throwOnError: true, credentials: 'same-origin' });
 client.interceptors.error.use((error, response) => readProblem(error, response));
 
 export * from './generated/sdk.gen';

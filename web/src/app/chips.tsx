@@ -35,8 +35,11 @@ function HostChip() {
   const well = host.online && !refused;
   const state = !host.online ? (host.reason ?? 'offline') : refused ? 'no io_uring' : 'io_uring ready';
   return (
-    <Link to="/devices" className="chip" title={refused ?? host.facts?.hostname}>
-      <Dot tone={well ? 'device' : 'bad'} hollow={!well} /> {host.id} · {state}
+    <Link to="/devices" className="chip" title={refused ?? host.reason ?? host.facts?.hostname}>
+      <Dot tone={well ? 'device' : 'bad'} hollow={!well} />
+      <span className="clip" style={{ maxWidth: 300 }}>
+        {host.id} · {state}
+      </span>
     </Link>
   );
 }

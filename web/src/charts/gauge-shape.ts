@@ -21,7 +21,7 @@ const LEAST_WIDTH = 2;
 const REST = 34;
 
 /** A filled part of a flow. */
-export interface FlowPath {
+interface FlowPath {
   d: string;
   color: (typeof LAYER_COLORS)[number];
   /** Drawn as a mere outline: it passes by without being touched. */

@@ -9,7 +9,7 @@ import { Stage } from './stage';
 import { TimeChart } from './time-chart';
 
 /** The course of one run with its stroke. */
-export interface OverlaidRun {
+interface OverlaidRun {
   label: string;
   color: string;
   dashed?: boolean;

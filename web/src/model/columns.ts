@@ -4,7 +4,7 @@ import { longest, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 
 /** Every column there is, in the order of a row. */
-export const COLUMNS = [
+const COLUMNS = [
   'read_iops',
   'write_iops',
   'trim_iops',

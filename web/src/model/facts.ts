@@ -2,7 +2,7 @@
 import { bytes, duration, moment, text, UNKNOWN } from './format';
 
 /** Puts one value into words by what its name says about its unit. */
-export function valueInWords(name: string, value: unknown): string {
+function valueInWords(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return UNKNOWN;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return numberInWords(name, value);

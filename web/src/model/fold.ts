@@ -17,6 +17,9 @@ export interface PhaseProgress extends Omit<PhaseChange, 'state'> {
 
 const FINAL: readonly RunStatus[] = ['done', 'failed', 'cancelled', 'interrupted'];
 
+/** The longest ramp of the jobs, in ms. */
+export const rampOf = ({ jobs }: Accepted): number => Math.max(0, ...jobs.map((job) => job.ramp_ms));
+
 /** Whether nothing can come after a status. */
 export const isFinal = (status: RunStatus): boolean => FINAL.includes(status);
 

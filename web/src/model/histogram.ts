@@ -26,7 +26,7 @@ export function bucketRange(index: number): { low: number; high: number } {
 }
 
 /** The value in ns that stands for a bucket. */
-export function bucketMiddle(index: number): number {
+function bucketMiddle(index: number): number {
   const { low, high } = bucketRange(index);
   return (low + high) / 2;
 }

@@ -57,6 +57,12 @@ describe('editing', () => {
     expect(text).toContain('time_based\niodepth=32\n');
     expect(lineOf(text, 0, 'iodepth')).toBe(8);
   });
+  it('keeps the place of an option whose value is being typed', () => {
+    const emptied = setOption(FILE, 0, 'bs', '');
+    expect(emptied).toContain('rw=randread\nbs=         # small');
+    expect(read(emptied)[0]).not.toHaveProperty('bs');
+    expect(setOption(emptied, 0, 'bs', '8k')).toContain('rw=randread\nbs=8k         # small');
+  });
   it('takes out', () => expect(read(setOption(FILE, 0, 'time_based', null))[0]).not.toHaveProperty('time_based'));
   it('renames the job', () => expect(read(setOption(FILE, 1, 'name', 'w2'))[1]?.name).toBe('w2'));
   it('changes nothing when the job is not there', () => expect(setOption('', 0, 'bs', '4k')).toBe(''));

@@ -11,7 +11,7 @@ interface Setting {
 }
 
 /** One section of a job file. */
-export interface Section {
+interface Section {
   /** Line of its heading, from 0; -1 for settings before the first heading, which count as [global]. */
   line: number;
   name: string;
@@ -19,7 +19,7 @@ export interface Section {
 }
 
 /** A line that is neither heading, setting nor comment. */
-export interface TextFault {
+interface TextFault {
   line: number;
   sentence: string;
 }
@@ -66,12 +66,12 @@ function readSetting(content: string, line: number, file: JobFile) {
   file.sections.at(-1)?.settings.push({ line, name: match[1], value: match[2] ?? '1' });
 }
 
-/** The jobs of a file, each with what the [global] sections before it said. */
+/** The jobs of a file, each with what the [global] sections before it said. An option without its value says nothing yet. */
 export function jobsOf(file: JobFile): JobOptions[] {
   const shared: JobOptions = {};
   const jobs: JobOptions[] = [];
   for (const section of file.sections) {
-    const said = Object.fromEntries(section.settings.map(({ name, value }) => [name, value]));
+    const said = Object.fromEntries(section.settings.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]));
     if (isGlobal(section)) Object.assign(shared, said);
     else jobs.push({ name: section.name, ...shared, ...said });
   }
@@ -79,7 +79,7 @@ export function jobsOf(file: JobFile): JobOptions[] {
 }
 
 /** The section of the job with this number. */
-export function jobSection(file: JobFile, job: number): Section | undefined {
+function jobSection(file: JobFile, job: number): Section | undefined {
   return file.sections.filter((section) => !isGlobal(section))[job];
 }
 

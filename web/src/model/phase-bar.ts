@@ -1,7 +1,7 @@
 // The phase bar: what a run has done, does and will do, with how far it is and how long it will still take. Phases to
 // come are what the resolved jobs make necessary; once a run is over only what happened is shown.
 import type { Phase, ResolvedJob } from '../api';
-import { isFinal, type PhaseProgress, type RunFold } from './fold';
+import { isFinal, type PhaseProgress, type RunFold, rampOf } from './fold';
 import { bytes, duration, text } from './format';
 
 /** One part of the bar. */
@@ -13,9 +13,10 @@ export interface PhasePart {
   fraction: number | null;
 }
 
+/** In the order in which the runner takes them: a missing file is laid out before the guard opens it. */
 const NAMES: Record<Phase, string> = {
-  guard: 'guard',
   layout: 'layout',
+  guard: 'guard',
   drop_caches: 'drop caches',
   invalidate: 'invalidate',
   pre_read: 'pre-read',
@@ -40,8 +41,8 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
 function dueFor(jobs: readonly ResolvedJob[]): Phase[] {
   const any = (test: (job: ResolvedJob) => boolean) => jobs.some(test);
   const due: [Phase, boolean][] = [
-    ['guard', true],
     ['layout', any((job) => job.targets.some((target) => target.layout_bytes > 0))],
+    ['guard', true],
     ['drop_caches', any((job) => job.drop_caches)],
     ['invalidate', any((job) => job.invalidate && !job.pre_read)],
     ['pre_read', any((job) => job.pre_read)],
@@ -53,8 +54,10 @@ function dueFor(jobs: readonly ResolvedJob[]): Phase[] {
   return due.filter(([, needed]) => needed).map(([phase]) => phase);
 }
 
-function plannedOf({ phase, planned_ms }: PhaseProgress, fold: RunFold): number | null {
-  return planned_ms ?? (phase === 'measure' ? (fold.accepted?.measure_ms ?? null) : null);
+function plannedOf({ phase, planned_ms }: PhaseProgress, { accepted }: RunFold): number | null {
+  if (planned_ms || !accepted) return planned_ms ?? null;
+  if (phase === 'ramp') return rampOf(accepted);
+  return phase === 'measure' ? (accepted.measure_ms ?? null) : null;
 }
 
 function partOf(progress: PhaseProgress, now_ms: number, over: boolean, planned_ms: number | null): PhasePart {
@@ -91,7 +94,7 @@ export function remaining(fold: RunFold, now_ms: number): number | null {
   const current = fold.phases.findLast(({ end_ms }) => end_ms === null);
   if (!fold.accepted || isFinal(fold.status)) return null;
   const measure_ms = fold.accepted.measure_ms ?? null;
-  const ramp_ms = Math.max(0, ...fold.accepted.jobs.map((job) => job.ramp_ms));
+  const ramp_ms = rampOf(fold.accepted);
   if (measure_ms === null) return null;
   if (!current) return fold.phases.some(({ phase }) => phase === 'measure') ? 0 : ramp_ms + measure_ms;
   const left = Math.max(0, (plannedOf(current, fold) ?? 0) - (now_ms - current.begin_ms));

@@ -5,7 +5,7 @@ import { originOf } from './series';
 
 /** Longer plans would squeeze the first seconds into nothing; then the picture grows instead, in ms. */
 const LONGEST_STANDING_MS = 180_000;
-/** The least that is shown, in seconds. */
+/** The least that is shown while more may come, in seconds. */
 const LEAST_S = 2;
 
 /** Beginning and end in seconds since the measured window began. */
@@ -16,6 +16,7 @@ export function spanOf(fold: RunFold): { from: number; to: number } {
   const from = first ? Math.min(0, seconds(first.end_ms - first.length_ms)) : 0;
   const reached = last ? seconds(last.end_ms) : 0;
   const planned = fold.accepted?.measure_ms ?? null;
-  const standing = planned !== null && planned <= LONGEST_STANDING_MS && !isFinal(fold.status);
-  return { from, to: Math.max(LEAST_S, standing ? planned / 1000 : 0, reached) };
+  const over = isFinal(fold.status) && reached > 0;
+  const standing = planned !== null && planned <= LONGEST_STANDING_MS && !over;
+  return { from, to: over ? reached : Math.max(LEAST_S, standing ? planned / 1000 : 0, reached) };
 }

@@ -1,8 +1,11 @@
 // Buttons and menu items that lead to another page: real links, so that they open in new tabs and can be copied.
-import { Button, Menu } from '@mantine/core';
+import { Button, type ButtonProps, Menu, type MenuItemProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
+import type { ComponentPropsWithRef } from 'react';
+
+type Anchor<Own> = Own & Omit<ComponentPropsWithRef<'a'>, keyof Own>;
 
 /** A button that is a link. */
-export const LinkButton = createLink(Button<'a'>);
+export const LinkButton = createLink((props: Anchor<ButtonProps>) => <Button component="a" {...props} />);
 /** A menu item that is a link. */
-export const LinkItem = createLink(Menu.Item<'a'>);
+export const LinkItem = createLink((props: Anchor<MenuItemProps>) => <Menu.Item component="a" {...props} />);

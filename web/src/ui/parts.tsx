@@ -5,7 +5,7 @@ import { type CSSProperties, type ReactNode, useEffect } from 'react';
 export type Tone = 'app' | 'cache' | 'block' | 'device' | 'bad' | null;
 
 /** The class that carries a tone. */
-export const toneClass = (tone: Tone | undefined) => (tone ? `tone-${tone}` : '');
+const toneClass = (tone: Tone | undefined) => (tone ? `tone-${tone}` : '');
 
 /** Gives the browser tab its title. */
 export function useTitle(title: string) {

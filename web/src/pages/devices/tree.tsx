@@ -30,8 +30,8 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
         <table className="device-table">
           <thead>
             <tr>
-              {HEADS.map((head) => (
-                <th key={head} scope="col">
+              {HEADS.map(([head, width]) => (
+                <th key={head} scope="col" style={width ? { width } : undefined}>
                   {head}
                 </th>
               ))}
@@ -97,7 +97,9 @@ function DeviceRow({ device, depth, open, onToggle }: { device: Device; depth: n
 function AccessCell({ access: { allowed, reason } }: { access: Access }) {
   return (
     <td className="access" title={reason ?? undefined}>
-      <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} /> {allowed ? 'may' : `refused${reason ? `: ${reason}` : ''}`}
+      <p>
+        <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} /> {allowed ? 'may' : `refused${reason ? `: ${reason}` : ''}`}
+      </p>
     </td>
   );
 }

@@ -58,6 +58,7 @@ export function BasicFields({ draft }: { draft: Draft }) {
             placeholder="a name, or a path under a target root"
             value={job.filename ?? ''}
             onChange={({ currentTarget }) => set('filename', currentTarget.value)}
+            onBlur={() => draft.settle('filename')}
             error={errorOf(draft, 'filename')}
             spellCheck={false}
           />
@@ -96,6 +97,7 @@ function Suggested({
       filter={suggest}
       value={draft.job[option] ?? ''}
       onChange={(value) => draft.set(option, value)}
+      onBlur={() => draft.settle(option)}
       error={errorOf(draft, option)}
       selectFirstOptionOnChange={false}
     />

@@ -21,6 +21,7 @@ export function OptionField({ draft, doc: { name, kind, default: fallback, help,
     placeholder: fallback ?? `${kind}, not set`,
     value: draft.job[said] ?? '',
     error: errorOf(draft, said),
+    onBlur: () => draft.settle(said),
   };
   if (words)
     return (

@@ -21,8 +21,10 @@ export interface Draft {
   setActive: (job: number) => void;
   /** The job that the form shows. */
   job: JobOptions;
-  /** Sets an option of that job, or takes it out (empty). */
+  /** Sets an option of that job; an empty one keeps its place in the text. */
   set: (option: string, value: string) => void;
+  /** Takes an option out whose value was left empty. */
+  settle: (option: string) => void;
   name: string;
   setName: (name: string) => void;
   tags: string[];
@@ -53,7 +55,12 @@ export function useDraft(from: number | undefined): Draft {
   const jobs = useMemo(() => jobsOf(file), [file]);
   const index = Math.min(active, Math.max(0, jobs.length - 1));
   const set = useCallback(
-    (option: string, value: string) => setText((old) => setOption(old, index, option, value.trim() === '' ? null : value)),
+    (option: string, value: string) => setText((old) => setOption(old, index, option, value)),
+    [setText, index],
+  );
+  const settle = useCallback(
+    (option: string) =>
+      setText((old) => (jobsOf(parseJobText(old))[index]?.[option] ? old : setOption(old, index, option, null))),
     [setText, index],
   );
   const request = useMemo(
@@ -71,6 +78,7 @@ export function useDraft(from: number | undefined): Draft {
     setActive,
     job: jobs[index] ?? {},
     set,
+    settle,
     name,
     setName,
     tags,

@@ -61,7 +61,7 @@ function timesOf(run: Run): [string, string][] {
   const lasted = run.started_at_ms && run.finished_at_ms ? duration(run.finished_at_ms - run.started_at_ms) : null;
   const phases = (run.report?.phases ?? []).map(({ phase, duration_ms }): [string, string] => [
     phase.replaceAll('_', ' '),
-    duration(Math.round(duration_ms)),
+    duration(duration_ms),
   ]);
   return [
     ['asked for', moment(run.created_at_ms)],

@@ -63,7 +63,7 @@ function Measured({ run, live }: { run: Run; live: Live }) {
       <div className="stack">
         <Tiles live={live} />
         <Courses run={run} live={live} />
-        <FindingList live={live} />
+        <FindingList run={run} live={live} />
         <LatencyPart run={run} live={live} />
         <Details run={run} live={live} />
       </div>

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Event } from './generated/types.gen';
+import { openRunStream, type RunListener } from './run-stream';
+
+/** A socket whose other end is the test. */
+class TestSocket extends EventTarget {
+  static opened: TestSocket[] = [];
+  readyState = 0;
+  binaryType = 'blob';
+  constructor(readonly url: string) {
+    super();
+    TestSocket.opened.push(this);
+  }
+  accept() {
+    this.readyState = 1;
+    this.dispatchEvent(new Event_('open'));
+  }
+  tell(event: Partial<Event>) {
+    this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(event) }));
+  }
+  close() {
+    this.readyState = 3;
+  }
+  lose() {
+    this.readyState = 3;
+    this.dispatchEvent(Object.assign(new Event_('close'), { code: 1006, reason: '', wasClean: false }));
+  }
+}
+const Event_ = globalThis.Event;
+
+const settled = () => vi.advanceTimersByTimeAsync(3000);
+const last = () => TestSocket.opened.at(-1) as TestSocket;
+const since = () => Number(new URL(last().url).searchParams.get('since'));
+
+function listener(): RunListener & { seen: number[]; links: string[]; resets: number } {
+  const mine = {
+    seen: [] as number[],
+    links: [] as string[],
+    resets: 0,
+    next: () => (mine.seen.at(-1) ?? -1) + 1,
+    take: (event: Event) => {
+      if (event.seq !== mine.next()) return event.seq < mine.next();
+      mine.seen.push(event.seq);
+      return true;
+    },
+    reset: () => {
+      mine.seen = [];
+      mine.resets += 1;
+    },
+    isOver: () => mine.seen.includes(99),
+    onLink: (link: string) => mine.links.push(link),
+  };
+  return mine;
+}
+
+/** What GET /runs/7 says about how much the server still has. */
+function serverHas(last_seq: number) {
+  vi.stubGlobal('fetch', async () => Response.json({ number: 7, last_seq }));
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  TestSocket.opened = [];
+  vi.stubGlobal('WebSocket', TestSocket);
+  serverHas(50);
+});
+afterEach(() => vi.useRealTimers());
+
+describe('a listener', () => {
+  it('asks for what is missing, and resumes after a loss where it stopped', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
+    await settled();
+    expect(new URL(last().url).pathname).toBe('/api/v1/runs/7/stream');
+    expect(since()).toBe(0);
+    last().accept();
+    for (const seq of [0, 1, 2]) last().tell({ seq });
+    last().lose();
+    await settled();
+    expect([TestSocket.opened.length, since()]).toEqual([2, 3]);
+    last().accept();
+    for (const seq of [2, 3]) last().tell({ seq });
+    expect(mine.seen).toEqual([0, 1, 2, 3]);
+    expect(mine.links).toEqual(['connecting', 'open', 'lost', 'open']);
+    stream.close();
+  });
+
+  it('connects anew when an event is missing', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
+    await settled();
+    last().accept();
+    last().tell({ seq: 0 });
+    last().tell({ seq: 5 });
+    await settled();
+    expect([TestSocket.opened.length, since(), mine.seen]).toEqual([2, 1, [0]]);
+    stream.close();
+  });
+
+  it('begins anew when the server lost what was already seen', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
+    await settled();
+    last().accept();
+    for (let seq = 0; seq < 9; seq += 1) last().tell({ seq });
+    serverHas(4);
+    last().lose();
+    await settled();
+    expect([mine.resets, since()]).toEqual([1, 0]);
+    stream.close();
+  });
+
+  it('does not trust a socket that stays silent', async () => {
+    const stream = openRunStream(7, listener());
+    await settled();
+    last().accept();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(TestSocket.opened.length).toBeGreaterThan(1);
+    stream.close();
+  });
+
+  it('stops when the run is over', async () => {
+    const mine = listener();
+    mine.seen = [98];
+    openRunStream(7, mine);
+    await settled();
+    last().accept();
+    last().tell({ seq: 99 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(TestSocket.opened.length).toBe(1);
+  });
+});

@@ -1,0 +1,81 @@
+import { screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { RunSummary } from '../../api';
+import { serve, showPage } from '../../test-page';
+import { HistoryPage } from './page';
+
+const run = (number: number, change: Partial<RunSummary> = {}): RunSummary => ({
+  number,
+  status: 'done',
+  name: `run ${number}`,
+  host: 'local',
+  tags: [],
+  notes: '',
+  created_at_ms: Date.now(),
+  jobs: 1,
+  mode: 'direct',
+  target: '/t/file',
+  device: 'vda',
+  rw: 'randread',
+  bs: '4k',
+  iodepth: 8,
+  numjobs: 1,
+  direct: true,
+  iops: 87_900,
+  bytes_per_second: 360_000_000,
+  lat_p99_ns: 1_212_000,
+  verdict: 'page_cache',
+  ...change,
+});
+const answer = (runs: RunSummary[]) =>
+  serve({ 'GET /api/v1/runs': { runs, next_cursor: null, total: runs.length }, 'POST /api/v1/runs': { number: 1 } });
+
+beforeEach(() => {
+  // jsdom lays nothing out: without a height the table would draw no row.
+  vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+});
+
+it('shows a run in a row, with its verdict as a word', async () => {
+  answer([run(3), run(2, { status: 'failed', iops: null, verdict: null, reason: 'no io_uring' })]);
+  showPage(HistoryPage, '/runs');
+  const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
+  expect(row?.textContent?.replaceAll(' ', ' ')).toMatch(/3run 3 ?done.*randread4k8187\.9 k343 MiB\/s1\.21 mspage cache/);
+  expect(screen.getByText('failed').closest('td')).toHaveAttribute('title', 'no io_uring');
+});
+
+it('asks the server to filter and to sort, and keeps both in the address', async () => {
+  const calls = answer([run(3)]);
+  const { router } = showPage(HistoryPage, '/runs');
+  await userEvent.click(await screen.findByRole('button', { name: 'IOPS' }));
+  await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'rw:randread');
+  await waitFor(() => expect(router.state.location.searchStr).toBe('?sort=iops&order=desc&q=rw:randread'));
+  await waitFor(() => expect(calls.at(-1)?.call).toMatch(/q=rw%3Arandread.*sort=iops.*order=desc|sort=iops.*q=rw/));
+  expect(await screen.findByRole('columnheader', { name: /IOPS/ })).toHaveAttribute('aria-sort', 'descending');
+});
+
+it('compares two to eight selected runs', async () => {
+  answer([run(3), run(2), run(1)]);
+  showPage(HistoryPage, '/runs');
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
+  expect(screen.getByText('compare takes 2 to 8 runs')).toBeVisible();
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
+  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute('href', '/compare?runs=1,3&baseline=1');
+});
+
+it('offers the demo to whoever has no run, and starts it', async () => {
+  const calls = answer([]);
+  const { router } = showPage(HistoryPage, '/runs');
+  await userEvent.click(await screen.findByRole('button', { name: 'Run the 10-second demo' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/runs/1'));
+  expect(calls.find(({ call }) => call.startsWith('POST'))?.body).toMatchObject({
+    name: '10-second demo',
+    jobs: [{ rw: 'randread', bs: '4k', iodepth: 8, direct: 1, size: '256m', runtime: '10s' }],
+  });
+});
+
+it('says how to ask when nothing matches', async () => {
+  answer([]);
+  showPage(HistoryPage, '/runs', '/runs?q=nothing');
+  expect(await screen.findByText('No run matches')).toBeVisible();
+});

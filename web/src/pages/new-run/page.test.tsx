@@ -1,0 +1,116 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OptionDoc, Plan, Refusal, RunRequest } from '../../api';
+import { Refuse, serve, showPage } from '../../test-page';
+import { NewRunPage } from './page';
+
+const OPTIONS: OptionDoc[] = [
+  { name: 'bs', aliases: [], group: 'pattern', kind: 'size', default: '4k', help: 'Bytes of one I/O.' },
+  { name: 'fsync', aliases: [], group: 'durability', kind: 'count', default: '0', help: 'fsync after every N writes.' },
+];
+const TOO_ODD: Refusal = {
+  code: 'alignment',
+  kind: 'invalid',
+  field: 'jobs[0].bs',
+  sentence: 'bs=3000 is no multiple of 512 B.',
+  remedy: 'Write bs=3072.',
+};
+
+function plan({ jobs }: RunRequest): Plan {
+  const refusals = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
+  const estimate = { seconds: 41, seconds_note: null, layout_bytes: 2 ** 30, measure_write_bytes: 0, buffer_bytes: 131_072 };
+  return {
+    jobs: [],
+    sample_ms: 100,
+    phases: [{ phase: 'measure', seconds: 30, writes_bytes: null }],
+    estimate,
+    will_tell: 'Device speed.',
+    findings: [],
+    refusals,
+  };
+}
+
+let calls: ReturnType<typeof serve>;
+beforeEach(() => {
+  calls = serve({
+    'GET /api/v1/options': OPTIONS,
+    'GET /api/v1/runs': { runs: [], next_cursor: null, total: 0 },
+    'GET /api/v1/hosts/local/devices': { devices: [] },
+    'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
+    'POST /api/v1/runs': { number: 12 },
+  });
+});
+
+const text = () => screen.findByRole('textbox', { name: 'Job file' });
+const started = () => calls.filter(({ call }) => call === 'POST /api/v1/runs');
+const start = () => screen.getByRole('button', { name: 'Start' });
+
+describe('the form and its text', () => {
+  it('follow each other', async () => {
+    showPage(NewRunPage, '/new');
+    const area = await text();
+    const depth = screen.getByRole('combobox', { name: /iodepth/ });
+    await userEvent.clear(depth);
+    await userEvent.type(depth, '64');
+    expect((area as HTMLTextAreaElement).value).toContain('iodepth=64');
+    await userEvent.type(area, 'numjobs=4');
+    expect(screen.getByRole('combobox', { name: /numjobs/ })).toHaveValue('4');
+  });
+
+  it('agree on the way to the disk', async () => {
+    showPage(NewRunPage, '/new');
+    const area = await text();
+    expect(screen.getByRole('radio', { name: /Direct file/ })).toBeChecked();
+    await userEvent.click(screen.getByRole('radio', { name: /Buffered file/ }));
+    expect((area as HTMLTextAreaElement).value).toContain('direct=0');
+    await userEvent.click(screen.getByRole('radio', { name: /Raw device/ }));
+    expect((area as HTMLTextAreaElement).value).toMatch(/filename=\/dev\/[\s\S]*direct=1/);
+  });
+
+  it('show every other option that the server knows', async () => {
+    showPage(NewRunPage, '/new');
+    const field = await screen.findByRole('textbox', { name: 'fsync', hidden: true });
+    await userEvent.type(field, '8');
+    expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
+  });
+});
+
+describe('the start', () => {
+  it('posts the jobs of the text and shows the run', async () => {
+    const { router } = showPage(NewRunPage, '/new');
+    await screen.findByText('Device speed.');
+    await userEvent.click(start());
+    await waitFor(() => expect(router.state.location.pathname).toBe('/runs/12'));
+    expect(started()[0]?.body).toMatchObject({ jobs: [{ name: 't1', rw: 'randread', bs: '4k', direct: '1' }] });
+  });
+
+  it('says what is in the way at the field, in the text and beside the button, and does not start', async () => {
+    showPage(NewRunPage, '/new');
+    const size = await screen.findByRole('combobox', { name: /block size/ });
+    await userEvent.clear(size);
+    await userEvent.type(size, '3000');
+    await waitFor(() => expect(start()).toHaveAttribute('aria-disabled', 'true'));
+    expect(within(screen.getByRole('status')).getByText(/no multiple of 512/)).toHaveTextContent('line 4:');
+    expect(size).toHaveAccessibleDescription(/no multiple of 512 B/);
+    await userEvent.click(start());
+    expect(started()).toEqual([]);
+  });
+
+  it('names the line that cannot be read', async () => {
+    showPage(NewRunPage, '/new');
+    await userEvent.type(await text(), '=nonsense');
+    await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(/line 10: .*neither option=value/));
+  });
+
+  it('tells what the server refused', async () => {
+    calls = serve({
+      'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
+      'POST /api/v1/runs': new Refuse(429, { title: 'The queue is full', code: 'queue_full', detail: '1,000 runs wait.' }),
+    });
+    showPage(NewRunPage, '/new');
+    await screen.findByText('Device speed.');
+    await userEvent.click(start());
+    expect(await screen.findByRole('alert')).toHaveTextContent('The queue is full1,000 runs wait.');
+  });
+});
