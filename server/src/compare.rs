@@ -17,7 +17,7 @@ use self::words::{Comparable, ComparedRun, Comparison, Confidence, ConfidenceLev
 use crate::runs::words::Run;
 
 /// Settings that may differ in repeats of one test.
-const HARMLESS: &[&str] = &["name", "targets.existed", "targets.layout_bytes", "sample_ms"];
+const HARMLESS: &[&str] = &["name", "targets.alignment", "targets.existed", "targets.layout_bytes", "sample_ms"];
 
 /// Compares runs; `baseline` is the place of one of them in the list.
 pub fn compare(runs: &[Run], baseline: usize) -> Comparison {
@@ -58,13 +58,17 @@ fn cpu_ns_per_io(report: &Report) -> Option<f64> {
 
 fn comparable(runs: &[Run], settings: &[Difference], host: &[Difference]) -> Comparable {
     let differ: Vec<&Difference> = settings.iter().filter(|difference| !is_harmless(&difference.name)).collect();
+    let elsewhere = [
+        answered_elsewhere(runs, "reads", |verdicts| verdicts.read.as_ref()),
+        answered_elsewhere(runs, "writes", |verdicts| verdicts.write.as_ref()),
+    ];
+    let elsewhere: Vec<String> = elsewhere.into_iter().flatten().collect();
     let mut reasons: Vec<String> = runs.iter().filter_map(without_result).collect();
-    reasons.extend(answered_elsewhere(runs, "Reads", |verdicts| verdicts.read.as_ref()));
-    reasons.extend(answered_elsewhere(runs, "Writes", |verdicts| verdicts.write.as_ref()));
     reasons.extend(differ.iter().map(|difference| format!("{} differs: {}.", difference.name, shown(difference))));
     reasons.extend(host.iter().map(|difference| format!("The host's {} differs: {}.", difference.name, shown(difference))));
-    let same_test = differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
-    Comparable { same_test, sentence: sentence(same_test, &differ, host), reasons }
+    let same_test =
+        elsewhere.is_empty() && differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
+    Comparable { same_test, sentence: sentence(same_test, &elsewhere, &differ, host), reasons }
 }
 
 fn is_harmless(name: &str) -> bool {
@@ -73,7 +77,11 @@ fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name)
 }
 
-fn sentence(same_test: bool, settings: &[&Difference], host: &[Difference]) -> String {
+/// The first sentence: where the numbers came from matters more than what was set.
+fn sentence(same_test: bool, elsewhere: &[String], settings: &[&Difference], host: &[Difference]) -> String {
+    if !elsewhere.is_empty() {
+        return format!("Not the same test: {}.", elsewhere.join(", and "));
+    }
     let names = |differ: &mut dyn Iterator<Item = &Difference>| {
         differ.map(|difference| difference.name.as_str()).collect::<Vec<_>>().join(", ")
     };
@@ -104,8 +112,7 @@ fn answered_elsewhere(runs: &[Run], what: &str, of: fn(&Verdicts) -> Option<&Ver
         classes.entry(class_text(class).into()).or_default().push(format!("#{number}"));
     }
     let places: Vec<String> = classes.iter().map(|(class, numbers)| format!("{} {class}", numbers.join(", "))).collect();
-    (places.len() > 1)
-        .then(|| format!("{what} were answered in different places ({}): the numbers measure different things.", places.join("; ")))
+    (places.len() > 1).then(|| format!("{what} were answered in different places, {}", places.join(", ")))
 }
 
 fn class_text(class: VerdictClass) -> &'static str {

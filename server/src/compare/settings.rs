@@ -12,6 +12,10 @@ use crate::runs::words::Run;
 /// Names and texts; nothing where there is no value.
 type Facts = BTreeMap<String, Option<String>>;
 
+/// Facts that say nothing of the host's state: what could not be found out shows as a missing value already, and the
+/// thresholds follow free memory from one minute to the next (`vm.dirty_ratio`).
+const NOT_A_STATE: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
+
 /// Those that differ, and how many do not.
 pub(super) struct Differences {
     pub(super) differ: Vec<Difference>,
@@ -33,8 +37,9 @@ pub(super) fn of_host(run: &Run) -> Facts {
     let mut facts = Facts::new();
     if let Some(host) = &run.host_facts {
         let mut fields = object(host);
-        // What could not be found out shows as a missing value already.
-        fields.shift_remove("absent");
+        for name in NOT_A_STATE {
+            fields.shift_remove(name);
+        }
         add_fields("", &fields, &mut facts);
     }
     facts
