@@ -19,7 +19,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::App;
 use crate::error::ApiError;
 use crate::extract::MAX_BODY;
-use crate::runs::words::RunsEvent;
+use crate::runs::words::{ExportFormat, RunSort, RunsEvent, SortOrder};
 use crate::{assets, auth, compare, hosts, metrics, runs};
 
 /// Where the calls live.
@@ -44,7 +44,7 @@ const HEADERS: &[(&str, &str)] = &[
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Leadline", description = "Storage benchmarks that show where the I/O really went.", contact(), license(name = "Apache-2.0", identifier = "Apache-2.0")),
-    components(schemas(Event, RunsEvent)),
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat)),
     tags(
         (name = "runs", description = "Plan, start, watch and keep runs"),
         (name = "compare", description = "Runs side by side"),

@@ -21,3 +21,13 @@ fn every_call_has_an_operation_id_a_tag_and_a_summary() {
         assert!(call["tags"].as_array().is_some_and(|tags| tags.len() == 1), "{call}");
     }
 }
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let text = leadline_server::routes::openapi_json();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for line in text.lines().filter_map(|line| line.split_once("\"$ref\": \"#")) {
+        let path = line.1.split('"').next().unwrap();
+        assert!(document.pointer(path).is_some(), "{path} is missing");
+    }
+}

@@ -619,6 +619,11 @@ export type EventBody = (StatusChange & {
 });
 
 /**
+ * What a run is exported as.
+ */
+export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
+
+/**
  * What the kernel is told about the pattern.
  */
 export type Fadvise = 'ByPattern' | 'None' | 'Random' | 'Sequential';
@@ -1538,7 +1543,7 @@ export type PhaseTime = {
  */
 export type Plan = {
     /**
-     * The jobs as resolved; empty when something is refused before it can be resolved.
+     * The jobs as resolved; empty when one of them could not be.
      */
     jobs: Array<ResolvedJob>;
     /**
@@ -2095,6 +2100,11 @@ export type RunRequest = {
 };
 
 /**
+ * How runs are sorted.
+ */
+export type RunSort = 'number' | 'iops' | 'bytes_per_second' | 'lat_p99_ns' | 'name' | 'created_at_ms';
+
+/**
  * Where a run stands. `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`.
  */
 export type RunStatus = 'queued' | 'preparing' | 'measuring' | 'finishing' | 'done' | 'failed' | 'cancelled' | 'interrupted';
@@ -2337,6 +2347,11 @@ export type SeriesColumn = {
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
+ * Which way runs are sorted.
+ */
+export type SortOrder = 'asc' | 'desc';
+
+/**
  * One size and its share.
  */
 export type SplitEntry = {
@@ -2408,7 +2423,8 @@ export type Target = {
      */
     existed: boolean;
     /**
-     * Bytes that laying it out writes; 0 when it is used as it is.
+     * Bytes that laying it out writes, the last ones of `length`; 0 when it is used as it is. Where several parts of a
+     * file are targets, they stand with the first.
      */
     layout_bytes: number;
     /**
@@ -2423,6 +2439,14 @@ export type Target = {
      * Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
      */
     alignment: number;
+    /**
+     * Where the region begins in it, in bytes; the offset of the clone included.
+     */
+    offset: number;
+    /**
+     * Bytes of the region; no I/O leaves it.
+     */
+    size: number;
     /**
      * Clones that use it: the number of one clone, or null when all share it.
      */
@@ -2486,12 +2510,6 @@ export type Zone = {
      */
     size_percent: number;
 };
-
-export type RunSort = 'number' | 'iops' | 'bytes_per_second' | 'lat_p99_ns' | 'name' | 'created_at_ms';
-
-export type SortOrder = 'asc' | 'desc';
-
-export type ExportFormat = 'csv' | 'ndjson';
 
 export type CompareRunsData = {
     body?: never;
@@ -2708,6 +2726,44 @@ export type ListDevicesResponses = {
 };
 
 export type ListDevicesResponse = ListDevicesResponses[keyof ListDevicesResponses];
+
+export type GetMetricsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/metrics';
+};
+
+export type GetMetricsErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
+
+export type GetMetricsResponses = {
+    200: string;
+};
+
+export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
 
 export type ListOptionsData = {
     body?: never;
