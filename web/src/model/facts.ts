@@ -8,13 +8,15 @@ function valueInWords(name: string, value: unknown): string {
   if (typeof value === 'number') return numberInWords(name, value);
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => valueInWords(name, item)).join(', ');
   if (typeof value === 'object')
-    return Object.entries(value)
-      .map(([key, item]) => `${key} ${valueInWords(key, item)}`)
-      .join(', ');
+    return (
+      Object.entries(value)
+        .map(([key, item]) => `${key} ${valueInWords(key, item)}`)
+        .join(', ') || UNKNOWN
+    );
   return String(value);
 }
 
-const BYTES = /(^|_)(bytes|size|offset|offset_increment|length|blockalign|min|max|rate)$/;
+const BYTES = /(^|_)(bytes|size|offset|offset_increment|length|blockalign|min|max)$/;
 
 function numberInWords(name: string, value: number): string {
   if (name.endsWith('_at_ms')) return moment(value);

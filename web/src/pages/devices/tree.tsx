@@ -7,17 +7,18 @@ import { bytes, text, UNKNOWN } from '../../model/format';
 import { Facts } from '../../ui/facts';
 import { Card, Dot } from '../../ui/parts';
 
+/** Heading and width in pixels; 0 shares what is left. */
 const HEADS = [
-  'device',
-  'kind',
-  'size',
-  'model',
-  'identity',
-  'filesystem',
-  'used by',
-  'scheduler',
-  'reading',
-  'writing',
+  ['device', 128],
+  ['kind', 84],
+  ['size', 84],
+  ['model', 0],
+  ['identity', 0],
+  ['filesystem', 84],
+  ['used by', 0],
+  ['scheduler', 92],
+  ['reading', 200],
+  ['writing', 200],
 ] as const;
 
 /** The table. */

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import type { Plan } from '../api';
+import { minds, takes, writes } from './plan-words';
+
+const GIB = 2 ** 30;
+function plan(change: Partial<Plan['estimate']>, rest: Partial<Plan> = {}): Plan {
+  const estimate = { seconds: 30, seconds_note: null, layout_bytes: 0, measure_write_bytes: 0, buffer_bytes: 4096, ...change };
+  return { jobs: [], sample_ms: 100, phases: [], estimate, will_tell: '', findings: [], refusals: [], ...rest };
+}
+const phase = (name: 'layout' | 'ramp' | 'measure' | 'guard', seconds: number | null) => ({
+  phase: name,
+  seconds,
+  writes_bytes: null,
+});
+const job = (rw: string, path: string, layout_bytes: number) =>
+  ({ rw, targets: [{ path, layout_bytes }] }) as unknown as Plan['jobs'][number];
+const plain = (s: string) => s.replaceAll(' ', ' ');
+
+it.each<[string, Plan]>([
+  [
+    'about 41 s: layout 9 s, warm-up 2 s, measure 30 s',
+    plan({ seconds: 41 }, { phases: [phase('guard', 0.01), phase('layout', 9), phase('ramp', 2), phase('measure', 30)] }),
+  ],
+  ['about 30 s', plan({}, { phases: [phase('measure', 30)] })],
+  ['about 30 s; as fast as it can', plan({ seconds_note: 'as fast as it can' })],
+  ['size ends it', plan({ seconds: null, seconds_note: 'size ends it' })],
+  ['not known beforehand', plan({ seconds: null })],
+])('takes %s', (words, input) => expect(plain(takes(input))).toBe(words));
+
+it.each<[string, Plan]>([
+  ['nothing', plan({}, { jobs: [job('randread', '/t', 0)] })],
+  ['1 GiB once, to lay out /t', plan({ layout_bytes: GIB }, { jobs: [job('randread', '/t', GIB)] })],
+  [
+    '1 GiB once, to lay out /t, then up to 4 GiB',
+    plan({ layout_bytes: GIB, measure_write_bytes: 4 * GIB }, { jobs: [job('write', '/t', GIB)] }),
+  ],
+  ['then as much as it can until the time is over', plan({ measure_write_bytes: null }, { jobs: [job('randrw', '/t', 0)] })],
+])('writes %s', (words, input) => expect(plain(writes(input))).toBe(words));
+
+it('minds findings with their remedies', () => {
+  const findings = [
+    { code: 'x', severity: 'warning' as const, sentence: 'The database is on vda too.', evidence: {}, remedy: 'Move it.' },
+  ];
+  expect(minds(plan({}, { findings }))).toEqual(['The database is on vda too. Move it.']);
+});

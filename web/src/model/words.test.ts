@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { ApiProblem, type Run, type RunSummary, type Verdicts } from '../api';
+import { asCurl, asFioJob } from './copy-as';
+import { factsOf } from './facts';
+import { directionsOf, inOneLine, titleOf } from './summary';
+import { inWords } from './told';
+import { verdictLines } from './verdict';
+
+const plain = (s: string) => s.replaceAll(' ', ' ');
+const RUN = {
+  name: "it's",
+  rw: 'randread',
+  bs: '4k',
+  iodepth: 32,
+  numjobs: 1,
+  direct: true,
+  target: '/data/t1',
+  device: 'vda',
+  tags: ['a'],
+  asked: { jobs: [{ name: 't1', rw: 'randread', direct: 1 }], sample_ms: 100 },
+} as unknown as Run;
+
+describe('a run', () => {
+  it('in one line', () => expect(inOneLine(RUN)).toBe('randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda'));
+  it('without a name is called by what it does', () => expect(titleOf({ ...RUN, name: '' })).toBe('4k randread, direct'));
+  it('as a fio job', () => expect(asFioJob(RUN)).toBe('[t1]\nrw=randread\ndirect=1\n'));
+  it('as curl, safe for a shell', () => {
+    const command = asCurl(RUN, 'http://127.0.0.1:7070');
+    expect(command).toContain('curl -sS http://127.0.0.1:7070/api/v1/runs');
+    expect(command).toContain("it'\\''s");
+    const body = /-d '([\s\S]*)'$/.exec(command.replaceAll("'\\''", '’'))?.[1];
+    expect(JSON.parse(body ?? '')).toEqual({ name: 'it’s', tags: ['a'], sample_ms: 100, jobs: RUN.asked.jobs });
+  });
+});
+
+it.each([
+  ['randread', { reads: true, writes: false, trims: false }],
+  ['randrw', { reads: true, writes: true, trims: false }],
+  ['write:8k', { reads: false, writes: true, trims: false }],
+  ['trim', { reads: false, writes: false, trims: true }],
+])('%s goes %j', (rw, directions) => expect(directionsOf({ rw } as RunSummary)).toEqual(directions));
+
+it('verdicts are lines with a word, a share and a layer', () => {
+  const read = { class: 'page_cache', sentence: 'From memory.', shares: { page_cache: 0.9999 }, evidence: { issued_ios: 10 } };
+  const lines = verdictLines({ read, write: null } as unknown as Verdicts);
+  expect(lines.map(({ word, layer, sentence }) => [plain(word), layer, sentence])).toEqual([
+    ['page cache 99.99 %', 1, 'From memory.'],
+  ]);
+  expect(verdictLines(null)).toEqual([]);
+});
+
+it('facts are written by what their names say about units', () => {
+  const facts = factsOf(
+    {
+      size_bytes: 4096,
+      runtime_ms: 30_000,
+      thinktime_us: 500,
+      direct: true,
+      absent: {},
+      cpus_allowed: [],
+      rate: { read: null, write: 1024 },
+      iodepth: 1024,
+      name: 'x',
+    },
+    ['name'],
+  );
+  expect(Object.fromEntries(facts.map(([name, words]) => [name, plain(words)]))).toEqual({
+    size_bytes: '4 KiB',
+    runtime_ms: '30 s',
+    thinktime_us: '500 µs',
+    direct: 'yes',
+    absent: '–',
+    cpus_allowed: 'none',
+    rate: 'read –, write 1,024',
+    iodepth: '1,024',
+  });
+});
+
+it('failures are told with every refusal and its remedy, or with their detail', () => {
+  const refusal = { code: 'x', kind: 'invalid' as const, field: null, sentence: 'No.', remedy: 'Do this.' };
+  expect(inWords(new ApiProblem(422, 'refused', 'Refused', 'long', [refusal]))).toEqual({
+    title: 'Refused',
+    detail: '',
+    remedies: ['No. Do this.'],
+  });
+  expect(inWords(new ApiProblem(429, 'full', 'Full', 'why'))).toEqual({ title: 'Full', detail: 'why', remedies: [] });
+  expect(inWords(new Error('boom')).detail).toContain('boom');
+});
