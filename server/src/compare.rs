@@ -19,9 +19,14 @@ use crate::runs::words::Run;
 /// Settings that may differ in repeats of one test.
 const HARMLESS: &[&str] = &["name", "targets.alignment", "targets.existed", "targets.layout_bytes", "sample_ms"];
 
+/// Differences that a sentence names; more are a list, not a sentence.
+const NAMED: usize = 4;
+
 /// Compares runs; `baseline` is the place of one of them in the list.
 pub fn compare(runs: &[Run], baseline: usize) -> Comparison {
-    let settings = settings::differences(&runs.iter().map(settings::of_run).collect::<Vec<_>>());
+    // Where one run has jobs that another lacks, their number is the difference, not each of their settings.
+    let jobs = runs.iter().map(|run| run.resolved.as_ref().map_or(0, Vec::len)).min().unwrap_or(0);
+    let settings = settings::differences(&runs.iter().map(|run| settings::of_run(run, jobs)).collect::<Vec<_>>());
     let host = settings::differences(&runs.iter().map(settings::of_host).collect::<Vec<_>>());
     Comparison {
         baseline: runs.get(baseline).map_or(0, |run| run.summary.number),
@@ -63,9 +68,7 @@ fn comparable(runs: &[Run], settings: &[Difference], host: &[Difference]) -> Com
         answered_elsewhere(runs, "writes", |verdicts| verdicts.write.as_ref()),
     ];
     let elsewhere: Vec<String> = elsewhere.into_iter().flatten().collect();
-    let mut reasons: Vec<String> = runs.iter().filter_map(without_result).collect();
-    reasons.extend(differ.iter().map(|difference| format!("{} differs: {}.", difference.name, shown(difference))));
-    reasons.extend(host.iter().map(|difference| format!("The host's {} differs: {}.", difference.name, shown(difference))));
+    let reasons: Vec<String> = runs.iter().filter_map(without_result).collect();
     let same_test =
         elsewhere.is_empty() && differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
     Comparable { same_test, sentence: sentence(same_test, &elsewhere, &differ, host), reasons }
@@ -82,17 +85,21 @@ fn sentence(same_test: bool, elsewhere: &[String], settings: &[&Difference], hos
     if !elsewhere.is_empty() {
         return format!("Not the same test: {}.", elsewhere.join(", and "));
     }
-    let names = |differ: &mut dyn Iterator<Item = &Difference>| {
-        differ.map(|difference| difference.name.as_str()).collect::<Vec<_>>().join(", ")
-    };
     match (same_test, settings.is_empty(), host.is_empty()) {
         (true, ..) => "The same test on the same host: what differs are the results.".into(),
-        (_, false, _) => {
-            format!("Not the same test: {} differ. Read the numbers as the effect of that.", names(&mut settings.iter().copied()))
+        (_, false, _) => format!("Not the same test: {} differ. Read the numbers as the effect of that.", named(settings)),
+        (_, true, false) => {
+            format!("The same test on a host in another state: {} differ.", named(&host.iter().collect::<Vec<_>>()))
         }
-        (_, true, false) => format!("The same test on a host in another state: {} differ.", names(&mut host.iter())),
         (_, true, true) => "Not all of these runs have a whole result.".into(),
     }
+}
+
+/// The first differences with their values, and how many more there are: the table below has them all.
+fn named(differences: &[&Difference]) -> String {
+    let first = differences.iter().take(NAMED).map(|difference| format!("{} ({})", difference.name, shown(difference)));
+    let more = differences.len().saturating_sub(NAMED);
+    first.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
 }
 
 fn without_result(run: &Run) -> Option<String> {

@@ -22,10 +22,11 @@ pub(super) struct Differences {
     pub(super) equal: u64,
 }
 
-/// The settings of a run's jobs, as resolved; those of further jobs are named `jobs[1].bs`.
-pub(super) fn of_run(run: &Run) -> Facts {
-    let mut facts = Facts::from([("sample_ms".to_owned(), Some(run.sample_ms.to_string()))]);
-    for (index, job) in run.resolved.iter().flatten().enumerate() {
+/// The settings of a run's first jobs, as resolved; those of further jobs are named `jobs[1].bs`.
+pub(super) fn of_run(run: &Run, jobs: usize) -> Facts {
+    let all = run.resolved.as_ref().map(|jobs| jobs.len().to_string());
+    let mut facts = Facts::from([("sample_ms".to_owned(), Some(run.sample_ms.to_string())), ("jobs".to_owned(), all)]);
+    for (index, job) in run.resolved.iter().flatten().take(jobs).enumerate() {
         let prefix = if index == 0 { String::new() } else { format!("jobs[{index}].") };
         add_fields(&prefix, &object(job), &mut facts);
     }

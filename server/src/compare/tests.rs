@@ -61,7 +61,7 @@ fn check(runs: &[Run], same_test: bool, part: &str) {
 fn whether_runs_may_be_compared() {
     let device = run(1, 1000.0, "device", "6.1");
     check(&[device.clone(), run(2, 1.0, "device", "6.1")], true, "The same test");
-    check(&[device.clone(), run(2, 1.0, "device", "6.2")], false, "kernel differs: 6.1 / 6.2");
+    check(&[device.clone(), run(2, 1.0, "device", "6.2")], false, "kernel (6.1 / 6.2)");
     check(
         &[device.clone(), run(2, 1.0, "page_cache", "6.1")],
         false,
