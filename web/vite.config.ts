@@ -11,9 +11,20 @@ export default defineConfig({
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: 'es2022' },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },
   test: {
-    environment: 'jsdom',
-    include: ['src/**/*.test.{ts,tsx}'],
-    setupFiles: ['src/test-setup.ts'],
+    // A loaded machine may take its time; nothing here waits for a clock.
+    testTimeout: 30_000,
     restoreMocks: true,
+    projects: [
+      { extends: true, test: { name: 'model', environment: 'node', include: ['src/model/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'pages',
+          environment: 'jsdom',
+          include: ['src/{api,app,charts,pages,ui}/**/*.test.{ts,tsx}'],
+          setupFiles: ['src/test-setup.ts'],
+        },
+      },
+    ],
   },
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeInWords, metricName, numbersIn, valueInUnit } from './compare';
 
-const plain = (s: string) => s.replaceAll(' ', ' ');
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
 it.each([
   ['1,2,3', [1, 2, 3]],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bytes, count, digits, duration, fioRate, latency, rate, share, shortCount, text } from './format';
 
 /** Plain spaces, so that the expectations can be read. */
-const plain = (s: string) => s.replaceAll(' ', ' ');
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 const check = <T>(name: string, format: (n: T) => string, cases: [T, string][]) =>
   describe(name, () => {
     it.each(cases)('%s is %s', (input, expected) => expect(plain(format(input))).toBe(expected));

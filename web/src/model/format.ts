@@ -11,7 +11,7 @@ export interface Figure {
 }
 
 /** A no-break space, so that a number never parts from its unit. */
-const NBSP = ' ';
+const NBSP = '\u00a0';
 type Step = readonly [factor: number, unit: string];
 
 const COUNT: readonly Step[] = [

@@ -14,7 +14,7 @@ const phase = (name: 'layout' | 'ramp' | 'measure' | 'guard', seconds: number | 
 });
 const job = (rw: string, path: string, layout_bytes: number) =>
   ({ rw, targets: [{ path, layout_bytes }] }) as unknown as Plan['jobs'][number];
-const plain = (s: string) => s.replaceAll(' ', ' ');
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
 it.each<[string, Plan]>([
   [

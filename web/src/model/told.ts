@@ -1,5 +1,6 @@
 // Failures in words for the screen: a problem of the server, with every refusal and its remedy.
-import { ApiProblem, type Refusal } from '../api';
+import type { Refusal } from '../api';
+import { ApiProblem } from '../api/problem';
 
 /** What failed, why, and what to try. */
 export interface Told {

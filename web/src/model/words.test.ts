@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ApiProblem, type Run, type RunSummary, type Verdicts } from '../api';
+import type { Run, RunSummary, Verdicts } from '../api';
+import { ApiProblem } from '../api/problem';
 import { asCurl, asFioJob } from './copy-as';
 import { factsOf } from './facts';
 import { directionsOf, inOneLine, titleOf } from './summary';
 import { inWords } from './told';
 import { verdictLines } from './verdict';
 
-const plain = (s: string) => s.replaceAll(' ', ' ');
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 const RUN = {
   name: "it's",
   rw: 'randread',

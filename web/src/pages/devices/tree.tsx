@@ -16,7 +16,7 @@ const HEADS = [
   ['identity', 0],
   ['filesystem', 84],
   ['used by', 0],
-  ['scheduler', 92],
+  ['scheduler', 106],
   ['reading', 200],
   ['writing', 200],
 ] as const;

@@ -66,7 +66,7 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   { key: 'device', title: 'device', width: 80, optional: true, cell: (run) => run.device ?? UNKNOWN },
   { key: 'mode', title: 'mode', width: 72, cell: (run) => run.mode ?? UNKNOWN },
-  { key: 'rw', title: 'rw', width: 80, cell: (run) => <span className="mono">{run.rw}</span> },
+  { key: 'rw', title: 'rw', width: 88, cell: (run) => <span className="mono">{run.rw}</span> },
   {
     key: 'bs',
     title: 'bs',
@@ -95,7 +95,7 @@ export const COLUMNS: readonly RunColumn[] = [
   {
     key: 'when',
     title: 'when',
-    width: 104,
+    width: 118,
     numeric: true,
     sort: 'created_at_ms',
     cell: (run) => (isActive(run) ? 'now' : shortMoment(run.created_at_ms)),
