@@ -11,7 +11,7 @@ PRAGMA user_version = 1;
 -- One row a run: what lists show, filter and sort by. Narrow on purpose; the rest of a run is in run_details.
 CREATE TABLE runs (
     number           INTEGER PRIMARY KEY AUTOINCREMENT, -- shown as #142; never used twice, not even after a deletion
-    status           TEXT NOT NULL CHECK (status IN ('queued', 'preparing', 'measuring', 'finishing', 'done', 'failed', 'cancelled', 'interrupted')),
+    status           TEXT NOT NULL CHECK (status IN ('queued', 'preparing', 'measuring', 'finishing', 'done', 'failed', 'cancelled', 'interrupted')), -- where it stands; the last four are final
     created_at_ms    INTEGER NOT NULL,                  -- when it was asked for
     started_at_ms    INTEGER,                           -- when it left the queue: written before the runner is started, so no run starts twice
     finished_at_ms   INTEGER,                           -- when it came to its end
@@ -49,7 +49,7 @@ CREATE INDEX runs_by_name ON runs (name COLLATE NOCASE);
 
 -- What is read of one run at a time.
 CREATE TABLE run_details (
-    run        INTEGER PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE,
+    run        INTEGER PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, -- its number
     asked      TEXT NOT NULL,    -- JSON array: the jobs as asked, word for word
     sample_ms  INTEGER NOT NULL, -- the sampling grid
     locks      TEXT NOT NULL,    -- JSON array of text: the devices and paths that no other run may use meanwhile
@@ -64,7 +64,7 @@ CREATE TABLE run_details (
 
 -- The list of a run's events, as it was told.
 CREATE TABLE events (
-    run  INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    run  INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE, -- its number
     seq  INTEGER NOT NULL, -- place in the list of its run, from 0, without gaps
     t_ms REAL NOT NULL,    -- since the run began on its host
     type TEXT NOT NULL,    -- status, accepted, phase, sample, report or failed

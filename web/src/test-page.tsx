@@ -1,7 +1,14 @@
 // For component tests: a part inside everything it stands in (theme, cache, router), and a server that answers from a table.
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from '@tanstack/react-router';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type RegisteredRouter,
+  RouterProvider,
+} from '@tanstack/react-router';
 import { render } from '@testing-library/react';
 import type { FunctionComponent } from 'react';
 import { vi } from 'vitest';
@@ -25,8 +32,8 @@ export function showPage(Page: FunctionComponent, path: string, address = path) 
   const shown = render(
     <MantineProvider theme={theme} cssVariablesResolver={variables} env="test">
       <QueryClientProvider client={client}>
-        {/* biome-ignore lint/suspicious/noExplicitAny: the router of a test has routes of its own */}
-        <RouterProvider router={router as any} />
+        {/* The router of a test has routes of its own, which are not the registered ones. */}
+        <RouterProvider router={router as unknown as RegisteredRouter} />
       </QueryClientProvider>
     </MantineProvider>,
   );

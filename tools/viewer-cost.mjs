@@ -1,0 +1,84 @@
+// What the server and an open page cost a run: the same job by the runner alone, by the server unwatched, and by the
+// server with its page open in Chromium, interleaved. Also how soon the first sample comes, and how many a second.
+// Needs `make build`; usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ROOT = join(import.meta.dirname, '..');
+const require = createRequire(join(ROOT, 'web/package.json'));
+const { chromium } = require('@playwright/test');
+const [rounds = 7, seconds = 4] = process.argv.slice(2).map(Number);
+const bin = (name) => join(ROOT, 'target/release', name);
+const home = mkdtempSync(join(ROOT, 'target/viewer-cost-'));
+const job = { name: 'cost', filename: 't1', size: '256m', rw: 'randread', bs: '4k', iodepth: 8, direct: 1, runtime: seconds, time_based: 1 };
+
+const server = spawn(bin('leadline'), ['serve', '--data-dir', home, '--listen', '127.0.0.1:7190'], { stdio: ['ignore', 'pipe', 'inherit'] });
+let said = '';
+server.stdout.setEncoding('utf8').on('data', (text) => {
+  said += text;
+});
+while (!/token=/.test(said)) await sleep(50);
+const [, url, token] = said.match(/(http:\/\/[^/]+)\/login\?token=(\w+)/);
+const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+const api = async (path, body) => (await fetch(`${url}/api/v1${path}`, { headers, method: body ? 'POST' : 'GET', body: body && JSON.stringify(body) })).json();
+
+/** Starts a run and follows its stream; how soon the first sample came, samples a second, and IOPS. */
+async function byServer() {
+  const began = performance.now();
+  const { number } = await api('/runs', { jobs: [job] });
+  const stream = await fetch(`${url}/api/v1/runs/${number}/stream`, { headers });
+  let [first, samples, rest] = [null, 0, ''];
+  for await (const part of stream.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop();
+    for (const line of lines.filter((line) => line.includes('"type":"sample"'))) {
+      first ??= performance.now() - began;
+      samples += JSON.parse(line).phase === 'measure' ? 1 : 0;
+    }
+  }
+  const run = await api(`/runs/${number}`);
+  return { iops: run.report.read.iops, first_sample_ms: first, samples_per_second: (samples * 1000) / run.report.duration_ms };
+}
+
+function alone() {
+  const file = join(home, 'job.json');
+  writeFileSync(file, JSON.stringify({ ...job, filename: join(home, 'targets/t1') }));
+  const out = execFileSync(bin('leadline-runner'), ['run', file, '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  return { iops: JSON.parse(out).report.read.iops };
+}
+
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+async function watched() {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(`${url}/login?token=${token}`);
+  const next = (await api('/runs?limit=1')).runs[0].number + 1;
+  const result = byServer();
+  await sleep(100);
+  await page.goto(`${url}/runs/${next}`);
+  const done = await result;
+  await page.close();
+  return done;
+}
+
+const arms = { alone, server: byServer, watched };
+const seen = { alone: [], server: [], watched: [] };
+await byServer(); // lays out the file
+for (let round = 0; round < rounds; round++) {
+  for (const name of Object.keys(arms).sort(() => Math.random() - 0.5)) seen[name].push(await arms[name]());
+}
+await browser.close();
+server.kill('SIGTERM');
+rmSync(home, { recursive: true, force: true });
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const ratios = (name) => seen[name].map((one, round) => one.iops / seen.alone[round].iops);
+const spread = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`;
+console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; IOPS alone: ${Math.round(median(seen.alone.map((one) => one.iops)))} (median)`);
+for (const name of ['server', 'watched']) {
+  console.log(`${name} ÷ alone: ${median(ratios(name)).toFixed(3)} (median of ratios; ${spread(ratios(name))})`);
+  const of = (field) => seen[name].map((one) => one[field]);
+  console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (worst ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples a second`);
+}
