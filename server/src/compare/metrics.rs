@@ -11,7 +11,10 @@ type OfDirection = (&'static str, &'static str, Option<Better>, fn(&DirStats) ->
 /// A number of a whole report.
 type OfReport = (&'static str, &'static str, Option<Better>, fn(&Report) -> Option<f64>);
 
-const DIRECTIONS: &[(&str, fn(&Report) -> &DirStats)] =
+/// A direction: its name, and where its numbers stand.
+type Direction = (&'static str, fn(&Report) -> &DirStats);
+
+const DIRECTIONS: &[Direction] =
     &[("read", |report| &report.read), ("write", |report| &report.write), ("trim", |report| &report.trim)];
 
 const OF_DIRECTION: &[OfDirection] = &[
