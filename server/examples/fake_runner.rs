@@ -77,7 +77,9 @@ struct Telling {
 impl Telling {
     fn event(&mut self, body: Value) {
         let mut event = json!({"seq": self.seq, "t_ms": self.began.elapsed().as_secs_f64() * 1e3});
-        event.as_object_mut().zip(body.as_object()).map(|(event, body)| event.extend(body.clone()));
+        if let Some((event, body)) = event.as_object_mut().zip(body.as_object()) {
+            event.extend(body.clone());
+        }
         tell(&event);
         self.seq += 1;
     }

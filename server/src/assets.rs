@@ -15,7 +15,7 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
 /// Everything outside `/api` and `/login`.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let pages = memory_serve::load!();
-    if pages.manifest().get(INDEX).is_none_or(|route| route.is_empty()) {
+    if pages.manifest().get(INDEX).is_none() {
         return Router::new()
             .route("/", get(|| async { Html(NOT_BUILT) }))
             .fallback(|| async { (StatusCode::NOT_FOUND, Html(NOT_BUILT)) });

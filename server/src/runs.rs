@@ -15,6 +15,7 @@ mod listen;
 mod live;
 mod locks;
 mod queue;
+mod read;
 mod recover;
 pub mod series;
 pub mod states;
@@ -35,11 +36,10 @@ pub use self::stream::STALLED;
 
 use self::journal::Journal;
 use self::launch::Runner;
-use self::listen::Listener;
 use self::live::Live;
 use self::queue::Queue;
 use self::states::Stop;
-use self::words::{Run, RunList, RunPatch, RunQuery, RunSummary, RunsEvent};
+use self::words::{Run, RunPatch, RunSummary, RunsEvent};
 use crate::error::ApiError;
 use crate::store::Store;
 
@@ -88,20 +88,6 @@ struct Board {
     held_until: Option<Instant>,
 }
 
-/// How things stand, for `/metrics`.
-pub struct Figures {
-    /// How many run.
-    pub running: usize,
-    /// How many wait.
-    pub queued: usize,
-    /// How many listen.
-    pub listeners: usize,
-    /// I/Os a second of each run that runs.
-    pub iops: Vec<(u64, f64)>,
-    /// How many there are, by status.
-    pub by_status: Vec<(RunStatus, u64)>,
-}
-
 impl Runs {
     /// Runs of this store, done by this runner, `max_running` side by side. Call `recover` next.
     pub fn new(store: Store, runner: Runner, max_running: usize) -> Self {
@@ -116,35 +102,6 @@ impl Runs {
             phase: watch::Sender::new(Phase::Open),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
         }))
-    }
-
-    /// A page of runs.
-    ///
-    /// # Errors
-    /// Bad fields, or the store cannot be read.
-    pub async fn list(&self, query: &RunQuery) -> Result<RunList, ApiError> {
-        let filter = filter::Filter::of(query).map_err(ApiError::Refused)?;
-        let page = self.0.store.list(&filter).await?;
-        let runs = page.runs.into_iter().map(|run| self.placed(run)).collect();
-        Ok(RunList { runs, next_cursor: page.next.map(|cursor| cursor.encode()), total: page.total })
-    }
-
-    /// One run.
-    ///
-    /// # Errors
-    /// There is none, or the store cannot be read.
-    pub async fn get(&self, number: u64) -> Result<Run, ApiError> {
-        let mut run = self.0.store.run(number).await?.ok_or(ApiError::no_run(number))?;
-        run.summary = self.placed(run.summary);
-        Ok(run)
-    }
-
-    /// What lists show of one run.
-    ///
-    /// # Errors
-    /// There is none, or the store cannot be read.
-    pub async fn summary(&self, number: u64) -> Result<RunSummary, ApiError> {
-        Ok(self.placed(self.0.store.summary(number).await?.ok_or(ApiError::no_run(number))?))
     }
 
     /// Changes name, tags or notes.
@@ -207,17 +164,6 @@ impl Runs {
         Ok(())
     }
 
-    /// A listener of a run, from an event on.
-    ///
-    /// # Errors
-    /// There is no such run.
-    pub async fn listen(&self, number: u64, since: u64) -> Result<Listener, ApiError> {
-        // Looked up first: a run that ends in between is then read from the store, whole.
-        let live = self.board().lives.get(&number).cloned();
-        self.summary(number).await?;
-        Ok(Listener::new(number, self.0.store.clone(), live, since))
-    }
-
     /// Stops: nothing new is started, what runs ends with what it has, then listeners are sent away.
     pub async fn stop(&self) {
         self.0.phase.send_replace(Phase::Stopping);
@@ -234,33 +180,9 @@ impl Runs {
         self.0.phase.send_replace(Phase::Closed);
     }
 
-    /// How things stand.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn figures(&self) -> anyhow::Result<Figures> {
-        let by_status = self.0.store.count_by_status().await?;
-        let listeners = MAX_LISTENERS - self.0.listeners.available_permits();
-        let board = self.board();
-        let (running, queued) = board.queue.counts();
-        let iops = board.queue.running().filter_map(|run| Some((run, board.lives.get(&run)?.iops()))).collect();
-        Ok(Figures { running, queued, listeners, iops, by_status })
-    }
-
-    /// How many run, and how many wait.
-    pub fn counts(&self) -> (u64, u64) {
-        let (running, queued) = self.board().queue.counts();
-        (running as u64, queued as u64)
-    }
-
     fn board(&self) -> MutexGuard<'_, Board> {
         // A panic while it is held would leave numbers and locks as they were.
         self.0.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn placed(&self, mut run: RunSummary) -> RunSummary {
-        run.queue = self.board().queue.place(run.number);
-        run
     }
 
     fn announce(&self, event: &RunsEvent) {

@@ -11,7 +11,7 @@ type OfDirection = (&'static str, &'static str, Option<Better>, fn(&DirStats) ->
 /// A number of a whole report.
 type OfReport = (&'static str, &'static str, Option<Better>, fn(&Report) -> Option<f64>);
 
-/// A direction: its name, and where it stands in a report.
+/// A direction: its name, and where its numbers stand.
 type Direction = (&'static str, fn(&Report) -> &DirStats);
 
 const DIRECTIONS: &[Direction] =

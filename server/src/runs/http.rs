@@ -10,7 +10,7 @@ use leadline_runner::event::Event;
 use leadline_runner::plan::Plan;
 use sha2::{Digest, Sha256};
 
-use super::series::{DEFAULT_POINTS, MAX_POINTS, SeriesFold};
+use super::series::{DEFAULT_POINTS, MAX_POINTS};
 use super::submit::Submitted;
 use super::words::{
     ExportQuery, RerunRequest, Run, RunList, RunPatch, RunQuery, RunRequest, RunSummary, Series, SeriesQuery, StreamQuery,
@@ -19,7 +19,7 @@ use super::{Runs, ask};
 use crate::error::{ApiError, Problem, Problems};
 use crate::extract::{JsonBody, Path, Query};
 use crate::routes::API;
-use crate::store::{IdempotencyKey, SamplePlace};
+use crate::store::IdempotencyKey;
 
 /// The longest `Idempotency-Key`.
 const MAX_KEY: usize = 255;
@@ -118,28 +118,6 @@ pub async fn get_series(
         return Err(ApiError::invalid("bad_value", "points", format!("{points} is not a number of points."), remedy));
     }
     Ok(Json(runs.series(n, &query, points).await?))
-}
-
-impl Runs {
-    async fn series(&self, number: u64, query: &SeriesQuery, points: u32) -> Result<Series, ApiError> {
-        let store = &self.0.store;
-        let run = self.get(number).await?;
-        let last_ms = store.last_sample_ms(number).await?.unwrap_or(0.0);
-        // Without a measured window all there is lies before it.
-        let zero_ms = store.measure_begin_ms(number).await?.unwrap_or(last_ms);
-        let from_ms = query.from_ms.unwrap_or(0.0);
-        // A bound keeps what is asked for and never sampled from becoming buckets.
-        let to_ms = query.to_ms.unwrap_or(f64::INFINITY).min(last_ms - zero_ms).max(from_ms);
-        let mut fold = SeriesFold::new(number, (from_ms, to_ms), points, run.sample_ms);
-        let mut place = SamplePlace { t_ms: zero_ms + from_ms, seq: 0 };
-        loop {
-            // A window that ends just behind the span may lie in it with its middle.
-            let page = store.samples_behind(number, place, zero_ms + to_ms + f64::from(run.sample_ms)).await?;
-            let Some(last) = page.last().map(|row| row.0) else { return Ok(fold.finish()) };
-            page.iter().for_each(|(place, sample)| fold.push(place.t_ms - zero_ms, sample));
-            place = last;
-        }
-    }
 }
 
 /// Every event from `since` on: stored ones first, then live ones, until the run ends. A WebSocket with one event a text

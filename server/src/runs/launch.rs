@@ -15,13 +15,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::states::Exit;
 
 /// How long a question (plan, devices, doctor, host) may take: a disk that must spin up answers within it.
 const ANSWER: Duration = Duration::from_secs(20);
+/// Questions that are asked at once: a page that plans at every key must not take the processors from a measurement.
+const QUESTIONS: usize = 2;
 /// The longest line of a runner: the report of 64 jobs with all its buckets stays far below.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 /// Events that may wait to be journaled before the runner's pipe fills up.
@@ -40,12 +42,13 @@ pub struct Runner {
     program: PathBuf,
     target_roots: Vec<PathBuf>,
     data_dir: PathBuf,
+    questions: Arc<Semaphore>,
 }
 
 impl Runner {
     /// The program at `program`, for targets under these roots.
     pub fn new(program: PathBuf, target_roots: Vec<PathBuf>, data_dir: PathBuf) -> Self {
-        Self { program, target_roots, data_dir }
+        Self { program, target_roots, data_dir, questions: Arc::new(Semaphore::new(QUESTIONS)) }
     }
 
     /// Where the program is.
@@ -118,6 +121,7 @@ impl Runner {
     }
 
     async fn answer<T: DeserializeOwned>(&self, command: &mut Command, input: Option<&Value>) -> Result<T, RunnerError> {
+        let _turn = self.questions.acquire().await.map_err(|error| RunnerError(error.to_string()))?;
         let output = timeout(ANSWER, ask(command, input)).await;
         let output = match output {
             Err(_) => return Err(RunnerError(format!("{} gave no answer within {} s", self.program.display(), ANSWER.as_secs()))),

@@ -34,7 +34,7 @@ impl Listener {
     /// The store cannot be read.
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
         while !self.over {
-            let Some((live, bell)) = &mut self.live else { return self.read_stored().await };
+            let Some((live, bell)) = &mut self.live else { return self.read_store().await };
             bell.mark_unchanged();
             match live.ahead(self.next) {
                 Ahead::Lines(mut lines) => {
@@ -42,7 +42,7 @@ impl Listener {
                     self.next += lines.len() as u64;
                     return Ok(Some(lines));
                 }
-                Ahead::Store => return self.read_stored().await,
+                Ahead::Store => return self.read_store().await,
                 Ahead::End => break,
                 // The bell's other end lives in `live`, which we hold.
                 Ahead::Nothing => drop(bell.changed().await),
@@ -51,7 +51,7 @@ impl Listener {
         Ok(None)
     }
 
-    async fn read_stored(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
+    async fn read_store(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
         let rows = self.store.events_from(self.run, self.next, BATCH).await?;
         for (seq, _) in &rows {
             anyhow::ensure!(*seq == self.next, "run #{}: event {} is missing", self.run, self.next);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::Connection;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
@@ -145,4 +146,49 @@ async fn a_client_that_talks_too_much_is_sent_away() {
     let (_, code) = hear(socket).await;
     assert_ne!(code, Some(CloseCode::Normal));
     assert_eq!(server.get(&format!("/runs/{number}")).await["status"], "measuring");
+}
+
+/// Gives a run that ended a long list, so that a listener has more to hear than sockets hold.
+async fn lengthen(server: &Program, run: u64, events: u32) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let sql = "WITH RECURSIVE n(i) AS (SELECT (SELECT max(seq) FROM events) + 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+        INSERT INTO events (run, seq, t_ms, type, line) SELECT ?, i, 1e6 + i, 'phase', '{\"seq\":' || i || ',\"note\":\"' || printf('%.*c', 4000, 'x') || '\"}' FROM n";
+    sqlx::query(sql).bind(events).bind(run.cast_signed()).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stalled_socket_is_closed_and_a_slow_one_hears_everything() {
+    const EVENTS: u32 = 10_000;
+    let mut server = Program::start().await;
+    let number = server.queue(job("a", "10ms")).await;
+    server.until_ended(number).await;
+    server.stop().await;
+    lengthen(&server, number, EVENTS).await;
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let listeners = async || {
+        let metrics = server.get("/metrics").await;
+        let line = metrics.as_str().unwrap().lines().find(|line| line.starts_with("leadline_listeners ")).unwrap();
+        line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    // Neither reads: forty megabytes do not fit into any buffer on the way.
+    let stalled_lines = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let stalled_socket = open(&server, &format!("/runs/{number}/stream")).await;
+    assert_eq!(listeners().await, 2);
+    let mut slow = open(&server, &format!("/runs/{number}/stream")).await;
+    for expect in 0..=u64::from(EVENTS) {
+        let Some(Ok(Message::Text(text))) = slow.next().await else { panic!("the list ends before {expect}") };
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["seq"], expect);
+        if expect % 1000 == 0 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    drop(slow);
+    let began = std::time::Instant::now();
+    while listeners().await > 0 {
+        assert!(began.elapsed() < Duration::from_secs(20), "{} listeners are still there", listeners().await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    drop((stalled_lines, stalled_socket));
 }
