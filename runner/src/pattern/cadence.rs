@@ -24,6 +24,11 @@ impl Cadence {
         Self { fsync: countdown(fsync), fdatasync: countdown(fdatasync), due: None }
     }
 
+    /// Whether there is none at all.
+    pub fn is_never(&self) -> bool {
+        self.fsync.every == 0 && self.fdatasync.every == 0
+    }
+
     /// The sync that must come before the next I/O, once.
     pub fn due(&mut self) -> Option<Io> {
         self.due.take()

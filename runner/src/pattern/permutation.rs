@@ -34,6 +34,7 @@ impl Permutation {
     }
 
     /// The next number; after the last one a new pass begins in another order.
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         loop {
             if self.counter > self.mask {
@@ -56,12 +57,14 @@ impl Permutation {
         place
     }
 
+    #[cold]
     fn rekey(&mut self, rng: &mut impl Rng) {
         self.key = rng.next_u64();
         self.odd = std::array::from_fn(|_| rng.next_u64() | 1);
         self.counter = 0;
     }
 
+    #[inline]
     fn scramble(&self, number: u64) -> u64 {
         let keyed = number.wrapping_add(self.key) & self.mask;
         self.odd.iter().fold(keyed, |x, odd| {
