@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := run
 .PHONY: run test bench build binaries fmt prerequisites
 
-# Flags of `make run`, such as ARGS="--listen 127.0.0.1:8080 --target-root /data".
+# Flags of `make run` and `make bench`, such as ARGS="--listen 127.0.0.1:8080 --target-root /data".
 ARGS ?=
 
 pages := web/dist/index.html
@@ -20,10 +20,12 @@ test:
 	@tools/prerequisites test
 	@node tools/check.mjs
 
-# Side by side with fio; figures go to target/bench/spine.json.
-bench: build
+# Side by side with fio; figures go to target/bench. ARGS="--group full --t-io-uring PATH" and what --help tells.
+bench:
 	@tools/prerequisites bench
-	@node tools/bench.mjs
+	@echo '[build] runner + bench (release)'
+	@cargo build --release --locked -p leadline-runner -p leadline-bench
+	@target/release/leadline-bench $(ARGS)
 
 # target/release/leadline and target/release/leadline-runner, with the pages inside.
 build: prerequisites

@@ -196,7 +196,7 @@ fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool, choices:
         Some(pace) => {
             // Sleeps end on time, not up to 50 µs late (PR_SET_TIMERSLACK).
             let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-            drive(assignment, engine, Paced { pattern, pace }, pool, choices)
+            drive(assignment, engine, Paced { pattern, pace, next_due_ns: None }, pool, choices)
         }
     }
 }
@@ -209,7 +209,7 @@ fn drive<E: Engine, S: Source>(
     choices: Vec<Choice>,
 ) -> Result<Done, Broken> {
     let Assignment { job, progress, schedule, gate, .. } = assignment;
-    let at_once = job.iodepth_batch_submit.unwrap_or(u32::MAX) as usize;
+    let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
     let mut work = Loop::new(engine, Monotonic, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
     gate.wait();
     gate.wait();
@@ -245,8 +245,13 @@ impl Source for Unpaced {
     }
 
     #[inline]
-    fn due_ns(&mut self, _io: &Io, _since_begin_ns: u64) -> u64 {
-        0
+    fn due(&mut self, next: &[Io], _since_begin_ns: u64) -> usize {
+        next.len()
+    }
+
+    #[inline]
+    fn next_due_ns(&self) -> Option<u64> {
+        None
     }
 }
 
@@ -254,6 +259,8 @@ impl Source for Unpaced {
 struct Paced {
     pattern: Pattern,
     pace: Pace,
+    /// When the next I/O is due, where it was asked and was not; the pace is asked once for each.
+    next_due_ns: Option<u64>,
 }
 
 impl Source for Paced {
@@ -261,8 +268,17 @@ impl Source for Paced {
         self.pattern.draw(out)
     }
 
-    fn due_ns(&mut self, io: &Io, since_begin_ns: u64) -> u64 {
-        self.pace.due_ns(io, since_begin_ns)
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        let is_due = |io: &&Io| {
+            let due_ns = self.next_due_ns.take().unwrap_or_else(|| self.pace.due_ns(io, since_begin_ns));
+            self.next_due_ns = Some(due_ns).filter(|due_ns| *due_ns > since_begin_ns);
+            self.next_due_ns.is_none()
+        };
+        next.iter().take_while(is_due).count()
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        self.next_due_ns
     }
 }
 

@@ -9,6 +9,7 @@ pub mod ledger;
 pub mod measure;
 pub mod null;
 pub mod psync;
+mod ring;
 pub mod uring;
 
 use std::io;
@@ -20,7 +21,7 @@ pub trait Engine {
     /// Takes one I/O into a slot. It may be done before this returns.
     ///
     /// # Safety
-    /// `buffer` must stay valid for `io.len` bytes, and be touched by nobody else, until `reap` gives the slot back.
+    /// `buffer` must stay valid for `io.len` bytes, and be touched by nobody else, until `pop` gives the slot back.
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
 
     /// Makes the kernel take whatever was submitted.
@@ -35,6 +36,6 @@ pub trait Engine {
     /// As `commit`.
     fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()>;
 
-    /// Gives back the slots that are complete, each with its result.
-    fn reap(&mut self, complete: impl FnMut(u32, i32));
+    /// Gives back a slot that is complete, with its result; `None` until the next `commit` or `wait` finds more.
+    fn pop(&mut self) -> Option<(u32, i32)>;
 }

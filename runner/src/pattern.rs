@@ -26,9 +26,9 @@ use mix::Mix;
 use place::Place;
 use rotation::Rotation;
 
-/// What an I/O does.
+/// What an I/O does. As wide as the hole that `Io` would have: copies of an `Io` are then whole words.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[repr(u8)]
+#[repr(u16)]
 pub enum Kind {
     /// Read into the buffer.
     Read = 0,
@@ -71,6 +71,8 @@ pub struct Pattern {
     /// To move before the end; where nothing bounds it, 2^64 last longer than any device.
     bytes_left: u64,
     ios_left: u64,
+    /// The kind, where all I/Os differ in nothing but their random offset: such a list is drawn without asking.
+    alike: Option<Kind>,
 }
 
 impl Pattern {
@@ -82,12 +84,15 @@ impl Pattern {
             job.targets_of(clone).map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng)).collect();
         let mix = Mix::new(job.rw, job.rwmixread);
         let smallest = mix.kinds().iter().map(|kind| lanes[*kind as usize].sizes.min).min().unwrap_or(1);
+        let cadence = Cadence::new(job.fsync, job.fdatasync);
+        let alike = mix.only().filter(|kind| lanes[*kind as usize].only_jumps() && places.len() == 1 && cadence.is_never());
         Self {
+            alike,
             mix,
             rotation: Rotation::new(places.iter().map(|place| place.bytes_per_pass(smallest))),
             lanes,
             places,
-            cadence: Cadence::new(job.fsync, job.fdatasync),
+            cadence,
             bytes_left: if job.time_based { u64::MAX } else { job.io_size_of(clone) },
             ios_left: job.number_ios.unwrap_or(u64::MAX),
             rng,
@@ -97,6 +102,9 @@ impl Pattern {
     /// Fills `out` with the next I/Os and tells how many there are; 0 when the work is done (`io_size` moved or
     /// `number_ios` reached). Syncs count neither as I/Os nor as bytes.
     pub fn draw(&mut self, out: &mut [Io]) -> usize {
+        if let Some(kind) = self.alike {
+            return self.draw_alike(kind, out);
+        }
         for (filled, slot) in out.iter_mut().enumerate() {
             match self.next() {
                 Some(io) => *slot = io,
@@ -104,6 +112,22 @@ impl Pattern {
             }
         }
         out.len()
+    }
+
+    fn draw_alike(&mut self, kind: Kind, out: &mut [Io]) -> usize {
+        let lane = &self.lanes[kind as usize];
+        let len = lane.sizes.max;
+        let left = self.ios_left.min(self.bytes_left / len);
+        let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        for slot in &mut out[..n] {
+            let offset = self.places[0].jump(lane, &mut self.rng);
+            *slot = Io { offset, len: len as u32, target: 0, kind };
+        }
+        self.ios_left -= n as u64;
+        if self.bytes_left != u64::MAX {
+            self.bytes_left -= n as u64 * len;
+        }
+        n
     }
 
     fn next(&mut self) -> Option<Io> {

@@ -42,7 +42,7 @@ impl<E: Engine> Engine for Fresh<E> {
     }
 
     #[inline]
-    fn reap(&mut self, complete: impl FnMut(u32, i32)) {
-        self.inner.reap(complete);
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        self.inner.pop()
     }
 }

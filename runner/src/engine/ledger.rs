@@ -25,9 +25,12 @@ pub struct Tally {
 pub struct Times {
     /// Just before it was submitted.
     pub start_ns: u64,
-    /// When the kernel had taken it.
+    /// When the kernel had taken it; `NOT_YET` as long as the call that hands it over has not returned.
     pub taken_ns: u64,
 }
+
+/// A moment that has not come.
+pub const NOT_YET: u64 = u64::MAX;
 
 /// What one clone did in one phase.
 #[derive(Debug, Default)]
@@ -60,12 +63,14 @@ impl Ledger {
 }
 
 impl Tally {
-    /// Counts `n` I/Os that went through the same moments and were reaped at `now_ns`.
+    /// Counts `n` I/Os that went through the same moments and were reaped at `now_ns`. What was complete before the
+    /// call that handed it over returned was taken when it was reaped.
     #[inline]
     pub fn record(&self, times: Times, now_ns: u64, n: u64, bytes: u64) {
+        let taken_ns = times.taken_ns.min(now_ns);
         self.lat.record(now_ns.saturating_sub(times.start_ns), n);
-        self.slat.record(times.taken_ns.saturating_sub(times.start_ns), n);
-        self.clat.record(now_ns.saturating_sub(times.taken_ns), n);
+        self.slat.record(taken_ns.saturating_sub(times.start_ns), n);
+        self.clat.record(now_ns - taken_ns, n);
         self.bytes.add(bytes);
         self.ios.add(n);
     }

@@ -1,5 +1,5 @@
 //! THE measuring loop, the same for every engine. It knows I/Os, an engine, a clock and a gate, and nothing of options:
-//! reap what is complete, submit what is due, commit, and sleep only when neither gave anything to do.
+//! submit what is due, commit, reap what is complete, and sleep only when nothing was to be submitted.
 //!
 //! One clock reading stands between reaping and submitting: the moment a batch is reaped is the moment just before the
 //! next is submitted. `docs/measurement.md` says what that adds to a latency. I/Os that were submitted together and are
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Engine;
-use super::ledger::{Ledger, Times};
+use super::ledger::{Ledger, NOT_YET, Times};
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::pattern::{Io, Kind};
@@ -21,8 +21,10 @@ const DRAW: usize = 64;
 pub trait Source {
     /// Fills `out` with the next I/Os and tells how many; 0 when the work is done.
     fn draw(&mut self, out: &mut [Io]) -> usize;
-    /// The moment from which an I/O may be submitted, in ns since the clone began. Asked once per I/O, in order.
-    fn due_ns(&mut self, io: &Io, since_begin_ns: u64) -> u64;
+    /// How many of these, which are the next, may be submitted now.
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
+    /// When the first that was not due is, in ns since the clone began; `None` when all were.
+    fn next_due_ns(&self) -> Option<u64>;
 }
 
 /// Why the loop returned.
@@ -65,21 +67,27 @@ pub struct Loop<E, C, S> {
     drawn: [Io; DRAW],
     next: usize,
     end: usize,
-    /// When the I/O at `next` is due; asked once.
-    next_due_ns: Option<u64>,
     begin_ns: u64,
     now_ns: u64,
     batch_limit: usize,
+    /// As `batch_limit`, as long as I/Os linger.
+    linger_limit: usize,
+    /// Whether some of the last batch stayed in flight when it had been handed over.
+    lingers: bool,
     complete_min: u32,
     failed: Option<IoError>,
 }
 
+/// I/Os submitted at once while the target answers later: a device that would idle until the last of a whole batch is
+/// prepared begins with the first. Where all come back at once (page cache), only the whole batch counts.
+const LINGER_BATCH: usize = 2;
+
 const NO_IO: Io = Io { offset: 0, len: 0, target: 0, kind: Kind::Read };
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
-    /// A loop that keeps as many I/Os in flight as there are buffers, submits at most `batch_limit` at once and sleeps
-    /// for `complete_min` completions.
-    pub fn new(engine: E, clock: C, source: S, buffers: Pool, batch_limit: usize, complete_min: u32) -> Self {
+    /// A loop that keeps as many I/Os in flight as there are buffers, submits at most `batch_limit` at once (`None`: as the
+    /// target answers) and sleeps for `complete_min` completions.
+    pub fn new(engine: E, clock: C, source: S, buffers: Pool, batch_limit: Option<usize>, complete_min: u32) -> Self {
         let depth = buffers.slots();
         let begin_ns = clock.now_ns();
         Self {
@@ -93,10 +101,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             drawn: [NO_IO; DRAW],
             next: 0,
             end: 0,
-            next_due_ns: None,
             begin_ns,
             now_ns: begin_ns,
-            batch_limit: batch_limit.clamp(1, depth),
+            batch_limit: batch_limit.unwrap_or(depth).clamp(1, depth),
+            linger_limit: batch_limit.unwrap_or(LINGER_BATCH).clamp(1, depth),
+            lingers: false,
             complete_min: complete_min.clamp(1, depth as u32),
             buffers: Some(buffers),
             failed: None,
@@ -111,18 +120,18 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     pub fn run(&mut self, until_ns: &AtomicU64, ledger: &Ledger) -> io::Result<Stop> {
         self.now_ns = self.clock.now_ns();
         while self.now_ns < until_ns.load(Relaxed) {
-            self.reap(ledger);
-            if let Some(error) = self.failed {
-                return Ok(Stop::Failed(error));
-            }
             let submitted = self.submit();
             ledger.in_flight.set(self.in_flight() as u64);
             if submitted > 0 {
-                self.commit()?;
-            } else if self.in_flight() == 0 && self.next_due_ns.is_none() {
+                self.commit(ledger)?;
+            } else if self.in_flight() == 0 && self.next == self.end {
                 return Ok(Stop::Finished);
             } else {
                 self.rest(until_ns)?;
+                self.reap(ledger);
+            }
+            if let Some(error) = self.failed {
+                return Ok(Stop::Failed(error));
             }
         }
         Ok(Stop::Until)
@@ -143,88 +152,109 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.in_flight() == 0
     }
 
-    fn reap(&mut self, ledger: &Ledger) {
-        let Self { engine, slots, free, again, now_ns, failed, .. } = self;
+    /// Takes back what is complete; tells of how many I/Os it is the first that is heard since they were submitted.
+    #[inline]
+    fn reap(&mut self, ledger: &Ledger) -> usize {
         let mut run = Run::default();
-        engine.reap(|number, result| {
-            let slot = &slots[number as usize];
+        let mut at_once = 0;
+        while let Some((number, result)) = self.engine.pop() {
+            let slot = &self.slots[number as usize];
+            at_once += usize::from(slot.times.taken_ns == NOT_YET);
             if result == slot.io.len as i32 {
-                run.add(slot, *now_ns, ledger);
-                free.push(number);
-            } else if result == -libc::EAGAIN || result == -libc::EINTR {
-                again.push(number);
+                run.add(slot, self.now_ns, ledger);
+                self.free.push(number);
             } else {
-                ledger.errors.add(1);
-                failed.get_or_insert(IoError { io: slot.io, errno: -result.min(0) });
-                free.push(number);
+                self.reap_short(number, result, ledger);
             }
-        });
-        run.record(*now_ns, ledger);
+        }
+        run.record(self.now_ns, ledger);
+        at_once
     }
 
+    /// What did not move all of its bytes: to be submitted again, or an error.
+    #[cold]
+    fn reap_short(&mut self, number: u32, result: i32, ledger: &Ledger) {
+        if result == -libc::EAGAIN || result == -libc::EINTR {
+            return self.again.push(number);
+        }
+        ledger.errors.add(1);
+        self.failed.get_or_insert(IoError { io: self.slots[number as usize].io, errno: -result.min(0) });
+        self.free.push(number);
+    }
+
+    /// Fills the batch with what is due, and tells how many I/Os that are.
+    #[inline]
     fn submit(&mut self) -> usize {
         self.batch.clear();
-        while let Some(number) = self.again.pop() {
-            self.hand_over(number);
+        if !self.again.is_empty() {
+            self.submit_again();
         }
-        let start_ns = self.now_ns;
-        while self.batch.len() < self.batch_limit {
-            let Some(&number) = self.free.last() else { break };
-            let Some(io) = self.next_due() else { break };
-            self.free.pop();
-            self.slots[number as usize] = Slot { io, times: Times { start_ns, taken_ns: start_ns } };
-            self.hand_over(number);
+        let limit = if self.lingers { self.linger_limit } else { self.batch_limit };
+        let mut room = limit.saturating_sub(self.batch.len()).min(self.free.len());
+        while room > 0 {
+            let due = self.due(room);
+            if due == 0 {
+                break;
+            }
+            self.submit_next(due);
+            room -= due;
         }
         self.batch.len()
     }
 
-    #[inline]
-    fn hand_over(&mut self, number: u32) {
-        self.batch.push(number);
+    #[cold]
+    fn submit_again(&mut self) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
-        // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because `drop`
-        // leaks it when something is still in flight; every slot is as large as the job's largest I/O.
-        unsafe { self.engine.submit(number, &self.slots[number as usize].io, pool.slot(number)) };
+        for number in self.again.drain(..) {
+            self.batch.push(number);
+            // SAFETY: as in `submit_next`; the kernel has given the slot back.
+            unsafe { self.engine.submit(number, &self.slots[number as usize].io, pool.slot(number)) };
+        }
     }
 
-    /// The next I/O, if there is one and it is due.
+    /// How many I/Os from `next` on are due, at most `room`; draws some when there are none.
     #[inline]
-    fn next_due(&mut self) -> Option<Io> {
+    fn due(&mut self, room: usize) -> usize {
         if self.next == self.end {
-            self.end = self.source.draw(&mut self.drawn);
-            self.next = 0;
-            if self.end == 0 {
-                self.next_due_ns = None;
-                return None;
-            }
+            (self.next, self.end) = (0, self.source.draw(&mut self.drawn));
         }
-        let io = self.drawn[self.next];
-        let since_begin_ns = self.now_ns.saturating_sub(self.begin_ns);
-        let due_ns = match self.next_due_ns {
-            Some(due_ns) => due_ns,
-            None => self.source.due_ns(&io, since_begin_ns),
-        };
-        if due_ns > since_begin_ns {
-            self.next_due_ns = Some(due_ns);
-            return None;
-        }
-        self.next_due_ns = None;
-        self.next += 1;
-        Some(io)
+        let next = &self.drawn[self.next..self.end.min(self.next + room)];
+        self.source.due(next, self.now_ns.saturating_sub(self.begin_ns))
     }
 
-    fn commit(&mut self) -> io::Result<()> {
+    /// Submits so many I/Os from `next` on, in as many free slots.
+    #[inline]
+    fn submit_next(&mut self, n: usize) {
+        let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
+        let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
+        for &io in &self.drawn[self.next..self.next + n] {
+            let number = self.free.pop().expect("no more are submitted than slots are free");
+            self.batch.push(number);
+            self.slots[number as usize] = Slot { io, times };
+            // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
+            // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
+            unsafe { self.engine.submit(number, &io, pool.slot(number)) };
+        }
+        self.next += n;
+    }
+
+    /// Hands the batch over and takes back what is complete. What came back at once needs no second look at its slot.
+    fn commit(&mut self, ledger: &Ledger) -> io::Result<()> {
         self.engine.commit()?;
         self.now_ns = self.clock.now_ns();
-        for &number in &self.batch {
-            self.slots[number as usize].times.taken_ns = self.now_ns;
+        self.lingers = self.reap(ledger) < self.batch.len();
+        if self.lingers {
+            for &number in &self.batch {
+                let times = &mut self.slots[number as usize].times;
+                times.taken_ns = times.taken_ns.min(self.now_ns);
+            }
         }
         Ok(())
     }
 
     /// Sleeps for a completion, for the next I/O to be due, or for the end.
     fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
-        let due_ns = self.next_due_ns.map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
+        let due_ns = self.source.next_due_ns().map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
         if self.in_flight() == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
@@ -236,7 +266,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     }
 
     fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.again.len()
     }
 
     /// Sleeps until the moment from which due times count, so that all clones begin together.
@@ -256,7 +286,7 @@ const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
-        if self.free.len() < self.slots.len() {
+        if self.free.len() + self.again.len() < self.slots.len() {
             // The kernel still owns buffers: they are leaked rather than given to somebody else.
             std::mem::forget(self.buffers.take());
         }
@@ -302,6 +332,7 @@ mod tests {
         left: usize,
         gap_ns: u64,
         due_ns: u64,
+        next_due_ns: Option<u64>,
     }
 
     impl Source for Reads {
@@ -312,9 +343,19 @@ mod tests {
             n
         }
 
-        fn due_ns(&mut self, _io: &Io, _since_begin_ns: u64) -> u64 {
-            self.due_ns += self.gap_ns;
-            self.due_ns
+        fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+            let due = next.iter().take_while(|_| {
+                let is_due = self.due_ns + self.gap_ns <= since_begin_ns;
+                self.due_ns += if is_due { self.gap_ns } else { 0 };
+                is_due
+            });
+            let n = due.count();
+            self.next_due_ns = (n < next.len()).then(|| self.due_ns + self.gap_ns);
+            n
+        }
+
+        fn next_due_ns(&self) -> Option<u64> {
+            self.next_due_ns
         }
     }
 
@@ -340,21 +381,21 @@ mod tests {
         fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
             Ok(())
         }
-        fn reap(&mut self, mut complete: impl FnMut(u32, i32)) {
-            if !self.pending.is_empty() {
-                let errno = std::mem::take(&mut self.errno);
-                self.pending.drain(..).for_each(|slot| complete(slot, -errno));
-            }
-            self.inner.reap(complete);
+        fn pop(&mut self) -> Option<(u32, i32)> {
+            let Some(slot) = self.pending.pop() else {
+                self.errno = 0;
+                return self.inner.pop();
+            };
+            Some((slot, -self.errno))
         }
     }
 
     fn looping<E: Engine>(engine: E, depth: usize, source: Reads, step_ns: u64) -> Loop<E, Virtual, Reads> {
-        Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096).unwrap(), depth, 1)
+        Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096).unwrap(), None, 1)
     }
 
     fn reads(left: usize) -> Reads {
-        Reads { left, gap_ns: 0, due_ns: 0 }
+        Reads { left, gap_ns: 0, due_ns: 0, next_due_ns: None }
     }
 
     static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -392,7 +433,7 @@ mod tests {
     #[test]
     fn an_io_is_not_submitted_before_it_is_due() {
         let ledger = Ledger::default();
-        let mut work = looping(Null::new(4), 4, Reads { left: 100, gap_ns: 1_000_000, due_ns: 0 }, 10);
+        let mut work = looping(Null::new(4), 4, Reads { gap_ns: 1_000_000, ..reads(100) }, 10);
         work.run(&FOREVER, &ledger).unwrap();
         assert_eq!(ledger.read.ios.get(), 100);
         assert!(work.clock.now_ns() >= 100_000_000, "a hundred at one a millisecond take a tenth of a second");

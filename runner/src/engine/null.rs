@@ -34,7 +34,7 @@ impl Engine for Null {
     }
 
     #[inline]
-    fn reap(&mut self, mut complete: impl FnMut(u32, i32)) {
-        self.done.drain(..).for_each(|(slot, result)| complete(slot, result));
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        self.done.pop()
     }
 }

@@ -1,7 +1,12 @@
-//! One system call an I/O: pread(2), pwrite(2), fsync(2), and the BLKDISCARD ioctl for trims. Depth is always 1.
+//! One system call an I/O: pread(2), pwrite(2), fsync(2), and the BLKDISCARD ioctl for trims. Depth is always 1. The calls
+//! are rustix's, which go to the kernel directly: the C library's are points of cancellation, which cost a little.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::slice;
+
+use rustix::fs::{fdatasync, fsync};
+use rustix::io::{pread, pwrite};
 
 use super::Engine;
 use crate::pattern::{Io, Kind};
@@ -24,8 +29,9 @@ impl Psync {
 }
 
 impl Engine for Psync {
+    #[inline]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        // SAFETY: the caller keeps the buffer valid until `reap`; the call is over before.
+        // SAFETY: the caller keeps the buffer valid until `pop`; the call is over before.
         let result = unsafe { do_now(self.files[usize::from(io.target)], io, buffer) };
         self.done = Some((slot, result));
     }
@@ -39,31 +45,29 @@ impl Engine for Psync {
     }
 
     #[inline]
-    fn reap(&mut self, mut complete: impl FnMut(u32, i32)) {
-        if let Some((slot, result)) = self.done.take() {
-            complete(slot, result);
-        }
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        self.done.take()
     }
 }
 
 /// Does one I/O and returns when it is done: bytes moved, or a negative errno.
 ///
 /// # Safety
-/// `buffer` must be valid for `io.len` bytes.
-pub unsafe fn do_now(file: RawFd, io: &Io, buffer: *mut u8) -> i32 {
-    let (length, offset) = (io.len as usize, io.offset as i64);
+/// `buffer` must be valid for `io.len` bytes of a read or write, and `file` be open.
+#[inline]
+unsafe fn do_now(file: RawFd, io: &Io, buffer: *mut u8) -> i32 {
+    // SAFETY: the caller vouches for it; its pages are initialised since `Pool::new`.
+    let bytes = || unsafe { slice::from_raw_parts_mut(buffer, io.len as usize) };
+    // SAFETY: the caller keeps it open.
+    let open = unsafe { BorrowedFd::borrow_raw(file) };
     let result = match io.kind {
-        // SAFETY: the caller vouches for the buffer; a bad descriptor is an error, not undefined behaviour.
-        Kind::Read => unsafe { libc::pread(file, buffer.cast(), length, offset) },
-        // SAFETY: as above.
-        Kind::Write => unsafe { libc::pwrite(file, buffer.cast(), length, offset) },
-        // SAFETY: fsync takes no memory.
-        Kind::Sync => unsafe { libc::fsync(file) as isize },
-        // SAFETY: fdatasync takes no memory.
-        Kind::Datasync => unsafe { libc::fdatasync(file) as isize },
+        Kind::Read => pread(open, bytes(), io.offset),
+        Kind::Write => pwrite(open, bytes(), io.offset),
+        Kind::Sync => fsync(open).map(|()| 0),
+        Kind::Datasync => fdatasync(open).map(|()| 0),
         Kind::Trim => return discard(file, io),
     };
-    if result < 0 { last_errno() } else { result as i32 }
+    result.map_or_else(|errno| -errno.raw_os_error(), |moved| moved as i32)
 }
 
 /// Discards a range of a block device (BLKDISCARD, linux/fs.h); bytes discarded, or a negative errno.
@@ -71,9 +75,5 @@ pub fn discard(file: RawFd, io: &Io) -> i32 {
     let range: [u64; 2] = [io.offset, u64::from(io.len)];
     // SAFETY: BLKDISCARD reads two u64 from the address, which `range` holds for the call.
     let result = unsafe { libc::ioctl(file, BLKDISCARD, range.as_ptr()) };
-    if result < 0 { last_errno() } else { io.len as i32 }
-}
-
-fn last_errno() -> i32 {
-    -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+    if result < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { io.len as i32 }
 }

@@ -30,6 +30,11 @@ impl Cadence {
         }
     }
 
+    /// Whether there is none at all.
+    pub fn is_never(&self) -> bool {
+        self.fsync.every == 0 && self.fdatasync.every == 0
+    }
+
     /// The sync that must come before the next I/O, once.
     #[inline]
     pub fn due(&mut self) -> Option<Io> {

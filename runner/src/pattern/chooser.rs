@@ -55,6 +55,14 @@ impl Chooser {
         match self {
             Self::EveryOnce(permutation) => permutation.next(rng),
             Self::Any(n) => rng.random_range(0..*n),
+            _ => self.next_liked(rng),
+        }
+    }
+
+    /// By itself, so that the two above melt into the loop that draws.
+    fn next_liked(&mut self, rng: &mut impl Rng) -> u64 {
+        match self {
+            Self::EveryOnce(_) | Self::Any(_) => self.next(rng),
             Self::Zipf(zipf, places) => places.place(rng.sample(*zipf) as u64 - 1),
             Self::Pareto(slots, power, places) => places.place((*slots * rng.random::<f64>().powf(*power)) as u64),
             Self::Normal(bell, n) => inside(bell, *n, rng),

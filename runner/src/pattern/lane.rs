@@ -80,6 +80,11 @@ impl Lane {
         }
     }
 
+    /// Whether every I/O has the same size and goes to a new random offset.
+    pub fn only_jumps(&self) -> bool {
+        matches!(self.jump, Jump::Always) && self.sizes.min == self.sizes.max
+    }
+
     /// Whether there are random offsets at all.
     pub fn is_random(&self) -> bool {
         !matches!(self.jump, Jump::Never)

@@ -74,12 +74,14 @@ impl Permutation {
         place
     }
 
+    #[cold]
     fn rekey(&mut self, rng: &mut impl Rng) {
         self.key = rng.next_u64();
         self.odd = std::array::from_fn(|_| rng.next_u64() | 1);
         self.counter = 0;
     }
 
+    #[inline]
     fn scramble(&self, number: u64) -> u64 {
         let keyed = number.wrapping_add(self.key) & self.mask;
         self.odd.iter().fold(keyed, |x, odd| {

@@ -53,6 +53,12 @@ impl Place {
         (self.begin + start, len)
     }
 
+    /// Offset in the target of the next I/O of a lane that only jumps.
+    #[inline]
+    pub fn jump(&mut self, lane: &Lane, rng: &mut impl Rng) -> u64 {
+        self.begin + self.choosers[lane.chooser].next(rng) * lane.align
+    }
+
     fn follow_on(&self, kind: Kind, lane: &Lane, wanted: u64) -> Option<(u64, u64)> {
         let start = u64::try_from(self.follow[kind as usize]).ok()?;
         let len = lane.sizes.fit(wanted, self.len.checked_sub(start)?)?;

@@ -114,6 +114,29 @@ fn percentage_random_is_exact() {
 }
 
 #[test]
+fn a_list_drawn_without_asking_is_the_same_list() {
+    for different in [
+        json!({}),
+        json!({"norandommap": true}),
+        json!({"number_ios": 5}),
+        json!({"time_based": true}),
+        json!({"io_size": 30 * K}),
+        json!({"random_distribution": same(&json!({"kind": "zipf", "theta": 1.1}))}),
+    ] {
+        for rw in ["randread", "randwrite", "randtrim"] {
+            let mut different = different.clone();
+            different["rw"] = json!(rw);
+            let job = region(400, different);
+            let mut asking = Pattern::new(&job, 0);
+            assert!(asking.alike.take().is_some(), "{job:?}");
+            let mut ios = [Io { offset: 0, len: 0, target: 0, kind: Kind::Read }; 300];
+            let filled = asking.draw(&mut ios);
+            assert_eq!(&ios[..filled], &some(&job, 0, 300)[..]);
+        }
+    }
+}
+
+#[test]
 fn sizes_have_their_shares() {
     let split = json!([{"bytes": 4096, "percent": 70}, {"bytes": 65536, "percent": 25}, {"bytes": 8192, "percent": 5}]);
     let ios = some(&region(400_000, json!({"rw": "randwrite", "bs": sizes(4096, 65536, split), "time_based": true})), 0, 10_000);

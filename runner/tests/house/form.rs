@@ -14,7 +14,7 @@ const LONGER: &[(&str, &str)] = &[
 const KINDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager", "managers", "shared", "lib"];
 
 fn rust() -> Vec<Source> {
-    ["runner/src", "runner/tests", "runner/benches", "server/src", "server/tests"]
+    ["runner/src", "runner/tests", "runner/benches", "server/src", "server/tests", "bench/src"]
         .iter()
         .flat_map(|folder| sources(folder, &[".rs"]))
         .collect()

@@ -1,0 +1,103 @@
+//! Runs one program to its end on given processors, and tells its output and what it cost. wait4(2) gives the processor
+//! time and the context switches of the whole program, children included, the same way for every contender.
+
+use std::fs::read_to_string;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
+
+/// What is started.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its standard input.
+    pub input: Option<String>,
+}
+
+/// What a program cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Processor time in user mode, in ns.
+    pub user_ns: f64,
+    /// Processor time in the kernel, in ns.
+    pub system_ns: f64,
+    /// Voluntary and involuntary switches.
+    pub context_switches: f64,
+}
+
+/// Runs it on these processors; returns standard output and the cost.
+///
+/// # Errors
+/// Where it cannot be started or fails; with what it said on standard error.
+pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
+    let program = invocation.program.display();
+    let errors = NamedTempFile::new()?;
+    let mut child = Command::new("taskset")
+        .args(["-c", cores])
+        .arg(&invocation.program)
+        .args(&invocation.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(errors.reopen()?)
+        .spawn()
+        .context("taskset cannot be started")?;
+    let mut stdin = child.stdin.take().expect("standard input is a pipe");
+    stdin.write_all(invocation.input.as_deref().unwrap_or_default().as_bytes())?;
+    drop(stdin);
+    let mut output = String::new();
+    child.stdout.take().expect("standard output is a pipe").read_to_string(&mut output)?;
+    let (status, cost) = wait(child.id())?;
+    if !status.success() {
+        bail!("{program} ended with {status}: {}{output}", read_to_string(errors.path())?.trim());
+    }
+    Ok((output, cost))
+}
+
+fn wait(pid: u32) -> Result<(ExitStatus, Cost)> {
+    let mut status = 0;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both addresses are valid for the call; the process is our child and nobody else waits for it.
+    let waited = unsafe { libc::wait4(pid.cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
+    if waited < 0 {
+        return Err(std::io::Error::last_os_error()).context("wait4");
+    }
+    // SAFETY: all zeros are a valid rusage, and wait4 has filled it.
+    let usage = unsafe { usage.assume_init() };
+    let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    let cost = Cost {
+        user_ns: ns(usage.ru_utime),
+        system_ns: ns(usage.ru_stime),
+        context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as f64,
+    };
+    Ok((ExitStatus::from_raw(status), cost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Result<(String, Cost)> {
+        let args = vec!["-c".into(), script.into()];
+        run("0", &Invocation { program: "sh".into(), args, input: Some("in".into()) })
+    }
+
+    #[test]
+    fn output_and_cost_are_those_of_the_program() {
+        let (output, cost) = shell("cat; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").unwrap();
+        assert_eq!(output, "in");
+        assert!(cost.user_ns > 1e6, "{cost:?}");
+    }
+
+    #[test]
+    fn a_failure_says_what_the_program_said() {
+        let error = shell("echo why >&2; exit 3").unwrap_err().to_string();
+        assert!(error.contains("exit status: 3") && error.contains("why"), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Our runner, as anybody would run it: nothing is set that the workload does not ask for.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{Contender, Counts};
+use crate::child::Invocation;
+use crate::work::{Engine, Length, RWMIXREAD, Rw, Work};
+
+/// A build of the runner.
+#[derive(Debug)]
+pub struct Runner {
+    /// What it is called in tables.
+    pub label: String,
+    /// The program.
+    pub path: PathBuf,
+}
+
+impl Contender for Runner {
+    fn name(&self) -> String {
+        self.label.clone()
+    }
+
+    fn can(&self, _work: &Work, _length: Length) -> bool {
+        true
+    }
+
+    fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
+        let args = ["run", "-", "--json"].map(String::from).to_vec();
+        Invocation { program: self.path.clone(), args, input: Some(job(work, path, length).to_string()) }
+    }
+
+    fn read(&self, output: &str, _length: Length) -> Result<Counts> {
+        let result: Value = serde_json::from_str(output).context("the runner's result is not JSON")?;
+        let number = |path: &str| result.pointer(path).and_then(Value::as_f64);
+        let sum = |field: &str| {
+            let of = |direction: &str| number(&format!("/report/{direction}/{field}"));
+            Some(of("read")? + of("write")?)
+        };
+        let counted = || Some(Counts { ios: sum("ios")?, iops: sum("iops")?, achieved_depth: number("/report/achieved_depth") });
+        counted().context("the runner's result has no counts")
+    }
+}
+
+fn job(work: &Work, path: &str, length: Length) -> Value {
+    let mut job = json!({
+        "name": "bench", "rw": work.rw.word(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.word(),
+        "direct": u8::from(work.direct), "numjobs": work.numjobs, "invalidate": 0,
+    });
+    match work.ioengine {
+        Engine::Null => job["size"] = json!("1g"),
+        Engine::IoUring | Engine::Psync => job["filename"] = json!(path),
+    }
+    if work.rw == Rw::RandReadWrite {
+        job["rwmixread"] = json!(RWMIXREAD);
+    }
+    if work.fsync > 0 {
+        job["fsync"] = json!(work.fsync);
+    }
+    match length {
+        Length::OneIo => job["number_ios"] = json!(1),
+        Length::Seconds(seconds) => (job["runtime"], job["time_based"]) = (json!(seconds), json!(1)),
+    }
+    job
+}

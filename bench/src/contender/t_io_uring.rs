@@ -1,0 +1,96 @@
+//! t/io_uring of fio's sources, the kernel developers' own tool. It records no latencies and can neither write nor end
+//! after one I/O; its offsets are random or in order.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Batch, Contender, Counts};
+use crate::child::Invocation;
+use crate::interval::median;
+use crate::work::{Engine, Length, Rw, Work};
+
+/// t/io_uring.
+#[derive(Debug)]
+pub struct TIoUring {
+    /// The program.
+    pub path: PathBuf,
+    /// How it batches.
+    pub batch: Batch,
+}
+
+/// Its first line comes after a second and its last one is cut short: one second more gives as many lines as seconds.
+const EXTRA_SECONDS: u32 = 1;
+
+impl Contender for TIoUring {
+    fn name(&self) -> String {
+        "t/io_uring".into()
+    }
+
+    fn can(&self, work: &Work, length: Length) -> bool {
+        length != Length::OneIo && !work.rw.writes() && work.ioengine != Engine::Null
+    }
+
+    fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
+        let seconds = match length {
+            Length::OneIo => 1,
+            Length::Seconds(seconds) => seconds + EXTRA_SECONDS,
+        };
+        let random = u32::from(work.rw == Rw::RandRead);
+        let (direct, sync) = (u32::from(work.direct), u32::from(work.ioengine == Engine::Psync));
+        let flags = [
+            ('d', work.iodepth),
+            ('s', self.batch.submit),
+            ('c', self.batch.complete_min),
+            ('b', work.bs),
+            ('p', 0),
+            ('B', direct),
+            ('F', 1),
+            ('O', direct),
+            ('n', work.numjobs),
+            ('R', random),
+            ('S', sync),
+            ('r', seconds),
+        ];
+        let args = flags.iter().map(|(flag, value)| format!("-{flag}{value}")).chain([path.to_owned()]).collect();
+        Invocation { program: self.path.clone(), args, input: None }
+    }
+
+    fn read(&self, output: &str, length: Length) -> Result<Counts> {
+        let mut seconds = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
+        ensure!(!seconds.is_empty(), "t/io_uring printed no IOPS: {output}");
+        seconds.sort_by(f64::total_cmp);
+        let iops = median(&seconds);
+        let Length::Seconds(asked) = length else { anyhow::bail!("t/io_uring cannot do one I/O") };
+        // It does not tell how many I/Os it did; the seconds without a line are taken to be like the others.
+        Ok(Counts { ios: iops * f64::from(asked + EXTRA_SECONDS), iops, achieved_depth: None })
+    }
+}
+
+/// `IOPS=1.23M, BW=...` of one second; nothing for other lines, such as `Maximum IOPS=`.
+fn iops_of(line: &str) -> Option<f64> {
+    let number = line.strip_prefix("IOPS=")?.split(',').next()?;
+    let (digits, scale) = match number.strip_suffix('M') {
+        Some(millions) => (millions, 1e6),
+        None => number.strip_suffix('K').map_or((number, 1.0), |thousands| (thousands, 1e3)),
+    };
+    digits.parse::<f64>().context(line.to_owned()).ok().map(|iops| iops * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_lines_are_read() {
+        for (line, iops) in [
+            ("IOPS=648.97K, BW=2.54GiB/s, IOS/call=1/1", Some(648_970.0)),
+            ("IOPS=1.23M, BW=4.80GiB/s, IOS/call=32/31", Some(1_230_000.0)),
+            ("IOPS=9142, BW=35MiB/s, IOS/call=1/1", Some(9142.0)),
+            ("Maximum IOPS=648.97K", None),
+            ("submitter=0, tid=42, file=hot, nfiles=1, node=-1", None),
+        ] {
+            assert_eq!(iops_of(line), iops, "{line}");
+        }
+    }
+}

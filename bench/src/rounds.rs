@@ -1,0 +1,152 @@
+//! The rounds of one cell. First a pre-pass: what each contender costs to start and end, and which batches are fio's and
+//! t/io_uring's best. Then every round runs each contender once, in random order, so that what drifts (temperature,
+//! neighbours, the host below a virtual machine) hits all alike and falls out of the ratios.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::cell::Cell;
+use crate::child::{Cost, run as run_child};
+use crate::contender::{Contender, Counts};
+use crate::target::Target;
+use crate::work::{Length, Work};
+
+/// One measurement of one contender.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Figures {
+    /// I/Os a second.
+    pub iops: f64,
+    /// Processor time in user mode for an I/O in ns, of the whole program less what starting and ending it costs.
+    pub user_ns_per_io: f64,
+    /// Processor time in the kernel likewise.
+    pub system_ns_per_io: f64,
+    /// Context switches of the whole program a second.
+    pub context_switches_per_second: f64,
+    /// I/Os in flight of all jobs together.
+    pub achieved_depth: Option<f64>,
+}
+
+/// All of one cell, by the contenders' names.
+#[derive(Debug)]
+pub struct Rounds {
+    /// The command of each contender.
+    pub commands: BTreeMap<String, String>,
+    /// Its figures, one for each round.
+    pub figures: BTreeMap<String, Vec<Figures>>,
+}
+
+/// One round of the pre-pass is as short as t/io_uring can.
+const PREPASS: Length = Length::Seconds(1);
+/// Starts of each contender; their mean is taken off.
+const STARTS: u32 = 3;
+
+/// Runs them all.
+///
+/// # Errors
+/// Where a contender fails, or a signal came.
+pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBool) -> Result<Rounds> {
+    let bench = Bench { args, work: &cell.work, target, interrupted };
+    eprintln!("[bench] {}: pre-pass", cell.name);
+    let contenders = bench.contenders()?;
+    let starts = contenders.iter().map(|contender| bench.start_cost(&**contender)).collect::<Result<Vec<_>>>()?;
+    let mut figures: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(RandomState::new().build_hasher().finish());
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    for round in 1..=args.rounds {
+        eprintln!("[bench] {}: round {round} of {}", cell.name, args.rounds);
+        order.shuffle(&mut rng);
+        for &number in &order {
+            let contender = &*contenders[number];
+            figures.entry(contender.name()).or_default().push(bench.figures(contender, &starts[number])?);
+        }
+    }
+    let commands = contenders.iter().map(|contender| (contender.name(), bench.command(&**contender))).collect();
+    Ok(Rounds { commands, figures })
+}
+
+struct Bench<'a> {
+    args: &'a Args,
+    work: &'a Work,
+    target: &'a dyn Target,
+    interrupted: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    fn contenders(&self) -> Result<Vec<Box<dyn Contender>>> {
+        let (fio, tuned) = self.args.fios(self.work);
+        let mut all: Vec<Box<dyn Contender>> = self.args.runners()?.into_iter().map(boxed).collect();
+        all.extend(fio.map(boxed));
+        all.extend(self.best(tuned)?.map(boxed));
+        all.extend(self.best(self.args.t_io_urings(self.work))?.map(boxed));
+        all.retain(|contender| contender.can(self.work, self.length()));
+        Ok(all)
+    }
+
+    /// The one with the most I/Os a second in a short run of each.
+    fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
+        let able: Vec<C> = candidates.into_iter().filter(|candidate| candidate.can(self.work, PREPASS)).collect();
+        if able.len() < 2 {
+            return Ok(able.into_iter().next());
+        }
+        let rates = able.iter().map(|candidate| Ok(self.measure(candidate, PREPASS)?.0.iops)).collect::<Result<Vec<f64>>>()?;
+        Ok(able.into_iter().zip(rates).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate))
+    }
+
+    fn start_cost(&self, contender: &dyn Contender) -> Result<Cost> {
+        let mut sum = Cost::default();
+        if contender.can(self.work, Length::OneIo) {
+            for _ in 0..STARTS {
+                let (_, cost) = self.measure(contender, Length::OneIo)?;
+                sum.user_ns += cost.user_ns / f64::from(STARTS);
+                sum.system_ns += cost.system_ns / f64::from(STARTS);
+            }
+        }
+        Ok(sum)
+    }
+
+    fn figures(&self, contender: &dyn Contender, start: &Cost) -> Result<Figures> {
+        let (counts, cost) = self.measure(contender, self.length())?;
+        ensure!(counts.ios > 0.0, "{} did no I/O", contender.name());
+        let seconds = counts.ios / counts.iops;
+        Ok(Figures {
+            iops: counts.iops,
+            user_ns_per_io: (cost.user_ns - start.user_ns).max(0.0) / counts.ios,
+            system_ns_per_io: (cost.system_ns - start.system_ns).max(0.0) / counts.ios,
+            context_switches_per_second: cost.context_switches / seconds,
+            achieved_depth: counts.achieved_depth,
+        })
+    }
+
+    fn measure(&self, contender: &dyn Contender, length: Length) -> Result<(Counts, Cost)> {
+        self.target.prepare(self.work).context("preparing the target")?;
+        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
+        let ended = run_child(&self.args.cores(self.work.numjobs), &invocation);
+        ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted; what was made is removed");
+        let (output, cost) = ended?;
+        Ok((contender.read(&output, length)?, cost))
+    }
+
+    fn length(&self) -> Length {
+        Length::Seconds(self.args.seconds)
+    }
+
+    /// What somebody would type to see it.
+    fn command(&self, contender: &dyn Contender) -> String {
+        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), self.length());
+        let fed = invocation.input.map(|input| format!("echo '{input}' | ")).unwrap_or_default();
+        let cores = self.args.cores(self.work.numjobs);
+        format!("{fed}taskset -c {cores} {} {}", invocation.program.display(), invocation.args.join(" "))
+    }
+}
+
+fn boxed<C: Contender + 'static>(contender: C) -> Box<dyn Contender> {
+    Box::new(contender)
+}

@@ -1,0 +1,115 @@
+//! What people read: a few lines a cell while the bench runs, and a Markdown table for `docs/performance.md`.
+
+use std::io::{Write, stdout};
+
+use anyhow::Result;
+
+use crate::cell::Cell;
+use crate::host::Host;
+use crate::record::{OURS, Ratio, Record, Summary};
+
+/// The others in their columns.
+const OTHERS: [&str; 3] = ["fio", "fio tuned", "t/io_uring"];
+
+/// The cells, one a line.
+///
+/// # Errors
+/// Where standard output is closed.
+pub fn list(cells: &[Cell]) -> Result<()> {
+    cells.iter().try_for_each(|cell| {
+        let Cell { name, group, target, work } = cell;
+        let how = if work.direct { "direct" } else { "buffered" };
+        let (group, rw, engine) = (format!("{group:?}").to_lowercase(), work.rw.word(), work.ioengine.word());
+        line(&format!(
+            "{name:22} {group:6} {engine} {rw} bs={} iodepth={} {how} numjobs={} on {target:?}",
+            work.bs, work.iodepth, work.numjobs
+        ))
+    })
+}
+
+/// One line on standard output.
+///
+/// # Errors
+/// Where it is closed.
+pub fn line(text: &str) -> Result<()> {
+    Ok(writeln!(stdout(), "{text}")?)
+}
+
+/// One cell, when its rounds are over.
+///
+/// # Errors
+/// Where standard output is closed.
+pub fn tell(record: &Record) -> Result<()> {
+    line(&format!("[bench] {}", record.cell.name))?;
+    record.contenders.iter().try_for_each(|(name, summary)| line(&format!("          {name:12} {}", told(summary))))
+}
+
+fn told(summary: &Summary) -> String {
+    let mut text = format!(
+        "{:>10.0} IOPS ±{:.0} %, user {:.1} ns, system {:.1} ns an I/O, {:.0} switches/s",
+        summary.iops.median,
+        summary.spread_percent / 2.0,
+        summary.user_ns_per_io,
+        summary.system_ns_per_io,
+        summary.context_switches_per_second
+    );
+    if let Some(depth) = summary.achieved_depth {
+        text += &format!(", depth {depth:.2}");
+    }
+    if let Some(ratio) = summary.ratio {
+        text += &format!("; ours ÷ it {}", told_ratio(&ratio));
+    }
+    text
+}
+
+fn told_ratio(ratio: &Ratio) -> String {
+    let Ratio { interval, verdict } = ratio;
+    format!("{:.3} ({:.3} to {:.3}): {}", interval.median, interval.low, interval.high, verdict.words())
+}
+
+/// The table of all cells.
+pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
+    let mut text = format!(
+        "{} processors, {}, {}; {}; load {} at the beginning.\n\n",
+        host.cpus,
+        host.cpu_model,
+        host.kernel,
+        host.fio.as_deref().unwrap_or("without fio"),
+        host.load_1m
+    );
+    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns an I/O: ours, fio, tuned, t/io_uring | kernel ns an I/O | depth held |\n";
+    text += "|---|---|---|---|---|---|---|---|\n";
+    text.extend(records.iter().map(row));
+    text.extend(skipped.iter().map(|line| format!("\n{line}\n")));
+    text
+}
+
+fn row(record: &Record) -> String {
+    let ours = &record.contenders[OURS];
+    let ratios = OTHERS
+        .map(|other| record.contenders.get(other).and_then(|summary| summary.ratio).map_or("–".into(), |ratio| cell(&ratio)));
+    let each = |pick: fn(&Summary) -> Option<f64>, digits: usize| {
+        let one = |name: &&str| {
+            let value = record.contenders.get(*name).and_then(pick);
+            value.map_or("–".into(), |value| format!("{value:.digits$}"))
+        };
+        [&OURS].into_iter().chain(&OTHERS).map(one).collect::<Vec<String>>().join(", ")
+    };
+    format!(
+        "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} |\n",
+        record.cell.name,
+        ours.iops.median,
+        ours.spread_percent / 2.0,
+        ratios[0],
+        ratios[1],
+        ratios[2],
+        each(|summary| Some(summary.user_ns_per_io), 0),
+        each(|summary| Some(summary.system_ns_per_io), 0),
+        each(|summary| summary.achieved_depth, 1),
+    )
+}
+
+fn cell(ratio: &Ratio) -> String {
+    let Ratio { interval, verdict } = ratio;
+    format!("**{:.2}** ({:.2}–{:.2}) {}", interval.median, interval.low, interval.high, verdict.words())
+}

@@ -1,0 +1,111 @@
+//! The ring on real files, and beside psync.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU64;
+
+use super::super::ledger::Ledger;
+use super::super::measure::{IoError, Loop, Source, Stop};
+use super::super::psync::Psync;
+use super::*;
+use crate::buffer::Pool;
+use crate::clock::{Clock, Monotonic};
+
+/// A list of I/Os, all due at once.
+struct List(std::vec::IntoIter<Io>);
+
+impl Source for List {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        out.iter_mut().zip(&mut self.0).map(|(slot, io)| *slot = io).count()
+    }
+    fn due(&mut self, next: &[Io], _since_begin_ns: u64) -> usize {
+        next.len()
+    }
+    fn next_due_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
+    (0..blocks).map(move |block| Io { offset: block * 4096, len: 4096, target: 0, kind })
+}
+
+/// Does the I/Os on a file with this content through `engine`, and returns what was counted.
+fn check<E: Engine>(make: impl Fn(&[OwnedFd]) -> E, content: &[u8], ios: Vec<Io>, depth: usize) -> (Ledger, Stop, Vec<u8>) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(content).unwrap();
+    let files: Vec<OwnedFd> = vec![OpenOptions::new().read(true).write(true).open(file.path()).unwrap().into()];
+    let mut pool = Pool::new(depth, 4096).unwrap();
+    (0..depth as u32).for_each(|slot| pool.bytes_mut(slot).fill(0xA5));
+    let ledger = Ledger::default();
+    let mut work = Loop::new(make(&files), Monotonic, List(ios.into_iter()), pool, None, 1);
+    let stop = work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap();
+    assert!(work.drain(u64::MAX));
+    let mut after = Vec::new();
+    file.reopen().unwrap().read_to_end(&mut after).unwrap();
+    (ledger, stop, after)
+}
+
+fn uring(files: &[OwnedFd]) -> Uring<KernelRing> {
+    Uring::new(files, 64).unwrap().0
+}
+
+#[test]
+fn writes_arrive_and_are_counted_by_both_engines() {
+    let ios: Vec<Io> = blocks(Kind::Write, 100).chain(blocks(Kind::Sync, 1)).chain(blocks(Kind::Datasync, 1)).collect();
+    let ios: Vec<Io> = ios.into_iter().map(|io| if matches!(io.kind, Kind::Write) { io } else { Io { len: 0, ..io } }).collect();
+    let expect = |(ledger, stop, after): (Ledger, Stop, Vec<u8>)| {
+        assert_eq!(stop, Stop::Finished);
+        assert_eq!((ledger.write.ios.get(), ledger.write.bytes.get(), ledger.sync.ios.get()), (100, 409_600, 2));
+        assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
+    };
+    expect(check(uring, &[], ios.clone(), 8));
+    expect(check(Psync::new, &[], ios, 1));
+}
+
+#[test]
+fn every_read_has_a_latency_of_its_own_at_any_depth() {
+    for depth in [1, 7, 64] {
+        let (ledger, stop, _) = check(uring, &vec![1; 64 * 4096], blocks(Kind::Read, 64).cycle().take(1000).collect(), depth);
+        assert_eq!((stop, ledger.read.ios.get()), (Stop::Finished, 1000));
+        let mut counts = [0; crate::histogram::BUCKETS];
+        ledger.read.lat.add_to(&mut counts);
+        assert_eq!(counts.iter().sum::<u64>(), 1000);
+        assert!(ledger.read.lat.min_ns() > Some(0));
+    }
+}
+
+#[test]
+fn a_read_past_the_end_is_an_error_that_names_its_place() {
+    let (ledger, stop, _) = check(uring, &[0; 4096], blocks(Kind::Read, 2).collect(), 2);
+    assert!(matches!(stop, Stop::Failed(IoError { io: Io { offset: 4096, .. }, errno: 0 })), "{stop:?}");
+    assert_eq!(ledger.errors.get(), 1);
+}
+
+#[test]
+fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
+    // A write to a full pipe completes when somebody reads; reads of a cached page complete at once.
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let room = rustix::pipe::fcntl_getpipe_size(&writer).unwrap();
+    (&writer).write_all(&vec![0; room]).unwrap();
+    let mut hot = tempfile::NamedTempFile::new().unwrap();
+    hot.write_all(&[1; 4096]).unwrap();
+    let files: Vec<OwnedFd> = vec![hot.reopen().unwrap().into(), writer.into()];
+    let late = Io { offset: 0, len: 4096, target: 1, kind: Kind::Write };
+    let ios: Vec<Io> = std::iter::once(late).chain(blocks(Kind::Read, 1).cycle().take(8_000_000)).collect();
+    let ledger = Ledger::default();
+    let mut work = Loop::new(uring(&files), Monotonic, List(ios.into_iter()), Pool::new(4, 4096).unwrap(), None, 1);
+    let until_ns = AtomicU64::new(Monotonic.now_ns() + 300_000_000);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            reader.read_exact(&mut vec![0; room]).unwrap();
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        });
+        work.run(&until_ns, &ledger).unwrap();
+    });
+    assert!(ledger.read.ios.get() > 1000);
+    assert_eq!(ledger.write.ios.get(), 1, "the late one was not reaped within 250 ms of being done");
+    assert!(work.drain(u64::MAX));
+}
