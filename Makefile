@@ -24,7 +24,7 @@ test:
 bench:
 	@tools/prerequisites bench
 	@echo '[build] runner + bench (release)'
-	@cargo build --release --locked -p leadline-runner -p leadline-bench
+	@cargo build --release --locked --workspace --bins
 	@target/release/leadline-bench $(ARGS)
 
 # target/release/leadline and target/release/leadline-runner, with the pages inside.
