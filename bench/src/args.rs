@@ -8,6 +8,7 @@ use clap::Parser;
 use crate::cell::{Cell, Group};
 use crate::contender::Batch;
 use crate::contender::{fio::Fio, runner::Runner, t_io_uring::TIoUring};
+use crate::record::OURS;
 use crate::work::Work;
 
 /// Runs the runner beside fio on the same target and tells the ratio.
@@ -71,9 +72,9 @@ impl Args {
     /// # Errors
     /// Where the runner is not found.
     pub fn runners(&self) -> Result<Vec<Runner>> {
-        let ours = Runner { label: "ours".into(), path: self.runner()? };
-        let others = self.against.iter().map(|(label, path)| Runner { label: label.clone(), path: path.clone() });
-        Ok(std::iter::once(ours).chain(others).collect())
+        let runner = |label: &str, path: &Path| Runner { label: label.into(), path: path.into(), norandommap: false };
+        let others = self.against.iter().map(|(label, path)| runner(label, path));
+        Ok(std::iter::once(runner(OURS, &self.runner()?)).chain(others).collect())
     }
 
     /// fio as it comes, and every way to tune it for this workload.

@@ -29,6 +29,10 @@ pub trait Contender {
     /// Whether it can do the workload as it is, and can be told how long to work.
     fn can(&self, work: &Work, length: Length) -> bool;
 
+    /// Whether its random offsets may come again before every block had its turn. The two must not be compared: the
+    /// processor's caches hit a block again the sooner.
+    fn repeats(&self) -> bool;
+
     /// How it is started on the file or device `path`.
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation;
 

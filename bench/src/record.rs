@@ -13,8 +13,10 @@ use crate::interval::{Interval, Verdict};
 use crate::rounds::{Figures, Rounds};
 use crate::table;
 
-/// The contender that the others are compared with.
+/// Ours as it comes.
 pub const OURS: &str = "ours";
+/// Ours with offsets that may repeat, for comparison with contenders that do the same.
+pub const OURS_REPEATING: &str = "ours norandommap";
 
 /// One contender over all rounds, as medians.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +35,7 @@ pub struct Summary {
     pub context_switches_per_second: f64,
     /// I/Os in flight; null where it records no latency.
     pub achieved_depth: Option<f64>,
-    /// Ours over this one, round by round; null for ours.
+    /// Ours over this one, round by round, ours with `norandommap` where this one's offsets repeat; null for ours.
     pub ratio: Option<Ratio>,
 }
 
@@ -61,9 +63,8 @@ pub struct Record {
 impl Record {
     /// What follows from the rounds of a cell.
     pub fn new(cell: &Cell, rounds: Rounds) -> Self {
-        let ours = &rounds.figures[OURS];
         let summary = |(name, figures): (&String, &Vec<Figures>)| {
-            let ratio = (name != OURS).then(|| ratio(ours, figures));
+            let ratio = rounds.partners.get(name).map(|partner| ratio(&rounds.figures[*partner], figures));
             (name.clone(), Summary::new(rounds.commands[name].clone(), figures, ratio))
         };
         Self { cell: cell.clone(), contenders: rounds.figures.iter().map(summary).collect(), rounds: rounds.figures }

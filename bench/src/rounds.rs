@@ -15,9 +15,11 @@ use serde::Serialize;
 use crate::args::Args;
 use crate::cell::Cell;
 use crate::child::{Cost, run as run_child};
+use crate::contender::runner::Runner;
 use crate::contender::{Contender, Counts};
+use crate::record::{OURS, OURS_REPEATING};
 use crate::target::Target;
-use crate::work::{Length, Work};
+use crate::work::{Length, Rw, Work};
 
 /// One measurement of one contender.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -39,6 +41,8 @@ pub struct Figures {
 pub struct Rounds {
     /// The command of each contender.
     pub commands: BTreeMap<String, String>,
+    /// The one of ours that it is compared with; none for builds of ours themselves.
+    pub partners: BTreeMap<String, &'static str>,
     /// Its figures, one for each round.
     pub figures: BTreeMap<String, Vec<Figures>>,
 }
@@ -69,7 +73,8 @@ pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBo
         }
     }
     let commands = contenders.iter().map(|contender| (contender.name(), bench.command(&**contender))).collect();
-    Ok(Rounds { commands, figures })
+    let partners = contenders.iter().filter_map(|contender| Some((contender.name(), partner(&**contender, &figures)?))).collect();
+    Ok(Rounds { commands, partners, figures })
 }
 
 struct Bench<'a> {
@@ -87,6 +92,10 @@ impl Bench<'_> {
         all.extend(self.best(tuned)?.map(boxed));
         all.extend(self.best(self.args.t_io_urings(self.work))?.map(boxed));
         all.retain(|contender| contender.can(self.work, self.length()));
+        if self.work.rw != Rw::Read && all.iter().any(|contender| contender.repeats()) {
+            let ours = self.args.runners()?.remove(0);
+            all.insert(1, Box::new(Runner { label: OURS_REPEATING.into(), norandommap: true, ..ours }));
+        }
         Ok(all)
     }
 
@@ -145,6 +154,13 @@ impl Bench<'_> {
         let cores = self.args.cores(self.work.numjobs);
         format!("{fed}taskset -c {cores} {} {}", invocation.program.display(), invocation.args.join(" "))
     }
+}
+
+/// The one of ours whose offsets are alike.
+fn partner(contender: &dyn Contender, figures: &BTreeMap<String, Vec<Figures>>) -> Option<&'static str> {
+    let repeating = contender.repeats() && figures.contains_key(OURS_REPEATING);
+    let is_ours = [OURS, OURS_REPEATING].contains(&contender.name().as_str());
+    (!is_ours).then_some(if repeating { OURS_REPEATING } else { OURS })
 }
 
 fn boxed<C: Contender + 'static>(contender: C) -> Box<dyn Contender> {

@@ -1,12 +1,16 @@
 //! Monotonic time in nanoseconds, and a virtual one for tests. Wall-clock time is read once a run, for humans only:
 //! a clock that jumps changes no number.
 
+mod tsc;
+
 #[cfg(test)]
 use std::cell::Cell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
+
+pub use tsc::Tsc;
 
 /// Nanoseconds of a second.
 pub const SECOND_NS: u64 = 1_000_000_000;

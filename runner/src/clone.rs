@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::buffer::Pool;
-use crate::clock::{Clock, Monotonic, SECOND_NS};
+use crate::clock::{Clock, Monotonic, SECOND_NS, Tsc};
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::engine::fresh::Fresh;
@@ -206,11 +206,13 @@ fn drive<E: Engine, S: Source>(
     engine: E,
     source: S,
     pool: Pool,
-    choices: Vec<Choice>,
+    mut choices: Vec<Choice>,
 ) -> Result<Done, Broken> {
     let Assignment { job, progress, schedule, gate, .. } = assignment;
     let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
-    let mut work = Loop::new(engine, Monotonic, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
+    let clock = Tsc::new();
+    choices.push(clock_choice(&clock));
+    let mut work = Loop::new(engine, clock, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
     gate.wait();
     gate.wait();
     work.begin_at(schedule.begin_ns.load(Ordering::Acquire));
@@ -233,6 +235,15 @@ fn drive<E: Engine, S: Source>(
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
     Ok(Done { begin_ns, measure_ns, end_ns, stop: stop?, cpu, choices })
+}
+
+fn clock_choice(clock: &Tsc) -> Choice {
+    let reason = if clock.is_trusted() {
+        "the processor's counter tells the time quicker than clock_gettime"
+    } else {
+        "the kernel's clock does not use the processor's counter (current_clocksource is not tsc)"
+    };
+    Choice { name: "tsc_clock".into(), used: clock.is_trusted(), reason: reason.into() }
 }
 
 /// A pattern whose I/Os are always due.

@@ -31,6 +31,10 @@ impl Contender for Fio {
         true
     }
 
+    fn repeats(&self) -> bool {
+        self.tuning.is_some()
+    }
+
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
         let mut args = plain(work, path);
         match length {

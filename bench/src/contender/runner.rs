@@ -1,4 +1,5 @@
-//! Our runner, as anybody would run it: nothing is set that the workload does not ask for.
+//! Our runner, as anybody would run it: nothing is set that the workload does not ask for. Beside contenders whose offsets
+//! may repeat it runs with `norandommap` as well.
 
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ pub struct Runner {
     pub label: String,
     /// The program.
     pub path: PathBuf,
+    /// Whether offsets may repeat.
+    pub norandommap: bool,
 }
 
 impl Contender for Runner {
@@ -27,9 +30,13 @@ impl Contender for Runner {
         true
     }
 
+    fn repeats(&self) -> bool {
+        self.norandommap
+    }
+
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
         let args = ["run", "-", "--json"].map(String::from).to_vec();
-        Invocation { program: self.path.clone(), args, input: Some(job(work, path, length).to_string()) }
+        Invocation { program: self.path.clone(), args, input: Some(self.job(work, path, length).to_string()) }
     }
 
     fn read(&self, output: &str, _length: Length) -> Result<Counts> {
@@ -44,24 +51,26 @@ impl Contender for Runner {
     }
 }
 
-fn job(work: &Work, path: &str, length: Length) -> Value {
-    let mut job = json!({
-        "name": "bench", "rw": work.rw.word(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.word(),
-        "direct": u8::from(work.direct), "numjobs": work.numjobs, "invalidate": 0,
-    });
-    match work.ioengine {
-        Engine::Null => job["size"] = json!("1g"),
-        Engine::IoUring | Engine::Psync => job["filename"] = json!(path),
+impl Runner {
+    fn job(&self, work: &Work, path: &str, length: Length) -> Value {
+        let mut job = json!({
+            "name": "bench", "rw": work.rw.word(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.word(),
+            "direct": u8::from(work.direct), "numjobs": work.numjobs, "norandommap": u8::from(self.norandommap), "invalidate": 0,
+        });
+        match work.ioengine {
+            Engine::Null => job["size"] = json!("1g"),
+            Engine::IoUring | Engine::Psync => job["filename"] = json!(path),
+        }
+        if work.rw == Rw::RandReadWrite {
+            job["rwmixread"] = json!(RWMIXREAD);
+        }
+        if work.fsync > 0 {
+            job["fsync"] = json!(work.fsync);
+        }
+        match length {
+            Length::OneIo => job["number_ios"] = json!(1),
+            Length::Seconds(seconds) => (job["runtime"], job["time_based"]) = (json!(seconds), json!(1)),
+        }
+        job
     }
-    if work.rw == Rw::RandReadWrite {
-        job["rwmixread"] = json!(RWMIXREAD);
-    }
-    if work.fsync > 0 {
-        job["fsync"] = json!(work.fsync);
-    }
-    match length {
-        Length::OneIo => job["number_ios"] = json!(1),
-        Length::Seconds(seconds) => (job["runtime"], job["time_based"]) = (json!(seconds), json!(1)),
-    }
-    job
 }

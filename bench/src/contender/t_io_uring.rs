@@ -31,6 +31,10 @@ impl Contender for TIoUring {
         length != Length::OneIo && !work.rw.writes() && work.ioengine != Engine::Null
     }
 
+    fn repeats(&self) -> bool {
+        true
+    }
+
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
         let seconds = match length {
             Length::OneIo => 1,
