@@ -12,19 +12,19 @@ use crate::runs::STALLED;
 /// Ports that are tried behind the one asked for.
 const FURTHER_PORTS: u16 = 20;
 
-/// Listens; the socket's own address says where.
+/// Listens; the socket's own address says where. And whether that is another port than asked for, because it was in use.
 ///
 /// # Errors
 /// The address cannot be had, nor any of the next ports.
-pub async fn listen(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
+pub async fn listen(wanted: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
     if let Some(inherited) = ListenFd::from_env().take_tcp_listener(0).context("taking the socket handed over by systemd")? {
         inherited.set_nonblocking(true)?;
-        return Ok(TcpListener::from_std(inherited)?);
+        return Ok((TcpListener::from_std(inherited)?, false));
     }
     let mut address = wanted;
     loop {
         match TcpListener::bind(address).await {
-            Ok(listener) => return Ok(listener),
+            Ok(listener) => return Ok((listener, address != wanted)),
             Err(error)
                 if error.kind() == std::io::ErrorKind::AddrInUse
                     && address.port() < wanted.port().saturating_add(FURTHER_PORTS) =>

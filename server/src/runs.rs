@@ -206,11 +206,15 @@ impl Runs {
 
     /// A run came to its end, and its last event is kept: its listeners end, lists hear of it.
     async fn hang_up(&self, number: u64) {
+        self.send_listeners_away(number);
+        self.announce_run(number).await;
+    }
+
+    fn send_listeners_away(&self, number: u64) {
         let live = self.board().lives.remove(&number);
         if let Some(live) = live {
             live.end();
         }
-        self.announce_run(number).await;
     }
 
     /// A run gives its locks back.

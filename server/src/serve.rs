@@ -41,7 +41,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let runner = Runner::new(settled.runner.clone(), settled.target_roots.clone(), settled.data_dir.clone());
     let runs = Runs::new(store.clone(), runner.clone(), settled.max_running);
     let interrupted = runs.recover().await?;
-    let listener = listen::listen(settled.listen).await?;
+    let (listener, moved) = listen::listen(settled.listen).await?;
     let address = listener.local_addr()?;
     let auth = Auth::new(Names::new(address.ip(), &settled.allowed_hosts), settled.token.clone(), address.port());
     let app = App { runs: runs.clone(), runner: runner.clone(), auth, metrics: metrics::install()? };
@@ -50,7 +50,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     lock.rewind()?;
     lock.set_len(0)?;
     writeln!(lock, "{link}")?;
-    greet(&settled, address, &link, interrupted)?;
+    greet(&settled, moved, address, &link, interrupted)?;
     tokio::spawn(tell_troubles(runner));
     // Nobody may have asked to be told.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
@@ -98,10 +98,10 @@ fn link(address: SocketAddr, token: Option<&str>) -> String {
     }
 }
 
-fn greet(settled: &Settled, address: SocketAddr, link: &str, interrupted: usize) -> std::io::Result<()> {
+fn greet(settled: &Settled, moved: bool, address: SocketAddr, link: &str, interrupted: usize) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "Leadline {}", env!("CARGO_PKG_VERSION"))?;
-    if settled.listen.port() != 0 && settled.listen.port() != address.port() {
+    if moved {
         writeln!(out, "  Port {} is in use; this is port {}.", settled.listen.port(), address.port())?;
     }
     writeln!(out, "  Open     {link}")?;

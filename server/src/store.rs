@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use sqlx::{Connection, Sqlite, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -37,11 +37,23 @@ enum Durability {
 
 struct Writer {
     connection: SqliteConnection,
+    options: SqliteConnectOptions,
     durability: Durability,
+    /// A transaction was begun and has not come to its end: it failed (a full disk), or was dropped half-way. Nobody
+    /// knows in which state the connection is then.
+    open: bool,
 }
 
 impl Writer {
+    async fn connect(options: SqliteConnectOptions) -> sqlx::Result<Self> {
+        let connection = SqliteConnection::connect_with(&options).await?;
+        Ok(Self { connection, options, durability: Durability::Full, open: false })
+    }
+
     async fn begin(&mut self, durability: Durability) -> sqlx::Result<Transaction<'_, Sqlite>> {
+        if self.open {
+            *self = Self::connect(self.options.clone()).await?;
+        }
         if self.durability != durability {
             let pragma = match durability {
                 Durability::Full => "PRAGMA synchronous = FULL",
@@ -50,7 +62,13 @@ impl Writer {
             sqlx::query(pragma).execute(&mut self.connection).await?;
             self.durability = durability;
         }
+        self.open = true;
         self.connection.begin_with("BEGIN IMMEDIATE").await
+    }
+
+    /// The transaction was committed.
+    fn done(&mut self) {
+        self.open = false;
     }
 }
 

@@ -24,6 +24,9 @@ const KILL_GRACE: Duration = Duration::from_secs(1);
 /// How long a runner may take to exit when it says no more.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
 
+/// How long to wait before an end that could not be kept is tried again.
+const KEEP_AGAIN: Duration = Duration::from_secs(2);
+
 /// Conducts a run that left the queue; afterwards its locks are free.
 pub(super) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
     let mut leftover = None;
@@ -40,16 +43,21 @@ pub(super) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
 }
 
 /// The events could not be kept, such as on a full disk. What was kept goes on with a failed end; what was only told
-/// is lost, so its listeners are sent away instead of being told more.
+/// is lost, so its listeners are sent away instead of being told more. Nothing else starts on its devices until that
+/// end can be kept.
 async fn give_up(runs: &Runs, number: u64, error: &anyhow::Error) {
-    let ended = async {
-        let status = runs.0.store.summary(number).await?.map_or(RunStatus::Failed, |run| run.status);
-        let mut journal = Journal::resume(number, status, runs.0.store.clone(), Arc::new(Live::new(0))).await?;
-        journal.move_to(RunStatus::Failed, Some(format!("The server could not keep its events: {error:#}."))).await
-    };
-    if let Err(error) = ended.await {
-        tracing::error!(run = number, error = format!("{error:#}"), "it will be marked interrupted at the next start");
+    runs.send_listeners_away(number);
+    let reason = format!("The server could not keep its events: {error:#}.");
+    while let Err(error) = keep_failed(runs, number, &reason).await {
+        tracing::error!(run = number, error = format!("{error:#}"), "its end cannot be kept either; trying again");
+        tokio::time::sleep(KEEP_AGAIN).await;
     }
+}
+
+async fn keep_failed(runs: &Runs, number: u64, reason: &str) -> anyhow::Result<()> {
+    let Some(run) = runs.0.store.summary(number).await? else { return Ok(()) };
+    let mut journal = Journal::resume(number, run.status, runs.0.store.clone(), Arc::new(Live::new(0))).await?;
+    journal.move_to(RunStatus::Failed, Some(reason.into())).await.map(drop)
 }
 
 async fn conduct_to_end(runs: &Runs, number: u64, live: Arc<Live>, leftover: &mut Option<Running>) -> anyhow::Result<()> {

@@ -42,7 +42,9 @@ impl Store {
         let mut writer = self.writer().await;
         let mut transaction = writer.begin(Durability::Process).await?;
         insert(&mut transaction, run, entries).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        writer.done();
+        Ok(())
     }
 
     /// At most `limit` events of a run from `seq` on, in order.

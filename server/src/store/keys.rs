@@ -47,7 +47,9 @@ impl Store {
         let mut writer = self.writer().await;
         let mut transaction = writer.begin(Durability::Full).await?;
         sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?").bind(before).execute(&mut *transaction).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        writer.done();
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use sqlx::sqlite::{
 use sqlx::{Connection, migrate::Migrator};
 use tokio::sync::Mutex;
 
-use super::{Durability, Store, Writer};
+use super::{Store, Writer};
 
 /// The `user_version` that the newest migration sets.
 const VERSION: i64 = 1;
@@ -62,13 +62,10 @@ impl Store {
             let (version, application) = versions(path).await.map_err(|error| unusable(&error))?;
             refuse_strangers(&shown, version, application)?;
         }
-        let mut connection = SqliteConnection::connect_with(&writing(path)).await.map_err(|error| unusable(&error))?;
-        MIGRATIONS.run(&mut connection).await.map_err(|error| unusable(&error))?;
+        let mut writer = Writer::connect(writing(path)).await.map_err(|error| unusable(&error))?;
+        MIGRATIONS.run(&mut writer.connection).await.map_err(|error| unusable(&error))?;
         let readers = SqlitePoolOptions::new().max_connections(READERS).connect_with(reading(path)).await;
-        Ok(Self {
-            writer: Arc::new(Mutex::new(Writer { connection, durability: Durability::Full })),
-            readers: readers.map_err(|error| unusable(&error))?,
-        })
+        Ok(Self { writer: Arc::new(Mutex::new(writer)), readers: readers.map_err(|error| unusable(&error))? })
     }
 }
 

@@ -98,6 +98,7 @@ impl Store {
             remember(&mut transaction, key, number, created_at_ms.cast_signed()).await?;
         }
         transaction.commit().await?;
+        writer.done();
         Ok((Claim::New, number.cast_unsigned()))
     }
 
@@ -118,6 +119,7 @@ impl Store {
         }
         events::insert(&mut transaction, run, entries).await?;
         transaction.commit().await?;
+        writer.done();
         Ok(true)
     }
 
@@ -143,6 +145,7 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
         transaction.commit().await?;
+        writer.done();
         Ok(changed.rows_affected() == 1)
     }
 
@@ -158,6 +161,7 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
         transaction.commit().await?;
+        writer.done();
         sqlx::query("PRAGMA incremental_vacuum").execute(&mut writer.connection).await?;
         Ok(deleted.rows_affected() == 1)
     }

@@ -2,6 +2,7 @@
 //! I/O (`examples/fake_runner.rs`). Nothing is mocked between the socket and the disk.
 
 mod access;
+mod full;
 mod inputs;
 mod kills;
 mod lists;

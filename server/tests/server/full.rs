@@ -1,0 +1,57 @@
+//! A disk that is full: the run fails with the reason, the server lives, and goes on when there is room again.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::program::{Program, job};
+
+/// A small filesystem in memory; gone with the value.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(path: &Path) -> Option<Self> {
+        std::fs::create_dir(path).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=4m", "none"])
+            .arg(path)
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then(|| Self(path.to_owned()))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_the_run_and_not_the_server() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(small) = Small::mount(&directory.path().join("data")) else {
+        eprintln!("SKIPPED: mounting a small filesystem needs root");
+        return;
+    };
+    let server = Program::start_in(directory.clone(), &[]).await;
+    let number = server.queue(job("a", "60s")).await;
+    server.until(number, &["measuring"]).await;
+    // Everything that is free, to the last block.
+    let filler = small.0.join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    let full = std::io::copy(&mut std::io::repeat(0), &mut file).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let mut stream = server.request(reqwest::Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    // Listeners are sent away when nothing can be kept any more.
+    while let Ok(Some(_)) = stream.chunk().await {}
+    drop(file);
+    std::fs::remove_file(&filler).unwrap();
+    let failed = server.until_ended(number).await;
+    assert_eq!(failed["status"], "failed");
+    assert!(failed["reason"].as_str().unwrap().contains("could not keep its events"), "{}", failed["reason"]);
+    let again = server.queue(job("b", "50ms")).await;
+    assert_eq!((&server.until_ended(again).await["status"], server.starts()), (&json!("done"), vec!["a".into(), "b".into()]));
+}
