@@ -11,13 +11,13 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   const iops = page.getByLabel('Figures').locator('.tile').first();
   await expect(iops.getByText(/mean so far/)).toBeVisible({ timeout: 2000 });
   const first = await iops.textContent();
-  await expect.poll(() => iops.textContent(), { timeout: 3000 }).not.toBe(first);
+  await expect.poll(() => iops.textContent(), { timeout: 8000 }).not.toBe(first);
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
 
   const { report } = await server.call<{ report: { read: { ios: number } } }>('GET', '/runs/1');
   await expect(iops).toContainText(`${report.read.ios.toLocaleString('en-US')} I/Os in all`);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toContainText('bypassed');
-  await expect(page.getByRole('row', { name: /^p99\.9/ })).toBeVisible();
+  await expect(page.getByRole('row', { name: /^p99\.9 / })).toBeVisible();
   await expect(page.getByRole('img', { name: /^Latency histogram/ })).toBeVisible();
 
   await page.getByRole('button', { name: 'Rerun buffered' }).click();
@@ -29,7 +29,7 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await page.getByRole('checkbox', { name: 'Select run 2' }).check();
   await page.keyboard.press('c');
   await expect(page).toHaveURL(/\/compare\?runs=1,2&baseline=1/);
-  await expect(page.getByText('not the same test')).toBeVisible();
+  await expect(page.getByText('not the same test', { exact: true })).toBeVisible();
   await expect(page.getByText(/may be noise/)).toBeVisible();
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(page.getByRole('row', { name: /^direct\s+true\s+false|^direct\s+1\s+0/ })).toBeVisible();

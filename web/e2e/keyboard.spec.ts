@@ -35,6 +35,7 @@ test('builds, starts, names and deletes a run without a mouse', async ({ signedI
   await page.keyboard.press('Control+Enter');
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
   await page.getByRole('textbox', { name: 'Name of the run' }).focus();
+  await page.keyboard.press('Control+A');
   await page.keyboard.insertText('by keys alone');
   await page.keyboard.press('Enter');
   const number = Number(/\d+$/.exec(page.url())?.[0]);
@@ -52,12 +53,14 @@ test('says at the field what is wrong, and what would help', async ({ signedIn: 
   await expect(page.getByRole('button', { name: 'Start' })).toHaveAttribute('aria-disabled', 'true');
   await page.getByRole('textbox', { name: 'Job file' }).fill('[a]\nrw=randread\nblock_size=4k\nsize=8m\n');
   await expect(page.getByRole('status')).toContainText(/block_size.*Did you mean/);
+  await page.getByRole('textbox', { name: 'Job file' }).fill('[a]\nrw=randread\nbs=4k\nsize=8m\n');
   await expect(page.getByRole('status')).toContainText(/direct/);
 });
 
 test('filters, sorts and tags runs', async ({ signedIn: page, server }) => {
   await server.finish(shortRun('to be found', { rw: 'read', bs: '64k' }));
   await page.goto(`${server.url}/runs`);
+  await expect(page.getByRole('searchbox', { name: 'Filter runs' })).toBeVisible();
   await page.keyboard.press('/');
   await page.keyboard.type('rw:read found');
   await expect(page.getByText('1 match')).toBeVisible();

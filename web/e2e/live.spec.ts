@@ -1,5 +1,9 @@
 // A run that is being watched: reload, cancel, a server that dies and comes back.
+import { cpus, loadavg } from 'node:os';
 import { expect, shortRun, test } from './server';
+
+/** On a machine that builds or tests something else, seconds say nothing about the program. */
+const isBusy = () => (loadavg()[0] ?? 0) > cpus().length;
 
 const LONG = { runtime: '20s', size: '32m' };
 
@@ -7,12 +11,14 @@ test('shows the first sample within a second of the start, on a file that is the
   await server.finish(shortRun('lays the file out'));
   await page.goto(`${server.url}/new`);
   const text = page.getByRole('textbox', { name: 'Job file' });
-  await text.fill('[short]\nfilename=short\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=16m\nruntime=3s\ntime_based\n');
+  await text.fill('[short]\nfilename=short\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=16m\nruntime=10s\ntime_based\n');
   await expect(page.getByText(/^about/)).toBeVisible();
   const begin = Date.now();
   await page.keyboard.press('Control+Enter');
   await expect(page.getByText(/mean so far/)).toBeVisible();
-  expect(Date.now() - begin).toBeLessThan(2000);
+  const took_ms = Date.now() - begin;
+  test.info().annotations.push({ type: 'first sample', description: `${took_ms} ms after Ctrl-Enter` });
+  expect(took_ms).toBeLessThan(isBusy() ? 6000 : 1500);
 });
 
 test('survives a reload without a gap', async ({ signedIn: page, server }) => {

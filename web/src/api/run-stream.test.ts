@@ -54,8 +54,8 @@ function listener(): RunListener & { seen: number[]; links: string[]; resets: nu
 }
 
 /** What GET /runs/7 says about how much the server still has. */
-function serverHas(last_seq: number) {
-  vi.stubGlobal('fetch', async () => Response.json({ number: 7, last_seq }));
+function serverHas(last_seq: number, finished_at_ms: number | null = null) {
+  vi.stubGlobal('fetch', async () => Response.json({ number: 7, last_seq, finished_at_ms }));
 }
 
 beforeEach(() => {
@@ -104,6 +104,19 @@ describe('a listener', () => {
     last().accept();
     for (let seq = 0; seq < 9; seq += 1) last().tell({ seq });
     serverHas(4);
+    last().lose();
+    await settled();
+    expect([mine.resets, since()]).toEqual([1, 0]);
+    stream.close();
+  });
+
+  it('begins anew when the end stands where another event was seen', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
+    await settled();
+    last().accept();
+    for (let seq = 0; seq < 9; seq += 1) last().tell({ seq });
+    serverHas(8, 1_795_000_000_000);
     last().lose();
     await settled();
     expect([mine.resets, since()]).toEqual([1, 0]);

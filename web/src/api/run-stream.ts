@@ -26,7 +26,7 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
   let first = true;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const path = async () => {
-    if (!first) await resetWhenShorter(run, listener);
+    if (!first) await resetWhenOther(run, listener);
     first = false;
     return `/api/v1/runs/${run}/stream?since=${listener.next()}`;
   };
@@ -48,7 +48,11 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
   return { close };
 }
 
-async function resetWhenShorter(run: number, listener: RunListener) {
+/** A server that was killed may have lost its last second; then the numbers that were seen stand for other events now. */
+async function resetWhenOther(run: number, listener: RunListener) {
   const { data } = await getRun({ path: { n: run }, throwOnError: true }).catch(() => ({ data: null }));
-  if (data && data.last_seq < listener.next() - 1) listener.reset();
+  if (!data) return;
+  const seen = listener.next() - 1;
+  const endedUnseen = Boolean(data.finished_at_ms) && data.last_seq <= seen && !listener.isOver();
+  if (data.last_seq < seen || endedUnseen) listener.reset();
 }

@@ -29,6 +29,7 @@ function Keyed({ help }: { help: () => void }) {
   return (
     <>
       <input aria-label="filter" data-key="/" />
+      <input type="checkbox" aria-label="select" />
       <button type="button" data-key="c" onClick={help}>
         compare
       </button>
@@ -55,7 +56,9 @@ describe('keys', () => {
     await userEvent.keyboard('{Escape}');
     expect(field).not.toHaveFocus();
     await userEvent.keyboard('c?');
-    expect(help).toHaveBeenCalledTimes(2);
+    await userEvent.click(screen.getByLabelText('select'));
+    await userEvent.keyboard('c');
+    expect(help).toHaveBeenCalledTimes(3);
     expect(router.state.location.pathname).toBe('/');
   });
 });

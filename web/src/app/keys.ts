@@ -29,11 +29,10 @@ const PLACES: Record<string, '/new' | '/runs' | '/compare' | '/devices'> = {
 /** How long `g` waits for the second key, in ms. */
 const SEQUENCE_MS = 1200;
 
+/** Fields that take letters; in a checkbox letters stay keys. */
+const TAKES_TEXT = 'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
-    target.closest('[role="dialog"],[role="menu"]') !== null);
+  target instanceof Element && (target.matches(TAKES_TEXT) || target.closest('[role="dialog"], [role="menu"]') !== null);
 
 /** Listens to keys for as long as the frame is there. */
 export function useKeys(openHelp: () => void) {

@@ -2,7 +2,9 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import { Stage } from './stage';
 
 let frames: FrameRequestCallback[];
+let now: number;
 const nextFrame = () => {
+  now += 16;
   const due = frames;
   frames = [];
   for (const frame of due) frame(0);
@@ -10,6 +12,8 @@ const nextFrame = () => {
 
 beforeEach(() => {
   frames = [];
+  now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
   vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame));
 });
 
@@ -24,6 +28,21 @@ it('draws once a frame however many events come', () => {
   stage.request();
   nextFrame();
   expect(stage.version).toBe(2);
+});
+
+it('rests after a slow drawing, and draws what came meanwhile', () => {
+  const stage = new Stage();
+  const draw = vi.fn(() => {
+    now += 20;
+  });
+  stage.onFlush(draw);
+  stage.request();
+  nextFrame();
+  stage.request();
+  nextFrame();
+  expect(draw).toHaveBeenCalledTimes(1);
+  for (let i = 0; i < 4; i += 1) nextFrame();
+  expect(draw).toHaveBeenCalledTimes(2);
 });
 
 it('draws nothing while paused, and catches up when resumed', () => {

@@ -10,11 +10,15 @@ export interface Range {
 
 type Listener = () => void;
 
+/** After drawing, rest this many times as long: on a slow or busy machine the page must not take from the run it shows. */
+const REST = 3;
+
 /** The shared state of a group of charts. */
 export class Stage {
   private flushers = new Set<Listener>();
   private pointers = new Set<Listener>();
   private frame = 0;
+  private restUntil = 0;
   /** Counts the flushes, for `useSyncExternalStore`. */
   version = 0;
   paused = false;
@@ -23,12 +27,13 @@ export class Stage {
   /** Where the crosshair stands, in seconds; null when nowhere. */
   crosshair: number | null = null;
 
-  /** Data changed: draw at the next frame. */
+  /** Data changed: draw at the next frame, or a little later where drawing is slow. */
   request() {
     if (this.paused || this.frame !== 0) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      this.flush();
+      if (performance.now() >= this.restUntil) this.flush();
+      else this.request();
     });
   }
 
@@ -52,8 +57,11 @@ export class Stage {
   }
 
   private flush() {
+    const begin = performance.now();
     this.version += 1;
     for (const listener of this.flushers) listener();
+    const end = performance.now();
+    this.restUntil = end + (end - begin) * REST;
   }
 
   /** Calls back at every flush. Returns how to stop it. */
