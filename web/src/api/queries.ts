@@ -45,6 +45,12 @@ export const runQuery = (n: number) =>
     queryFn: async ({ signal }) => (await getRun({ path: { n }, signal, throwOnError: true })).data,
   });
 
+/** Keeps a run that an answer brought. */
+export function keepRun(run: Run): Run {
+  queryClient.setQueryData(['run', run.number], run);
+  return run;
+}
+
 /** A stretch of a finished run in at most `points` buckets; times in ms since the measured window began. */
 export const seriesQuery = (n: number, range: { from_ms?: number; to_ms?: number }, points: number) =>
   queryOptions({

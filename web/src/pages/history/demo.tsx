@@ -8,9 +8,11 @@ import { inWords } from '../../model/told';
 import { LinkButton } from '../../ui/link-button';
 import { Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { usePreloadRunPage } from '../../ui/use-preload';
 
 /** What stands here before the first run. */
 export function FirstVisit() {
+  usePreloadRunPage();
   const navigate = useNavigate();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => startRun(DEMO, startKey()),

@@ -10,6 +10,7 @@ import { waitsFor } from '../../model/job-form';
 import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { usePreloadRunPage } from '../../ui/use-preload';
 import type { Draft } from './use-draft';
 
 /** The start of the run. */
@@ -61,6 +62,7 @@ export function StartRow({ draft }: { draft: Draft }) {
 }
 
 function useStart(draft: Draft) {
+  usePreloadRunPage();
   const navigate = useNavigate();
   const key = useRef(startKey());
   const { mutate, isPending, error } = useMutation({

@@ -3,7 +3,8 @@
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch, rerunRun } from '../../api';
+import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch } from '../../api';
+import { startAgain, startKey } from '../../api/start';
 import { inWords } from '../../model/told';
 
 function tell(error: unknown) {
@@ -15,7 +16,7 @@ function tell(error: unknown) {
 export function useRerun(run: Run) {
   const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
-    mutationFn: async (body: RerunRequest) => (await rerunRun({ path: { n: run.number }, body, throwOnError: true })).data,
+    mutationFn: (body: RerunRequest) => startAgain(run.number, body, startKey()),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
     onError: tell,
   });

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import type { Run } from '../../api';
 import { seriesQuery } from '../../api/queries';
 import { panelsOf } from '../../charts/panels';
@@ -17,12 +17,16 @@ import { ProblemNotice } from '../../ui/problem';
 import { SeriesTable } from './series-table';
 import { type Live, useTick } from './use-live';
 
-const PanelGrid = lazy(() => import('../../charts/panel-grid'));
+// Asked for at once, beside the first picture, and not when it is first drawn.
+const panelGrid = import('../../charts/panel-grid');
+const PanelGrid = lazy(() => panelGrid);
 const route = getRouteApi('/runs/$n');
 
 /** The charts with their tools. */
 export function Courses({ run, live }: { run: Run; live: Live }) {
   const [asTable, setAsTable] = useState(false);
+  // Charts cost more than all else: the stream is opened and the figures stand before they are made.
+  const drawing = useDeferredValue(true, false);
   useZoomInAddress(live.stage);
   const { view, whole, error } = useSeries(run, live);
   const { resolved, rw } = run;
@@ -33,13 +37,16 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
       {error ? <ProblemNotice problem={inWords(error)} /> : null}
       {asTable && <SeriesTable view={view} panels={panels} stage={live.stage} />}
       {!asTable && (
-        <Suspense fallback={<div className="charts" style={{ minHeight: 640 }} />}>
-          <PanelGrid panels={panels} view={view} stage={live.stage} whole={whole} />
+        <Suspense fallback={<ChartsToCome />}>
+          {drawing ? <PanelGrid panels={panels} view={view} stage={live.stage} whole={whole} /> : <ChartsToCome />}
         </Suspense>
       )}
     </section>
   );
 }
+
+/** Holds the place, so that nothing jumps. */
+const ChartsToCome = () => <div className="charts" style={{ minHeight: 640 }} />;
 
 /** Where the points come from, and the stretch of all of them. */
 function useSeries(run: Run, { fold, bucketed, stage }: Live): { view: SeriesView; whole: () => Range; error: unknown } {
