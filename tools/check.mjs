@@ -3,8 +3,8 @@
 //
 // The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test` built.
 // Not here: what has to be installed before (prerequisites), how outputs are counted (counts.mjs).
-import { spawn } from 'node:child_process';
-import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cargoTests, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
 
@@ -92,6 +92,15 @@ function printTable(rows) {
   return failed === 0 && passed > 0;
 }
 
+/** Tests that were killed leave their mounts and loop devices behind; those under our own folder are taken away. */
+function tidyUp() {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
+  for (const point of mounts.filter((point) => point.startsWith(`${TMP}/`)).reverse()) spawnSync('umount', [point]);
+  const loops = spawnSync('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE'], { encoding: 'utf8' }).stdout ?? '';
+  for (const line of loops.split('\n').filter((line) => line.includes(` ${TMP}/`))) spawnSync('losetup', ['--detach', line.split(' ')[0]]);
+}
+
+tidyUp();
 // Results of an earlier time must not be taken for those of this one.
 for (const folder of [LOGS, TMP]) rmSync(folder, { recursive: true, force: true });
 for (const folder of [LOGS, TMP]) mkdirSync(folder, { recursive: true });
