@@ -6,11 +6,13 @@ use std::process::Command;
 
 /// Signature by device path, such as `ext4`, `LVM2_member`, or `gpt partition table`; empty without blkid.
 pub fn signatures(paths: &[String]) -> BTreeMap<String, String> {
-    if paths.is_empty() {
-        return BTreeMap::new();
-    }
+    paths.iter().flat_map(|path| signature(path)).collect()
+}
+
+/// One call a device: asked for several, blkid ends at the first that it cannot read, such as one that has just gone.
+fn signature(path: &str) -> BTreeMap<String, String> {
     // --probe: look at the device itself, not at a cache of what once was there.
-    let output = Command::new("blkid").args(["--probe", "--output", "export"]).args(paths).output();
+    let output = Command::new("blkid").args(["--probe", "--output", "export", path]).output();
     output.map_or_else(|_| BTreeMap::new(), |output| parse(&String::from_utf8_lossy(&output.stdout)))
 }
 
