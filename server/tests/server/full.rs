@@ -33,7 +33,7 @@ impl Drop for Small {
 async fn a_full_disk_fails_the_run_and_not_the_server() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(small) = Small::mount(&directory.path().join("data")) else {
-        eprintln!("SKIPPED: mounting a small filesystem needs root");
+        eprintln!("SKIP: mounting a small filesystem needs root");
         return;
     };
     let server = Program::start_in(directory.clone(), &[]).await;

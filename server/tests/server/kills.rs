@@ -38,7 +38,7 @@ async fn a_broken_run_is_interrupted_with_the_samples_it_had() {
 }
 
 /// The list is without gaps, its states follow each other, and it ends as it should.
-fn check_list(events: &[Value], end: &str) {
+pub fn check_list(events: &[Value], end: &str) {
     for (place, event) in events.iter().enumerate() {
         assert_eq!(event["seq"].as_u64().unwrap() as usize, place);
     }

@@ -57,12 +57,30 @@ impl Program {
         Self { child, out, address, token, directory, client }
     }
 
-    /// Kills it, as a power cut would, and starts another on the same data.
-    pub async fn kill_and_restart(mut self) -> Self {
+    /// With the real runner; `None` says why not.
+    pub async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
+        let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
+        if !runner.exists() {
+            eprintln!("SKIP: the runner is not built; `cargo test --workspace` builds it");
+            return None;
+        }
+        Some(Self::start_in(directory, &["--runner", runner.to_str().unwrap()]).await)
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
+    /// Kills it, as a power cut would.
+    pub async fn kill(mut self) -> Arc<TempDir> {
         self.child.kill().await.unwrap();
-        let directory = self.directory.clone();
-        drop(self);
-        Self::start_in(directory, &[]).await
+        self.directory.clone()
+    }
+
+    /// Kills it, as a power cut would, and starts another on the same data.
+    pub async fn kill_and_restart(self) -> Self {
+        Self::start_in(self.kill().await, &[]).await
     }
 
     /// Asks it to stop; its exit code and how long that took.

@@ -1,0 +1,118 @@
+//! The server with the real runner on a real file: how soon and how often it tells, whether samples and report agree,
+//! and what a `kill -9` of either leaves behind.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use reqwest::{Method, StatusCode};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::kills::check_list;
+use crate::program::{PATIENCE, Program};
+
+/// Kills when `LEADLINE_KILLS` says nothing.
+const KILLS: usize = 4;
+
+fn read(runtime: &str) -> Value {
+    json!({"name": "real", "filename": "real", "rw": "randread", "bs": "4k", "size": "8m", "direct": 0, "runtime": runtime, "time_based": 1, "ioengine": "psync"})
+}
+
+/// Queues a run of a file that is there already.
+async fn queue(server: &Program, runtime: &str) -> u64 {
+    let (status, run) = server.post("/runs", &json!({"jobs": [read(runtime)]})).await;
+    assert_eq!(status, StatusCode::CREATED, "{run}");
+    run["number"].as_u64().unwrap()
+}
+
+/// The runners that this server started.
+fn runners(server: u32) -> Vec<Pid> {
+    let children = std::fs::read_dir(format!("/proc/{server}/task")).unwrap().flat_map(|task| {
+        let list = std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
+        list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()
+    });
+    children.filter_map(Pid::from_raw).collect()
+}
+
+#[tokio::test]
+async fn a_real_run_is_told_soon_often_and_whole() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let first = queue(&server, "100ms").await;
+    server.until_ended(first).await;
+    let began = Instant::now();
+    let number = queue(&server, "2s").await;
+    let mut stream = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let (mut text, mut first_sample) = (String::new(), None);
+    while let Some(chunk) = stream.chunk().await.unwrap() {
+        text.push_str(std::str::from_utf8(&chunk).unwrap());
+        if first_sample.is_none() && text.contains("\"type\":\"sample\"") {
+            first_sample = Some(began.elapsed());
+        }
+    }
+    let first_sample = first_sample.expect("there are samples");
+    assert!(first_sample < Duration::from_secs(1), "the first sample takes {first_sample:?}");
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    check_list(&events, "done");
+    let samples: Vec<&Value> = events.iter().filter(|event| event["type"] == "sample" && event["phase"] == "measure").collect();
+    assert!(samples.len() >= 18, "{} samples in 2 s", samples.len());
+    let run = server.get(&format!("/runs/{number}")).await;
+    for count in ["ios", "bytes"] {
+        let sum: u64 = samples.iter().map(|sample| sample["read"][count].as_u64().unwrap()).sum();
+        assert_eq!(sum, run["report"]["read"][count].as_u64().unwrap(), "{count} of samples and report");
+    }
+    eprintln!("first sample after {first_sample:?}, {} samples in 2 s", samples.len());
+}
+
+#[tokio::test]
+async fn a_runner_stops_when_its_server_is_gone() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let number = queue(&server, "60s").await;
+    server.until(number, &["measuring"]).await;
+    let runners = runners(server.pid());
+    assert_eq!(runners.len(), 1);
+    let began = Instant::now();
+    server.kill().await;
+    while Path::new(&format!("/proc/{}", runners[0].as_raw_nonzero())).exists() {
+        assert!(began.elapsed() < Duration::from_secs(2), "the runner goes on without its server");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn servers_and_runners_killed_at_random_moments() {
+    let kills = std::env::var("LEADLINE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let mut random = StdRng::seed_from_u64(4);
+    let Some(mut server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    for round in 0..kills {
+        for _ in 0..2 {
+            queue(&server, &format!("{}ms", random.random_range(20..400))).await;
+        }
+        tokio::time::sleep(Duration::from_millis(random.random_range(0..800))).await;
+        if round % 2 == 0 {
+            for runner in runners(server.pid()) {
+                // It may be gone by itself.
+                let _ = kill_process(runner, Signal::KILL);
+            }
+        } else {
+            server = Program::start_real(server.kill().await).await.unwrap();
+        }
+    }
+    let total = server.get("/runs").await["total"].as_u64().unwrap();
+    assert_eq!(total as usize, kills * 2);
+    for number in 1..=total {
+        let run = server.until_ended(number).await;
+        let status = run["status"].as_str().unwrap();
+        let why = run["reason"].as_str().unwrap_or_default();
+        let killed = status == "failed" && why.contains("was killed (signal 9)");
+        assert!(status == "done" || status == "interrupted" || killed, "#{number} is {status}: {why}");
+        check_list(&server.events(number).await, status);
+    }
+    let began = Instant::now();
+    while !runners(server.pid()).is_empty() {
+        assert!(began.elapsed() < PATIENCE, "a runner is left over");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
