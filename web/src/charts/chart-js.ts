@@ -54,7 +54,13 @@ export function timeAxis(range: Axis, label: (seconds: number) => string) {
     ...range,
     grid: { display: false },
     border: { color: token('line') },
-    ticks: { color: token('mute'), maxRotation: 0, maxTicksLimit: 7, callback: (value: number | string) => label(Number(value)) },
+    ticks: {
+      color: token('mute'),
+      maxRotation: 0,
+      includeBounds: false,
+      maxTicksLimit: 7,
+      callback: (value: number | string) => label(Number(value)),
+    },
   };
 }
 
@@ -101,6 +107,7 @@ export function binaryStep(greatest: number): number {
 
 /** An axis of bytes: its ticks are round in binary units. */
 export const BINARY_AXIS = {
+  bounds: 'data' as const,
   afterDataLimits: (axis: { max: number }) => {
     const step = binaryStep(axis.max);
     axis.max = Math.max(1, Math.ceil(axis.max / step)) * step;

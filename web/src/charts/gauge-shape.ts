@@ -53,7 +53,7 @@ function pathsOf(gauge: Gauge, kind: keyof Crossing, x: number): FlowPath[] {
   const width = (n: number) => (n > 0 ? Math.max(LEAST_WIDTH, (FULL_WIDTH * n) / most) : 0);
   const [, cache, block, device] = DEPTHS;
   const paths: FlowPath[] = [{ d: column(x, width(asked), TOP, cache), color: 'app', bypassed: false }];
-  if (beyond === null) return paths;
+  if (beyond === null || gauge.ended === 0) return paths;
   paths.push({ d: fall(x, width(asked), width(beyond), cache, block), color: 'cache', bypassed });
   if (beyond === 0) return paths;
   if (below === null)

@@ -3,7 +3,7 @@
 import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
-import { follow, nearest, type SeriesView, type XY } from '../model/series';
+import { follow, lastKnown, nearest, type SeriesView, type XY } from '../model/series';
 import { BINARY_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
 import { crosshairOf } from './crosshair';
 import { Legend, type LegendEntry } from './legend';
@@ -139,9 +139,9 @@ function drawer(strokes: readonly Stroke[], stage: Stage, whole: () => Range) {
 
 function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[], panel: Omit<Panel, 'lines'>, stage: Stage) {
   lines.forEach(({ view, columns }, i) => {
-    const at = stage.crosshair === null ? view.length - 1 : nearest(view, stage.crosshair);
+    const value = stage.crosshair === null ? lastKnown(view, columns) : view.value(nearest(view, stage.crosshair), columns);
     const slot = legend?.children[i]?.querySelector('b');
-    if (slot) slot.textContent = at < 0 ? '' : panel.format(view.value(at, columns));
+    if (slot) slot.textContent = view.length > 0 ? panel.format(value) : '';
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeInWords, metricName, numbersIn, valueInUnit } from './compare';
+import { changeInWords, metricName, numbersIn, settingInWords, valueInUnit } from './compare';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -14,6 +14,7 @@ it.each([
 it.each([
   [null, ''],
   [0, '±0 %'],
+  [-0.001, '±0 %'],
   [2.41, '+2.41 %'],
   [-99.6, '−99.6 %'],
   [824, '9.24 ×'],
@@ -27,6 +28,13 @@ it.each([
   [31.4, '1', '31.4'],
   [null, 'ns', '–'],
 ])('%j %s is %s', (value, unit, words) => expect(plain(valueInUnit(value, unit))).toBe(words));
+
+it.each([
+  ['targets.layout_bytes', '268435456', '256 MiB'],
+  ['ramp_ms', '1000', '1 s'],
+  ['iodepth', '8', '8'],
+  ['rw', 'randread', 'randread'],
+])('the setting %s=%s is %s', (name, value, words) => expect(plain(settingInWords(name, value))).toBe(words));
 
 describe('names', () => {
   it.each([

@@ -1,6 +1,7 @@
 // A comparison ready to be shown: what its numbers are called, how they and their changes are written, which stroke a
 // run is drawn with, and which runs an address asks for. What is comparable and how sure it is, says the server.
 import type { ComparedMetric, Comparison } from '../api';
+import { valueInWords } from './facts';
 import { digits, duration, type Figure, latency, percent, rate, shortCount, text, UNKNOWN } from './format';
 import { type Buckets, mergeBuckets } from './histogram';
 import { badgeOf } from './verdict';
@@ -45,6 +46,8 @@ export function valueInUnit(value: number | null, unit: string): string {
   return figure ? text(figure(value)) : digits(value);
 }
 
+/** Changes below this are rounding. */
+const SAME_PERCENT = 0.005;
 /** Above this a factor is read more easily than a percentage. */
 const AS_FACTOR_PERCENT = 300;
 
@@ -52,7 +55,8 @@ const AS_FACTOR_PERCENT = 300;
 export function changeInWords(change: number | null): string {
   if (change === null) return '';
   if (change >= AS_FACTOR_PERCENT) return `${digits(change / 100 + 1)} ×`;
-  const sign = change > 0 ? '+' : change < 0 ? '−' : '±';
+  if (Math.abs(change) < SAME_PERCENT) return '±0 %';
+  const sign = change > 0 ? '+' : '−';
   return `${sign}${digits(Math.abs(change))} %`;
 }
 
@@ -87,6 +91,10 @@ export const directionsIn = (metrics: readonly ComparedMetric[]): number =>
 export function bucketsOf({ read, write, trim }: Comparison['runs'][number]): Buckets {
   return [read, write, trim].reduce<Buckets>((sum, direction) => mergeBuckets(sum, direction?.lat_ns.buckets ?? []), []);
 }
+
+/** A setting as the server wrote it, with its unit where its name tells one. */
+export const settingInWords = (name: string, value: string): string =>
+  /^\d+$/.test(value) ? valueInWords(name.split('.').at(-1) ?? name, Number(value)) : value;
 
 /** Where a compared run was answered, in a word; null when nothing is known. */
 export function answeredBy({ run }: Comparison['runs'][number]): string | null {

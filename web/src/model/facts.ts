@@ -2,7 +2,7 @@
 import { bytes, duration, moment, text, UNKNOWN } from './format';
 
 /** Puts one value into words by what its name says about its unit. */
-function valueInWords(name: string, value: unknown): string {
+export function valueInWords(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return UNKNOWN;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return numberInWords(name, value);
@@ -16,7 +16,7 @@ function valueInWords(name: string, value: unknown): string {
   return String(value);
 }
 
-const BYTES = /(^|_)(bytes|size|offset|offset_increment|length|blockalign|min|max)$/;
+const BYTES = /(^|_)(bytes|bs|size|offset|offset_increment|length|blockalign|min|max)$/;
 
 function numberInWords(name: string, value: number): string {
   if (name.endsWith('_at_ms')) return moment(value);

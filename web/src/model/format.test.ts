@@ -64,6 +64,7 @@ check<number>('shares', share, [
   [2.19, '219 %'],
 ]);
 check<number | null>('durations', duration, [
+  [0, '0 s'],
   [0.5, '500 µs'],
   [340, '340 ms'],
   [1500, '1.5 s'],

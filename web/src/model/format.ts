@@ -103,6 +103,7 @@ export function share(part: Known): string {
 /** A length of time in ms: 0.5 s, 41 s, 1 min 20 s, 2 h 3 min. */
 export function duration(ms: Known): string {
   if (!isKnown(ms)) return UNKNOWN;
+  if (ms === 0) return `0${NBSP}s`;
   if (ms < 1) return text(latency(ms * 1e6));
   if (ms < 1000) return `${whole.format(ms)}${NBSP}ms`;
   if (ms < 59_950) return `${ms % 1000 < 50 || ms % 1000 > 950 ? whole.format(ms / 1000) : one.format(ms / 1000)}${NBSP}s`;

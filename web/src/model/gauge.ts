@@ -52,11 +52,17 @@ const AMPLIFIED = 1.1;
 /** Reads the gauge from what was counted. */
 export function gaugeOf(input: GaugeInput): Gauge {
   const issued = sum(input.read, input.write, input.trim);
-  const bypassed = input.direct;
-  const reached = input.mode === 'null' ? null : crossed(input.leaves, input, false);
-  const buffered = crossed(input.device, input, true);
-  const past = input.mode === 'null' ? null : bypassed ? issued : buffered;
-  const gauge: Gauge = { issued, past, reached, bypassed, ended: 0, notes: {} };
+  if (input.mode === 'null')
+    return { issued, past: EMPTY, reached: EMPTY, bypassed: false, ended: 0, notes: { 0: 'no I/O at all (ioengine=null)' } };
+  const past = input.direct ? issued : crossed(input.device, input, true);
+  const gauge: Gauge = {
+    issued,
+    past,
+    reached: crossed(input.leaves, input, false),
+    bypassed: input.direct,
+    ended: 0,
+    notes: {},
+  };
   gauge.ended = endOf(gauge);
   gauge.notes = notesOf(gauge, input);
   return gauge;
@@ -87,7 +93,6 @@ function endOf({ issued, past, reached }: Gauge): Layer {
 }
 
 function notesOf(gauge: Gauge, input: GaugeInput): Gauge['notes'] {
-  if (input.mode === 'null') return { 0: 'no I/O at all (ioengine=null)' };
   if (gauge.issued.ios === 0) return {};
   const notes: Gauge['notes'] = {};
   if (gauge.bypassed) notes[1] = 'bypassed';
@@ -116,6 +121,7 @@ function blockNote(past: Crossing, reached: Crossing, issued: Crossing): string 
   if (reached.bytes > past.bytes * AMPLIFIED || reached.ios > past.ios * AMPLIFIED) {
     return `journal, metadata or others: ${times(Math.max(reached.ios / past.ios, reached.bytes / Math.max(1, past.bytes)))} × as much`;
   }
+  if (past.bytes < issued.bytes * NEGLIGIBLE) return '';
   return reached.ios < past.ios * 0.9 ? `merged: ${times(past.ios / Math.max(1, reached.ios))} in one` : '';
 }
 

@@ -85,3 +85,15 @@ export function nearest(view: SeriesView, seconds: number): number {
   const before = low > 0 && Math.abs(view.seconds(low - 1) - seconds) < Math.abs(view.seconds(low) - seconds);
   return before ? low - 1 : high < 0 ? -1 : low;
 }
+
+/** How far back the last known value is looked for, in points: older ones are no longer the state of things. */
+const LOOK_BACK = 5;
+
+/** The last value of a column, or of several together; null where the end of the course has none. */
+export function lastKnown(view: SeriesView, columns: readonly Column[]): number | null {
+  for (let at = view.length - 1; at >= Math.max(0, view.length - LOOK_BACK); at -= 1) {
+    const value = view.value(at, columns);
+    if (value !== null) return value;
+  }
+  return null;
+}

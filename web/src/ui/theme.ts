@@ -24,7 +24,15 @@ export const theme = createTheme({
     TagsInput: { defaultProps: { size: 'xs' } },
     Checkbox: { defaultProps: { size: 'xs' } },
     Menu: { defaultProps: { shadow: 'none', position: 'bottom-end', withinPortal: true } },
-    Modal: { defaultProps: { shadow: 'none', centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
+    Modal: {
+      defaultProps: {
+        shadow: 'none',
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: { header: { role: 'none' } },
+        overlayProps: { backgroundOpacity: 0.45 },
+      },
+    },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },
 });

@@ -1,5 +1,6 @@
 // Only what differs: settings of the jobs, and facts of the hosts.
 import type { Comparison, Difference } from '../../api';
+import { settingInWords } from '../../model/compare';
 import { UNKNOWN } from '../../model/format';
 import { Card } from '../../ui/parts';
 
@@ -42,7 +43,7 @@ function DifferenceTable({ title, heads, rows }: { title: string; heads: readonl
               {values.map((value, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
                 <td key={place} className="mono">
-                  {value ?? UNKNOWN}
+                  {value === null || value === undefined ? UNKNOWN : settingInWords(name, value)}
                 </td>
               ))}
             </tr>
