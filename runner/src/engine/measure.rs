@@ -227,13 +227,13 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     fn submit_next(&mut self, n: usize) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
         let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
-        for &io in &self.drawn[self.next..self.next + n] {
+        for io in &self.drawn[self.next..self.next + n] {
             let number = self.free.pop().expect("no more are submitted than slots are free");
             self.batch.push(number);
-            self.slots[number as usize] = Slot { io, times };
+            self.slots[number as usize] = Slot { io: *io, times };
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
-            unsafe { self.engine.submit(number, &io, pool.slot(number)) };
+            unsafe { self.engine.submit(number, io, pool.slot(number)) };
         }
         self.next += n;
     }
@@ -273,6 +273,12 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     pub fn begin_at(&mut self, begin_ns: u64) {
         self.clock.sleep_until(begin_ns);
         self.begin_ns = begin_ns;
+    }
+
+    /// Where the buffers are.
+    #[cfg(test)]
+    pub fn buffer_address(&self) -> usize {
+        self.buffers.as_ref().map_or(0, |pool| pool.slot(0) as usize)
     }
 
     /// When the last phase ended, in ns of the clock.

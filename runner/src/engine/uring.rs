@@ -148,4 +148,6 @@ impl<R: Ring> Engine for Uring<R> {
 }
 
 #[cfg(test)]
+mod shim;
+#[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use crate::buffer::Pool;
 use crate::clock::{Clock, Monotonic};
 
 /// A list of I/Os, all due at once.
-struct List(std::vec::IntoIter<Io>);
+pub struct List(pub std::vec::IntoIter<Io>);
 
 impl Source for List {
     fn draw(&mut self, out: &mut [Io]) -> usize {
@@ -27,7 +27,7 @@ impl Source for List {
     }
 }
 
-fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
+pub fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
     (0..blocks).map(move |block| Io { offset: block * 4096, len: 4096, target: 0, kind })
 }
 

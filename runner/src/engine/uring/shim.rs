@@ -1,0 +1,183 @@
+//! The ring's answers that real devices give once in a year: a shim in the kernel's place follows a script.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io;
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::vec::IntoIter;
+
+use io_uring::squeue;
+
+use super::super::ledger::Ledger;
+use super::super::measure::{IoError, Loop, Stop};
+use super::super::ring::Ring;
+use super::Uring;
+use super::tests::{List, blocks};
+use crate::buffer::Pool;
+use crate::clock::Virtual;
+use crate::pattern::{Io, Kind};
+
+/// What one enter does.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// Takes so many entries and completes so many of all that it has.
+    Takes(usize, usize),
+    /// Fails with this errno(3).
+    Fails(i32),
+}
+
+use Answer::{Fails, Takes};
+
+/// Takes and completes everything: what follows when the script is over.
+const ALL: Answer = Takes(usize::MAX, usize::MAX);
+
+/// A ring that follows a script.
+struct Shim {
+    script: IntoIter<Answer>,
+    /// Results of completions in their order; then whole blocks.
+    results: IntoIter<i32>,
+    queued: VecDeque<u64>,
+    taken: VecDeque<u64>,
+    completed: VecDeque<(u64, i32)>,
+    enters: Rc<Cell<usize>>,
+}
+
+impl Ring for Shim {
+    unsafe fn push(&mut self, entry: &squeue::Entry) {
+        self.queued.push_back(entry.get_user_data());
+    }
+
+    fn queued(&self) -> usize {
+        self.queued.len()
+    }
+
+    fn enter(&mut self, finish: bool, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
+        self.enters.set(self.enters.get() + 1);
+        assert!(finish || at_least == 0, "waiting takes GETEVENTS");
+        let (takes, completes) = match self.script.next().unwrap_or(ALL) {
+            Takes(takes, completes) => (takes, completes),
+            Fails(errno) => return Err(io::Error::from_raw_os_error(errno)),
+        };
+        self.taken.extend(self.queued.drain(..takes.min(self.queued.len())));
+        let done = self.taken.drain(..completes.min(self.taken.len()));
+        self.completed.extend(done.map(|slot| (slot, self.results.next().unwrap_or(4096))));
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<(u64, i32)> {
+        self.completed.pop_front()
+    }
+}
+
+/// What came of some reads.
+struct Outcome {
+    stop: Stop,
+    ledger: Ledger,
+    enters: usize,
+}
+
+type Work = Loop<Uring<Shim>, Virtual, List>;
+
+fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, Rc<Cell<usize>>) {
+    let enters = Rc::new(Cell::new(0));
+    let shim = Shim {
+        script: script.to_vec().into_iter(),
+        results: results.to_vec().into_iter(),
+        queued: VecDeque::new(),
+        taken: VecDeque::new(),
+        completed: VecDeque::new(),
+        enters: enters.clone(),
+    };
+    let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
+    let engine = Uring::around(shim, Vec::new(), depth as u32);
+    let pool = Pool::new(depth, 4096).unwrap();
+    (Loop::new(engine, Virtual::stepping(10), List(ios.into_iter()), pool, None, 1), enters)
+}
+
+fn check(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> Outcome {
+    let (mut work, enters) = work(script, results, reads, depth);
+    let ledger = Ledger::default();
+    let stop = work.run(&AtomicU64::new(1_000_000), &ledger).unwrap();
+    Outcome { stop, ledger, enters: enters.get() }
+}
+
+fn all_done(outcome: &Outcome, reads: u64) {
+    assert_eq!((outcome.stop, outcome.ledger.read.ios.get(), outcome.ledger.errors.get()), (Stop::Finished, reads, 0));
+}
+
+#[test]
+fn what_comes_back_at_once_goes_in_whole_batches() {
+    let outcome = check(&[], &[], 64, 32);
+    all_done(&outcome, 64);
+    assert_eq!(outcome.enters, 2);
+}
+
+#[test]
+fn a_device_that_answers_later_gets_the_rest_in_pairs_and_keeps_the_depth() {
+    let later = [Takes(usize::MAX, 0), Takes(0, 4), Takes(usize::MAX, 0), Takes(usize::MAX, 0), Takes(0, 1)];
+    let (mut work, enters) = work(&later, &[], 13, 8);
+    let ledger = Ledger::default();
+    // 8 in one batch, a wait for 4 of them, the next 4 in two pairs, a wait for one, and the last of 13.
+    assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
+    assert_eq!((ledger.read.ios.get(), enters.get()), (13, 6));
+    assert_eq!(ledger.read.lat.sum_ns(), ledger.read.slat.sum_ns() + ledger.read.clat.sum_ns());
+    assert!(ledger.read.clat.max_ns() > 0, "some were waited for");
+}
+
+#[test]
+fn a_short_completion_is_an_error_that_names_the_io() {
+    let outcome = check(&[], &[4096, 512], 4, 4);
+    assert!(matches!(outcome.stop, Stop::Failed(IoError { io: Io { len: 4096, .. }, errno: 0 })), "{:?}", outcome.stop);
+    assert_eq!((outcome.ledger.read.ios.get(), outcome.ledger.errors.get()), (3, 1));
+}
+
+#[test]
+fn a_completion_that_was_put_off_is_submitted_again() {
+    for errno in [libc::EAGAIN, libc::EINTR] {
+        let outcome = check(&[], &[-errno, 4096, -errno, 4096, -errno], 4, 4);
+        all_done(&outcome, 4);
+        assert_eq!(outcome.enters, 3);
+    }
+}
+
+#[test]
+fn a_call_that_a_signal_ended_is_made_again() {
+    let outcome = check(&[Fails(libc::EINTR), Takes(1, 1), Fails(libc::EINTR)], &[], 4, 4);
+    all_done(&outcome, 4);
+    assert_eq!(outcome.enters, 4);
+}
+
+#[test]
+fn without_memory_or_room_for_completions_it_reaps_and_goes_on() {
+    for errno in [libc::EAGAIN, libc::EBUSY] {
+        all_done(&check(&[Fails(errno), Fails(errno)], &[], 10, 4), 10);
+        all_done(&check(&[Takes(2, 0), Fails(errno), Takes(0, 2), Fails(errno)], &[], 10, 4), 10);
+    }
+}
+
+#[test]
+fn another_error_ends_the_run() {
+    let (mut work, _) = work(&[Fails(libc::ENXIO)], &[], 4, 4);
+    let error = work.run(&AtomicU64::new(1_000_000), &Ledger::default()).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::ENXIO));
+}
+
+#[test]
+fn buffers_stay_mapped_while_the_kernel_owns_them() {
+    let is_mapped = |address: usize| {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let bounds = |line: &str| {
+            let (low, high) = line.split_once(' ')?.0.split_once('-')?;
+            Some(usize::from_str_radix(low, 16).ok()?..usize::from_str_radix(high, 16).ok()?)
+        };
+        maps.lines().filter_map(bounds).any(|range| range.contains(&address))
+    };
+    let hanging: Vec<Answer> = std::iter::once(Takes(usize::MAX, 0)).chain(std::iter::repeat_n(Takes(0, 0), 1000)).collect();
+    let (mut work, _) = work(&hanging, &[], 4, 4);
+    let address = work.buffer_address();
+    assert_eq!(work.run(&AtomicU64::new(1000), &Ledger::default()).unwrap(), Stop::Until);
+    assert!(!work.drain(2000), "the shim never gives them back");
+    drop(work);
+    assert!(is_mapped(address));
+}
