@@ -95,7 +95,7 @@ impl Conducted<'_> {
         };
         self.hear_out(&mut running).await?;
         let exit = self.wait(&mut running).await;
-        let last_words = running.last_words();
+        let last_words = running.last_words().await;
         if exit == Exit::Unkillable {
             *leftover = Some(running);
         }

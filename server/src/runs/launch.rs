@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::states::Exit;
@@ -102,10 +103,8 @@ impl Runner {
             tokio::spawn(hear(BufReader::new(stdout), tell));
         }
         let messages = Arc::new(Mutex::new(Vec::new()));
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(keep_end(stderr, messages.clone()));
-        }
-        Ok(Running { child, heard, messages })
+        let listening = child.stderr.take().map(|stderr| tokio::spawn(keep_end(stderr, messages.clone())));
+        Ok(Running { child, heard, messages, listening })
     }
 
     fn command(&self, verb: &str) -> Command {
@@ -184,6 +183,9 @@ fn understand(line: &[u8]) -> Result<Event, String> {
     }
 }
 
+/// How long the end of what a runner wrote may take to be read: it lies in a pipe, unless somebody else holds it open.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 async fn keep_end(mut stderr: impl AsyncRead + Unpin, messages: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
@@ -199,6 +201,7 @@ pub struct Running {
     child: Child,
     heard: mpsc::Receiver<Result<Event, String>>,
     messages: Arc<Mutex<Vec<u8>>>,
+    listening: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -226,8 +229,11 @@ impl Running {
         }
     }
 
-    /// The last line it wrote to standard error, if any.
-    pub fn last_words(&self) -> Option<String> {
+    /// The last line it wrote to standard error, if any. To be asked when it is gone: what it wrote is then read to the end.
+    pub async fn last_words(&mut self) -> Option<String> {
+        if let Some(listening) = self.listening.take() {
+            let _ = timeout(LAST_WORDS, listening).await;
+        }
         let kept = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).lines().rfind(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned())
     }
