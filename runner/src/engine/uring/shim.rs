@@ -82,8 +82,8 @@ type Work = Loop<Uring<Shim>, Virtual, List>;
 fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, Rc<Cell<usize>>) {
     let enters = Rc::new(Cell::new(0));
     let shim = Shim {
-        script: script.to_vec().into_iter(),
-        results: results.to_vec().into_iter(),
+        script: Vec::from(script).into_iter(),
+        results: Vec::from(results).into_iter(),
         queued: VecDeque::new(),
         taken: VecDeque::new(),
         completed: VecDeque::new(),
