@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::units;
 
@@ -442,8 +444,20 @@ impl FioValue for CpuList {
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident, $kind:literal { $( #[doc = $help:literal] $variant:ident = $word:literal $(| $other:literal)* ),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+        #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
         pub enum $name { $( #[doc = $help] #[serde(rename = $word)] $variant ),+ }
+        // Written out: the derived schema would name the variants, not the words, which come through a macro.
+        impl ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let words = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).enum_values(Some([$($word),+]));
+                words.description(Some($kind)).into()
+            }
+        }
         impl FioValue for $name {
             const KIND: &'static str = $kind;
             fn read(text: &str) -> Result<Self, String> {

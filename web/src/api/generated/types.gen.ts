@@ -546,9 +546,9 @@ export type Doctor = {
 export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
 
 /**
- * The system interface that does the I/O.
+ * engine
  */
-export type EngineName = 'IoUring' | 'Psync' | 'Null';
+export type EngineName = 'io_uring' | 'psync' | 'null';
 
 /**
  * I/Os that failed.
@@ -624,9 +624,9 @@ export type EventBody = (StatusChange & {
 export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
 
 /**
- * What the kernel is told about the pattern.
+ * advice
  */
-export type Fadvise = 'ByPattern' | 'None' | 'Random' | 'Sequential';
+export type Fadvise = '1' | '0' | 'random' | 'sequential';
 
 /**
  * Why a run ended without a result.
@@ -643,9 +643,9 @@ export type Failure = {
 };
 
 /**
- * How a file gets its blocks before a job writes it.
+ * allocation
  */
-export type Fallocate = 'Written' | 'None' | 'Native' | 'Posix' | 'Keep' | 'Truncate';
+export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
 
 /**
  * One thing a reader of the report must know.
@@ -2384,9 +2384,9 @@ export type StatusChange = {
 };
 
 /**
- * What every write waits for.
+ * sync mode
  */
-export type SyncMode = 'None' | 'Sync' | 'Dsync';
+export type SyncMode = 'none' | 'sync' | 'dsync';
 
 /**
  * fsync and fdatasync calls.
