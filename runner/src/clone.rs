@@ -215,8 +215,9 @@ fn drive<E: Engine, S: Source>(
     let mut work = Loop::new(engine, clock, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
     gate.wait();
     gate.wait();
-    work.begin_at(schedule.begin_ns.load(Ordering::Acquire));
-    let begin_ns = Monotonic.now_ns();
+    let begin_ns = moment(&schedule.begin_ns);
+    work.begin_at(begin_ns);
+    let awake_ns = Monotonic.now_ns();
     progress.reach(Stage::Ramp);
     let broken = |error| Broken { doing: "asking the engine for completions", error };
     let ramped = if schedule.ramp_end_ns.load(Ordering::Acquire) > begin_ns {
@@ -224,17 +225,24 @@ fn drive<E: Engine, S: Source>(
     } else {
         Ok(Stop::Until)
     };
-    let (measure_ns, before) = (Monotonic.now_ns(), thread_times());
+    let measure_ns = moment(&schedule.ramp_end_ns);
+    let before = thread_times();
     progress.reach(Stage::Measure);
     let stop = match ramped {
         Ok(Stop::Until) => work.run(&schedule.end_ns, &progress.measure).map_err(broken),
         ended => ended,
     };
+    let failed = work.reap_last(&progress.measure);
     let (end_ns, cpu) = (work.now_ns().max(measure_ns), thread_times().since(before));
     progress.measure.in_flight.set(0);
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
-    Ok(Done { begin_ns, measure_ns, end_ns, stop: stop?, cpu, choices })
+    Ok(Done { begin_ns: awake_ns, measure_ns, end_ns, stop: failed.map_or(stop?, Stop::Failed), cpu, choices })
+}
+
+/// A moment of the schedule; now, when the run was stopped before it came.
+fn moment(scheduled_ns: &AtomicU64) -> u64 {
+    Some(scheduled_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0).unwrap_or_else(|| Monotonic.now_ns())
 }
 
 fn clock_choice(clock: &Tsc) -> Choice {

@@ -74,7 +74,10 @@ pub struct Loop<E, C, S> {
     linger_limit: usize,
     /// Whether some of the last batch stayed in flight when it had been handed over.
     lingers: bool,
-    complete_min: u32,
+    /// Once the whole depth is in flight, so many must be complete before more is submitted.
+    complete_min: usize,
+    /// Whether that is being waited for.
+    waits: bool,
     failed: Option<IoError>,
 }
 
@@ -86,7 +89,7 @@ const NO_IO: Io = Io { offset: 0, len: 0, target: 0, kind: Kind::Read };
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// A loop that keeps as many I/Os in flight as there are buffers, submits at most `batch_limit` at once (`None`: as the
-    /// target answers) and sleeps for `complete_min` completions.
+    /// target answers), and submits again after the whole depth was in flight when `complete_min` of them are complete.
     pub fn new(engine: E, clock: C, source: S, buffers: Pool, batch_limit: Option<usize>, complete_min: u32) -> Self {
         let depth = buffers.slots();
         let begin_ns = clock.now_ns();
@@ -106,35 +109,45 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             batch_limit: batch_limit.unwrap_or(depth).clamp(1, depth),
             linger_limit: batch_limit.unwrap_or(LINGER_BATCH).clamp(1, depth),
             lingers: false,
-            complete_min: complete_min.clamp(1, depth as u32),
+            complete_min: (complete_min as usize).clamp(1, depth),
+            waits: false,
             buffers: Some(buffers),
             failed: None,
         }
     }
 
     /// Does I/O until the time that `until_ns` tells, or the work is done. To be called again for the next phase: I/Os in
-    /// flight are carried over, and count for the phase in which they complete.
+    /// flight are carried over, and count for the phase in which they are reaped; what is reaped at the border or later
+    /// belongs to the next.
     ///
     /// # Errors
     /// What a system call says that concerns no single I/O.
     pub fn run(&mut self, until_ns: &AtomicU64, ledger: &Ledger) -> io::Result<Stop> {
         self.now_ns = self.clock.now_ns();
         while self.now_ns < until_ns.load(Relaxed) {
+            self.reap(ledger);
+            if let Some(error) = self.failed {
+                return Ok(Stop::Failed(error));
+            }
             let submitted = self.submit();
             ledger.in_flight.set(self.in_flight() as u64);
             if submitted > 0 {
-                self.commit(ledger)?;
+                self.engine.commit()?;
             } else if self.in_flight() == 0 && self.next == self.end {
                 return Ok(Stop::Finished);
             } else {
                 self.rest(until_ns)?;
-                self.reap(ledger);
             }
-            if let Some(error) = self.failed {
-                return Ok(Stop::Failed(error));
-            }
+            self.now_ns = self.clock.now_ns();
         }
         Ok(Stop::Until)
+    }
+
+    /// Takes back what is complete when the last phase is over: it was waited for, so it counts. Tells of an I/O that
+    /// failed.
+    pub fn reap_last(&mut self, ledger: &Ledger) -> Option<IoError> {
+        self.reap(ledger);
+        self.failed
     }
 
     /// Waits until nothing is in flight, or `until_ns` is over. What completes here is outside the measured window.
@@ -152,9 +165,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.in_flight() == 0
     }
 
-    /// Takes back what is complete; tells of how many I/Os it is the first that is heard since they were submitted.
+    /// Takes back what is complete. What came back at once needs no second look at its slot; what lingers was taken by the
+    /// kernel when the call that handed it over returned.
     #[inline]
-    fn reap(&mut self, ledger: &Ledger) -> usize {
+    fn reap(&mut self, ledger: &Ledger) {
         let mut run = Run::default();
         let mut at_once = 0;
         while let Some((number, result)) = self.engine.pop() {
@@ -168,7 +182,21 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             }
         }
         run.record(self.now_ns, ledger);
-        at_once
+        if !self.batch.is_empty() {
+            self.lingers = at_once < self.batch.len();
+            self.mark_taken();
+        }
+    }
+
+    #[inline]
+    fn mark_taken(&mut self) {
+        if self.lingers {
+            for &number in &self.batch {
+                let times = &mut self.slots[number as usize].times;
+                times.taken_ns = times.taken_ns.min(self.now_ns);
+            }
+        }
+        self.batch.clear();
     }
 
     /// What did not move all of its bytes: to be submitted again, or an error.
@@ -185,9 +213,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Fills the batch with what is due, and tells how many I/Os that are.
     #[inline]
     fn submit(&mut self) -> usize {
-        self.batch.clear();
         if !self.again.is_empty() {
             self.submit_again();
+        }
+        if self.waits && self.in_flight() + self.complete_min > self.slots.len() {
+            return self.batch.len();
         }
         let limit = if self.lingers { self.linger_limit } else { self.batch_limit };
         let mut room = limit.saturating_sub(self.batch.len()).min(self.free.len());
@@ -199,6 +229,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.submit_next(due);
             room -= due;
         }
+        self.waits = self.free.is_empty();
         self.batch.len()
     }
 
@@ -238,30 +269,16 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.next += n;
     }
 
-    /// Hands the batch over and takes back what is complete. What came back at once needs no second look at its slot.
-    fn commit(&mut self, ledger: &Ledger) -> io::Result<()> {
-        self.engine.commit()?;
-        self.now_ns = self.clock.now_ns();
-        self.lingers = self.reap(ledger) < self.batch.len();
-        if self.lingers {
-            for &number in &self.batch {
-                let times = &mut self.slots[number as usize].times;
-                times.taken_ns = times.taken_ns.min(self.now_ns);
-            }
-        }
-        Ok(())
-    }
-
     /// Sleeps for a completion, for the next I/O to be due, or for the end.
     fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
         let due_ns = self.source.next_due_ns().map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
         if self.in_flight() == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
-            let at_least = if self.free.is_empty() { self.complete_min } else { 1 };
-            self.engine.wait(at_least, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
+            let missing = self.complete_min.saturating_sub(self.slots.len() - self.in_flight());
+            let at_least = if self.waits { missing.clamp(1, self.in_flight()) } else { 1 };
+            self.engine.wait(at_least as u32, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
         }
-        self.now_ns = self.clock.now_ns();
         Ok(())
     }
 
@@ -328,139 +345,4 @@ impl Run {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::null::Null;
-    use super::*;
-    use crate::clock::Virtual;
-
-    /// Reads of 4 KiB, `left` of them, each due `gap_ns` after the last.
-    struct Reads {
-        left: usize,
-        gap_ns: u64,
-        due_ns: u64,
-        next_due_ns: Option<u64>,
-    }
-
-    impl Source for Reads {
-        fn draw(&mut self, out: &mut [Io]) -> usize {
-            let n = out.len().min(self.left);
-            out[..n].fill(Io { offset: 0, len: 4096, target: 0, kind: Kind::Read });
-            self.left -= n;
-            n
-        }
-
-        fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
-            let due = next.iter().take_while(|_| {
-                let is_due = self.due_ns + self.gap_ns <= since_begin_ns;
-                self.due_ns += if is_due { self.gap_ns } else { 0 };
-                is_due
-            });
-            let n = due.count();
-            self.next_due_ns = (n < next.len()).then(|| self.due_ns + self.gap_ns);
-            n
-        }
-
-        fn next_due_ns(&self) -> Option<u64> {
-            self.next_due_ns
-        }
-    }
-
-    /// Gives every first result as `-errno` and does the I/O when it is submitted again.
-    struct Flaky {
-        inner: Null,
-        errno: i32,
-        pending: Vec<u32>,
-    }
-
-    impl Engine for Flaky {
-        unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-            if self.errno != 0 {
-                self.pending.push(slot);
-            } else {
-                // SAFETY: handed on as it came.
-                unsafe { self.inner.submit(slot, io, buffer) };
-            }
-        }
-        fn commit(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-        fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
-            Ok(())
-        }
-        fn pop(&mut self) -> Option<(u32, i32)> {
-            let Some(slot) = self.pending.pop() else {
-                self.errno = 0;
-                return self.inner.pop();
-            };
-            Some((slot, -self.errno))
-        }
-    }
-
-    fn looping<E: Engine>(engine: E, depth: usize, source: Reads, step_ns: u64) -> Loop<E, Virtual, Reads> {
-        Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096).unwrap(), None, 1)
-    }
-
-    fn reads(left: usize) -> Reads {
-        Reads { left, gap_ns: 0, due_ns: 0, next_due_ns: None }
-    }
-
-    static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
-
-    #[test]
-    fn every_io_is_counted_once_at_every_depth() {
-        for depth in [1, 3, 32, 100] {
-            let ledger = Ledger::default();
-            let mut work = looping(Null::new(depth as u32), depth, reads(1000), 10);
-            assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-            assert_eq!((ledger.read.ios.get(), ledger.read.bytes.get()), (1000, 4_096_000), "depth {depth}");
-            assert_eq!(ledger.in_flight.get(), 0);
-        }
-    }
-
-    #[test]
-    fn a_latency_lasts_from_before_submission_until_reaped() {
-        let ledger = Ledger::default();
-        looping(Null::new(1), 1, reads(10), 100).run(&FOREVER, &ledger).unwrap();
-        // One reading of the clock, 100 ns later, lies between submitting and reaping.
-        assert_eq!((ledger.read.lat.min_ns(), ledger.read.lat.max_ns()), (Some(100), 100));
-        assert_eq!((ledger.read.slat.max_ns(), ledger.read.clat.max_ns()), (100, 0));
-    }
-
-    #[test]
-    fn time_ends_a_phase_and_the_next_one_goes_on() {
-        let (ramp, measure) = (Ledger::default(), Ledger::default());
-        let mut work = looping(Null::new(4), 4, reads(1000), 10);
-        assert_eq!(work.run(&AtomicU64::new(500), &ramp).unwrap(), Stop::Until);
-        assert_eq!(work.run(&FOREVER, &measure).unwrap(), Stop::Finished);
-        assert!(ramp.read.ios.get() > 0);
-        assert_eq!(ramp.read.ios.get() + measure.read.ios.get(), 1000);
-    }
-
-    #[test]
-    fn an_io_is_not_submitted_before_it_is_due() {
-        let ledger = Ledger::default();
-        let mut work = looping(Null::new(4), 4, Reads { gap_ns: 1_000_000, ..reads(100) }, 10);
-        work.run(&FOREVER, &ledger).unwrap();
-        assert_eq!(ledger.read.ios.get(), 100);
-        assert!(work.clock.now_ns() >= 100_000_000, "a hundred at one a millisecond take a tenth of a second");
-    }
-
-    #[test]
-    fn what_the_kernel_could_not_take_is_submitted_again() {
-        for errno in [libc::EAGAIN, libc::EINTR] {
-            let ledger = Ledger::default();
-            let engine = Flaky { inner: Null::new(4), errno, pending: Vec::new() };
-            assert_eq!(looping(engine, 4, reads(10), 10).run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-            assert_eq!((ledger.read.ios.get(), ledger.errors.get()), (10, 0));
-        }
-    }
-
-    #[test]
-    fn an_error_ends_the_work_and_is_named() {
-        let ledger = Ledger::default();
-        let engine = Flaky { inner: Null::new(1), errno: libc::EIO, pending: Vec::new() };
-        let stop = looping(engine, 1, reads(10), 10).run(&FOREVER, &ledger).unwrap();
-        assert!(matches!(stop, Stop::Failed(IoError { errno: libc::EIO, io: Io { len: 4096, .. } })), "{stop:?}");
-        assert_eq!(ledger.errors.get(), 1);
-    }
-}
+mod tests;

@@ -1,7 +1,5 @@
 //! No I/O at all: everything succeeds at once. What is left is the cost of the runner itself.
 
-use std::io;
-
 use super::Engine;
 use crate::pattern::Io;
 
@@ -22,15 +20,6 @@ impl Engine for Null {
     #[inline]
     unsafe fn submit(&mut self, slot: u32, io: &Io, _buffer: *mut u8) {
         self.done.push((slot, io.len as i32));
-    }
-
-    #[inline]
-    fn commit(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
-        Ok(())
     }
 
     #[inline]

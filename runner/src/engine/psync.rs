@@ -36,14 +36,6 @@ impl Engine for Psync {
         self.done = Some((slot, result));
     }
 
-    fn commit(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
-        Ok(())
-    }
-
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.done.take()

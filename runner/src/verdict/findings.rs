@@ -99,8 +99,7 @@ fn interrupted(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
 
 fn short_run(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
     let sentence = format!("{} is short: good for a look, not for a number.", duration(report.duration_ms));
-    // A clone that woke a moment late has measured a moment less than asked: that is not short.
-    let is_short = report.duration_ms < SHORT_RUN_MS as f64 * 0.99;
+    let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     is_short.then(|| {
         finding(
             Note,
