@@ -133,10 +133,10 @@ pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
     let depth = depth(job);
     match (ready, job.ioengine) {
         (Err(broken), _) => Err(miss_the_start(assignment, broken)),
-        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth), pool, Vec::new()),
-        (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool, Vec::new()),
+        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth), pool),
+        (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
         (Ok(pool), EngineName::IoUring) => match Uring::new(&assignment.files, depth) {
-            Ok((engine, choices)) => with_data(assignment, engine, pool, choices),
+            Ok(engine) => with_data(assignment, engine, pool),
             Err(error) => Err(miss_the_start(assignment, Broken { doing: "setting up io_uring", error })),
         },
     }
@@ -180,38 +180,32 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     Ok(pool)
 }
 
-fn with_data<E: Engine>(assignment: &Assignment, engine: E, pool: Pool, choices: Vec<Choice>) -> Result<Done, Broken> {
+fn with_data<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
     let job = &assignment.job;
     if job.rw.writes() && job.refill_buffers && job.ioengine != EngineName::Null {
-        with_pace(assignment, Fresh::new(engine, Data::new(job, assignment.number)), pool, choices)
+        with_pace(assignment, Fresh::new(engine, Data::new(job, assignment.number)), pool)
     } else {
-        with_pace(assignment, engine, pool, choices)
+        with_pace(assignment, engine, pool)
     }
 }
 
-fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool, choices: Vec<Choice>) -> Result<Done, Broken> {
+fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
     let pattern = Pattern::new(&assignment.job, assignment.number);
     match Pace::new(&assignment.job, assignment.number) {
-        None => drive(assignment, engine, Unpaced(pattern), pool, choices),
+        None => drive(assignment, engine, Unpaced(pattern), pool),
         Some(pace) => {
             // Sleeps end on time, not up to 50 µs late (PR_SET_TIMERSLACK).
             let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-            drive(assignment, engine, Paced { pattern, pace, next_due_ns: None }, pool, choices)
+            drive(assignment, engine, Paced { pattern, pace, next_due_ns: None }, pool)
         }
     }
 }
 
-fn drive<E: Engine, S: Source>(
-    assignment: &Assignment,
-    engine: E,
-    source: S,
-    pool: Pool,
-    mut choices: Vec<Choice>,
-) -> Result<Done, Broken> {
+fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, pool: Pool) -> Result<Done, Broken> {
     let Assignment { job, progress, schedule, gate, .. } = assignment;
     let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
     let clock = Tsc::new();
-    choices.push(clock_choice(&clock));
+    let clock_choice = clock_choice(&clock);
     let mut work = Loop::new(engine, clock, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
     gate.wait();
     gate.wait();
@@ -237,6 +231,7 @@ fn drive<E: Engine, S: Source>(
     progress.measure.in_flight.set(0);
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
+    let choices = work.choices().into_iter().chain([clock_choice]).collect();
     Ok(Done { begin_ns: awake_ns, measure_ns, end_ns, stop: failed.map_or(stop?, Stop::Failed), cpu, choices })
 }
 

@@ -15,6 +15,7 @@ pub mod uring;
 use std::io;
 
 use crate::pattern::Io;
+use crate::report::Choice;
 
 /// Does I/O. Results are those of the system call: bytes moved, or a negative errno(3).
 pub trait Engine {
@@ -39,6 +40,11 @@ pub trait Engine {
     /// As `commit`.
     fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         Ok(())
+    }
+
+    /// What it chose, with the reason; told when its work is done.
+    fn choices(&self) -> Vec<Choice> {
+        Vec::new()
     }
 
     /// Gives back a slot that is complete, with its result; `None` until the next `commit` or `wait` finds more.

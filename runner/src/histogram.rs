@@ -98,6 +98,11 @@ impl Histogram {
         }
     }
 
+    /// How many were counted.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(Counter::get).sum()
+    }
+
     /// Sum of all latencies in ns.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns.get()

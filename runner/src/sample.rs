@@ -24,7 +24,7 @@ impl Total {
     fn add(&mut self, tally: &Tally) {
         if tally.ios.get() > 0 {
             self.bytes += tally.bytes.get();
-            tally.lat.add_to(&mut self.buckets);
+            tally.lats().iter().for_each(|lat| lat.add_to(&mut self.buckets));
         }
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use super::Engine;
 use crate::data::Data;
 use crate::pattern::{Io, Kind};
+use crate::report::Choice;
 
 /// Fills each write's buffer before the engine inside sees it.
 pub struct Fresh<E> {
@@ -39,6 +40,10 @@ impl<E: Engine> Engine for Fresh<E> {
     #[inline]
     fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         self.inner.wait(at_least, timeout_ns)
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        self.inner.choices()
     }
 
     #[inline]

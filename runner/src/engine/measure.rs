@@ -13,6 +13,7 @@ use super::ledger::{Ledger, NOT_YET, Times};
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::pattern::{Io, Kind};
+use crate::report::Choice;
 
 /// I/Os drawn from the pattern at once: enough to make the call free, few enough to stay in L1.
 const DRAW: usize = 64;
@@ -219,7 +220,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         if self.waits && self.in_flight() + self.complete_min > self.slots.len() {
             return self.batch.len();
         }
-        let limit = if self.lingers { self.linger_limit } else { self.batch_limit };
+        let limit = if self.lingers && self.in_flight() > 0 { self.linger_limit } else { self.batch_limit };
         let mut room = limit.saturating_sub(self.batch.len()).min(self.free.len());
         while room > 0 {
             let due = self.due(room);
@@ -290,6 +291,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     pub fn begin_at(&mut self, begin_ns: u64) {
         self.clock.sleep_until(begin_ns);
         self.begin_ns = begin_ns;
+    }
+
+    /// What its engine chose.
+    pub fn choices(&self) -> Vec<Choice> {
+        self.engine.choices()
     }
 
     /// Where the buffers are.

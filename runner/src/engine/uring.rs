@@ -15,6 +15,7 @@ use super::ring::{Features, KernelRing, Ring};
 use super::{Engine, psync};
 use crate::pattern::{Io, Kind};
 use crate::report::Choice;
+use turns::Turns;
 
 /// The most entries of a ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
 pub const MAX_ENTRIES: u32 = 32_768;
@@ -27,26 +28,29 @@ pub struct Uring<R> {
     pending: usize,
     /// Trims, which are a system call here: done before `submit` returns.
     done: Vec<(u32, i32)>,
+    turns: Turns,
+    choices: Vec<Choice>,
 }
 
 impl Uring<KernelRing> {
     /// A ring for `slots` I/Os on these files, which must stay open as long as it lives. To be made by the thread that
-    /// will use it. Tells what it chose and why.
+    /// will use it.
     ///
     /// # Errors
     /// What io_uring_setup(2) or io_uring_register(2) says.
-    pub fn new(files: &[OwnedFd], slots: u32) -> io::Result<(Self, Vec<Choice>)> {
+    pub fn new(files: &[OwnedFd], slots: u32) -> io::Result<Self> {
         let (mut ring, features) = KernelRing::new(slots.clamp(1, MAX_ENTRIES))?;
         let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         ring.register_files(&files)?;
         let registered_ring = ring.register_ring();
-        Ok((Self::around(ring, files, slots), choices(features, registered_ring)))
+        Ok(Self { choices: choices(features, registered_ring), ..Self::around(ring, files, slots) })
     }
 }
 
 impl<R: Ring> Uring<R> {
     fn around(ring: R, files: Vec<RawFd>, slots: u32) -> Self {
-        Self { ring, files, pending: 0, done: Vec::with_capacity(slots as usize) }
+        let done = Vec::with_capacity(slots as usize);
+        Self { ring, files, pending: 0, done, turns: Turns::new(slots), choices: Vec::new() }
     }
 
     #[cold]
@@ -131,6 +135,7 @@ impl<R: Ring> Engine for Uring<R> {
         if !self.done.is_empty() {
             return Ok(());
         }
+        let at_least = if self.turns.drain() { self.pending as u32 } else { at_least };
         match self.ring.enter(true, at_least, timeout_ns) {
             Ok(()) => Ok(()),
             // A signal, the timeout, or a full completion ring: the loop looks at what there is.
@@ -139,10 +144,15 @@ impl<R: Ring> Engine for Uring<R> {
         }
     }
 
+    fn choices(&self) -> Vec<Choice> {
+        self.choices.iter().cloned().chain(self.turns.choice()).collect()
+    }
+
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         let Some((slot, result)) = self.ring.pop() else { return self.done.pop() };
         self.pending -= 1;
+        self.turns.complete();
         Some((slot as u32, result))
     }
 }
@@ -151,3 +161,4 @@ impl<R: Ring> Engine for Uring<R> {
 mod shim;
 #[cfg(test)]
 mod tests;
+mod turns;

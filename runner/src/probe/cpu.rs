@@ -79,7 +79,7 @@ mod tests {
     fn percentages_of_a_window() {
         let from = MachineTime { user: 10, system: 10, idle: 100, iowait: 5, steal: 0 };
         let to = MachineTime { user: 15, system: 12, idle: 111, iowait: 4, steal: 2 };
-        let process = Times { user_ns: 50_000_000, system_ns: 20_000_000, context_switches: 0 };
+        let process = Times { user_ns: 50_000_000, system_ns: 20_000_000, ..Times::default() };
         let found = use_of(process, to.since(from), 100_000_000);
         let want = CpuUse {
             process_user: 50.0,

@@ -12,6 +12,8 @@ pub struct Times {
     pub system_ns: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
+    /// Those in which somebody else pushed us aside.
+    pub involuntary_switches: u64,
 }
 
 impl Times {
@@ -21,6 +23,7 @@ impl Times {
             user_ns: self.user_ns.saturating_sub(from.user_ns),
             system_ns: self.system_ns.saturating_sub(from.system_ns),
             context_switches: self.context_switches.saturating_sub(from.context_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(from.involuntary_switches),
         }
     }
 }
@@ -47,6 +50,7 @@ fn times(who: libc::c_int) -> Times {
         user_ns: ns(usage.ru_utime),
         system_ns: ns(usage.ru_stime),
         context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
     }
 }
 

@@ -14,27 +14,29 @@ pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
     let ios: u64 = tallies.iter().map(|tally| tally.ios.get()).sum();
     let bytes: u64 = tallies.iter().map(|tally| tally.bytes.get()).sum();
     let per_second = |count: u64| if duration_ns == 0 { 0.0 } else { count as f64 * SECOND_NS / duration_ns as f64 };
-    let lat = |pick: fn(&Tally) -> &Histogram| latency(&tallies.iter().map(|tally| pick(tally)).collect::<Vec<_>>());
+    let each = |pick: fn(&Tally) -> [&Histogram; 2]| tallies.iter().flat_map(|tally| pick(tally)).collect::<Vec<_>>();
+    let waited: Vec<&Histogram> = tallies.iter().map(|tally| &tally.clat).collect();
     DirStats {
         ios,
         bytes,
         iops: per_second(ios),
         bytes_per_second: per_second(bytes),
-        slat_ns: lat(|tally| &tally.slat),
-        clat_ns: lat(|tally| &tally.clat),
-        lat_ns: lat(|tally| &tally.lat),
+        slat_ns: latency(&each(|tally| [&tally.at_once, &tally.slat]), 0),
+        clat_ns: latency(&waited, tallies.iter().map(|tally| tally.at_once.count()).sum()),
+        lat_ns: latency(&each(Tally::lats), 0),
     }
 }
 
 /// fsync and fdatasync calls over several clones.
 pub fn syncs(tallies: &[&Tally]) -> SyncStats {
     let ios = tallies.iter().map(|tally| tally.ios.get()).sum();
-    SyncStats { ios, lat_ns: latency(&tallies.iter().map(|tally| &tally.lat).collect::<Vec<_>>()) }
+    SyncStats { ios, lat_ns: latency(&tallies.iter().flat_map(|tally| tally.lats()).collect::<Vec<_>>(), 0) }
 }
 
-/// Several distributions as one.
-pub fn latency(histograms: &[&Histogram]) -> Lat {
+/// Several distributions as one, with `zeros` more latencies of 0 ns.
+fn latency(histograms: &[&Histogram], zeros: u64) -> Lat {
     let mut counts = [0; BUCKETS];
+    counts[0] = zeros;
     histograms.iter().for_each(|histogram| histogram.add_to(&mut counts));
     let count: u64 = counts.iter().sum();
     if count == 0 {
@@ -43,7 +45,8 @@ pub fn latency(histograms: &[&Histogram]) -> Lat {
     let mean = histograms.iter().map(|histogram| histogram.sum_ns() as f64).sum::<f64>() / count as f64;
     let squares = |(bucket, &n): (usize, &u64)| n as f64 * (middle_of(bucket) as f64 - mean).powi(2);
     let variance = counts.iter().enumerate().map(squares).sum::<f64>() / count as f64;
-    let (min, max) = (histograms.iter().filter_map(|h| h.min_ns()).min(), histograms.iter().map(|h| h.max_ns()).max());
+    let zero = (zeros > 0).then_some(0);
+    let (min, max) = (histograms.iter().filter_map(|h| h.min_ns()).chain(zero).min(), histograms.iter().map(|h| h.max_ns()).max());
     let buckets = sparse(&counts);
     Lat {
         min,
@@ -66,24 +69,27 @@ fn named_percentiles(buckets: &crate::event::Buckets, min: Option<u64>, max: Opt
 
 /// Sum of all latencies in ns: with Little's law it tells the achieved depth.
 pub fn latency_sum_ns<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> u64 {
-    ledgers.flat_map(|ledger| [&ledger.read, &ledger.write, &ledger.trim, &ledger.sync]).map(|tally| tally.lat.sum_ns()).sum()
+    let tallies = ledgers.flat_map(|ledger| [&ledger.read, &ledger.write, &ledger.trim, &ledger.sync]);
+    tallies.flat_map(Tally::lats).map(Histogram::sum_ns).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::ledger::Times;
+    use crate::engine::ledger::{NOT_YET, Times};
 
     #[test]
     fn rates_and_moments_follow_from_the_counts() {
         let (a, b) = (Tally::default(), Tally::default());
         a.record(Times { start_ns: 0, taken_ns: 40 }, 100, 3, 3 * 4096);
-        b.record(Times::default(), 300, 1, 4096);
+        b.record(Times { start_ns: 0, taken_ns: NOT_YET }, 300, 1, 4096);
         let dir = direction(&[&a, &b], 500_000_000);
         assert_eq!((dir.ios, dir.bytes, dir.iops, dir.bytes_per_second), (4, 16384, 8.0, 32768.0));
         assert_eq!((dir.lat_ns.min, dir.lat_ns.max, dir.lat_ns.mean, dir.lat_ns.count), (Some(100), Some(300), Some(150.0), 4));
         assert_eq!((dir.lat_ns.percentiles["50"], dir.lat_ns.percentiles["99.9"]), (100, 300));
-        assert_eq!((dir.slat_ns.max, dir.clat_ns.min), (Some(40), Some(60)));
+        assert_eq!((dir.slat_ns.min, dir.slat_ns.max), (Some(40), Some(300)));
+        // Complete at once: the call that handed it over was all it took.
+        assert_eq!((dir.clat_ns.min, dir.clat_ns.max, dir.clat_ns.mean, dir.clat_ns.count), (Some(0), Some(60), Some(45.0), 4));
         assert!((dir.lat_ns.stddev.unwrap() - 86.6).abs() < 1.0);
     }
 

@@ -1,0 +1,117 @@
+//! Whether the kernel's workers and the loop take turns on one processor, and what to do about it.
+//!
+//! An I/O that a device cannot take without blocking is handed to a worker thread. Where that worker runs on our own
+//! processor, it and the loop push each other aside at every I/O, and the device idles meanwhile. The sign is that the
+//! loop is interrupted as often as it reaps. It then lets all come back before it refills, for one period; if that does
+//! more I/Os a second it stays so, and the report says it, because the depth is then not kept.
+
+use crate::clock::{Clock, Monotonic};
+use crate::probe::resource::{Times, thread_times};
+use crate::report::Choice;
+
+/// Completions in a period: long enough that one interruption more or less decides nothing (some ms at 400 k IOPS).
+const PERIOD: u64 = 4096;
+/// Interruptions per completion that are a sign. On a device of its own kind there are next to none.
+const INTERRUPTED: f64 = 0.25;
+/// What draining must gain to be worth the depth that it costs.
+const GAIN: f64 = 1.05;
+
+/// What is known so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// No sign yet.
+    Refilling,
+    /// Tries draining; so many completions per ns were reached before.
+    Trying(f64),
+    /// Decided.
+    Settled(bool),
+}
+
+/// Watches how often the loop is interrupted.
+#[derive(Debug)]
+pub struct Turns {
+    state: State,
+    /// Whether there was a sign.
+    tried: bool,
+    completed: u64,
+    since_ns: u64,
+    since: Times,
+}
+
+impl Turns {
+    /// For the calling thread, with as many I/Os in flight as there are slots.
+    pub fn new(slots: u32) -> Self {
+        let state = if slots > 1 { State::Refilling } else { State::Settled(false) };
+        Self { state, tried: false, completed: 0, since_ns: Monotonic.now_ns(), since: thread_times() }
+    }
+
+    /// Whether all is to come back before the queue is filled again.
+    #[inline]
+    pub fn drain(&self) -> bool {
+        matches!(self.state, State::Trying(_) | State::Settled(true))
+    }
+
+    /// What the report says of it; `None` where nothing was tried.
+    pub fn choice(&self) -> Option<Choice> {
+        let State::Settled(used) = self.state else { return None };
+        let reason = if used {
+            "the kernel's workers share our processor: all I/Os come back before more are submitted, so the depth is not kept"
+        } else {
+            "the kernel's workers share our processor, but letting all I/Os come back first did not gain 5 %"
+        };
+        self.tried.then(|| Choice { name: "drained_queue".into(), used, reason: reason.into() })
+    }
+
+    /// Notes that an I/O is complete.
+    #[inline]
+    pub fn complete(&mut self) {
+        self.completed += 1;
+        if self.completed == PERIOD {
+            self.look();
+        }
+    }
+
+    #[cold]
+    fn look(&mut self) {
+        let (now_ns, now) = (Monotonic.now_ns(), thread_times());
+        let rate = PERIOD as f64 / now_ns.saturating_sub(self.since_ns).max(1) as f64;
+        self.state = next(self.state, rate, now.since(self.since).involuntary_switches as f64 / PERIOD as f64);
+        self.tried |= matches!(self.state, State::Trying(_));
+        (self.completed, self.since_ns, self.since) = (0, now_ns, now);
+    }
+}
+
+fn next(state: State, rate: f64, interrupted: f64) -> State {
+    match state {
+        State::Refilling if interrupted >= INTERRUPTED => State::Trying(rate),
+        State::Trying(before) => State::Settled(rate > before * GAIN),
+        state => state,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::State::{Refilling, Settled, Trying};
+    use super::*;
+
+    #[test]
+    fn draining_is_tried_at_the_sign_and_kept_where_it_pays() {
+        for (state, rate, interrupted, want) in [
+            (Refilling, 1.0, 0.0, Refilling),
+            (Refilling, 1.0, 0.9, Trying(1.0)),
+            (Trying(1.0), 1.5, 0.1, Settled(true)),
+            (Trying(1.0), 1.0, 0.1, Settled(false)),
+            (Settled(false), 1.0, 0.9, Settled(false)),
+            (Settled(true), 0.1, 0.0, Settled(true)),
+        ] {
+            assert_eq!(next(state, rate, interrupted), want, "{state:?} {rate} {interrupted}");
+        }
+    }
+
+    #[test]
+    fn one_slot_is_never_drained() {
+        let mut turns = Turns::new(1);
+        (0..3 * PERIOD).for_each(|_| turns.complete());
+        assert!(!turns.drain());
+    }
+}
