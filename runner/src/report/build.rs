@@ -15,6 +15,7 @@ pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
     let bytes: u64 = tallies.iter().map(|tally| tally.bytes.get()).sum();
     let per_second = |count: u64| if duration_ns == 0 { 0.0 } else { count as f64 * SECOND_NS / duration_ns as f64 };
     let lat = |pick: fn(&Tally) -> &Histogram| latency(&tallies.iter().map(|tally| pick(tally)).collect::<Vec<_>>());
+    let intended: Vec<&Histogram> = tallies.iter().filter_map(|tally| tally.intended_lat.get()).collect();
     DirStats {
         ios,
         bytes,
@@ -23,6 +24,7 @@ pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
         slat_ns: lat(|tally| &tally.slat),
         clat_ns: lat(|tally| &tally.clat),
         lat_ns: lat(|tally| &tally.lat),
+        intended_lat_ns: (!intended.is_empty()).then(|| latency(&intended)),
     }
 }
 
@@ -40,7 +42,8 @@ pub fn latency(histograms: &[&Histogram]) -> Lat {
     if count == 0 {
         return Lat::default();
     }
-    let mean = histograms.iter().map(|histogram| histogram.sum_ns() as f64).sum::<f64>() / count as f64;
+    // Added as whole numbers, so that the order of the clones changes nothing.
+    let mean = histograms.iter().map(|histogram| u128::from(histogram.sum_ns())).sum::<u128>() as f64 / count as f64;
     let squares = |(bucket, &n): (usize, &u64)| n as f64 * (middle_of(bucket) as f64 - mean).powi(2);
     let variance = counts.iter().enumerate().map(squares).sum::<f64>() / count as f64;
     let (min, max) = (histograms.iter().filter_map(|h| h.min_ns()).min(), histograms.iter().map(|h| h.max_ns()).max());
