@@ -2,6 +2,8 @@
 //! and measurement. What the job asked for is turned into the right engine, source and data here, once, so that the
 //! loop decides nothing.
 
+mod paced;
+
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
@@ -24,6 +26,7 @@ use crate::pattern::{Io, Pattern};
 use crate::plan::ResolvedJob;
 use crate::probe::resource::{Times as CpuTimes, thread_times};
 use crate::report::Choice;
+use paced::Paced;
 
 /// How long a clone waits for its last I/Os before it leaves them to the kernel, in ns: less than the second in which a
 /// run must stop.
@@ -196,7 +199,8 @@ fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Resul
         Some(pace) => {
             // Sleeps end on time, not up to 50 µs late (PR_SET_TIMERSLACK).
             let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-            drive(assignment, engine, Paced { pattern, pace, next_due_ns: None }, pool)
+            let paced = Paced::new(pattern, pace, pool.slots(), &assignment.progress.measure);
+            drive(assignment, engine, paced, pool)
         }
     }
 }
@@ -266,33 +270,6 @@ impl Source for Unpaced {
     #[inline]
     fn next_due_ns(&self) -> Option<u64> {
         None
-    }
-}
-
-/// A pattern whose I/Os have their time.
-struct Paced {
-    pattern: Pattern,
-    pace: Pace,
-    /// When the next I/O is due, where it was asked and was not; the pace is asked once for each.
-    next_due_ns: Option<u64>,
-}
-
-impl Source for Paced {
-    fn draw(&mut self, out: &mut [Io]) -> usize {
-        self.pattern.draw(out)
-    }
-
-    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
-        let is_due = |io: &&Io| {
-            let due_ns = self.next_due_ns.take().unwrap_or_else(|| self.pace.due_ns(io, since_begin_ns));
-            self.next_due_ns = Some(due_ns).filter(|due_ns| *due_ns > since_begin_ns);
-            self.next_due_ns.is_none()
-        };
-        next.iter().take_while(is_due).count()
-    }
-
-    fn next_due_ns(&self) -> Option<u64> {
-        self.next_due_ns
     }
 }
 

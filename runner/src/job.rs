@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 pub use parse::{RunAsk, parse_run};
 pub use value::{
     Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros, PerDirection,
-    Percent, Range, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
+    Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
 };
 
 /// One option as documented: what the form, the schema and the handbook tell about it.
@@ -177,6 +177,8 @@ options! {
         rate: PerDirection<Bytes>,
         /// The most I/Os per second; read,write,trim may differ.
         rate_iops: PerDirection<u64>,
+        /// When I/Os of a rate are due: linear (evenly) or poisson (at random moments, like requests of many independent users).
+        rate_process: RateProcess = "linear",
         /// Pause after thinktime_blocks I/Os. A bare number is microseconds.
         thinktime: Micros = "0",
         /// I/Os between two pauses.

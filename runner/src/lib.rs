@@ -22,5 +22,7 @@ pub mod report;
 pub mod run;
 mod sample;
 pub mod target;
+#[cfg(test)]
+mod theory;
 pub mod units;
 mod verdict;

@@ -100,6 +100,8 @@ pub struct DirStats {
     pub clat_ns: Lat,
     /// From just before submission until reaped.
     pub lat_ns: Lat,
+    /// From when `rate` or `rate_iops` wanted the I/O to start until reaped; null where the direction has no rate.
+    pub intended_lat_ns: Option<Lat>,
 }
 
 /// fsync and fdatasync calls.

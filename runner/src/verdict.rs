@@ -7,6 +7,7 @@
 mod class;
 mod evidence;
 mod findings;
+mod late;
 mod sentence;
 #[cfg(test)]
 mod tests;

@@ -169,7 +169,7 @@ fn resolved(job: &Job) -> Value {
         "randseed": 1, "iodepth": job.iodepth.unwrap_or(1), "numjobs": job.numjobs.unwrap_or(1), "ioengine": "io_uring", "time_based": true, "ramp_ms": 0,
         "startdelay_ms": 0, "loops": 1, "invalidate": true, "pre_read": false, "fadvise_hint": "random", "drop_caches": false, "sync": "none", "fsync": 0,
         "fdatasync": 0, "end_fsync": false, "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false,
-        "rate": same(json!(null)), "rate_iops": same(json!(null)), "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false,
+        "rate": same(json!(null)), "rate_iops": same(json!(null)), "rate_process": "linear", "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false,
         "refill_buffers": false, "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0})
 }
 

@@ -1,6 +1,8 @@
 //! What one clone did in one phase, at every direction. The clone's thread writes it, the sampler reads it meanwhile;
 //! nothing is locked and nothing is handed over.
 
+use std::sync::OnceLock;
+
 use crate::histogram::{Counter, Histogram};
 use crate::pattern::Kind;
 
@@ -21,6 +23,8 @@ pub struct Tally {
     pub slat: Histogram,
     /// Of the others: from when the kernel took it until reaped.
     pub clat: Histogram,
+    /// From when the timetable of a rate wanted it to start until reaped; never set where there is no rate.
+    pub intended_lat: OnceLock<Histogram>,
 }
 
 /// The three moments of an I/O, in ns of the loop's clock.

@@ -26,6 +26,12 @@ pub trait Source {
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
     /// When the first that was not due is, in ns since the clone began; `None` when all were.
     fn next_due_ns(&self) -> Option<u64>;
+    /// The next of the I/Os that were found due goes into this slot.
+    #[inline]
+    fn starts(&mut self, _slot: u32) {}
+    /// The I/O in this slot is complete: where I/Os have an intended start, its latency from there on is counted.
+    #[inline]
+    fn completes(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _ledger: &Ledger) {}
 }
 
 /// Why the loop returned.
@@ -177,6 +183,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             at_once += usize::from(slot.times.taken_ns == NOT_YET);
             if result == slot.io.len as i32 {
                 run.add(slot, self.now_ns, ledger);
+                self.source.completes(number, slot.io.kind, self.now_ns.saturating_sub(self.begin_ns), ledger);
                 self.free.push(number);
             } else {
                 self.reap_short(number, result, ledger);
@@ -263,6 +270,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             let number = self.free.pop().expect("no more are submitted than slots are free");
             self.batch.push(number);
             self.slots[number as usize] = Slot { io: *io, times };
+            self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
             unsafe { self.engine.submit(number, io, pool.slot(number)) };

@@ -38,7 +38,7 @@ const NOT_BUILT_ELSE: &str = "description lockfile filename_format unique_filena
     verify_fatal verify_dump verify_async verify_backlog verify_backlog_batch experimental_verify verify_state_load verify_state_save \
     trim_percentage trim_verify_zero trim_backlog trim_backlog_batch write_iolog read_iolog replay_no_stall replay_redirect replay_scale \
     replay_align replay_time_scale replay_skip ioscheduler zonemode zonesize zonecapacity zonerange zoneskip lockmem prio prioclass \
-    thinktime_spin thinktime_blocks_type thinktime_iotime rate_min rate_process rate_cycle rate_ignore_thinktime rate_iops_min max_latency \
+    thinktime_spin thinktime_blocks_type thinktime_iotime rate_min rate_cycle rate_ignore_thinktime rate_iops_min max_latency \
     latency_target latency_window latency_percentile latency_run write_hint create_serialize create_fsync create_only allow_file_create \
     cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy fsync_on_close unlink_each_loop exitall exit_what exitall_on_error new_group \
     per_job_logs write_bw_log bwavgtime write_lat_log write_iops_log iopsavgtime log_entries log_hist_msec write_hist_log log_max_value \

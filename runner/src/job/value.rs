@@ -525,6 +525,15 @@ words! {
     }
 }
 words! {
+    /// When the I/Os of a rate are due.
+    RateProcess, "process" {
+        /// Evenly.
+        Linear = "linear",
+        /// At random moments, with exponentially distributed time between them.
+        Poisson = "poisson",
+    }
+}
+words! {
     /// What the kernel is told about the pattern.
     Fadvise, "advice" {
         /// By the pattern, as fio does.

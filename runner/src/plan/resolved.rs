@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::job::{Distribution, EngineName, Fadvise, Fallocate, PerDirection, RwKind, SplitEntry, SyncMode};
+use crate::job::{Distribution, EngineName, Fadvise, Fallocate, PerDirection, RateProcess, RwKind, SplitEntry, SyncMode};
 
 /// The plain name of a job's path to the device.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
@@ -159,6 +159,8 @@ pub struct ResolvedJob {
     pub rate: PerDirection<Option<u64>>,
     /// The most I/Os a second and clone; null when not bounded.
     pub rate_iops: PerDirection<Option<u64>>,
+    /// When the I/Os of a rate are due.
+    pub rate_process: RateProcess,
     /// Pause in µs after `thinktime_blocks` I/Os.
     pub thinktime_us: u64,
     /// I/Os between two pauses.
@@ -178,6 +180,12 @@ pub struct ResolvedJob {
 }
 
 impl ResolvedJob {
+    /// Whether any direction has a rate to keep.
+    pub fn has_rate(&self) -> bool {
+        let rates = [&self.rate, &self.rate_iops];
+        rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
+    }
+
     /// The targets of one clone with their places in `targets`; the order is that of [`crate::pattern::Io::target`].
     pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
         self.targets.iter().enumerate().filter(move |(_, target)| target.clone.is_none_or(|only| only == clone))

@@ -86,6 +86,7 @@ fn resolved(
         unlink: said!(job, unlink).0,
         rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
         rate_iops: limits(job.rate_iops),
+        rate_process: said!(job, rate_process),
         thinktime_us: said!(job, thinktime).0,
         thinktime_blocks: said!(job, thinktime_blocks),
         zero_buffers: writes_zeros(job),

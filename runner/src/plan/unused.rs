@@ -55,6 +55,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         ("pre_read", on(job.pre_read), !null, nothing),
         ("direct", on(job.direct), !null, nothing),
         ("drop_caches", resolved.drop_caches, !null, nothing),
+        ("rate_process", job.rate_process.is_some(), resolved.has_rate(), "there is no rate"),
         ("thinktime_blocks", job.thinktime_blocks.is_some(), resolved.thinktime_us > 0, "there is no thinktime"),
         (
             "ioengine_fallback",

@@ -125,6 +125,9 @@ fn direction(out: &mut Sheet, name: &str, dir: &DirStats) {
         "",
         &format!("mean {} = {} to submit + {} to complete", mean(&dir.lat_ns), mean(&dir.slat_ns), mean(&dir.clat_ns)),
     );
+    if let Some(intended) = dir.intended_lat_ns.as_ref().filter(|lat| lat.count > 0) {
+        out.line(Tone::Aside, "  intended", &format!("{} from when the rate wanted each to start", percentiles(intended)));
+    }
 }
 
 fn percentiles(lat: &Lat) -> String {

@@ -12,7 +12,7 @@ pub struct Times {
     pub system_ns: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// Those in which somebody else pushed us aside.
+    /// Those in which somebody else was let in before the thread had to wait.
     pub involuntary_switches: u64,
 }
 

@@ -16,6 +16,7 @@ pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
     let per_second = |count: u64| if duration_ns == 0 { 0.0 } else { count as f64 * SECOND_NS / duration_ns as f64 };
     let each = |pick: fn(&Tally) -> [&Histogram; 2]| tallies.iter().flat_map(|tally| pick(tally)).collect::<Vec<_>>();
     let waited: Vec<&Histogram> = tallies.iter().map(|tally| &tally.clat).collect();
+    let intended: Vec<&Histogram> = tallies.iter().filter_map(|tally| tally.intended_lat.get()).collect();
     DirStats {
         ios,
         bytes,
@@ -24,6 +25,7 @@ pub fn direction(tallies: &[&Tally], duration_ns: u64) -> DirStats {
         slat_ns: latency(&each(|tally| [&tally.at_once, &tally.slat]), 0),
         clat_ns: latency(&waited, tallies.iter().map(|tally| tally.at_once.count()).sum()),
         lat_ns: latency(&each(Tally::lats), 0),
+        intended_lat_ns: (!intended.is_empty()).then(|| latency(&intended, 0)),
     }
 }
 
@@ -42,7 +44,8 @@ fn latency(histograms: &[&Histogram], zeros: u64) -> Lat {
     if count == 0 {
         return Lat::default();
     }
-    let mean = histograms.iter().map(|histogram| histogram.sum_ns() as f64).sum::<f64>() / count as f64;
+    // Added as whole numbers, so that the order of the clones changes nothing.
+    let mean = histograms.iter().map(|histogram| u128::from(histogram.sum_ns())).sum::<u128>() as f64 / count as f64;
     let squares = |(bucket, &n): (usize, &u64)| n as f64 * (middle_of(bucket) as f64 - mean).powi(2);
     let variance = counts.iter().enumerate().map(squares).sum::<f64>() / count as f64;
     let zero = (zeros > 0).then_some(0);

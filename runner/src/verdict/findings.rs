@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::class::MORE;
 use super::evidence::{Direction, Evidence};
+use super::late::late;
 use crate::job::EngineName;
 use crate::plan::{Mode, ResolvedJob, SHORT_RUN_MS};
 use crate::print::number::{bytes, count, duration};
@@ -22,11 +23,11 @@ const FOREIGN_BYTES: u64 = 16 << 20;
 /// All that is true of this report.
 pub(super) fn gather(report: &Report, jobs: &[ResolvedJob], judged: &[(Evidence, VerdictClass)]) -> Vec<Finding> {
     let by_direction = judged.iter().filter_map(|(evidence, class)| by_class(evidence, *class));
-    let checks = [errors, interrupted, short_run, counters_absent, depth, cpu, foreign];
+    let checks = [errors, interrupted, short_run, counters_absent, depth, late, cpu, foreign];
     by_direction.chain(checks.into_iter().filter_map(|check| check(report, jobs))).collect()
 }
 
-fn finding(severity: Severity, code: &str, sentence: String, evidence: &[(&str, Value)], remedy: &str) -> Finding {
+pub(super) fn finding(severity: Severity, code: &str, sentence: String, evidence: &[(&str, Value)], remedy: &str) -> Finding {
     let evidence = evidence.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Finding { code: code.into(), severity, sentence, evidence, remedy: remedy.into() }
 }
@@ -121,10 +122,7 @@ fn counters_absent(report: &Report, jobs: &[ResolvedJob]) -> Option<Finding> {
 
 /// Whether the depth asked for was in flight. Jobs that are held back on purpose are left out.
 fn depth(report: &Report, jobs: &[ResolvedJob]) -> Option<Finding> {
-    let is_held_back = |job: &ResolvedJob| {
-        let rates = [job.rate.read, job.rate.write, job.rate.trim, job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim];
-        job.mode == Mode::Null || job.thinktime_us > 0 || rates.iter().any(Option::is_some)
-    };
+    let is_held_back = |job: &ResolvedJob| job.mode == Mode::Null || job.thinktime_us > 0 || job.has_rate();
     let achieved = report.achieved_depth.filter(|_| !jobs.iter().any(is_held_back))?;
     let clones: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
     let asked = jobs.iter().map(|job| u64::from(job.iodepth) * u64::from(job.numjobs)).sum::<u64>() as f64 / clones.max(1) as f64;

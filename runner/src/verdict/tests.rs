@@ -10,7 +10,8 @@ use crate::job::EngineName;
 use crate::plan::ResolvedJob;
 use crate::plan::fixture::{resolved, target};
 use crate::report::{
-    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, MemoryReport, Report, SyncStats, Verdict, VerdictClass,
+    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, Lat, MemoryReport, Report, SyncStats, Verdict,
+    VerdictClass,
 };
 
 const KIB: u64 = 1024;
@@ -244,4 +245,18 @@ fn a_number_that_is_not_the_devices_says_so() {
         let (report, jobs) = one_way(rw, direct, issued, counted);
         assert_eq!(codes(&report, &jobs), [code]);
     }
+}
+
+#[test]
+fn falling_behind_a_rate_is_told() {
+    let lat = |p99: u64| Lat { count: 100, percentiles: [("99".to_owned(), p99)].into(), ..Lat::default() };
+    let told = |service_ns: u64, intended_ns: Option<u64>| {
+        let (mut report, jobs) = one_way("randread", true, (100, 4), (100, 400));
+        (report.read.lat_ns, report.read.intended_lat_ns) = (lat(service_ns), intended_ns.map(lat));
+        judge(&report, &jobs).1.iter().any(|finding| finding.code == "late_starts")
+    };
+    assert!(told(1_000_000, Some(400_000_000)));
+    assert!(!told(1_000_000, Some(1_500_000)), "a timer that is late is no finding");
+    assert!(!told(50_000, Some(200_000)), "nor are microseconds");
+    assert!(!told(1_000_000, None));
 }

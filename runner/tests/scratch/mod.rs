@@ -113,6 +113,7 @@ const PLAIN_JOB: &str = r#"{
     "pre_read": false, "fadvise_hint": "random", "drop_caches": false, "sync": "none", "fsync": 0, "fdatasync": 0, "end_fsync": false,
     "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false,
     "rate": {"read": null, "write": null, "trim": null}, "rate_iops": {"read": null, "write": null, "trim": null},
+    "rate_process": "linear",
     "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "refill_buffers": false, "buffer_compress_percentage": 0,
     "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
 }"#;

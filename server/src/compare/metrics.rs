@@ -24,6 +24,9 @@ const OF_DIRECTION: &[OfDirection] = &[
     ("lat_p50_ns", "ns", Some(Better::Lower), |stats| percentile(stats, "50")),
     ("lat_p99_ns", "ns", Some(Better::Lower), |stats| percentile(stats, "99")),
     ("lat_p999_ns", "ns", Some(Better::Lower), |stats| percentile(stats, "99.9")),
+    ("intended_lat_p99_ns", "ns", Some(Better::Lower), |stats| {
+        stats.intended_lat_ns.as_ref().and_then(|lat| lat.percentiles.get("99")).map(|ns| *ns as f64)
+    }),
     ("lat_max_ns", "ns", Some(Better::Lower), |stats| stats.lat_ns.max.map(|ns| ns as f64)),
 ];
 

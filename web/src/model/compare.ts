@@ -68,6 +68,7 @@ const WORDS: Record<string, string> = {
   lat_p99_ns: 'p99 latency',
   lat_p999_ns: 'p99.9 latency',
   lat_max_ns: 'longest latency',
+  intended_lat_p99_ns: 'p99 latency from the intended start',
   cpu_ns_per_io: 'CPU time per I/O',
   achieved_depth: 'achieved depth',
   device_utilization: 'device busy',

@@ -33,11 +33,12 @@ export function latencyTable(report: Report): LatencyTable {
   };
 }
 
-function ofDirection(name: string, { slat_ns, clat_ns, lat_ns }: DirStats): [string, Lat][] {
+function ofDirection(name: string, { slat_ns, clat_ns, lat_ns, intended_lat_ns }: DirStats): [string, Lat][] {
   const kinds: [string, Lat][] = [
     [`${name} lat`, lat_ns],
     [`${name} clat`, clat_ns],
     [`${name} slat`, slat_ns],
+    ...(intended_lat_ns ? [[`${name} intended`, intended_lat_ns] as [string, Lat]] : []),
   ];
   return kinds.filter(([, lat]) => lat.count > 0);
 }

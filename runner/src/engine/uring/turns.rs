@@ -1,17 +1,18 @@
 //! Whether the kernel's workers and the loop take turns on one processor, and what to do about it.
 //!
-//! An I/O that a device cannot take without blocking is handed to a worker thread. Where that worker runs on our own
-//! processor, it and the loop push each other aside at every I/O, and the device idles meanwhile. The sign is that the
-//! loop is interrupted as often as it reaps. It then lets all come back before it refills, for one period; if that does
-//! more I/Os a second it stays so, and the report says it, because the depth is then not kept.
+//! An I/O that a device cannot take without blocking is handed to a worker thread (iou-wrk). Where that worker runs on our
+//! own processor, each completion wakes us, we push the worker aside and go to sleep again: two switches an I/O. The sign
+//! is that threads of this process are interrupted nearly as often as I/Os complete. The loop then lets all come back
+//! before it refills, for one period; if that does more I/Os a second it stays so, and the report says it, because the
+//! depth is then not kept.
 
 use crate::clock::{Clock, Monotonic};
-use crate::probe::resource::{Times, thread_times};
+use crate::probe::resource::{Times, process_times};
 use crate::report::Choice;
 
 /// Completions in a period: long enough that one interruption more or less decides nothing (some ms at 400 k IOPS).
 const PERIOD: u64 = 4096;
-/// Interruptions per completion that are a sign. On a device of its own kind there are next to none.
+/// Interruptions per completion that are a sign: with workers it is nearly 1, on a device that answers by itself 0.
 const INTERRUPTED: f64 = 0.25;
 /// What draining must gain to be worth the depth that it costs.
 const GAIN: f64 = 1.05;
@@ -42,7 +43,7 @@ impl Turns {
     /// For the calling thread, with as many I/Os in flight as there are slots.
     pub fn new(slots: u32) -> Self {
         let state = if slots > 1 { State::Refilling } else { State::Settled(false) };
-        Self { state, tried: false, completed: 0, since_ns: Monotonic.now_ns(), since: thread_times() }
+        Self { state, tried: false, completed: 0, since_ns: Monotonic.now_ns(), since: process_times() }
     }
 
     /// Whether all is to come back before the queue is filled again.
@@ -73,7 +74,7 @@ impl Turns {
 
     #[cold]
     fn look(&mut self) {
-        let (now_ns, now) = (Monotonic.now_ns(), thread_times());
+        let (now_ns, now) = (Monotonic.now_ns(), process_times());
         let rate = PERIOD as f64 / now_ns.saturating_sub(self.since_ns).max(1) as f64;
         self.state = next(self.state, rate, now.since(self.since).involuntary_switches as f64 / PERIOD as f64);
         self.tried |= matches!(self.state, State::Trying(_));

@@ -528,6 +528,7 @@ export type DirStats = {
      * From just before submission until reaped.
      */
     lat_ns: Lat;
+    intended_lat_ns?: Lat | null;
 };
 
 /**
@@ -1039,6 +1040,10 @@ export type Job = {
      * The most I/Os per second; read,write,trim may differ.
      */
     rate_iops?: string | number | boolean;
+    /**
+     * When I/Os of a rate are due: linear (evenly) or poisson (at random moments, like requests of many independent users).
+     */
+    rate_process?: string | number | boolean;
     /**
      * Pause after thinktime_blocks I/Os. A bare number is microseconds.
      */
@@ -1649,6 +1654,11 @@ export type QueuePlace = {
 };
 
 /**
+ * process
+ */
+export type RateProcess = 'linear' | 'poisson';
+
+/**
  * Why something is not done, and what would help.
  */
 export type Refusal = {
@@ -1943,6 +1953,10 @@ export type ResolvedJob = {
      * The most I/Os a second and clone; null when not bounded.
      */
     rate_iops: PerDirectionOptionU64;
+    /**
+     * When the I/Os of a rate are due.
+     */
+    rate_process: RateProcess;
     /**
      * Pause in µs after `thinktime_blocks` I/Os.
      */

@@ -1,0 +1,73 @@
+//! A pattern whose I/Os have their time: asks the pace for each, and keeps when each was wanted until it is complete, so
+//! that its latency is known from there on too. A target that stalls holds back the I/Os that come after: from submission
+//! on they are quick, from their intended start on they are not (coordinated omission).
+
+use crate::engine::ledger::Ledger;
+use crate::engine::measure::Source;
+use crate::histogram::Histogram;
+use crate::pace::{Due, Pace};
+use crate::pattern::{Io, Kind, Pattern};
+
+/// I/Os that were found due and have no slot yet: the loop hands over at most its draw at once.
+const FOUND: usize = 64;
+
+/// A pattern whose I/Os have their time.
+pub(super) struct Paced {
+    pattern: Pattern,
+    pace: Pace,
+    /// The next I/O's, where it was asked and was not due; the pace is asked once for each.
+    next: Option<Due>,
+    /// When those that were found due were wanted, in ns since the clone began, and how many of them have started.
+    found: Vec<Option<u64>>,
+    started: usize,
+    /// The same by slot.
+    wanted: Box<[Option<u64>]>,
+}
+
+impl Paced {
+    /// I/Os of this pattern at this pace in so many slots. The ledger is told which directions have an intended start.
+    pub fn new(pattern: Pattern, pace: Pace, slots: usize, ledger: &Ledger) -> Self {
+        for kind in [Kind::Read, Kind::Write, Kind::Trim].into_iter().filter(|kind| pace.intends(*kind)) {
+            ledger.tally(kind).intended_lat.get_or_init(Histogram::default);
+        }
+        Self { pattern, pace, next: None, found: Vec::with_capacity(FOUND), started: 0, wanted: vec![None; slots].into() }
+    }
+}
+
+impl Source for Paced {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.pattern.draw(out)
+    }
+
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        self.found.clear();
+        self.started = 0;
+        for io in next {
+            let due = self.next.take().unwrap_or_else(|| self.pace.due(io, since_begin_ns));
+            if due.at_ns > since_begin_ns {
+                self.next = Some(due);
+                break;
+            }
+            self.found.push(due.intended_ns);
+        }
+        self.found.len()
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        self.next.map(|due| due.at_ns)
+    }
+
+    fn starts(&mut self, slot: u32) {
+        self.wanted[slot as usize] = self.found[self.started];
+        self.started += 1;
+    }
+
+    fn completes(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, ledger: &Ledger) {
+        if let (Some(wanted_ns), Some(intended_lat)) = (self.wanted[slot as usize], ledger.tally(kind).intended_lat.get()) {
+            intended_lat.record(since_begin_ns.saturating_sub(wanted_ns), 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Paced I/Os on a target that takes as long as the test says, by a clock that the target moves.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::buffer::Pool;
+use crate::clock::{Clock, MILLISECOND_NS};
+use crate::engine::Engine;
+use crate::engine::measure::{Loop, Stop};
+use crate::plan::fixture::{resolved, same};
+use crate::report::{DirStats, build::direction};
+
+/// The time, which only sleeping and I/O move.
+#[derive(Clone, Default)]
+struct Hands(Rc<Cell<u64>>);
+
+impl Clock for Hands {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+    fn sleep_until(&self, due_ns: u64) {
+        self.0.set(self.0.get().max(due_ns));
+    }
+}
+
+/// Takes 1 ms for an I/O, and half a second for the tenth.
+struct Stalling {
+    hands: Hands,
+    ios: u64,
+    done: Option<u32>,
+}
+
+impl Engine for Stalling {
+    unsafe fn submit(&mut self, slot: u32, _io: &Io, _buffer: *mut u8) {
+        self.ios += 1;
+        self.hands.0.set(self.hands.0.get() + if self.ios == 10 { 500 } else { 1 } * MILLISECOND_NS);
+        self.done = Some(slot);
+    }
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        self.done.take().map(|slot| (slot, 4096))
+    }
+}
+
+/// What is counted of a job that goes through its 256 blocks.
+fn counted(different: Value) -> DirStats {
+    let (job, ledger, hands) = (resolved(different), Ledger::default(), Hands::default());
+    let (pattern, pace) = (Pattern::new(&job, 0), Pace::new(&job, 0).expect("a limit"));
+    let engine = Stalling { hands: hands.clone(), ios: 0, done: None };
+    let mut work = Loop::new(engine, hands, Paced::new(pattern, pace, 1, &ledger), Pool::new(1, 4096).unwrap(), None, 1);
+    assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
+    direction(&[&ledger.read], 1)
+}
+
+#[test]
+fn a_stall_shows_from_the_intended_start_in_all_that_had_to_wait() {
+    let stats = counted(json!({"rate_iops": same(&json!(100))}));
+    let ms = |ns: u64| ns / MILLISECOND_NS;
+    let (service, intended) = (&stats.lat_ns, stats.intended_lat_ns.as_ref().unwrap());
+    assert_eq!((stats.ios, service.count, intended.count), (256, 256, 256));
+    // One I/O in 256 was slow, and 55 more came late: each of them 9 ms less than the one before.
+    assert_eq!((ms(service.max.unwrap()), ms(service.percentiles["99"])), (500, 1));
+    assert_eq!((ms(intended.max.unwrap()), ms(intended.percentiles["50"])), (500, 1));
+    let late: u64 = (0..56).map(|place| 500 - 9 * place).sum();
+    assert_eq!(intended.mean.unwrap() * 256.0 / MILLISECOND_NS as f64, (late + (256 - 56)) as f64);
+}
+
+#[test]
+fn a_target_that_keeps_up_has_the_same_latency_from_both() {
+    let stats = counted(json!({"rate_iops": same(&json!(100)), "number_ios": 9}));
+    assert_eq!(stats.intended_lat_ns, Some(stats.lat_ns));
+}
+
+#[test]
+fn without_a_rate_nothing_is_intended() {
+    assert_eq!(counted(json!({"thinktime_us": 1000})).intended_lat_ns, None);
+    let writes_only = json!({"thinktime_us": 1000, "rate_iops": {"read": null, "write": 10, "trim": null}});
+    assert_eq!(counted(writes_only).intended_lat_ns, None);
+}
