@@ -52,6 +52,7 @@ impl Cell {
             cell("null-d1", Loop, Nothing, Work { ioengine: Engine::Null, ..HOT }),
             cell("null-d32", Spine, Nothing, Work { ioengine: Engine::Null, iodepth: 32, ..HOT }),
         ];
+        cells.extend(depths("nop", Loop, Nothing, Work { ioengine: Engine::IoUringNop, ..HOT }));
         cells.extend(depths("hot1g", Loop, LARGE, HOT));
         cells.push(cell("hot1g-psync", Loop, LARGE, Work { ioengine: Engine::Psync, ..HOT }));
         cells.extend(

@@ -27,6 +27,8 @@ pub enum Engine {
     Psync,
     /// No I/O.
     Null,
+    /// The ring with entries that do nothing.
+    IoUringNop,
 }
 
 /// A workload.
@@ -81,6 +83,7 @@ impl Engine {
             Self::IoUring => "io_uring",
             Self::Psync => "psync",
             Self::Null => "null",
+            Self::IoUringNop => "io_uring_nop",
         }
     }
 }

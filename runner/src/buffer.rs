@@ -5,15 +5,20 @@
 use std::io;
 use std::ptr::NonNull;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::job::BufferPages;
 
 /// Alignment of every slot in bytes: a page, which is enough for the direct I/O of every device there is.
 pub const SLOT_ALIGNMENT: usize = 4096;
+/// Bytes of a huge page: 2 MiB on x86-64 and, with pages of 4 KiB, on ARM64.
+const HUGE_PAGE: usize = 2 << 20;
 
 /// Equal slots of page-aligned memory.
 #[derive(Debug)]
 pub struct Pool {
     base: NonNull<u8>,
+    length: usize,
     stride: usize,
     slots: usize,
 }
@@ -22,24 +27,52 @@ pub struct Pool {
 unsafe impl Send for Pool {}
 
 impl Pool {
-    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page fault falls into a measurement.
+    /// Maps `slots` slots of at least `bytes` bytes in such pages and touches them all, so that no page fault falls into a
+    /// measurement.
     ///
     /// # Errors
-    /// What mmap(2) says, such as ENOMEM.
-    pub fn new(slots: usize, bytes: usize) -> io::Result<Self> {
+    /// What mmap(2) and madvise(2) say, such as ENOMEM, also where no huge pages are reserved.
+    pub fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         let stride = bytes.max(1).next_multiple_of(SLOT_ALIGNMENT);
-        let length = slots.max(1) * stride;
-        // SAFETY: a new private mapping at an address of the kernel's choice touches no memory that exists.
-        let base = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::POPULATE,
-            )?
+        let slots = slots.max(1);
+        let (length, flags) = match pages {
+            BufferPages::Mmap => (slots * stride, MapFlags::PRIVATE),
+            BufferPages::Thp => ((slots * stride).next_multiple_of(HUGE_PAGE), MapFlags::PRIVATE),
+            BufferPages::Mmaphuge => ((slots * stride).next_multiple_of(HUGE_PAGE), MapFlags::PRIVATE | MapFlags::HUGETLB),
         };
-        let base = NonNull::new(base.cast()).expect("mmap does not return null");
-        Ok(Self { base, stride, slots: slots.max(1) })
+        // SAFETY: a new private mapping at an address of the kernel's choice touches no memory that exists.
+        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)? };
+        let base = NonNull::new(base.cast::<u8>()).expect("mmap does not return null");
+        let pool = Self { base, length, stride, slots };
+        pool.touch(pages)?;
+        Ok(pool)
+    }
+
+    /// Says which pages are wanted, and writes into each.
+    fn touch(&self, pages: BufferPages) -> io::Result<()> {
+        let advice = match pages {
+            // Small ones also where the host gives huge ones unasked: they change the number.
+            BufferPages::Mmap => Some(Advice::LinuxNoHugepage),
+            BufferPages::Thp => Some(Advice::LinuxHugepage),
+            BufferPages::Mmaphuge => None,
+        };
+        let base = self.base.as_ptr();
+        if let Some(advice) = advice {
+            // SAFETY: the advice concerns this mapping only and changes no content.
+            let advised = unsafe { madvise(base.cast(), self.length, advice) };
+            // A kernel without huge pages (EINVAL) has small ones anyway.
+            advised.or_else(|error| if pages == BufferPages::Mmap { Ok(()) } else { Err(error) })?;
+        }
+        for offset in (0..self.length).step_by(SLOT_ALIGNMENT) {
+            // SAFETY: the offset lies inside the mapping, which nobody else knows yet.
+            unsafe { base.add(offset).write_volatile(0) };
+        }
+        Ok(())
+    }
+
+    /// Where the mapping begins, and its bytes.
+    pub fn region(&self) -> (*mut u8, usize) {
+        (self.base.as_ptr(), self.length)
     }
 
     /// Where a slot begins. The slot must exist.
@@ -67,6 +100,6 @@ impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length and nobody holds a pointer into it: the loop leaks the
         // pool when I/O is still in flight.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.slots * self.stride) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }

@@ -14,6 +14,8 @@ pub use tsc::Tsc;
 
 /// Nanoseconds of a second.
 pub const SECOND_NS: u64 = 1_000_000_000;
+/// Nanoseconds of a microsecond.
+pub const MICROSECOND_NS: u64 = 1000;
 /// Nanoseconds of a millisecond.
 pub const MILLISECOND_NS: u64 = 1_000_000;
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::buffer::Pool;
-use crate::clock::{Clock, Monotonic, SECOND_NS, Tsc};
+use crate::clock::{Clock, MICROSECOND_NS, Monotonic, SECOND_NS, Tsc};
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::engine::fresh::Fresh;
@@ -19,8 +19,9 @@ use crate::engine::ledger::Ledger;
 use crate::engine::measure::{IoError, Loop, Source, Stop};
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
-use crate::engine::uring::Uring;
-use crate::job::EngineName;
+use crate::engine::ring::Polling;
+use crate::engine::uring::{Setup, Uring, entries};
+use crate::job::{BufferPages, EngineName};
 use crate::pace::Pace;
 use crate::pattern::{Io, Pattern};
 use crate::plan::ResolvedJob;
@@ -133,15 +134,26 @@ pub struct Broken {
 pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
     let job = &assignment.job;
     let ready = settle(job).and_then(|()| buffers(assignment));
-    let depth = depth(job);
     match (ready, job.ioengine) {
         (Err(broken), _) => Err(miss_the_start(assignment, broken)),
-        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth), pool),
+        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth(job)), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
-        (Ok(pool), EngineName::IoUring) => match Uring::new(&assignment.files, depth) {
-            Ok(engine) => with_data(assignment, engine, pool),
-            Err(error) => Err(miss_the_start(assignment, Broken { doing: "setting up io_uring", error })),
-        },
+        (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, None),
+        (Ok(pool), EngineName::IoUring) if job.fixedbufs => {
+            let buffer = pool.region();
+            with_ring::<entries::Registered>(assignment, pool, Some(buffer))
+        }
+        (Ok(pool), EngineName::IoUring) => with_ring::<entries::Plain>(assignment, pool, None),
+    }
+}
+
+fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, buffer: Option<(*mut u8, usize)>) -> Result<Done, Broken> {
+    let job = &assignment.job;
+    let polling = Polling { device: job.hipri, submissions: job.sqthread_poll };
+    let setup = Setup { buffer, polling, spin_ns: job.spin_us * MICROSECOND_NS };
+    match Uring::<_, N>::new(&assignment.files, depth(job), &setup) {
+        Ok(engine) => with_data(assignment, engine, pool),
+        Err(error) => Err(miss_the_start(assignment, Broken { doing: "setting up io_uring", error })),
     }
 }
 
@@ -173,9 +185,9 @@ fn settle(job: &ResolvedJob) -> Result<(), Broken> {
 
 fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     let job = &assignment.job;
-    let bytes = if job.ioengine == EngineName::Null { 1 } else { job.bs.read.max.max(job.bs.write.max) };
+    let bytes = if job.ioengine.is_null() { 1 } else { job.bs.read.max.max(job.bs.write.max) };
     let mut pool =
-        Pool::new(depth(job) as usize, bytes as usize).map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
+        Pool::new(depth(job) as usize, bytes as usize, job.mem).map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
     if job.rw.writes() {
         let mut data = Data::new(job, assignment.number);
         (0..pool.slots() as u32).for_each(|slot| data.fill(pool.bytes_mut(slot)));
@@ -185,7 +197,7 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
 
 fn with_data<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
     let job = &assignment.job;
-    if job.rw.writes() && job.refill_buffers && job.ioengine != EngineName::Null {
+    if job.rw.writes() && job.refill_buffers && !job.ioengine.is_null() {
         with_pace(assignment, Fresh::new(engine, Data::new(job, assignment.number)), pool)
     } else {
         with_pace(assignment, engine, pool)
@@ -235,13 +247,24 @@ fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, po
     progress.measure.in_flight.set(0);
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
-    let choices = work.choices().into_iter().chain([clock_choice]).collect();
+    let choices = work.choices().into_iter().chain([page_choice(job), clock_choice]).collect();
     Ok(Done { begin_ns: awake_ns, measure_ns, end_ns, stop: failed.map_or(stop?, Stop::Failed), cpu, choices })
 }
 
 /// A moment of the schedule; now, when the run was stopped before it came.
 fn moment(scheduled_ns: &AtomicU64) -> u64 {
     Some(scheduled_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0).unwrap_or_else(|| Monotonic.now_ns())
+}
+
+fn page_choice(job: &ResolvedJob) -> Choice {
+    let (used, reason) = match job.mem {
+        BufferPages::Mmap => (false, "mem=mmap: I/O buffers lie in small pages, as most programs' do"),
+        BufferPages::Thp => {
+            (true, "mem=thp: I/O buffers lie in huge pages as far as the kernel had some; requests have fewer segments")
+        }
+        BufferPages::Mmaphuge => (true, "mem=mmaphuge: I/O buffers lie in reserved huge pages; requests have fewer segments"),
+    };
+    Choice { name: "huge_pages".into(), used, reason: reason.into() }
 }
 
 fn clock_choice(clock: &Tsc) -> Choice {

@@ -9,7 +9,7 @@ pub mod ledger;
 pub mod measure;
 pub mod null;
 pub mod psync;
-mod ring;
+pub mod ring;
 pub mod uring;
 
 use std::io;

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 pub use parse::{RunAsk, parse_run};
 pub use value::{
-    Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros, PerDirection,
-    Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
+    BufferPages, Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros,
+    PerDirection, Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
 };
 
 /// One option as documented: what the form, the schema and the handbook tell about it.
@@ -119,8 +119,18 @@ options! {
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Clones of this job that run at the same time.
         numjobs: u32 = "1",
-        /// The system interface: io_uring, psync, or null (no I/O at all, to measure the runner).
+        /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
         ioengine: EngineName = "io_uring",
+        /// Register the I/O buffers with io_uring: the kernel does not look up their pages at each I/O.
+        fixedbufs: Flag = "0",
+        /// Poll the device for completions instead of waiting for interrupts; takes direct I/O and a device with poll queues.
+        hipri: Flag = "0",
+        /// A thread of the kernel takes the submissions; it costs a processor.
+        sqthread_poll: Flag = "0",
+        /// Look for completions this long before going to sleep; it costs a processor. A bare number is microseconds.
+        spin: Micros = "0",
+        /// Pages of the I/O buffers: mmap (small ones), thp (the kernel's huge ones, where it has some) or mmaphuge (reserved huge ones).
+        mem ["iomem"]: BufferPages = "mmap",
         /// What to do where io_uring is not allowed: none (fail, and say why) or psync.
         ioengine_fallback: Fallback = "none",
     }

@@ -27,8 +27,8 @@ impl Contender for Fio {
         if self.tuning.is_some() { "fio tuned" } else { "fio" }.into()
     }
 
-    fn can(&self, _work: &Work, _length: Length) -> bool {
-        true
+    fn can(&self, work: &Work, _length: Length) -> bool {
+        work.ioengine != Engine::IoUringNop
     }
 
     fn repeats(&self) -> bool {

@@ -58,7 +58,7 @@ impl Runner {
             "direct": u8::from(work.direct), "numjobs": work.numjobs, "norandommap": u8::from(self.norandommap), "invalidate": 0,
         });
         match work.ioengine {
-            Engine::Null => job["size"] = json!("1g"),
+            Engine::Null | Engine::IoUringNop => job["size"] = json!("1g"),
             Engine::IoUring | Engine::Psync => job["filename"] = json!(path),
         }
         if work.rw == Rw::RandReadWrite {

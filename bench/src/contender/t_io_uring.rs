@@ -54,9 +54,14 @@ impl Contender for TIoUring {
             ('n', work.numjobs),
             ('R', random),
             ('S', sync),
+            ('N', u32::from(work.ioengine == Engine::IoUringNop)),
             ('r', seconds),
         ];
-        let args = flags.iter().map(|(flag, value)| format!("-{flag}{value}")).chain([path.to_owned()]).collect();
+        let args = flags
+            .iter()
+            .map(|(flag, value)| format!("-{flag}{value}"))
+            .chain(Some(path.to_owned()).filter(|path| !path.is_empty()))
+            .collect();
         Invocation { program: self.path.clone(), args, input: None }
     }
 

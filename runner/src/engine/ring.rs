@@ -30,6 +30,9 @@ pub trait Ring {
     /// What io_uring_enter(2) says.
     fn enter(&mut self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()>;
 
+    /// Completions that the last `enter` found and that were not taken out.
+    fn ready(&self) -> usize;
+
     /// Takes out a completion that the last `enter` found: user data and result.
     fn pop(&mut self) -> Option<(u64, i32)>;
 }
@@ -40,8 +43,24 @@ pub struct KernelRing {
     submission: SubmissionQueue<'static>,
     completion: CompletionQueue<'static>,
     submitter: Submitter<'static>,
+    /// Whether a thread of the kernel takes the entries.
+    taken_for_us: bool,
+    /// With such a thread: entries pushed since the last call.
+    pushed: usize,
     _owner: Owner,
 }
+
+/// How the kernel and we meet.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Polling {
+    /// The device is polled for completions (IOPOLL).
+    pub device: bool,
+    /// A thread of the kernel polls for submissions (SQPOLL).
+    pub submissions: bool,
+}
+
+/// How long that thread looks for submissions before it sleeps, in ms: the gaps of a benchmark are far shorter.
+const SQPOLL_IDLE_MS: u32 = 100;
 
 /// What kernels may not know; EINVAL says so.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,25 +77,27 @@ pub enum Features {
 struct Owner(NonNull<IoUring>);
 
 impl KernelRing {
-    /// A ring of so many entries with as many features as the kernel knows. To be made by the thread that uses it.
+    /// A ring of so many entries with as many features as the kernel knows and `polling` allows. To be made by the thread
+    /// that uses it.
     ///
     /// # Errors
     /// What io_uring_setup(2) says.
-    pub fn new(entries: u32) -> io::Result<(Self, Features)> {
-        for features in [Features::All, Features::Deferred] {
-            match build(entries, features) {
+    pub fn new(entries: u32, polling: Polling) -> io::Result<(Self, Features)> {
+        let known = [Features::All, Features::Deferred].into_iter().filter(|_| !polling.submissions);
+        for features in known {
+            match build(entries, features, polling) {
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
-                made => return Ok((Self::around(made?), features)),
+                made => return Ok((Self::around(made?, polling), features)),
             }
         }
-        Ok((Self::around(build(entries, Features::Plain)?), Features::Plain))
+        Ok((Self::around(build(entries, Features::Plain, polling)?, polling), Features::Plain))
     }
 
-    fn around(ring: IoUring) -> Self {
+    fn around(ring: IoUring, polling: Polling) -> Self {
         let owner = Owner(NonNull::from(Box::leak(Box::new(ring))));
         // SAFETY: the box lives until `owner` is dropped, which is after the three parts, and nobody else refers to it.
         let (submitter, submission, completion) = unsafe { &mut *owner.0.as_ptr() }.split();
-        Self { submission, completion, submitter, _owner: owner }
+        Self { submission, completion, submitter, taken_for_us: polling.submissions, pushed: 0, _owner: owner }
     }
 
     /// Registers the files, so that `Fixed(n)` is the nth of them.
@@ -85,6 +106,19 @@ impl KernelRing {
     /// What io_uring_register(2) says.
     pub fn register_files(&mut self, files: &[std::os::fd::RawFd]) -> io::Result<()> {
         self.submitter.register_files(files)
+    }
+
+    /// Registers a piece of memory as the buffer with the number 0.
+    ///
+    /// # Errors
+    /// What io_uring_register(2) says: ENOMEM beyond RLIMIT_MEMLOCK, EFAULT beyond 1 GiB.
+    ///
+    /// # Safety
+    /// The memory must stay mapped as long as I/Os use it.
+    pub unsafe fn register_buffer(&mut self, base: *mut u8, bytes: usize) -> io::Result<()> {
+        let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
+        // SAFETY: the caller keeps the memory mapped.
+        unsafe { self.submitter.register_buffers(&[buffer]) }
     }
 
     /// Registers the ring's own descriptor; tells whether the kernel could (5.18).
@@ -97,7 +131,14 @@ impl KernelRing {
     #[inline]
     fn call(&self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         let queued = self.submission.len() as u32;
-        let flags = if finish { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
+        let mut flags = if finish { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
+        if self.taken_for_us {
+            if self.submission.need_wakeup() {
+                flags |= EnterFlags::SQ_WAKEUP;
+            } else if at_least == 0 {
+                return Ok(());
+            }
+        }
         let Some(ns) = timeout_ns else {
             // SAFETY: no argument is passed, and every entry's memory is valid (`push`).
             return unsafe { self.submitter.enter::<libc::sigset_t>(queued, at_least, flags.bits(), None) }.map(drop);
@@ -109,8 +150,14 @@ impl KernelRing {
     }
 }
 
-fn build(entries: u32, features: Features) -> io::Result<IoUring> {
+fn build(entries: u32, features: Features, polling: Polling) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
+    if polling.device {
+        builder.setup_iopoll();
+    }
+    if polling.submissions {
+        builder.setup_sqpoll(SQPOLL_IDLE_MS);
+    }
     if features != Features::Plain {
         builder.setup_single_issuer().setup_defer_taskrun();
     }
@@ -125,11 +172,12 @@ impl Ring for KernelRing {
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller keeps what the entry points to valid.
         unsafe { self.submission.push(entry) }.expect("one entry per slot");
+        self.pushed += usize::from(self.taken_for_us);
     }
 
     #[inline]
     fn queued(&self) -> usize {
-        self.submission.len()
+        if self.taken_for_us { self.pushed } else { self.submission.len() }
     }
 
     #[inline]
@@ -138,9 +186,14 @@ impl Ring for KernelRing {
         self.submission.sync();
         self.completion.sync();
         let result = self.call(finish, at_least, timeout_ns);
+        self.pushed = 0;
         self.submission.sync();
         self.completion.sync();
         result
+    }
+
+    fn ready(&self) -> usize {
+        self.completion.len()
     }
 
     #[inline]

@@ -6,23 +6,39 @@
 //! context (DEFER_TASKRUN) where the kernel can; files and the ring itself are registered, which saves a lookup each.
 
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{opcode, squeue};
 
-use super::ring::{Features, KernelRing, Ring};
+use super::ring::{KernelRing, Polling, Ring};
 use super::{Engine, psync};
+use crate::clock::{Clock, Monotonic};
 use crate::pattern::{Io, Kind};
 use crate::report::Choice;
+use entries::Entries;
 use turns::Turns;
 
 /// The most entries of a ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
 pub const MAX_ENTRIES: u32 = 32_768;
 
+/// What a job chose of the ring.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup {
+    /// Memory to register as buffer: where it begins, and its bytes. For [`entries::Registered`].
+    pub buffer: Option<(*mut u8, usize)>,
+    /// Who polls.
+    pub polling: Polling,
+    /// How long to look for completions before going to sleep, in ns.
+    pub spin_ns: u64,
+}
+
 /// Does I/O through a ring.
-pub struct Uring<R> {
+pub struct Uring<R, N> {
     ring: R,
+    entries: PhantomData<N>,
+    spin_ns: u64,
     files: Vec<RawFd>,
     /// Entries that have no completion yet.
     pending: usize,
@@ -32,25 +48,33 @@ pub struct Uring<R> {
     choices: Vec<Choice>,
 }
 
-impl Uring<KernelRing> {
+impl<N: Entries> Uring<KernelRing, N> {
     /// A ring for `slots` I/Os on these files, which must stay open as long as it lives. To be made by the thread that
     /// will use it.
     ///
     /// # Errors
     /// What io_uring_setup(2) or io_uring_register(2) says.
-    pub fn new(files: &[OwnedFd], slots: u32) -> io::Result<Self> {
-        let (mut ring, features) = KernelRing::new(slots.clamp(1, MAX_ENTRIES))?;
+    pub fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
+        let (mut ring, features) = KernelRing::new(slots.clamp(1, MAX_ENTRIES), setup.polling)?;
+        if let Some((base, bytes)) = setup.buffer {
+            // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
+            unsafe { ring.register_buffer(base, bytes) }.map_err(|error| {
+                io::Error::new(error.kind(), format!("registering the buffers: {error}; ulimit -l bounds them, and 1 GiB does"))
+            })?;
+        }
         let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         ring.register_files(&files)?;
         let registered_ring = ring.register_ring();
-        Ok(Self { choices: choices(features, registered_ring), ..Self::around(ring, files, slots) })
+        let choices = choices::all(features, registered_ring, setup);
+        Ok(Self { choices, ..Self::around(ring, files, slots, setup) })
     }
 }
 
-impl<R: Ring> Uring<R> {
-    fn around(ring: R, files: Vec<RawFd>, slots: u32) -> Self {
+impl<R: Ring, N: Entries> Uring<R, N> {
+    fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
-        Self { ring, files, pending: 0, done, turns: Turns::new(slots), choices: Vec::new() }
+        let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
+        Self { ring, entries: PhantomData, spin_ns, files, pending: 0, done, turns, choices: Vec::new() }
     }
 
     #[cold]
@@ -63,6 +87,19 @@ impl<R: Ring> Uring<R> {
         unsafe { self.push(slot, opcode::Fsync::new(Fixed(u32::from(io.target))).flags(flags).build()) }
     }
 
+    /// Looks for completions without sleeping; tells whether there are enough, or none are to be waited for any longer.
+    #[cold]
+    fn spin(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<bool> {
+        let end_ns = Monotonic.now_ns() + self.spin_ns.min(timeout_ns.unwrap_or(u64::MAX));
+        while Monotonic.now_ns() < end_ns {
+            look_again(self.ring.enter(true, 0, None))?;
+            if self.ring.ready() >= at_least as usize {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// # Safety
     /// As [`Ring::push`]. There are as many entries as slots, and a slot has at most one I/O, so there is room.
     #[inline(always)]
@@ -73,38 +110,15 @@ impl<R: Ring> Uring<R> {
     }
 }
 
-fn choices(features: Features, registered_ring: bool) -> Vec<Choice> {
-    let choice = |name: &str, used: bool, yes: &str, no: &str| Choice {
-        name: name.into(),
-        used,
-        reason: if used { yes } else { no }.into(),
-    };
-    let (deferred, all) = (features != Features::Plain, features == Features::All);
-    let old = "this kernel does not know it (before 6.1)";
-    vec![
-        choice("registered_files", true, "saves the kernel a reference and a lookup per I/O", ""),
-        choice("single_issuer", deferred, "one thread submits, so the kernel need not lock", old),
-        choice("deferred_task_work", deferred, "completions do not interrupt the submitter", old),
-        choice("no_sq_array", all, "the kernel takes entries as they lie", "this kernel does not know it (before 6.6)"),
-        choice(
-            "registered_ring",
-            registered_ring,
-            "saves the kernel a lookup per system call",
-            "this kernel does not know it (before 5.18)",
-        ),
-    ]
-}
-
-impl<R: Ring> Engine for Uring<R> {
+impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        let file = Fixed(u32::from(io.target));
         // Each kind is pushed by itself: an entry that came from one of several places would be copied twice.
         // SAFETY: the caller keeps the buffer valid until the slot is reaped, and the files are registered.
         unsafe {
             match io.kind {
-                Kind::Read => self.push(slot, opcode::Read::new(file, buffer, io.len).offset(io.offset).build()),
-                Kind::Write => self.push(slot, opcode::Write::new(file, buffer, io.len).offset(io.offset).build()),
+                Kind::Read => self.push(slot, N::read(io, buffer)),
+                Kind::Write => self.push(slot, N::write(io, buffer)),
                 _ => self.submit_rare(slot, io),
             }
         }
@@ -136,12 +150,10 @@ impl<R: Ring> Engine for Uring<R> {
             return Ok(());
         }
         let at_least = if self.turns.drain() { self.pending as u32 } else { at_least };
-        match self.ring.enter(true, at_least, timeout_ns) {
-            Ok(()) => Ok(()),
-            // A signal, the timeout, or a full completion ring: the loop looks at what there is.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)) => Ok(()),
-            Err(error) => Err(error),
+        if self.spin_ns > 0 && self.spin(at_least, timeout_ns)? {
+            return Ok(());
         }
+        look_again(self.ring.enter(true, at_least, timeout_ns))
     }
 
     fn choices(&self) -> Vec<Choice> {
@@ -157,6 +169,16 @@ impl<R: Ring> Engine for Uring<R> {
     }
 }
 
+/// A signal, the timeout, or a full completion ring: the loop looks at what there is.
+fn look_again(entered: io::Result<()>) -> io::Result<()> {
+    match entered {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)) => Ok(()),
+        entered => entered,
+    }
+}
+
+mod choices;
+pub mod entries;
 #[cfg(test)]
 mod shim;
 #[cfg(test)]

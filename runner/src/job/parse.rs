@@ -34,7 +34,7 @@ const NOT_BUILT: &[(&str, &str)] = &[
 ];
 const NOT_BUILT_ELSE: &str = "description lockfile filename_format unique_filename opendir bs_unaligned bs_is_seq_rand ignore_error \
     rw_sequencer serialize_overlap io_submit_mode fill_device offset_align random_generator allrandrepeat file_service_type openfiles \
-    write_barrier sync_file_range atomic verify_only clocksource mem iomem verify do_verify verify_interval verify_offset verify_pattern \
+    write_barrier sync_file_range atomic verify_only clocksource verify do_verify verify_interval verify_offset verify_pattern \
     verify_fatal verify_dump verify_async verify_backlog verify_backlog_batch experimental_verify verify_state_load verify_state_save \
     trim_percentage trim_verify_zero trim_backlog trim_backlog_batch write_iolog read_iolog replay_no_stall replay_redirect replay_scale \
     replay_align replay_time_scale replay_skip ioscheduler zonemode zonesize zonecapacity zonerange zoneskip lockmem prio prioclass \
@@ -46,7 +46,7 @@ const NOT_BUILT_ELSE: &str = "description lockfile filename_format unique_filena
     dedupe_working_set_percentage dedupe_global clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures \
     disk_util gtod_reduce disable_lat disable_clat disable_slat disable_bw_measurement gtod_cpu unified_rw_reporting continue_on_error \
     error_dump profile cgroup cgroup_nodelete cgroup_weight uid gid kb_base unit_base flow flow_id flow_sleep steadystate \
-    steadystate_duration steadystate_ramp_time registerfiles fixedbufs hipri sqthread_poll sqthread_poll_cpu nonvectored uncached nowait";
+    steadystate_duration steadystate_ramp_time registerfiles sqthread_poll_cpu nonvectored uncached nowait";
 
 /// A run as asked: one or more jobs that start together.
 #[derive(Clone, Debug, PartialEq)]

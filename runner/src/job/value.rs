@@ -442,10 +442,10 @@ impl FioValue for CpuList {
 }
 
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident, $kind:literal { $( #[doc = $help:literal] $variant:ident = $word:literal $(| $other:literal)* ),+ $(,)? }) => {
+    ($(#[$meta:meta])* $name:ident, $kind:literal { $( #[doc = $help:literal] $(#[$mark:meta])* $variant:ident = $word:literal $(| $other:literal)* ),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-        pub enum $name { $( #[doc = $help] #[serde(rename = $word)] $variant ),+ }
+        pub enum $name { $( #[doc = $help] $(#[$mark])* #[serde(rename = $word)] $variant ),+ }
         // Written out: the derived schema would name the variants, not the words, which come through a macro.
         impl ToSchema for $name {
             fn name() -> std::borrow::Cow<'static, str> {
@@ -485,6 +485,34 @@ words! {
         Psync = "psync",
         /// No I/O at all.
         Null = "null",
+        /// Entries of a ring that do nothing.
+        IoUringNop = "io_uring_nop",
+    }
+}
+
+impl EngineName {
+    /// Whether it touches no target.
+    pub fn is_null(self) -> bool {
+        matches!(self, Self::Null | Self::IoUringNop)
+    }
+
+    /// Whether it works through a ring.
+    pub fn has_ring(self) -> bool {
+        matches!(self, Self::IoUring | Self::IoUringNop)
+    }
+}
+
+words! {
+    /// Pages of the I/O buffers.
+    #[derive(Default)]
+    BufferPages, "buffer pages" {
+        /// Small pages.
+        #[default]
+        Mmap = "mmap" | "malloc",
+        /// Huge pages, as far as the kernel has some (MADV_HUGEPAGE).
+        Thp = "thp",
+        /// Huge pages that the administrator reserved (MAP_HUGETLB).
+        Mmaphuge = "mmaphuge",
     }
 }
 words! {

@@ -42,13 +42,13 @@ impl<'a> Asked<'a> {
 
     /// Whether nothing is touched at all.
     pub fn is_null(&self) -> bool {
-        self.engine == EngineName::Null
+        self.engine.is_null()
     }
 }
 
 fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
     let asked = said!(job, ioengine);
-    let Some((reason, remedy)) = host.io_uring_refused().filter(|_| asked == EngineName::IoUring) else {
+    let Some((reason, remedy)) = host.io_uring_refused().filter(|_| asked.has_ring()) else {
         return asked;
     };
     if said!(job, ioengine_fallback) == Fallback::Psync {
@@ -62,7 +62,7 @@ fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
 }
 
 fn direct(job: &Job, engine: EngineName, notes: &mut Notes) -> bool {
-    if job.direct.is_none() && engine != EngineName::Null {
+    if job.direct.is_none() && !engine.is_null() {
         let remedy = "Write direct=1 to go past the page cache (O_DIRECT), or direct=0 to go through it.";
         notes.invalid("direct_not_said", "direct", "Whether the page cache takes part must be said: there is no default.", remedy);
     }

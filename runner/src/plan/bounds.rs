@@ -10,6 +10,8 @@ use crate::job::{Job, PerDirection};
 const MAX_IODEPTH: u32 = 32_768;
 /// Priorities that the kernel knows: nice(2).
 const NICE: std::ops::RangeInclusive<i32> = -20..=19;
+/// The longest spin in µs: within a second a run must stop.
+const MAX_SPIN_US: u64 = 1_000_000;
 
 /// The largest whole number that every reader of JSON keeps exact.
 pub(super) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
@@ -19,6 +21,7 @@ pub(super) fn check(asked: &Asked, host: &dyn HostView, notes: &mut Notes) {
     check_counts(asked.job, notes);
     check_time(asked.job, notes);
     check_rates(asked.job, notes);
+    check_polling(asked, notes);
     check_host(asked.job, host, notes);
 }
 
@@ -67,6 +70,17 @@ fn check_rates(job: &Job, notes: &mut Notes) {
     if is_limited(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))) && is_limited(job.rate_iops) {
         let sentence = "rate and rate_iops both say how fast the job may go.";
         notes.invalid("rate_said_twice", "rate_iops", sentence, "Keep the one that is meant.");
+    }
+}
+
+fn check_polling(asked: &Asked, notes: &mut Notes) {
+    if said!(asked.job, hipri).0 && !asked.direct && !asked.is_null() {
+        let sentence = "hipri polls the device, and through the page cache no I/O waits for it.";
+        notes.invalid("hipri_needs_direct", "hipri", sentence, "Write direct=1, or leave hipri out.");
+    }
+    if said!(asked.job, spin).0 > MAX_SPIN_US {
+        let sentence = format!("spin={} is more than a second.", said!(asked.job, spin).0);
+        notes.invalid("out_of_range", "spin", sentence, "Write at most 1s; a bare number is microseconds.");
     }
 }
 

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::job::{Distribution, EngineName, Fadvise, Fallocate, PerDirection, RateProcess, RwKind, SplitEntry, SyncMode};
+use crate::job::{
+    BufferPages, Distribution, EngineName, Fadvise, Fallocate, PerDirection, RateProcess, RwKind, SplitEntry, SyncMode,
+};
 
 /// The plain name of a job's path to the device.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
@@ -111,6 +113,21 @@ pub struct ResolvedJob {
     pub iodepth_batch_submit: Option<u32>,
     /// I/Os to wait for before new ones; null lets the engine choose.
     pub iodepth_batch_complete_min: Option<u32>,
+    /// Whether the I/O buffers are registered with the ring.
+    #[serde(default)]
+    pub fixedbufs: bool,
+    /// Whether the device is polled for completions.
+    #[serde(default)]
+    pub hipri: bool,
+    /// Whether a thread of the kernel takes the submissions.
+    #[serde(default)]
+    pub sqthread_poll: bool,
+    /// Looking for completions before going to sleep, in µs.
+    #[serde(default)]
+    pub spin_us: u64,
+    /// Pages of the I/O buffers.
+    #[serde(default)]
+    pub mem: BufferPages,
     /// Clones.
     pub numjobs: u32,
     /// Past the page cache.

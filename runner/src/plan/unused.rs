@@ -20,6 +20,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
     let (random, writes, mixed) = (rw.is_random(), rw.writes(), resolved.rwmixread.is_some());
     let (files, null) = (matches!(resolved.mode, Mode::Buffered | Mode::Direct), resolved.mode == Mode::Null);
     let on = |flag: Option<crate::job::Flag>| flag.is_some_and(|flag| flag.0);
+    let ring = resolved.ioengine.has_ring();
     let sequential = "offsets are counted up, not drawn";
     let no_writes = "the job does not write";
     let no_file = "the target is no file";
@@ -60,21 +61,15 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         (
             "ioengine_fallback",
             job.ioengine_fallback.is_some(),
-            job.ioengine.is_none_or(|engine| engine == EngineName::IoUring),
+            job.ioengine.is_none_or(EngineName::has_ring),
             "only io_uring has one",
         ),
-        (
-            "iodepth_batch_submit",
-            job.iodepth_batch_submit.is_some(),
-            resolved.ioengine == EngineName::IoUring,
-            "only io_uring submits in batches",
-        ),
-        (
-            "iodepth_batch_complete_min",
-            job.iodepth_batch_complete_min.is_some(),
-            resolved.ioengine == EngineName::IoUring,
-            "only io_uring reaps in batches",
-        ),
+        ("iodepth_batch_submit", job.iodepth_batch_submit.is_some(), ring, "only io_uring submits in batches"),
+        ("iodepth_batch_complete_min", job.iodepth_batch_complete_min.is_some(), ring, "only io_uring reaps in batches"),
+        ("fixedbufs", resolved.fixedbufs, ring, "only a ring has registered buffers"),
+        ("hipri", resolved.hipri, ring, "only a ring is polled"),
+        ("sqthread_poll", resolved.sqthread_poll, ring, "only a ring has such a thread"),
+        ("spin", resolved.spin_us > 0, ring, "only a ring is waited for"),
     ]
     .into_iter()
     .filter(|(_, said, used, _)| *said && !*used)

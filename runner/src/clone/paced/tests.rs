@@ -11,6 +11,7 @@ use crate::buffer::Pool;
 use crate::clock::{Clock, MILLISECOND_NS};
 use crate::engine::Engine;
 use crate::engine::measure::{Loop, Stop};
+use crate::job::BufferPages;
 use crate::plan::fixture::{resolved, same};
 use crate::report::{DirStats, build::direction};
 
@@ -50,7 +51,8 @@ fn counted(different: Value) -> DirStats {
     let (job, ledger, hands) = (resolved(different), Ledger::default(), Hands::default());
     let (pattern, pace) = (Pattern::new(&job, 0), Pace::new(&job, 0).expect("a limit"));
     let engine = Stalling { hands: hands.clone(), ios: 0, done: None };
-    let mut work = Loop::new(engine, hands, Paced::new(pattern, pace, 1, &ledger), Pool::new(1, 4096).unwrap(), None, 1);
+    let mut work =
+        Loop::new(engine, hands, Paced::new(pattern, pace, 1, &ledger), Pool::new(1, 4096, BufferPages::Mmap).unwrap(), None, 1);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
     direction(&[&ledger.read], 1)
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::clock::Virtual;
 use crate::engine::null::Null;
+use crate::job::BufferPages;
 
 /// Reads of 4 KiB, `left` of them, each due `gap_ns` after the last.
 struct Reads {
@@ -92,7 +93,7 @@ fn after_a_full_depth_nothing_is_submitted_until_as_many_are_complete_as_asked()
         let (ledger, engine) = (Ledger::default(), OneByOne::default());
         let seen = engine.seen.clone();
         let clock = Virtual::stepping(10);
-        let mut work = Loop::new(engine, clock, reads(100), Pool::new(8, 4096).unwrap(), None, complete_min);
+        let mut work = Loop::new(engine, clock, reads(100), Pool::new(8, 4096, BufferPages::Mmap).unwrap(), None, complete_min);
         assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
         assert_eq!(ledger.read.ios.get(), 100);
         assert!(seen.borrow().iter().all(|&in_flight| in_flight == want), "{complete_min}: {seen:?}");
@@ -100,7 +101,7 @@ fn after_a_full_depth_nothing_is_submitted_until_as_many_are_complete_as_asked()
 }
 
 fn looping<E: Engine>(engine: E, depth: usize, source: Reads, step_ns: u64) -> Loop<E, Virtual, Reads> {
-    Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096).unwrap(), None, 1)
+    Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1)
 }
 
 fn reads(left: usize) -> Reads {

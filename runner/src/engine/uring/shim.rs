@@ -12,10 +12,12 @@ use io_uring::squeue;
 use super::super::ledger::Ledger;
 use super::super::measure::{IoError, Loop, Stop};
 use super::super::ring::Ring;
-use super::Uring;
+use super::entries::Plain;
 use super::tests::{List, blocks};
+use super::{Setup, Uring};
 use crate::buffer::Pool;
 use crate::clock::Virtual;
+use crate::job::BufferPages;
 use crate::pattern::{Io, Kind};
 
 /// What one enter does.
@@ -65,6 +67,10 @@ impl Ring for Shim {
         Ok(())
     }
 
+    fn ready(&self) -> usize {
+        self.completed.len()
+    }
+
     fn pop(&mut self) -> Option<(u64, i32)> {
         self.completed.pop_front()
     }
@@ -77,7 +83,7 @@ struct Outcome {
     enters: usize,
 }
 
-type Work = Loop<Uring<Shim>, Virtual, List>;
+type Work = Loop<Uring<Shim, Plain>, Virtual, List>;
 
 fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, Rc<Cell<usize>>) {
     let enters = Rc::new(Cell::new(0));
@@ -90,8 +96,8 @@ fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, 
         enters: enters.clone(),
     };
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
-    let engine = Uring::around(shim, Vec::new(), depth as u32);
-    let pool = Pool::new(depth, 4096).unwrap();
+    let engine = Uring::around(shim, Vec::new(), depth as u32, &Setup::default());
+    let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
     (Loop::new(engine, Virtual::stepping(10), List(ios.into_iter()), pool, None, 1), enters)
 }
 

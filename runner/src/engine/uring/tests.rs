@@ -8,9 +8,11 @@ use std::sync::atomic::AtomicU64;
 use super::super::ledger::Ledger;
 use super::super::measure::{IoError, Loop, Source, Stop};
 use super::super::psync::Psync;
+use super::entries::{Nop, Plain, Registered};
 use super::*;
 use crate::buffer::Pool;
 use crate::clock::{Clock, Monotonic};
+use crate::job::BufferPages;
 
 /// A list of I/Os, all due at once.
 pub struct List(pub std::vec::IntoIter<Io>);
@@ -36,7 +38,7 @@ fn check<E: Engine>(make: impl Fn(&[OwnedFd]) -> E, content: &[u8], ios: Vec<Io>
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();
     let files: Vec<OwnedFd> = vec![OpenOptions::new().read(true).write(true).open(file.path()).unwrap().into()];
-    let mut pool = Pool::new(depth, 4096).unwrap();
+    let mut pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
     (0..depth as u32).for_each(|slot| pool.bytes_mut(slot).fill(0xA5));
     let ledger = Ledger::default();
     let mut work = Loop::new(make(&files), Monotonic, List(ios.into_iter()), pool, None, 1);
@@ -47,8 +49,50 @@ fn check<E: Engine>(make: impl Fn(&[OwnedFd]) -> E, content: &[u8], ios: Vec<Io>
     (ledger, stop, after)
 }
 
-fn uring(files: &[OwnedFd]) -> Uring<KernelRing> {
-    Uring::new(files, 64).unwrap()
+fn uring(files: &[OwnedFd]) -> Uring<KernelRing, Plain> {
+    Uring::new(files, 64, &Setup::default()).unwrap()
+}
+
+/// Writes and syncs 100 blocks with a ring of this setup, and compares what arrived.
+fn writes_arrive(setup: Setup) {
+    let ios: Vec<Io> = blocks(Kind::Write, 100).chain([Io { offset: 0, len: 0, target: 0, kind: Kind::Sync }]).collect();
+    let (ledger, stop, after) = check(|files| Uring::<_, Plain>::new(files, 8, &setup).unwrap(), &[], ios, 8);
+    assert_eq!((stop, ledger.write.ios.get(), ledger.sync.ios.get()), (Stop::Finished, 100, 1));
+    assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
+}
+
+#[test]
+fn with_a_thread_that_submits_and_spinning_writes_arrive_too() {
+    writes_arrive(Setup { polling: Polling { submissions: true, device: false }, ..Setup::default() });
+    writes_arrive(Setup { spin_ns: 50_000, ..Setup::default() });
+}
+
+#[test]
+fn registered_buffers_hold_what_is_written() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let files: Vec<OwnedFd> = vec![OpenOptions::new().write(true).open(file.path()).unwrap().into()];
+    let mut pool = Pool::new(8, 4096, BufferPages::Thp).unwrap();
+    (0..8).for_each(|slot| pool.bytes_mut(slot).fill(0x5A));
+    let setup = Setup { buffer: Some(pool.region()), ..Setup::default() };
+    let engine = Uring::<_, Registered>::new(&files, 8, &setup).unwrap();
+    let source = List(blocks(Kind::Write, 64).collect::<Vec<_>>().into_iter());
+    let ledger = Ledger::default();
+    let mut work = Loop::new(engine, Monotonic, source, pool, None, 1);
+    assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
+    let mut after = Vec::new();
+    file.read_to_end(&mut after).unwrap();
+    assert!(after.len() == 64 * 4096 && after.iter().all(|&byte| byte == 0x5A));
+}
+
+#[test]
+fn entries_that_do_nothing_are_counted_like_others() {
+    for device in [false, true] {
+        let setup = Setup { polling: Polling { device, submissions: false }, ..Setup::default() };
+        let ios = blocks(Kind::Read, 100).chain(blocks(Kind::Write, 50)).collect();
+        let (ledger, stop, after) = check(|files| Uring::<_, Nop>::new(files, 16, &setup).unwrap(), &[7; 4096], ios, 16);
+        assert_eq!((stop, ledger.read.ios.get(), ledger.write.bytes.get()), (Stop::Finished, 100, 50 * 4096));
+        assert_eq!(after, [7; 4096], "nothing was touched");
+    }
 }
 
 #[test]
@@ -95,7 +139,8 @@ fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
     let late = Io { offset: 0, len: 4096, target: 1, kind: Kind::Write };
     let ios: Vec<Io> = std::iter::once(late).chain(blocks(Kind::Read, 1).cycle().take(8_000_000)).collect();
     let ledger = Ledger::default();
-    let mut work = Loop::new(uring(&files), Monotonic, List(ios.into_iter()), Pool::new(4, 4096).unwrap(), None, 1);
+    let mut work =
+        Loop::new(uring(&files), Monotonic, List(ios.into_iter()), Pool::new(4, 4096, BufferPages::Mmap).unwrap(), None, 1);
     let until_ns = AtomicU64::new(Monotonic.now_ns() + 300_000_000);
     std::thread::scope(|scope| {
         scope.spawn(move || {

@@ -31,6 +31,13 @@ fn the_page_cache_must_be_chosen() {
 }
 
 #[test]
+fn polling_needs_something_to_poll() {
+    check(json!({"filename": "full", "direct": 0, "hipri": 1}), "hipri_needs_direct", "hipri", "direct=1");
+    check(json!({"filename": "full", "direct": 1, "spin": "2s"}), "out_of_range", "spin", "at most 1s");
+    assert!(plan(json!({"ioengine": "io_uring_nop", "hipri": 1, "size": "1m"})).refusals.is_empty());
+}
+
+#[test]
 fn places_that_are_no_targets() {
     let at = |filename: &str, rw: &str| json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0});
     check(at("/dev/vdz", "read"), "missing_device", "filename", "none is ever created");
