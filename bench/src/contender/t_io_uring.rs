@@ -57,11 +57,9 @@ impl Contender for TIoUring {
             ('N', u32::from(work.ioengine == Engine::IoUringNop)),
             ('r', seconds),
         ];
-        let args = flags
-            .iter()
-            .map(|(flag, value)| format!("-{flag}{value}"))
-            .chain(Some(path.to_owned()).filter(|path| !path.is_empty()))
-            .collect();
+        // It takes a regular file even where it does no I/O on it.
+        let file = if path.is_empty() { "/proc/self/exe" } else { path };
+        let args = flags.iter().map(|(flag, value)| format!("-{flag}{value}")).chain([file.to_owned()]).collect();
         Invocation { program: self.path.clone(), args, input: None }
     }
 

@@ -11,6 +11,9 @@ use super::{Target, need_root, system};
 use crate::work::Work;
 
 const CONTROL: &str = "/sys/class/zram-control";
+/// Tries to remove a device, each after a longer pause: 4.5 s in all.
+const REMOVE_TRIES: u32 = 10;
+const REMOVE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// A zram device; removed when dropped.
 pub struct ZramDevice {
@@ -59,8 +62,15 @@ impl Target for ZramDevice {
 
 impl Drop for ZramDevice {
     fn drop(&mut self) {
-        let _ = self.set("reset", "1");
-        let _ = fs::write(format!("{CONTROL}/hot_remove"), &self.number);
+        // Whoever probes new devices (udev, blkid) may hold it for a moment.
+        let removed = (0..REMOVE_TRIES).find_map(|attempt| {
+            std::thread::sleep(REMOVE_PAUSE * attempt);
+            self.set("reset", "1").ok()?;
+            fs::write(format!("{CONTROL}/hot_remove"), &self.number).ok()
+        });
+        if removed.is_none() {
+            eprintln!("[bench] {} is still in use and was left: echo {} > {CONTROL}/hot_remove", self.path.display(), self.number);
+        }
     }
 }
 

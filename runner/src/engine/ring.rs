@@ -23,6 +23,11 @@ pub trait Ring {
     /// Entries that the kernel has not taken yet.
     fn queued(&self) -> usize;
 
+    /// Whether a thread of the kernel takes what is queued, by itself and soon.
+    fn is_served(&self) -> bool {
+        false
+    }
+
     /// One system call: hands over what is queued, gives the kernel the occasion to complete what is done when `finish`
     /// is set, and sleeps until `at_least` completions are there or `timeout_ns` are over.
     ///
@@ -44,9 +49,7 @@ pub struct KernelRing {
     completion: CompletionQueue<'static>,
     submitter: Submitter<'static>,
     /// Whether a thread of the kernel takes the entries.
-    taken_for_us: bool,
-    /// With such a thread: entries pushed since the last call.
-    pushed: usize,
+    served: bool,
     _owner: Owner,
 }
 
@@ -97,7 +100,7 @@ impl KernelRing {
         let owner = Owner(NonNull::from(Box::leak(Box::new(ring))));
         // SAFETY: the box lives until `owner` is dropped, which is after the three parts, and nobody else refers to it.
         let (submitter, submission, completion) = unsafe { &mut *owner.0.as_ptr() }.split();
-        Self { submission, completion, submitter, taken_for_us: polling.submissions, pushed: 0, _owner: owner }
+        Self { submission, completion, submitter, served: polling.submissions, _owner: owner }
     }
 
     /// Registers the files, so that `Fixed(n)` is the nth of them.
@@ -132,7 +135,7 @@ impl KernelRing {
     fn call(&self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         let queued = self.submission.len() as u32;
         let mut flags = if finish { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
-        if self.taken_for_us {
+        if self.served {
             if self.submission.need_wakeup() {
                 flags |= EnterFlags::SQ_WAKEUP;
             } else if at_least == 0 {
@@ -172,12 +175,16 @@ impl Ring for KernelRing {
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller keeps what the entry points to valid.
         unsafe { self.submission.push(entry) }.expect("one entry per slot");
-        self.pushed += usize::from(self.taken_for_us);
     }
 
     #[inline]
     fn queued(&self) -> usize {
-        if self.taken_for_us { self.pushed } else { self.submission.len() }
+        self.submission.len()
+    }
+
+    #[inline]
+    fn is_served(&self) -> bool {
+        self.served
     }
 
     #[inline]
@@ -186,7 +193,6 @@ impl Ring for KernelRing {
         self.submission.sync();
         self.completion.sync();
         let result = self.call(finish, at_least, timeout_ns);
-        self.pushed = 0;
         self.submission.sync();
         self.completion.sync();
         result

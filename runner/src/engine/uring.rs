@@ -40,8 +40,9 @@ pub struct Uring<R, N> {
     entries: PhantomData<N>,
     spin_ns: u64,
     files: Vec<RawFd>,
-    /// Entries that have no completion yet.
-    pending: usize,
+    /// Entries made so far, and completions taken out so far.
+    pushed: u64,
+    popped: u64,
     /// Trims, which are a system call here: done before `submit` returns.
     done: Vec<(u32, i32)>,
     turns: Turns,
@@ -74,7 +75,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
         let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
-        Self { ring, entries: PhantomData, spin_ns, files, pending: 0, done, turns, choices: Vec::new() }
+        Self { ring, entries: PhantomData, spin_ns, files, pushed: 0, popped: 0, done, turns, choices: Vec::new() }
     }
 
     #[cold]
@@ -106,7 +107,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
         // SAFETY: as the caller vouches.
         unsafe { self.ring.push(&entry.user_data(u64::from(slot))) };
-        self.pending += 1;
+        self.pushed += 1;
     }
 }
 
@@ -128,7 +129,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     fn commit(&mut self) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let finish = self.pending > queued;
+        let finish = self.pushed - self.popped > queued as u64;
         while queued > 0 {
             match self.ring.enter(finish, 0, None) {
                 Ok(()) => {}
@@ -139,7 +140,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
                     _ => return Err(error),
                 },
             }
-            queued = self.ring.queued();
+            queued = if self.ring.is_served() { 0 } else { self.ring.queued() };
         }
         Ok(())
     }
@@ -149,7 +150,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
         if !self.done.is_empty() {
             return Ok(());
         }
-        let at_least = if self.turns.drain() { self.pending as u32 } else { at_least };
+        let at_least = if self.turns.drain(self.popped) { (self.pushed - self.popped) as u32 } else { at_least };
         if self.spin_ns > 0 && self.spin(at_least, timeout_ns)? {
             return Ok(());
         }
@@ -163,8 +164,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         let Some((slot, result)) = self.ring.pop() else { return self.done.pop() };
-        self.pending -= 1;
-        self.turns.complete();
+        self.popped += 1;
         Some((slot as u32, result))
     }
 }

@@ -40,7 +40,7 @@ impl Permutation {
     }
 
     /// The next number; after the last one a new pass begins in another order.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         if self.taken == READY {
             self.refill(rng);
@@ -51,6 +51,7 @@ impl Permutation {
     }
 
     /// Makes the next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
+    #[inline(never)]
     fn refill(&mut self, rng: &mut impl Rng) {
         let mut filled = 0;
         while filled < READY {

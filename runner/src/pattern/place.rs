@@ -54,7 +54,7 @@ impl Place {
     }
 
     /// Offset in the target of the next I/O of a lane that only jumps.
-    #[inline]
+    #[inline(always)]
     pub fn jump(&mut self, lane: &Lane, rng: &mut impl Rng) -> u64 {
         self.begin + self.choosers[lane.chooser].next(rng) * lane.align
     }

@@ -46,9 +46,13 @@ impl Turns {
         Self { state, tried: false, completed: 0, since_ns: Monotonic.now_ns(), since: process_times() }
     }
 
-    /// Whether all is to come back before the queue is filled again.
+    /// Whether all is to come back before the queue is filled again. To be asked before each sleep, with the I/Os completed
+    /// so far.
     #[inline]
-    pub fn drain(&self) -> bool {
+    pub fn drain(&mut self, completed: u64) -> bool {
+        if completed - self.completed >= PERIOD {
+            self.look(completed);
+        }
         matches!(self.state, State::Trying(_) | State::Settled(true))
     }
 
@@ -63,22 +67,14 @@ impl Turns {
         self.tried.then(|| Choice { name: "drained_queue".into(), used, reason: reason.into() })
     }
 
-    /// Notes that an I/O is complete.
-    #[inline]
-    pub fn complete(&mut self) {
-        self.completed += 1;
-        if self.completed == PERIOD {
-            self.look();
-        }
-    }
-
     #[cold]
-    fn look(&mut self) {
+    fn look(&mut self, completed: u64) {
         let (now_ns, now) = (Monotonic.now_ns(), process_times());
-        let rate = PERIOD as f64 / now_ns.saturating_sub(self.since_ns).max(1) as f64;
-        self.state = next(self.state, rate, now.since(self.since).involuntary_switches as f64 / PERIOD as f64);
+        let ios = (completed - self.completed) as f64;
+        let interrupted = now.since(self.since).involuntary_switches as f64 / ios;
+        self.state = next(self.state, ios / now_ns.saturating_sub(self.since_ns).max(1) as f64, interrupted);
         self.tried |= matches!(self.state, State::Trying(_));
-        (self.completed, self.since_ns, self.since) = (0, now_ns, now);
+        (self.completed, self.since_ns, self.since) = (completed, now_ns, now);
     }
 }
 
@@ -112,7 +108,6 @@ mod tests {
     #[test]
     fn one_slot_is_never_drained() {
         let mut turns = Turns::new(1);
-        (0..3 * PERIOD).for_each(|_| turns.complete());
-        assert!(!turns.drain());
+        assert!((0..3).all(|period| !turns.drain(period * PERIOD)));
     }
 }
