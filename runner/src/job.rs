@@ -121,8 +121,8 @@ options! {
         numjobs: u32 = "1",
         /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
         ioengine: EngineName = "io_uring",
-        /// Register the I/O buffers with io_uring: the kernel does not look up their pages at each I/O.
-        fixedbufs: Flag = "0",
+        /// Register the I/O buffers with io_uring, which saves looking up their pages; where not said, as locked memory allows.
+        fixedbufs: Flag,
         /// Poll the device for completions instead of waiting for interrupts; takes direct I/O and a device with poll queues.
         hipri: Flag = "0",
         /// A thread of the kernel takes the submissions; it costs a processor.

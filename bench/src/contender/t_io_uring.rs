@@ -48,7 +48,7 @@ impl Contender for TIoUring {
             ('c', self.batch.complete_min),
             ('b', work.bs),
             ('p', 0),
-            ('B', direct),
+            ('B', 1),
             ('F', 1),
             ('O', direct),
             ('n', work.numjobs),

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
 
 use super::blocks::Block;
 use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
@@ -67,6 +68,11 @@ impl HostView for View {
 
     fn may_drop_caches(&self) -> bool {
         access(self.kernel.proc.join("sys/vm/drop_caches"), Access::WRITE_OK).is_ok()
+    }
+
+    fn lockable_bytes(&self) -> u64 {
+        let exempt = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+        getrlimit(Resource::Memlock).current.filter(|_| !exempt).unwrap_or(u64::MAX)
     }
 }
 

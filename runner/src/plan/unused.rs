@@ -66,7 +66,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         ),
         ("iodepth_batch_submit", job.iodepth_batch_submit.is_some(), ring, "only io_uring submits in batches"),
         ("iodepth_batch_complete_min", job.iodepth_batch_complete_min.is_some(), ring, "only io_uring reaps in batches"),
-        ("fixedbufs", resolved.fixedbufs, ring, "only a ring has registered buffers"),
+        ("fixedbufs", on(job.fixedbufs), ring, "only a ring has registered buffers"),
         ("hipri", resolved.hipri, ring, "only a ring is polled"),
         ("sqthread_poll", resolved.sqthread_poll, ring, "only a ring has such a thread"),
         ("spin", resolved.spin_us > 0, ring, "only a ring is waited for"),

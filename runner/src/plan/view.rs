@@ -18,6 +18,8 @@ pub trait HostView {
     fn cpus(&self) -> Vec<u32>;
     /// Whether the runner may drop the caches of the host (it is root).
     fn may_drop_caches(&self) -> bool;
+    /// Bytes that the runner may pin in memory (RLIMIT_MEMLOCK); `u64::MAX` where nothing bounds it.
+    fn lockable_bytes(&self) -> u64;
     /// A number that is another one every time, for `randrepeat=0`.
     fn entropy(&self) -> u64 {
         std::collections::hash_map::RandomState::new().hash_one(0)

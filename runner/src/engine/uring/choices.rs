@@ -18,7 +18,7 @@ pub fn all(features: Features, registered_ring: bool, setup: &Setup) -> Vec<Choi
         ("deferred_task_work", deferred, "completions do not interrupt the submitter", old),
         ("no_sq_array", all, "the kernel takes entries as they lie", older),
         ("registered_ring", registered_ring, "saves the kernel a lookup per system call", alone),
-        ("fixed_buffers", setup.buffer.is_some(), "fixedbufs=1: the kernel holds the buffers' pages", "fixedbufs was not asked for"),
+        ("fixed_buffers", setup.buffer.is_some(), "the kernel holds the buffers' pages", "fixedbufs=0 was said, or the limit of locked memory (ulimit -l) or 1 GiB is too small"),
         ("io_poll", setup.polling.device, "hipri=1: the device is polled and raises no interrupts", "hipri was not asked for"),
         ("sq_poll", thread, "sqthread_poll=1: a thread of the kernel submits, on a processor of its own", "sqthread_poll was not asked for"),
         (

@@ -70,6 +70,10 @@ impl HostView for TableHost {
         vec![0, 1]
     }
 
+    fn lockable_bytes(&self) -> u64 {
+        8 * MIB
+    }
+
     fn may_drop_caches(&self) -> bool {
         self.is_root
     }

@@ -24,6 +24,23 @@ fn field(job: &ResolvedJob, name: &str) -> Value {
 }
 
 #[test]
+fn buffers_are_registered_where_the_limit_of_locked_memory_allows_it() {
+    for (different, want) in [
+        (json!({}), true),
+        (json!({"iodepth": 2048}), true),
+        (json!({"iodepth": 2049}), false),
+        (json!({"iodepth": 1024, "numjobs": 3}), false),
+        (json!({"fixedbufs": 0}), false),
+        (json!({"iodepth": 4096, "fixedbufs": 1}), true),
+        (json!({"ioengine": "psync", "fixedbufs": 1}), false),
+    ] {
+        let mut job = json!({"filename": "full", "direct": 1});
+        different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        assert_eq!(plan(job).jobs[0].fixedbufs, want, "{different}");
+    }
+}
+
+#[test]
 fn defaults_are_those_of_the_table() {
     let job = settled(json!({"filename": "full", "direct": 1}));
     assert_eq!((job.name.as_str(), job.mode, job.rw, job.ioengine), ("job", Mode::Direct, RwKind::Read, EngineName::IoUring));
