@@ -6,6 +6,8 @@
 
 mod cadence;
 mod chooser;
+#[cfg(test)]
+mod cost;
 pub(crate) mod deck;
 mod lane;
 mod mix;
@@ -71,8 +73,8 @@ pub struct Pattern {
     /// To move before the end; where nothing bounds it, 2^64 last longer than any device.
     bytes_left: u64,
     ios_left: u64,
-    /// The kind, where all I/Os differ in nothing but their random offset: such a list is drawn without asking.
-    alike: Option<Kind>,
+    /// Bytes of an I/O, where all differ in nothing but direction and random offset: such a list is drawn without asking.
+    alike: Option<u64>,
 }
 
 impl Pattern {
@@ -85,9 +87,10 @@ impl Pattern {
         let mix = Mix::new(job.rw, job.rwmixread);
         let smallest = mix.kinds().iter().map(|kind| lanes[*kind as usize].sizes.min).min().unwrap_or(1);
         let cadence = Cadence::new(job.fsync, job.fdatasync);
-        let alike = mix.only().filter(|kind| lanes[*kind as usize].only_jumps() && places.len() == 1 && cadence.is_never());
+        let is_alike = |kind: &Kind| lanes[*kind as usize].only_jumps() && lanes[*kind as usize].sizes.min == smallest;
+        let alike = mix.kinds().iter().all(is_alike) && places.len() == 1 && cadence.is_never();
         Self {
-            alike,
+            alike: alike.then_some(smallest),
             mix,
             rotation: Rotation::new(places.iter().map(|place| place.bytes_per_pass(smallest))),
             lanes,
@@ -102,8 +105,8 @@ impl Pattern {
     /// Fills `out` with the next I/Os and tells how many there are; 0 when the work is done (`io_size` moved or
     /// `number_ios` reached). Syncs count neither as I/Os nor as bytes.
     pub fn draw(&mut self, out: &mut [Io]) -> usize {
-        if let Some(kind) = self.alike {
-            return self.draw_alike(kind, out);
+        if let Some(len) = self.alike {
+            return self.draw_alike(len, out);
         }
         for (filled, slot) in out.iter_mut().enumerate() {
             match self.next() {
@@ -114,13 +117,13 @@ impl Pattern {
         out.len()
     }
 
-    fn draw_alike(&mut self, kind: Kind, out: &mut [Io]) -> usize {
-        let lane = &self.lanes[kind as usize];
-        let len = lane.sizes.max;
+    fn draw_alike(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);
         let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        let place = &mut self.places[0];
         for slot in &mut out[..n] {
-            let offset = self.places[0].jump(lane, &mut self.rng);
+            let kind = self.mix.next(&mut self.rng);
+            let offset = place.jump(&self.lanes[kind as usize], &mut self.rng);
             *slot = Io { offset, len: len as u32, target: 0, kind };
         }
         self.ios_left -= n as u64;

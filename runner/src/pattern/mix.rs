@@ -34,14 +34,6 @@ impl Mix {
         }
     }
 
-    /// The one direction there is; `None` in a mix.
-    pub fn only(&self) -> Option<Kind> {
-        match self {
-            Self::Only(kind) => Some(*kind),
-            Self::Mixed(_) => None,
-        }
-    }
-
     /// The direction of the next I/O.
     #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> Kind {

@@ -123,9 +123,10 @@ fn a_list_drawn_without_asking_is_the_same_list() {
         json!({"io_size": 30 * K}),
         json!({"random_distribution": same(&json!({"kind": "zipf", "theta": 1.1}))}),
     ] {
-        for rw in ["randread", "randwrite", "randtrim"] {
+        for rw in ["randread", "randwrite", "randtrim", "randrw"] {
             let mut different = different.clone();
             different["rw"] = json!(rw);
+            different["rwmixread"] = if rw == "randrw" { json!(70) } else { Value::Null };
             let job = region(400, different);
             let mut asking = Pattern::new(&job, 0);
             assert!(asking.alike.take().is_some(), "{job:?}");
