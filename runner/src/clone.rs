@@ -2,6 +2,8 @@
 //! and measurement. What the job asked for is turned into the right engine, source and data here, once, so that the
 //! loop decides nothing.
 
+#[cfg(test)]
+mod instructions;
 mod paced;
 
 use std::io;

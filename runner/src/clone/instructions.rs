@@ -1,0 +1,166 @@
+//! What an I/O costs the runner in instructions: the loop over `null`, single-stepped (ptrace(2)), so that neither clock nor
+//! cache nor neighbour changes the figure. `instructions.json` keeps the counts by profile; one that grows by more than
+//! 5 % fails. To keep new ones: `cargo test -p leadline-runner --lib instructions -- --ignored`, the same with `--release`.
+//!
+//! Another compiler or processor family makes other code: there the test is skipped, aloud.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::sync::atomic::AtomicU64;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Paced, Unpaced};
+use crate::buffer::Pool;
+use crate::clock::Virtual;
+use crate::engine::ledger::Ledger;
+use crate::engine::measure::{Loop, Source, Stop};
+use crate::engine::null::Null;
+use crate::host::fixture::skip;
+use crate::pace::Pace;
+use crate::pattern::Pattern;
+use crate::plan::fixture::{resolved, same, target};
+
+/// I/Os of a count: two rounds of what the loop draws at once. A step costs some 10 µs, so that more would only take longer.
+const IOS: u64 = 128;
+/// How much a count may grow, as a factor.
+const GROWTH: f64 = 1.05;
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/clone/instructions.json");
+
+/// Instructions per I/O: profile → job → count.
+#[derive(Default, Deserialize, Serialize)]
+struct Counts {
+    /// Compiler and processor family that they are of.
+    compiler: String,
+    profiles: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// The jobs that are counted.
+fn jobs() -> Vec<(&'static str, u32, Value)> {
+    let sequential = json!({"rw": "read"});
+    let random = json!({"rw": "randread"});
+    let mixed = json!({"rw": "randrw", "rwmixread": 70, "fsync": 32});
+    let paced = json!({"rw": "randread", "rate_iops": same(&json!(1u64 << 40))});
+    vec![
+        ("read, depth 32", 32, sequential),
+        ("randread, depth 1", 1, random.clone()),
+        ("randread, depth 32", 32, random),
+        ("randread, rate_iops, depth 32", 32, paced),
+        ("randrw 70/30, fsync=32, depth 32", 32, mixed),
+    ]
+}
+
+fn count(depth: u32, mut different: Value) -> io::Result<f64> {
+    const MIB: u64 = 1 << 20;
+    different["targets"] = json!([target(0, 256 * MIB)]);
+    for (name, value) in [("size", json!(256 * MIB)), ("io_size", json!(256 * MIB)), ("number_ios", json!(IOS))] {
+        different[name] = value;
+    }
+    let job = resolved(different);
+    let (pattern, ledger) = (Pattern::new(&job, 0), Ledger::default());
+    match Pace::new(&job, 0) {
+        None => count_loop(depth, Unpaced(pattern), &ledger),
+        Some(pace) => count_loop(depth, Paced::new(pattern, pace, depth as usize, &ledger), &ledger),
+    }
+}
+
+fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f64> {
+    let pool = Pool::new(depth as usize, 1)?;
+    let mut work = Loop::new(Null::new(depth), Virtual::stepping(100), source, pool, None, 1);
+    let all_done = || matches!(work.run(&AtomicU64::new(u64::MAX), ledger), Ok(Stop::Finished));
+    Ok(steps(all_done)? as f64 / IOS as f64)
+}
+
+/// Instructions that a child needs for this work, its way in and out (some dozens) included.
+fn steps(mut work: impl FnMut() -> bool) -> io::Result<u64> {
+    // On one processor the two take turns without waking each other across.
+    let here = rustix::thread::sched_getcpu();
+    let mut only_here = rustix::thread::CpuSet::new();
+    only_here.set(here);
+    rustix::thread::sched_setaffinity(None, &only_here)?;
+    // SAFETY: the child has only this thread; the loop allocates nothing and takes no lock, and the child leaves by _exit.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: no arguments are pointers; the child stops here until its parent steps it on.
+        unsafe { libc::ptrace(libc::PTRACE_TRACEME) };
+        // SAFETY: plain system calls of a process of our own.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        let done = catch_unwind(AssertUnwindSafe(&mut work)).unwrap_or(false);
+        // SAFETY: as above; nothing of the harness runs in the child.
+        unsafe { libc::_exit(if done { 0 } else { 1 }) };
+    }
+    follow(child)
+}
+
+fn follow(child: libc::pid_t) -> io::Result<u64> {
+    let (mut steps, mut status) = (0, 0);
+    loop {
+        // SAFETY: `status` is an int of ours.
+        if unsafe { libc::waitpid(child, &raw mut status, 0) } != child {
+            return Err(io::Error::last_os_error());
+        }
+        if libc::WIFEXITED(status) {
+            assert_eq!(libc::WEXITSTATUS(status), 0, "the loop did not finish");
+            return Ok(steps);
+        }
+        // SAFETY: the child is stopped, and the two last arguments are numbers here: no address, no signal.
+        if unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
+            let error = io::Error::last_os_error();
+            // SAFETY: a child of our own, which nobody has waited for.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            return Err(error);
+        }
+        steps += 1;
+    }
+}
+
+fn profile() -> &'static str {
+    if cfg!(debug_assertions) { "dev" } else { "release" }
+}
+
+/// Such as `rustc 1.95.0 (59807616e 2026-04-14) x86_64`.
+fn compiler() -> String {
+    let version = Command::new("rustc").arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    format!("{} {}", String::from_utf8_lossy(&version).trim(), std::env::consts::ARCH)
+}
+
+fn kept() -> Counts {
+    serde_json::from_slice(&std::fs::read(KEPT).unwrap()).unwrap()
+}
+
+fn counted() -> io::Result<BTreeMap<String, f64>> {
+    jobs().into_iter().map(|(name, depth, different)| Ok((name.to_owned(), count(depth, different)?))).collect()
+}
+
+#[test]
+fn an_io_costs_no_more_instructions_than_before() {
+    let kept = kept();
+    let Some(before) = kept.profiles.get(profile()).filter(|_| kept.compiler == compiler()) else {
+        return skip(&format!("instructions were counted with {}, and this is {} ({})", kept.compiler, compiler(), profile()));
+    };
+    let now = match counted() {
+        Ok(now) => now,
+        Err(error) => return skip(&format!("nothing can be single-stepped here: {error}")),
+    };
+    let grown: Vec<String> = now
+        .iter()
+        .filter(|(job, count)| before.get(*job).is_none_or(|before| **count > before * GROWTH))
+        .map(|(job, count)| format!("{job}: {:.1} → {count:.1}", before.get(job).unwrap_or(&0.0)))
+        .collect();
+    assert!(grown.is_empty(), "instructions per I/O ({}) grew: {grown:?}", profile());
+}
+
+#[test]
+#[ignore = "keeps new counts: cargo test -p leadline-runner --lib instructions -- --ignored, and the same with --release"]
+fn keep_what_an_io_costs_now() {
+    let mut counts = kept();
+    if counts.compiler != compiler() {
+        counts = Counts { compiler: compiler(), ..Counts::default() };
+    }
+    let now = counted().unwrap().into_iter().map(|(job, count)| (job, (count * 10.0).round() / 10.0)).collect();
+    counts.profiles.insert(profile().into(), now);
+    std::fs::write(KEPT, serde_json::to_string_pretty(&counts).unwrap() + "\n").unwrap();
+}
