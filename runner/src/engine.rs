@@ -4,6 +4,8 @@
 //!
 //! Not here: which I/O comes next (`pattern`), when (`pace`), what the results add up to (`ledger`).
 
+#[cfg(test)]
+mod exact;
 pub mod fresh;
 pub mod ledger;
 pub mod measure;

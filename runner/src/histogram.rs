@@ -17,6 +17,8 @@ const GROUPING_POWER: u8 = 6;
 const MAX_VALUE_POWER: u8 = 40;
 /// Below this, every nanosecond has a bucket of its own.
 const LINEAR_END: u64 = 1 << (GROUPING_POWER + 1);
+/// The most that the middle of a bucket is away from a value in it, as a share of the value: half of 1/64, and what rounding adds.
+pub const ERROR: f64 = 0.0079;
 /// How many buckets there are.
 pub const BUCKETS: usize = (MAX_VALUE_POWER - GROUPING_POWER + 1) as usize * (1 << GROUPING_POWER);
 
@@ -176,7 +178,7 @@ mod tests {
         #[test]
         fn the_middle_of_a_bucket_is_within_eight_per_mille(value in 0u64..(1 << 40)) {
             let middle = middle_of(bucket_of(value));
-            prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * 0.0079, "{value} → {middle}");
+            prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * ERROR, "{value} → {middle}");
         }
 
         #[test]

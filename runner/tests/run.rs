@@ -2,75 +2,14 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
+use scratch::Disk;
+use scratch::program::{events, of_type, report, run, runner, start, with};
 use serde_json::{Value, json};
-
-/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
-struct Disk {
-    _mounted: scratch::Mounted,
-    device: scratch::Loop,
-    at: std::path::PathBuf,
-    _directory: tempfile::TempDir,
-}
-
-impl Disk {
-    fn ext4(bytes: u64) -> Option<Self> {
-        let directory = scratch::directory();
-        let image = directory.path().join("image");
-        scratch::image(&image, bytes);
-        let device = scratch::Loop::attach(&image, &["--direct-io=on"])?;
-        scratch::run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
-        let at = directory.path().join("mounted");
-        let mounted = scratch::Mounted::new(&device.0, &at);
-        Some(Self { _mounted: mounted, device, at, _directory: directory })
-    }
-}
-
-fn runner() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
-}
-
-/// Hands a job to `leadline-runner run - ...` and waits for the end.
-fn run(job: &Value, args: &[&str]) -> Output {
-    let mut child = start(job, args);
-    child.stdin.take();
-    child.wait_with_output().unwrap()
-}
-
-fn start(job: &Value, args: &[&str]) -> Child {
-    let mut child =
-        runner().args(["run", "-"]).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
-    child
-}
-
-/// The JSON report of a run that succeeds.
-fn report(job: &Value) -> Value {
-    let output = run(job, &["--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The events of a run that succeeds.
-fn events(job: &Value, args: &[&str]) -> Vec<Value> {
-    let output = run(job, &[&["--events"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
-}
-
-fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
-    events.iter().filter(move |event| event["type"] == kind)
-}
-
-fn with(job: &Value, changes: Value) -> Value {
-    let mut job = job.clone();
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
-    job
-}
 
 fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
     with(&json!({"name": "reads", "filename": file, "size": "64m", "rw": "randread", "bs": "4k", "iodepth": 8}), changes)

@@ -182,5 +182,5 @@ pub mod entries;
 #[cfg(test)]
 mod shim;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod turns;

@@ -11,6 +11,8 @@ use super::kernel::Kernel;
 /// Says that something is not tested, past the capture of test output: a skip is never silent.
 pub fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
+    // Captured, and shown under the test's name: from there skips are counted.
+    eprintln!("SKIP: {reason}");
 }
 
 /// A host with these files under its `sys` and `proc`. Every directory under `sys/devices` that has a `dev` becomes a

@@ -19,26 +19,36 @@ impl<'a> Teller<'a> {
         Self { listener, origin_ns: Monotonic.now_ns(), seq: 0, phases: Vec::new() }
     }
 
-    /// Milliseconds since the run began.
-    pub fn now_ms(&self) -> f64 {
-        (Monotonic.now_ns() - self.origin_ns) as f64 / MILLISECOND_NS as f64
+    /// A moment of the monotonic clock in milliseconds since the run began.
+    fn ms(&self, at_ns: u64) -> f64 {
+        at_ns.saturating_sub(self.origin_ns) as f64 / MILLISECOND_NS as f64
     }
 
     /// Tells one event.
     pub fn tell(&mut self, body: EventBody) {
-        let event = Event { seq: self.seq, t_ms: self.now_ms(), body };
+        let event = Event { seq: self.seq, t_ms: self.ms(Monotonic.now_ns()), body };
         self.seq += 1;
         (self.listener)(&event);
     }
 
     /// Tells that a phase begins or ends.
     pub fn phase(&mut self, phase: Phase, state: PhaseState) {
-        self.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note: None });
+        self.phase_at(phase, state, Monotonic.now_ns());
+    }
+
+    /// Tells that a phase began or ended at that moment, which has just passed.
+    pub fn phase_at(&mut self, phase: Phase, state: PhaseState, at_ns: u64) {
+        let change = PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note: None };
+        self.keep(change, at_ns);
     }
 
     /// Tells of a phase, and keeps its time.
     pub fn change(&mut self, change: PhaseChange) {
-        let now_ms = self.now_ms();
+        self.keep(change, Monotonic.now_ns());
+    }
+
+    fn keep(&mut self, change: PhaseChange, at_ns: u64) {
+        let now_ms = self.ms(at_ns);
         match change.state {
             PhaseState::Begin => {
                 self.phases.push(PhaseTime { phase: change.phase, start_ms: now_ms, duration_ms: 0.0, bytes: None });

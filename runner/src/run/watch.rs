@@ -34,13 +34,9 @@ pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, teller: &mut Tell
     let (begin_ns, measure_ns) = crew.begin();
     let mut watch = Watch { crew, probes, teller, grid_ns: u64::from(sample_ms) * MILLISECOND_NS, stop, stopped: false };
     if measure_ns > begin_ns {
-        watch.teller.phase(Phase::Ramp, PhaseState::Begin);
         watch.phase(Phase::Ramp, begin_ns, measure_ns);
-        watch.teller.phase(Phase::Ramp, PhaseState::End);
     }
-    watch.teller.phase(Phase::Measure, PhaseState::Begin);
     let (before, after) = watch.phase(Phase::Measure, measure_ns, u64::MAX);
-    watch.teller.phase(Phase::Measure, PhaseState::End);
     Watched { before, after, stopped: watch.stopped }
 }
 
@@ -54,20 +50,25 @@ struct Watch<'a, 'b> {
 }
 
 impl Watch<'_, '_> {
-    /// Samples on the grid from `start_ns` on, until `end_ns` or until all are done. Returns the counters at both ends.
+    /// Samples on the grid from `start_ns` on, until `end_ns` or until all are done. Returns the counters at both ends. The
+    /// phase is told to begin and end when it does, not when its counters were read.
     fn phase(&mut self, phase: Phase, start_ns: u64, end_ns: u64) -> (Counters, Counters) {
         // Read while the clones still sleep, so that no I/O of theirs is missed; the window begins with them.
         let mut first = self.probes.read();
         first.at_ns = first.at_ns.max(start_ns);
+        self.sleep_until(start_ns);
+        self.teller.phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
         let mut grid_point = 1;
         loop {
             let next_ns = (start_ns + grid_point * self.grid_ns).min(end_ns);
             let working = self.sleep_until(next_ns);
+            let border_ns = end_ns.min(Monotonic.now_ns());
             let (now_counters, now_totals) = (if working { self.probes.read() } else { self.settled() }, self.totals(phase));
             self.sample(phase, &counters, &now_counters, now_totals.since(&totals));
             (counters, totals) = (now_counters, now_totals);
             if !working || Monotonic.now_ns() >= end_ns {
+                self.teller.phase_at(phase, PhaseState::End, border_ns);
                 return (first, counters);
             }
             // A grid point that was slept through (SIGSTOP, an overloaded host) is not made up: the window was longer.

@@ -2,6 +2,8 @@
 //! jobs as the plan would resolve them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod program;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -28,6 +30,8 @@ pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
 /// Says that something is not tested, past the capture of test output: a skip is never silent.
 pub fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
+    // Captured, and shown under the test's name: from there skips are counted.
+    eprintln!("SKIP: {reason}");
 }
 
 /// A file full of data.
@@ -83,6 +87,29 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
+/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
+pub struct Disk {
+    _mounted: Mounted,
+    pub device: Loop,
+    /// Where it is mounted.
+    pub at: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Disk {
+    /// ext4 of so many bytes; `None`, said aloud, where no loop device can be attached.
+    pub fn ext4(bytes: u64) -> Option<Self> {
+        let directory = directory();
+        let file = directory.path().join("image");
+        image(&file, bytes);
+        let device = Loop::attach(&file, &["--direct-io=on"])?;
+        run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
+        let at = directory.path().join("mounted");
+        let mounted = Mounted::new(&device.0, &at);
+        Some(Self { _mounted: mounted, device, at, _directory: directory })
     }
 }
 
