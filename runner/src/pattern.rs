@@ -10,6 +10,8 @@ mod chooser;
 mod cost;
 pub(crate) mod deck;
 mod lane;
+#[cfg(test)]
+mod laws;
 mod mix;
 mod permutation;
 mod place;

@@ -77,6 +77,9 @@ pub fn latency_sum_ns<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> u64 {
 }
 
 #[cfg(test)]
+mod distributions;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::ledger::{NOT_YET, Times};

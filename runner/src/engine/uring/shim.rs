@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicU64;
 use std::vec::IntoIter;
 
 use io_uring::squeue;
+use proptest::prelude::*;
 
 use super::super::ledger::Ledger;
 use super::super::measure::{IoError, Loop, Stop};
 use super::super::ring::Ring;
 use super::entries::Plain;
-use super::tests::{List, blocks};
+use super::tests::{List, blocks, is_mapped};
 use super::{Setup, Uring};
 use crate::buffer::Pool;
 use crate::clock::Virtual;
@@ -21,7 +22,7 @@ use crate::job::BufferPages;
 use crate::pattern::{Io, Kind};
 
 /// What one enter does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Answer {
     /// Takes so many entries and completes so many of all that it has.
     Takes(usize, usize),
@@ -42,7 +43,18 @@ struct Shim {
     queued: VecDeque<u64>,
     taken: VecDeque<u64>,
     completed: VecDeque<(u64, i32)>,
-    enters: Rc<Cell<usize>>,
+    /// Entries of the completion queue; what does not fit waits in the kernel until a call that asks for completions.
+    room: usize,
+    overflown: VecDeque<(u64, i32)>,
+    seen: Rc<Seen>,
+}
+
+/// What the shim saw of its user.
+#[derive(Default)]
+struct Seen {
+    enters: Cell<usize>,
+    /// Whole blocks that it completed.
+    whole: Cell<u64>,
 }
 
 impl Ring for Shim {
@@ -55,7 +67,7 @@ impl Ring for Shim {
     }
 
     fn enter(&mut self, finish: bool, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
-        self.enters.set(self.enters.get() + 1);
+        self.seen.enters.set(self.seen.enters.get() + 1);
         assert!(finish || at_least == 0, "waiting takes GETEVENTS");
         let (takes, completes) = match self.script.next().unwrap_or(ALL) {
             Takes(takes, completes) => (takes, completes),
@@ -63,7 +75,9 @@ impl Ring for Shim {
         };
         self.taken.extend(self.queued.drain(..takes.min(self.queued.len())));
         let done = self.taken.drain(..completes.min(self.taken.len()));
-        self.completed.extend(done.map(|slot| (slot, self.results.next().unwrap_or(4096))));
+        self.overflown.extend(done.map(|slot| (slot, self.results.next().unwrap_or(4096))));
+        let fit = if finish || self.overflown.len() <= self.room { self.room.saturating_sub(self.completed.len()) } else { 0 };
+        self.completed.extend(self.overflown.drain(..fit.min(self.overflown.len())));
         Ok(())
     }
 
@@ -72,7 +86,9 @@ impl Ring for Shim {
     }
 
     fn pop(&mut self) -> Option<(u64, i32)> {
-        self.completed.pop_front()
+        let popped = self.completed.pop_front();
+        self.seen.whole.set(self.seen.whole.get() + u64::from(popped.is_some_and(|(_, result)| result == 4096)));
+        popped
     }
 }
 
@@ -80,53 +96,64 @@ impl Ring for Shim {
 struct Outcome {
     stop: Stop,
     ledger: Ledger,
-    enters: usize,
+    seen: Rc<Seen>,
 }
 
 type Work = Loop<Uring<Shim, Plain>, Virtual, List>;
 
-fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, Rc<Cell<usize>>) {
-    let enters = Rc::new(Cell::new(0));
+fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, Rc<Seen>) {
+    work_with_room(script, results, reads, depth, usize::MAX)
+}
+
+fn work_with_room(script: &[Answer], results: &[i32], reads: u64, depth: usize, room: usize) -> (Work, Rc<Seen>) {
+    let seen = Rc::new(Seen::default());
     let shim = Shim {
         script: Vec::from(script).into_iter(),
         results: Vec::from(results).into_iter(),
         queued: VecDeque::new(),
         taken: VecDeque::new(),
         completed: VecDeque::new(),
-        enters: enters.clone(),
+        room,
+        overflown: VecDeque::new(),
+        seen: seen.clone(),
     };
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
     let engine = Uring::around(shim, Vec::new(), depth as u32, &Setup::default());
     let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
-    (Loop::new(engine, Virtual::stepping(10), List(ios.into_iter()), pool, None, 1), enters)
+    (Loop::new(engine, Virtual::stepping(10), List(ios.into_iter()), pool, None, 1), seen)
 }
 
 fn check(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> Outcome {
-    let (mut work, enters) = work(script, results, reads, depth);
+    let (mut work, seen) = work(script, results, reads, depth);
     let ledger = Ledger::default();
     let stop = work.run(&AtomicU64::new(1_000_000), &ledger).unwrap();
-    Outcome { stop, ledger, enters: enters.get() }
+    Outcome { stop, ledger, seen }
 }
 
 fn all_done(outcome: &Outcome, reads: u64) {
     assert_eq!((outcome.stop, outcome.ledger.read.ios.get(), outcome.ledger.errors.get()), (Stop::Finished, reads, 0));
+    assert_eq!(
+        (outcome.seen.whole.get(), outcome.ledger.read.bytes.get()),
+        (reads, reads * 4096),
+        "what the ring moved is counted"
+    );
 }
 
 #[test]
 fn what_comes_back_at_once_goes_in_whole_batches() {
     let outcome = check(&[], &[], 64, 32);
     all_done(&outcome, 64);
-    assert_eq!(outcome.enters, 2);
+    assert_eq!(outcome.seen.enters.get(), 2);
 }
 
 #[test]
 fn a_device_that_answers_later_gets_the_rest_in_pairs_and_keeps_the_depth() {
     let later = [Takes(usize::MAX, 0), Takes(0, 4), Takes(usize::MAX, 0), Takes(usize::MAX, 0), Takes(0, 1)];
-    let (mut work, enters) = work(&later, &[], 13, 8);
+    let (mut work, seen) = work(&later, &[], 13, 8);
     let ledger = Ledger::default();
     // 8 in one batch, a wait for 4 of them, the next 4 in two pairs, a wait for one, and the last of 13.
     assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
-    assert_eq!((ledger.read.ios.get(), enters.get()), (13, 6));
+    assert_eq!((ledger.read.ios.get(), seen.enters.get()), (13, 6));
     assert_eq!(ledger.read.lat.sum_ns(), ledger.read.slat.sum_ns() + ledger.read.clat.sum_ns());
     assert!(ledger.read.clat.max_ns() > 0, "some were waited for");
 }
@@ -143,7 +170,7 @@ fn a_completion_that_was_put_off_is_submitted_again() {
     for errno in [libc::EAGAIN, libc::EINTR] {
         let outcome = check(&[], &[-errno, 4096, -errno, 4096, -errno], 4, 4);
         all_done(&outcome, 4);
-        assert_eq!(outcome.enters, 3);
+        assert_eq!(outcome.seen.enters.get(), 3);
     }
 }
 
@@ -151,7 +178,7 @@ fn a_completion_that_was_put_off_is_submitted_again() {
 fn a_call_that_a_signal_ended_is_made_again() {
     let outcome = check(&[Fails(libc::EINTR), Takes(1, 1), Fails(libc::EINTR)], &[], 4, 4);
     all_done(&outcome, 4);
-    assert_eq!(outcome.enters, 4);
+    assert_eq!(outcome.seen.enters.get(), 4);
 }
 
 #[test]
@@ -171,14 +198,6 @@ fn another_error_ends_the_run() {
 
 #[test]
 fn buffers_stay_mapped_while_the_kernel_owns_them() {
-    let is_mapped = |address: usize| {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let bounds = |line: &str| {
-            let (low, high) = line.split_once(' ')?.0.split_once('-')?;
-            Some(usize::from_str_radix(low, 16).ok()?..usize::from_str_radix(high, 16).ok()?)
-        };
-        maps.lines().filter_map(bounds).any(|range| range.contains(&address))
-    };
     let hanging: Vec<Answer> = std::iter::once(Takes(usize::MAX, 0)).chain(std::iter::repeat_n(Takes(0, 0), 1000)).collect();
     let (mut work, _) = work(&hanging, &[], 4, 4);
     let address = work.buffer_address();
@@ -186,4 +205,48 @@ fn buffers_stay_mapped_while_the_kernel_owns_them() {
     assert!(!work.drain(2000), "the shim never gives them back");
     drop(work);
     assert!(is_mapped(address));
+}
+
+#[test]
+fn completions_that_found_no_room_come_later_and_are_not_lost() {
+    for room in [1, 2, 3] {
+        let (mut work, seen) = work_with_room(&[], &[], 40, 8, room);
+        let ledger = Ledger::default();
+        assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
+        assert_eq!((ledger.read.ios.get(), seen.whole.get()), (40, 40), "room for {room}");
+        assert_eq!(ledger.in_flight.get(), 0);
+    }
+}
+
+#[test]
+fn what_is_in_flight_when_time_is_over_is_waited_for_and_counts_nowhere() {
+    let late = [Takes(usize::MAX, 2), Takes(usize::MAX, 0), Takes(0, 0), Takes(0, 0), Fails(libc::EINTR), Takes(0, 1)];
+    let (mut work, seen) = work(&late, &[], 100, 4);
+    let ledger = Ledger::default();
+    assert_eq!(work.run(&AtomicU64::new(50), &ledger).unwrap(), Stop::Until);
+    let counted = ledger.read.ios.get();
+    assert!(work.drain(1_000_000), "the kernel gives everything back");
+    assert_eq!(ledger.read.ios.get(), counted);
+    assert!(seen.whole.get() > counted, "{} completed, {counted} counted", seen.whole.get());
+}
+
+fn any_answer() -> impl Strategy<Value = Answer> {
+    let some = (0usize..6, 0usize..6).prop_map(|(takes, completes)| Takes(takes, completes));
+    let errno = prop::sample::select(vec![libc::EINTR, libc::EAGAIN, libc::EBUSY]);
+    prop_oneof![3 => some, 1 => errno.prop_map(Fails)]
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_kernel_answers_every_io_is_counted_once(
+        script in prop::collection::vec(any_answer(), 0..60),
+        results in prop::collection::vec(prop::sample::select(vec![4096, 4096, -libc::EAGAIN, -libc::EINTR]), 0..60),
+        reads in 1u64..100, depth in 1usize..9, room in 1usize..20,
+    ) {
+        let (mut work, seen) = work_with_room(&script, &results, reads, depth, room);
+        let ledger = Ledger::default();
+        prop_assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
+        prop_assert_eq!((ledger.read.ios.get(), ledger.read.lat.sum_ns() > 0), (reads, true));
+        prop_assert_eq!((seen.whole.get(), ledger.errors.get(), ledger.in_flight.get()), (reads, 0, 0));
+    }
 }

@@ -33,6 +33,16 @@ pub fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
     (0..blocks).map(move |block| Io { offset: block * 4096, len: 4096, target: 0, kind })
 }
 
+/// Whether memory is mapped at this address.
+pub fn is_mapped(address: usize) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let bounds = |line: &str| {
+        let (low, high) = line.split_once(' ')?.0.split_once('-')?;
+        Some(usize::from_str_radix(low, 16).ok()?..usize::from_str_radix(high, 16).ok()?)
+    };
+    maps.lines().filter_map(bounds).any(|range| range.contains(&address))
+}
+
 /// Does the I/Os on a file with this content through `engine`, and returns what was counted.
 fn check<E: Engine>(make: impl Fn(&[OwnedFd]) -> E, content: &[u8], ios: Vec<Io>, depth: usize) -> (Ledger, Stop, Vec<u8>) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -153,4 +163,42 @@ fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
     assert!(ledger.read.ios.get() > 1000);
     assert_eq!(ledger.write.ios.get(), 1, "the late one was not reaped within 250 ms of being done");
     assert!(work.drain(u64::MAX));
+}
+
+/// A list that goes on later, so that its user wakes up when time is over.
+struct Waking(List);
+
+impl Source for Waking {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.0.draw(out)
+    }
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        self.0.due(next, since_begin_ns)
+    }
+    fn next_due_ns(&self) -> Option<u64> {
+        Some(u64::MAX / 2)
+    }
+}
+
+#[test]
+fn io_that_never_completes_is_cancelled_with_its_ring_and_keeps_its_memory() {
+    // Reads of an empty pipe: the kernel holds them until the ring is gone.
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];
+    let ledger = Ledger::default();
+    let ios: Vec<Io> = blocks(Kind::Read, 4).collect();
+    let source = Waking(List(ios.into_iter()));
+    let mut work = Loop::new(uring(&files), Monotonic, source, Pool::new(4, 4096).unwrap(), None, 1);
+    let until_ns = AtomicU64::new(Monotonic.now_ns() + 20_000_000);
+    assert_eq!(work.run(&until_ns, &ledger).unwrap(), Stop::Until);
+    let address = work.buffer_address();
+    assert!(!work.drain(Monotonic.now_ns() + 20_000_000), "nobody writes");
+    drop(work);
+    assert!(is_mapped(address) && ledger.read.ios.get() == 0);
+    // Rings end in the background; after that nobody is left to read but us.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    writer.write_all(&[7; 4096]).unwrap();
+    let mut got = vec![0; 4096];
+    (&reader).read_exact(&mut got).unwrap();
+    assert!(got.iter().all(|&byte| byte == 7));
 }
