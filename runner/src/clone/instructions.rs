@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
 
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -77,20 +78,22 @@ fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f
 /// Instructions that a child needs for this work, its way in and out (some dozens) included.
 fn steps(mut work: impl FnMut() -> bool) -> io::Result<u64> {
     // On one processor the two take turns without waking each other across.
-    let here = rustix::thread::sched_getcpu();
-    let mut only_here = rustix::thread::CpuSet::new();
-    only_here.set(here);
-    rustix::thread::sched_setaffinity(None, &only_here)?;
+    let mut only_here = CpuSet::new();
+    only_here.set(sched_getcpu());
+    sched_setaffinity(None, &only_here)?;
     // SAFETY: the child has only this thread; the loop allocates nothing and takes no lock, and the child leaves by _exit.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: no arguments are pointers; the child stops here until its parent steps it on.
-        unsafe { libc::ptrace(libc::PTRACE_TRACEME) };
-        // SAFETY: plain system calls of a process of our own.
-        unsafe { libc::raise(libc::SIGSTOP) };
-        let done = catch_unwind(AssertUnwindSafe(&mut work)).unwrap_or(false);
-        // SAFETY: as above; nothing of the harness runs in the child.
-        unsafe { libc::_exit(if done { 0 } else { 1 }) };
+        // SAFETY: no arguments are pointers.
+        let traced = unsafe { libc::ptrace(libc::PTRACE_TRACEME) } == 0;
+        let done = traced && {
+            // SAFETY: a signal to ourselves: we stop here until the parent steps us on.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            catch_unwind(AssertUnwindSafe(&mut work)).unwrap_or(false)
+        };
+        let code = if done { 0 } else { 1 + i32::from(!traced) };
+        // SAFETY: nothing of the harness runs in the child.
+        unsafe { libc::_exit(code) };
     }
     follow(child)
 }
@@ -103,15 +106,18 @@ fn follow(child: libc::pid_t) -> io::Result<u64> {
             return Err(io::Error::last_os_error());
         }
         if libc::WIFEXITED(status) {
-            assert_eq!(libc::WEXITSTATUS(status), 0, "the loop did not finish");
-            return Ok(steps);
+            return match libc::WEXITSTATUS(status) {
+                0 => Ok(steps),
+                1 => panic!("the loop did not finish"),
+                _ => Err(io::ErrorKind::PermissionDenied.into()),
+            };
         }
+        let goes_on = libc::WIFSTOPPED(status) && [libc::SIGTRAP, libc::SIGSTOP].contains(&libc::WSTOPSIG(status));
         // SAFETY: the child is stopped, and the two last arguments are numbers here: no address, no signal.
-        if unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
-            let error = io::Error::last_os_error();
+        if !goes_on || unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
             // SAFETY: a child of our own, which nobody has waited for.
             unsafe { libc::kill(child, libc::SIGKILL) };
-            return Err(error);
+            panic!("the child cannot go on: status {status:#x}");
         }
         steps += 1;
     }
