@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::job::BufferPages;
+pub use crate::job::BufferPages;
 
 /// Alignment of every slot in bytes: a page, which is enough for the direct I/O of every device there is.
 pub const SLOT_ALIGNMENT: usize = 4096;

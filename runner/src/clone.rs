@@ -197,13 +197,26 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     Ok(pool)
 }
 
-fn with_data<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
+fn with_data<E: Engine>(assignment: &Assignment, engine: E, mut pool: Pool) -> Result<Done, Broken> {
     let job = &assignment.job;
     if job.rw.writes() && job.refill_buffers && !job.ioengine.is_null() {
-        with_pace(assignment, Fresh::new(engine, Data::new(job, assignment.number)), pool)
+        let data = Data::new(job, assignment.number);
+        let cost_ns = cost_of(&data, &mut pool);
+        with_pace(assignment, Fresh::new(engine, data, cost_ns), pool)
     } else {
         with_pace(assignment, engine, pool)
     }
+}
+
+/// What making 4 KiB of this data takes, in ns. The data itself is left as it is.
+fn cost_of(data: &Data, pool: &mut Pool) -> f64 {
+    /// Bytes that are made: as long as a tenth of a ms, so that reading the clock does not count.
+    const BYTES: usize = 1 << 20;
+    let (mut data, buffer) = (data.clone(), pool.bytes_mut(0));
+    let times = BYTES.div_ceil(buffer.len());
+    let begin_ns = Monotonic.now_ns();
+    (0..times).for_each(|_| data.fill(buffer));
+    (Monotonic.now_ns() - begin_ns) as f64 * 4096.0 / (times * buffer.len()) as f64
 }
 
 fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
@@ -249,7 +262,7 @@ fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, po
     progress.measure.in_flight.set(0);
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
-    let choices = work.choices().into_iter().chain([page_choice(job), clock_choice]).collect();
+    let choices = work.choices().into_iter().chain([page_choice(job), clock_choice]).chain(prepared_choice(job)).collect();
     Ok(Done { begin_ns: awake_ns, measure_ns, end_ns, stop: failed.map_or(stop?, Stop::Failed), cpu, choices })
 }
 
@@ -267,6 +280,13 @@ fn page_choice(job: &ResolvedJob) -> Choice {
         BufferPages::Mmaphuge => (true, "mem=mmaphuge: I/O buffers lie in reserved huge pages; requests have fewer segments"),
     };
     Choice { name: "huge_pages".into(), used, reason: reason.into() }
+}
+
+/// Data that is not fresh; of fresh data its engine tells.
+fn prepared_choice(job: &ResolvedJob) -> Option<Choice> {
+    let reason = "each I/O in flight writes its one prepared buffer again and again, as in fio; refill_buffers=1 makes new data";
+    let prepared = job.rw.writes() && !job.refill_buffers && !job.ioengine.is_null();
+    prepared.then(|| Choice { name: "fresh_data".into(), used: false, reason: reason.into() })
 }
 
 fn clock_choice(clock: &Tsc) -> Choice {

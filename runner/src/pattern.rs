@@ -122,11 +122,17 @@ impl Pattern {
     fn draw_alike(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);
         let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
-        let place = &mut self.places[0];
-        for slot in &mut out[..n] {
-            let kind = self.mix.next(&mut self.rng);
-            let offset = place.jump(&self.lanes[kind as usize], &mut self.rng);
-            *slot = Io { offset, len: len as u32, target: 0, kind };
+        let Self { mix, lanes, places, rng, .. } = self;
+        let (out, place) = (&mut out[..n], &mut places[0]);
+        let io = |offset, kind| Io { offset, len: len as u32, target: 0, kind };
+        if let Mix::Only(kind) = *mix {
+            let lane = &lanes[kind as usize];
+            out.fill_with(|| io(place.jump(lane, rng), kind));
+        } else {
+            out.fill_with(|| {
+                let kind = mix.next(rng);
+                io(place.jump(&lanes[kind as usize], rng), kind)
+            });
         }
         self.ios_left -= n as u64;
         if self.bytes_left != u64::MAX {

@@ -19,20 +19,14 @@ const FEWEST: f64 = 5.0;
 /// Cells that expect too few are counted together with their neighbours.
 pub(crate) fn chi_square_excess(counts: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(counts.len(), expected.len());
-    let (mut chi_square, mut cells) = (0.0, 0.0);
-    let (mut count, mut want, mut still_to_come) = (0.0, 0.0, expected.iter().sum::<f64>());
-    for (more, wanted) in counts.iter().zip(expected) {
-        (count, want, still_to_come) = (count + more, want + wanted, still_to_come - wanted);
-        if want >= FEWEST && (still_to_come >= FEWEST || still_to_come < 1e-6) {
-            chi_square += (count - want).powi(2) / want;
-            cells += 1.0;
-            (count, want) = (0.0, 0.0);
+    let mut cells: Vec<(f64, f64)> = Vec::new();
+    for (count, want) in counts.iter().zip(expected) {
+        match cells.last_mut().filter(|(_, wanted)| *wanted < FEWEST) {
+            Some(cell) => *cell = (cell.0 + count, cell.1 + want),
+            None => cells.push((*count, *want)),
         }
     }
-    if want > 0.0 {
-        chi_square += (count - want).powi(2) / want;
-        cells += 1.0;
-    }
-    let freedom = f64::max(cells - 1.0, 1.0);
+    let chi_square: f64 = cells.iter().map(|(count, want)| (count - want).powi(2) / want.max(FEWEST)).sum();
+    let freedom = f64::max(cells.len() as f64 - 1.0, 1.0);
     (chi_square - freedom) / (2.0 * freedom).sqrt()
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Paced, Unpaced};
-use crate::buffer::Pool;
+use crate::buffer::{BufferPages, Pool};
 use crate::clock::Virtual;
 use crate::engine::ledger::Ledger;
 use crate::engine::measure::{Loop, Source, Stop};
@@ -69,7 +69,7 @@ fn count(depth: u32, mut different: Value) -> io::Result<f64> {
 }
 
 fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f64> {
-    let pool = Pool::new(depth as usize, 1)?;
+    let pool = Pool::new(depth as usize, 1, BufferPages::Mmap)?;
     let mut work = Loop::new(Null::new(depth), Virtual::stepping(100), source, pool, None, 1);
     let all_done = || matches!(work.run(&AtomicU64::new(u64::MAX), ledger), Ok(Stop::Finished));
     Ok(steps(all_done)? as f64 / IOS as f64)

@@ -3,13 +3,10 @@
 //! on they are quick, from their intended start on they are not (coordinated omission).
 
 use crate::engine::ledger::Ledger;
-use crate::engine::measure::Source;
+use crate::engine::measure::{DRAW, Source};
 use crate::histogram::Histogram;
 use crate::pace::{Due, Pace};
 use crate::pattern::{Io, Kind, Pattern};
-
-/// I/Os that were found due and have no slot yet: the loop hands over at most its draw at once.
-const FOUND: usize = 64;
 
 /// A pattern whose I/Os have their time.
 pub(super) struct Paced {
@@ -30,7 +27,7 @@ impl Paced {
         for kind in [Kind::Read, Kind::Write, Kind::Trim].into_iter().filter(|kind| pace.intends(*kind)) {
             ledger.tally(kind).intended_lat.get_or_init(Histogram::default);
         }
-        Self { pattern, pace, next: None, found: Vec::with_capacity(FOUND), started: 0, wanted: vec![None; slots].into() }
+        Self { pattern, pace, next: None, found: Vec::with_capacity(DRAW), started: 0, wanted: vec![None; slots].into() }
     }
 }
 

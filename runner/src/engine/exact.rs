@@ -15,13 +15,15 @@ use super::ledger::Ledger;
 use super::measure::{Loop, Stop};
 use super::null::Null;
 use super::psync::Psync;
-use super::uring::Uring;
+use super::ring::KernelRing;
+use super::uring::entries::Plain;
 use super::uring::tests::{List, blocks};
-use crate::buffer::Pool;
+use super::uring::{Setup, Uring};
+use crate::buffer::{BufferPages, Pool};
 use crate::clock::{Clock, Tsc};
 use crate::histogram::ERROR;
 use crate::pattern::{Io, Kind};
-use crate::report::build::latency;
+use crate::report::build::direction;
 
 const BLOCKS: u64 = 1024;
 const READS: usize = 20_000;
@@ -82,13 +84,18 @@ fn file(flags: i32) -> (tempfile::NamedTempFile, Vec<OwnedFd>) {
     (named, vec![opened.into()])
 }
 
+fn ring(files: &[OwnedFd], depth: u32) -> Uring<KernelRing, Plain> {
+    Uring::new(files, depth, &Setup::default()).unwrap()
+}
+
 fn check_latencies<E: Engine>(name: &str, engine: E, depth: usize) {
     let (told, latencies) = (Told::default(), Rc::new(RefCell::new(Vec::new())));
     let noted = Noted { inner: engine, told: told.clone(), begun: HashMap::new(), latencies: latencies.clone() };
     let ledger = Ledger::default();
-    let mut work = Loop::new(noted, NotedClock(Tsc::new(), told), reads(), Pool::new(depth, 4096).unwrap(), None, 1);
+    let mut work =
+        Loop::new(noted, NotedClock(Tsc::new(), told), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
-    let (mut exact, lat) = (latencies.borrow().clone(), latency(&[&ledger.read.lat]));
+    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[&ledger.read], 1).lat_ns);
     exact.sort_unstable();
     assert_eq!((exact.len(), lat.count), (READS, READS as u64), "{name}");
     assert_eq!((lat.min, lat.max), (exact.first().copied(), exact.last().copied()), "{name}");
@@ -108,8 +115,8 @@ fn percentiles_of_live_runs_are_those_of_an_exact_sort() {
     check_latencies("psync on the page cache", Psync::new(&cached), 1);
     check_latencies("psync, direct", Psync::new(&direct), 1);
     for depth in [1, 32] {
-        check_latencies("ring on the page cache", Uring::new(&cached, depth as u32).unwrap().0, depth);
-        check_latencies("ring, direct", Uring::new(&direct, depth as u32).unwrap().0, depth);
+        check_latencies("ring on the page cache", ring(&cached, depth as u32), depth);
+        check_latencies("ring, direct", ring(&direct, depth as u32), depth);
     }
 }
 
@@ -122,7 +129,7 @@ fn of_this_thread(name: &str) -> u64 {
 /// Reads through an engine; I/Os and bytes as the ledger has them, and how much the kernel counted meanwhile.
 fn check_counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let ledger = Ledger::default();
-    let mut work = Loop::new(engine, Tsc::new(), reads(), Pool::new(depth, 4096).unwrap(), None, 1);
+    let mut work = Loop::new(engine, Tsc::new(), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
     // Reading the counters is counted too.
     let looking = of_this_thread(name);
     let before = of_this_thread(name);
@@ -139,6 +146,6 @@ fn ios_and_bytes_are_those_that_the_kernel_counted() {
     assert_eq!(check_counts(Psync::new(&cached), 1, "syscr"), (ios, bytes, ios));
     assert_eq!(check_counts(Psync::new(&cached), 1, "rchar"), (ios, bytes, bytes));
     assert_eq!(check_counts(Psync::new(&direct), 1, "read_bytes"), (ios, bytes, bytes));
-    assert_eq!(check_counts(Uring::new(&direct, 32).unwrap().0, 32, "read_bytes"), (ios, bytes, bytes));
+    assert_eq!(check_counts(ring(&direct, 32), 32, "read_bytes"), (ios, bytes, bytes));
     assert_eq!(check_counts(Null::new(32), 32, "read_bytes"), (ios, bytes, 0));
 }

@@ -16,7 +16,7 @@ use crate::pattern::{Io, Kind};
 use crate::report::Choice;
 
 /// I/Os drawn from the pattern at once: enough to make the call free, few enough to stay in L1.
-const DRAW: usize = 64;
+pub const DRAW: usize = 64;
 
 /// Says which I/Os come next, and when.
 pub trait Source {

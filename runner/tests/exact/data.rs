@@ -39,6 +39,23 @@ fn repeated(bytes: &[u8]) -> f64 {
 }
 
 #[test]
+fn a_report_says_what_fresh_data_costs() {
+    let directory = scratch::directory();
+    let job =
+        json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
+    let choice = |changes: Value| {
+        let told = report(&with(&job, changes));
+        let choices = told["report"]["jobs"][0]["choices"].as_array().unwrap().clone();
+        choices.into_iter().find(|choice| choice["name"] == "fresh_data").unwrap()
+    };
+    let fresh = choice(json!({"buffer_compress_percentage": 50}));
+    let reason = fresh["reason"].as_str().unwrap();
+    let ns: f64 = reason.split(" ns per 4 KiB").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(fresh["used"] == true && (10.0..100_000.0).contains(&ns), "{reason}");
+    assert_eq!(choice(json!({}))["used"], false);
+}
+
+#[test]
 fn files_hold_the_data_that_was_asked_for() {
     // One prepared buffer for each I/O in flight is written over and over where nothing else is asked, as in fio.
     let cases = [

@@ -87,8 +87,8 @@ fn wrong_about_the_gap(events: &[Value]) -> Option<String> {
     let report = &of_type(events, "report").next().unwrap()["report"];
     let windows: Vec<(f64, f64)> =
         of_type(events, "sample").map(|sample| (number(&sample["window_ms"]), number(&sample["read"]["ios"]))).collect();
-    let (long, others): (Vec<(f64, f64)>, Vec<(f64, f64)>) = windows.iter().partition(|(window_ms, _)| *window_ms > 1900.0);
-    let mut rates: Vec<f64> = others.iter().filter(|(window_ms, _)| *window_ms > 50.0).map(|(ms, ios)| ios / ms).collect();
+    let long: Vec<&(f64, f64)> = windows.iter().filter(|(ms, _)| *ms > 1900.0).collect();
+    let mut rates: Vec<f64> = windows.iter().filter(|(ms, _)| (50.0..1900.0).contains(ms)).map(|(ms, ios)| ios / ms).collect();
     rates.sort_by(f64::total_cmp);
     let (usual, fastest) = (rates[rates.len() / 2], rates[rates.len() - 1]);
     let (sum, duration): (f64, f64) = (windows.iter().map(|window| window.0).sum(), number(&report["duration_ms"]));

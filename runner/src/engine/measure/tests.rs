@@ -1,9 +1,9 @@
 //! The loop against engines made for it and a virtual clock.
 
 use super::*;
+use crate::buffer::BufferPages;
 use crate::clock::Virtual;
 use crate::engine::null::Null;
-use crate::job::BufferPages;
 
 /// Reads of 4 KiB, `left` of them, each due `gap_ns` after the last.
 struct Reads {

@@ -16,9 +16,8 @@ use super::super::ring::Ring;
 use super::entries::Plain;
 use super::tests::{List, blocks, is_mapped};
 use super::{Setup, Uring};
-use crate::buffer::Pool;
+use crate::buffer::{BufferPages, Pool};
 use crate::clock::Virtual;
-use crate::job::BufferPages;
 use crate::pattern::{Io, Kind};
 
 /// What one enter does.

@@ -10,9 +10,8 @@ use super::super::measure::{IoError, Loop, Source, Stop};
 use super::super::psync::Psync;
 use super::entries::{Nop, Plain, Registered};
 use super::*;
-use crate::buffer::Pool;
+use crate::buffer::{BufferPages, Pool};
 use crate::clock::{Clock, Monotonic};
-use crate::job::BufferPages;
 
 /// A list of I/Os, all due at once.
 pub struct List(pub std::vec::IntoIter<Io>);
@@ -188,7 +187,7 @@ fn io_that_never_completes_is_cancelled_with_its_ring_and_keeps_its_memory() {
     let ledger = Ledger::default();
     let ios: Vec<Io> = blocks(Kind::Read, 4).collect();
     let source = Waking(List(ios.into_iter()));
-    let mut work = Loop::new(uring(&files), Monotonic, source, Pool::new(4, 4096).unwrap(), None, 1);
+    let mut work = Loop::new(uring(&files), Monotonic, source, Pool::new(4, 4096, BufferPages::Mmap).unwrap(), None, 1);
     let until_ns = AtomicU64::new(Monotonic.now_ns() + 20_000_000);
     assert_eq!(work.run(&until_ns, &ledger).unwrap(), Stop::Until);
     let address = work.buffer_address();

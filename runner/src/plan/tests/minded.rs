@@ -81,6 +81,7 @@ fn options_without_effect_are_named() {
         ("thinktime_blocks", json!(4), "read"),
         ("end_fsync", json!(1), "read"),
         ("sync", json!("dsync"), "read"),
+        ("rate_process", json!("poisson"), "read"),
     ] {
         let plan = plan(with(json!({option: value, "rw": rw})));
         let found = plan.findings.iter().find(|finding| finding.code == "option_unused").unwrap_or_else(|| panic!("{option}"));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::host::{GIB, MIB, TableHost};
 use super::{plan, plan_on};
 use crate::event::Phase;
-use crate::job::{EngineName, Fadvise, Fallocate, OPTIONS, RwKind};
+use crate::job::{EngineName, Fadvise, Fallocate, OPTIONS, RateProcess, RwKind};
 use crate::plan::{Mode, Plan, ResolvedJob, Target};
 
 fn accepted(job: Value) -> Plan {
@@ -88,6 +88,9 @@ fn times_and_batches_are_settled() {
     assert_eq!((job.runtime_ms, job.ramp_ms, job.startdelay_ms, job.thinktime_us), (Some(12_000), 1500, 1, 30));
     assert_eq!((job.iodepth_batch_submit, job.iodepth_batch_complete_min, job.rwmixread), (Some(16), Some(16), Some(70)));
     assert_eq!((job.rate_iops.read, job.rate_iops.write, job.rate.read), (Some(100), Some(200), None));
+    assert_eq!(job.rate_process, RateProcess::Linear);
+    let random = settled(json!({"filename": "full", "direct": 1, "rate": "1m", "rate_process": "poisson"}));
+    assert_eq!((random.rate_process, random.has_rate()), (RateProcess::Poisson, true));
     assert_eq!(settled(json!({"filename": "full", "direct": 1, "rate": 0})).rate.read, None, "0 has no limit, as in fio");
 }
 

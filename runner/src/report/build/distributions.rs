@@ -53,7 +53,7 @@ fn draws(shape: &Shape) -> Vec<u64> {
 fn counted(latencies: &[u64], order: &[usize], clone_of: impl Fn(usize) -> usize) -> Lat {
     let clones: Vec<Histogram> = order.iter().map(|_| Histogram::default()).collect();
     latencies.iter().enumerate().for_each(|(n, ns)| clones[clone_of(n)].record(*ns, 1));
-    latency(&order.iter().map(|clone| &clones[*clone]).collect::<Vec<_>>())
+    latency(&order.iter().map(|clone| &clones[*clone]).collect::<Vec<_>>(), 0)
 }
 
 fn check(name: &str, mut exact: Vec<u64>) {
