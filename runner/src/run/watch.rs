@@ -136,6 +136,8 @@ impl Watch<'_, '_> {
             memory: window.memory,
             cpu: window.cpu,
             pressure: window.pressure,
+            storage: None,
+            residency: None,
         };
         self.teller.tell(EventBody::Sample(Box::new(sample)));
     }
