@@ -4,7 +4,7 @@
 pub(crate) mod blocks;
 mod devices;
 mod doctor;
-mod file;
+pub(crate) mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod identity;

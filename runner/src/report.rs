@@ -3,6 +3,7 @@
 
 pub(crate) mod build;
 mod evidence;
+pub(crate) mod turn;
 
 use std::collections::BTreeMap;
 

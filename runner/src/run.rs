@@ -2,14 +2,18 @@
 //! when it begins and ends and reported with its time; only the measurement is in the numbers.
 
 mod crew;
+mod place;
 mod result;
 mod stop;
 mod tell;
 mod watch;
+mod witness;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::clock::wall_ms;
 use crate::clone::Broken;
@@ -27,6 +31,10 @@ use result::Frame;
 pub use stop::Stop;
 use tell::Teller;
 use watch::watch;
+use witness::Witness;
+
+/// Why numbers are missing in a run that asked for it.
+const NO_PROBES: &str = "probes=0 was asked for";
 
 /// Seed of the data that files are laid out with.
 const LAYOUT_SEED: u64 = 0x1EAD_11E0;
@@ -45,6 +53,7 @@ pub fn refused(refusals: Vec<Refusal>) -> Plan {
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
 pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
     stop.outlive_file_limits();
+    open_as_many_files_as_allowed();
     let mut teller = Teller::new(listener);
     let plan = plan(ask, roots);
     if !plan.refusals.is_empty() {
@@ -58,6 +67,14 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
         (Err(End::Refused(refusal)), _) | (Ok(_), Err(refusal)) => fail(&mut teller, vec![refusal]),
         (Err(End::Stopped), _) => interrupted(&mut teller, stop),
     }
+}
+
+/// Every clone has its own descriptor of each file, and the witness one more: the soft limit (often 1,024) is raised to the
+/// hard one, which is what the administrator meant.
+fn open_as_many_files_as_allowed() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it is refused, opening says so in its own words.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn fail(teller: &mut Teller, refusals: Vec<Refusal>) -> u8 {
@@ -124,21 +141,28 @@ type Open = Vec<Vec<Vec<Opened>>>;
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<Report, End> {
         let devices = devices(&self.plan.jobs);
-        let mut probes = Probes::new(&devices);
-        let absent = probes.absent().clone();
+        let probed = self.plan.jobs.iter().all(|job| job.probes);
+        let mut probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
+        let mut witness = Witness::new(&self.plan.jobs);
+        let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
         self.accept(&devices, &absent);
         self.lay_out()?;
         let open = self.in_phase(Phase::Guard, Self::open)?;
+        witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
         let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
         let syncs = self.files_to_flush(&open)?;
         let crew =
             Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
-        let watched = watch(&crew, self.plan.sample_ms, &mut probes, self.teller, self.stop);
+        let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
-        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent };
-        let report = result::report(&self.plan.jobs, finished, &watched, frame)?;
+        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent, testimony: witness.testify() };
+        let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(&syncs)?;
+        let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
+        if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
+            flush.duration_ms = Some(time.duration_ms);
+        }
         Ok(report)
     }
 

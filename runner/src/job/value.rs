@@ -576,8 +576,10 @@ words! {
 }
 words! {
     /// The state that a file is to be in before the measurement.
+    #[derive(Default)]
     FileState, "file state" {
         /// As it is found, laid out by the other options.
+        #[default]
         AsIs = "as-is",
         /// Not there: made by this run, and its first blocks with it.
         Fresh = "fresh",
@@ -591,22 +593,14 @@ words! {
 }
 words! {
     /// The state that the page cache is to be in before the measurement.
+    #[derive(Default)]
     CacheState, "cache state" {
         /// As the other options leave it.
+        #[default]
         AsIs = "as-is",
         /// None of the target's pages in it: written back first, then dropped.
         Cold = "cold",
         /// All of the target's pages in it: `pre_read=1`.
         Warm = "warm",
-    }
-}
-impl Default for FileState {
-    fn default() -> Self {
-        Self::AsIs
-    }
-}
-impl Default for CacheState {
-    fn default() -> Self {
-        Self::AsIs
     }
 }

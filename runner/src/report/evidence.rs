@@ -139,7 +139,7 @@ pub enum Direction {
     Write,
 }
 
-/// What answered I/Os, as far as one second of samples tells.
+/// What answered I/Os, as far as the samples tell.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answered {
@@ -152,7 +152,7 @@ pub enum Answered {
 /// The moment at which a direction turned from the device to memory or back.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Turn {
-    /// When, in milliseconds since the run began: the beginning of the first second that was answered otherwise.
+    /// When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
     pub t_ms: f64,
     /// What turned.
     pub direction: Direction,

@@ -74,8 +74,17 @@ pub struct Mounted(PathBuf);
 
 impl Mounted {
     pub fn new(device: &str, at: &Path) -> Self {
+        Self::with_options(device, at, "defaults")
+    }
+
+    /// What is mounted there already.
+    pub fn there(at: &Path) -> Self {
+        Self(at.into())
+    }
+
+    pub fn with_options(device: &str, at: &Path, options: &str) -> Self {
         fs::create_dir_all(at).unwrap();
-        run("mount", &[device, at.to_str().unwrap()]).unwrap();
+        run("mount", &["-o", options, device, at.to_str().unwrap()]).unwrap();
         Self(at.into())
     }
 }
