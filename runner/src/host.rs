@@ -12,6 +12,7 @@ pub(crate) mod inventory;
 pub(crate) mod ioctl;
 pub(crate) mod kernel;
 mod look;
+pub(crate) mod mark;
 pub(crate) mod meminfo;
 mod mounts;
 pub(crate) mod place;

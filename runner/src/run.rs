@@ -10,7 +10,7 @@ mod watch;
 mod witness;
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -19,12 +19,15 @@ use crate::clock::wall_ms;
 use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, View};
-use crate::job::RunAsk;
+use crate::job::{CacheState, RunAsk};
 use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
+use crate::print::number::bytes;
 use crate::probe::Probes;
+use crate::probe::region::Region;
+use crate::probe::residency::Means;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
-use crate::target::{Finish, Opened, Stamp, Targets, advise, drop_caches, flush, invalidate, pre_read};
+use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
 use result::Frame;
@@ -61,6 +64,7 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
     }
     let mut targets = Targets::new(roots.to_vec());
     let measured = Run { plan: &plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    targets.sign();
     let cleaned = clean_up(&plan, &mut targets, &mut teller);
     match (measured, cleaned) {
         (Ok(report), Ok(())) => finish(&plan, report, &mut teller, stop),
@@ -152,6 +156,7 @@ impl Run<'_, '_> {
         self.set_caches(&open)?;
         let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
         let syncs = self.files_to_flush(&open)?;
+        witness.prepare(&self.plan.jobs);
         let crew =
             Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
@@ -212,14 +217,27 @@ impl Run<'_, '_> {
             self.in_phase(Phase::DropCaches, |_| Ok(drop_caches()?))?;
         }
         if self.plan.jobs.iter().any(|job| job.invalidate) {
-            self.in_phase(Phase::Invalidate, |run| {
-                run.each(open, |job| job.invalidate, |_, opened| invalidate(opened, range(opened)))
-            })?;
+            self.in_phase(Phase::Invalidate, |run| run.empty_caches(open))?;
         }
         if self.plan.jobs.iter().any(|job| job.pre_read) {
             self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
         }
         self.each(open, |_| true, |job, opened| advise(opened, job.fadvise_hint, range(opened)))
+    }
+
+    fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
+        let cold = |job: &ResolvedJob| job.cache_state == CacheState::Cold;
+        self.each(open, |job| job.invalidate && !cold(job), |_, opened| invalidate(opened, range(opened)))?;
+        self.each(open, cold, |_, opened| chill(opened))?;
+        let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| cold(job));
+        let stayed: u64 = jobs.flat_map(|(_, clones)| clones.iter().take(1).flatten()).filter_map(cached_bytes).sum();
+        if stayed > 0 {
+            let note = format!("{} stayed in the page cache: mapped, locked, or read again by somebody", bytes(stayed));
+            let (phase, state) = (Phase::Invalidate, PhaseState::Progress);
+            let note = Some(note);
+            self.teller.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note });
+        }
+        Ok(())
     }
 
     fn each(
@@ -271,6 +289,12 @@ fn whole(finish: Finish) -> Result<(), End> {
         Finish::Done => Ok(()),
         Finish::Stopped => Err(End::Stopped),
     }
+}
+
+/// Bytes of a target's region that are in the page cache; `None` where that cannot be told.
+fn cached_bytes(opened: &Opened) -> Option<u64> {
+    let means = Means::find(opened.fd.as_fd()).ok()?;
+    means.residency(opened.fd.as_fd(), &Region::of(std::iter::once(range(opened)))).ok().map(|found| found.cached)
 }
 
 /// The bytes of a target that a job works on.

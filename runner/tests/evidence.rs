@@ -4,70 +4,20 @@
 mod scratch;
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
+use scratch::{Disk, result};
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
-
-/// A filesystem on a loop device of the test's own.
-struct Disk {
-    at: PathBuf,
-    _mounted: scratch::Mounted,
-    device: scratch::Loop,
-    _directory: tempfile::TempDir,
-}
-
-impl Disk {
-    fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
-        let directory = scratch::directory();
-        let image = directory.path().join("image");
-        File::create(&image).unwrap().set_len(512 * MIB).unwrap();
-        let device = scratch::Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
-        let mut words = make.split(' ');
-        let (program, args) = (words.next().unwrap(), words.chain([device.0.as_str()]).collect::<Vec<_>>());
-        if let Err(error) = scratch::run(program, &args) {
-            scratch::skip(&error);
-            return None;
-        }
-        let at = directory.path().join("mounted");
-        let mounted = scratch::Mounted::with_options(&device.0, &at, mount_options);
-        Some(Self { at, _mounted: mounted, device, _directory: directory })
-    }
-
-    fn ext4() -> Option<Self> {
-        Self::new("mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0", "defaults", true)
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.at.join(name)
-    }
-}
-
-/// Runs a job; the whole result. Panics with what the runner said when it failed.
-fn run(job: &Value) -> Value {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
-        .args(["run", "-", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 /// Direct reads of 16 MiB of a file, with changes; what the report says of its target.
 fn target_of(path: &Path, changes: Value) -> Value {
     let mut job = json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
     changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
-    run(&job)["report"]["targets"][0].clone()
+    result(&job)["report"]["targets"][0].clone()
 }
 
 /// Data that no filesystem can shorten.
@@ -166,7 +116,7 @@ fn direct_writes_leave_pages_just_where_the_facts_say_so() {
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
         // What was copied through the page cache is dropped from it again, but the kernel counted it as dirtied. It counts
         // everybody's: the least of some runs is ours.
-        let reports: Vec<Value> = (0..4).map(|_| run(&job)["report"].clone()).collect();
+        let reports: Vec<Value> = (0..4).map(|_| result(&job)["report"].clone()).collect();
         let dirtied = reports.iter().map(|report| report["writeback"]["dirtied_bytes"].as_u64().unwrap()).min().unwrap();
         let direct = &reports[0]["targets"][0]["direct"];
         let went_past = direct["writes_past_cache"].as_bool().unwrap();
@@ -243,7 +193,7 @@ fn regions_of_all_clones_and_jobs_count_once() {
         job
     };
     let both =
-        run(&json!({"jobs": [job("a", json!({"numjobs": 2, "offset_increment": "4m"})), job("b", json!({"offset": "2m"}))]}));
+        result(&json!({"jobs": [job("a", json!({"numjobs": 2, "offset_increment": "4m"})), job("b", json!({"offset": "2m"}))]}));
     let targets = both["report"]["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 1);
     assert_eq!((&targets[0]["jobs"], &targets[0]["region_bytes"]), (&json!(["a", "b"]), &json!(8 * MIB)));
@@ -254,7 +204,7 @@ fn regions_of_all_clones_and_jobs_count_once() {
 fn reads_that_warm_their_own_cache_tell_when_it_turned() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
-    let report = run(&job)["report"].clone();
+    let report = result(&job)["report"].clone();
     let turns = report["turns"].as_array().unwrap();
     assert_eq!((turns.len(), &turns[0]["from"], &turns[0]["to"]), (1, &json!("device"), &json!("memory")), "{turns:?}");
     let fetched = report["storage"]["read_bytes"].as_u64().unwrap();
@@ -264,7 +214,7 @@ fn reads_that_warm_their_own_cache_tell_when_it_turned() {
 #[test]
 fn without_probes_everything_is_missing_with_the_reason() {
     let Some(disk) = Disk::ext4() else { return };
-    let result = run(&json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}));
+    let result = result(&json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}));
     let report = &result["report"];
     assert_eq!(report["read"]["ios"], json!(4096));
     for name in ["device", "memory", "cpu", "pressure", "storage", "writeback"] {

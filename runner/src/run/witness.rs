@@ -10,9 +10,11 @@ use crate::event::{Residency, Sample};
 use crate::host::inventory::Inventory;
 use crate::host::kernel::Kernel;
 use crate::plan::ResolvedJob;
+use crate::probe::profile::Profiling;
+use crate::probe::request::Tracing;
 use crate::probe::vm::{self, Vm};
 use crate::report::turn::Turning;
-use crate::report::{TargetReport, Turn, Writeback};
+use crate::report::{Profile, Requests, TargetReport, Turn, Writeback};
 use crate::target::Opened;
 
 use super::place::Place;
@@ -30,6 +32,8 @@ pub struct Witness {
     vm_end: Option<Writeback>,
     due_ns: u64,
     turning: Turning,
+    tracing: Option<Tracing>,
+    profiling: Option<Profiling>,
     absent: BTreeMap<String, String>,
 }
 
@@ -41,6 +45,10 @@ pub struct Testimony {
     pub turns: Vec<Turn>,
     /// The host's writeback in the measured window.
     pub writeback: Option<Writeback>,
+    /// Requests at the devices.
+    pub requests: Option<Requests>,
+    /// Where the processor time went.
+    pub profile: Option<Profile>,
     /// Bytes of the targets not on the device when the window ended.
     pub dirty_bytes: Option<u64>,
     /// What is missing, with the reason.
@@ -59,7 +67,17 @@ impl Witness {
         if let Some(reason) = unseen(&places, probes) {
             absent.insert("residency".into(), reason);
         }
-        Self { places, vm, vm_start: None, vm_end: None, due_ns: 0, turning: Turning::default(), absent }
+        Self {
+            places,
+            vm,
+            vm_start: None,
+            vm_end: None,
+            due_ns: 0,
+            turning: Turning::default(),
+            tracing: None,
+            profiling: None,
+            absent,
+        }
     }
 
     /// What it will not see, with the reason.
@@ -80,8 +98,34 @@ impl Witness {
         }
     }
 
+    /// Begins what was asked for beside: request sizes and the profile. Before the clones, which inherit perf's events.
+    pub fn prepare(&mut self, jobs: &[ResolvedJob]) {
+        if jobs.iter().any(|job| job.request_sizes) {
+            let targets = jobs.iter().flat_map(|job| &job.targets);
+            let devices = targets.filter_map(|target| target.device.clone()).collect();
+            let begun = Tracing::begin(&Inventory::take(&Kernel::live()), &devices);
+            self.tracing = self.kept("requests", begun);
+            if self.tracing.is_none() {
+                self.absent.insert("throttled_ms".into(), self.absent["requests"].clone());
+            }
+        }
+        if jobs.iter().any(|job| job.profile) {
+            self.profiling = self.kept("profile", Profiling::begin());
+        }
+    }
+
+    fn kept<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
+        result.map_err(|reason| self.absent.insert(what.into(), reason)).ok()
+    }
+
     /// The measured window begins.
     pub fn start(&mut self) {
+        if let Some(profiling) = &mut self.profiling {
+            profiling.start();
+        }
+        if let Some(tracing) = &mut self.tracing {
+            tracing.start(Monotonic.now_ns());
+        }
         self.vm_start = self.vm.as_mut().and_then(Vm::read);
         self.places.iter_mut().for_each(Place::start);
         self.due_ns = Monotonic.now_ns() + SECOND_NS;
@@ -94,6 +138,9 @@ impl Witness {
             return None;
         }
         let seen = self.places.iter().map(Place::residency).reduce(both).flatten();
+        if let Some(tracing) = &mut self.tracing {
+            tracing.note_threads();
+        }
         let now_ns = Monotonic.now_ns();
         self.due_ns = begin_ns + SECOND_NS.max((now_ns - begin_ns) * READING_PART);
         seen
@@ -101,6 +148,12 @@ impl Witness {
 
     /// The measured window ended. Returns the page cache at that moment.
     pub fn end(&mut self) -> Option<Residency> {
+        if let Some(tracing) = &mut self.tracing {
+            tracing.end(Monotonic.now_ns());
+        }
+        if let Some(profiling) = &mut self.profiling {
+            profiling.end();
+        }
         self.vm_end = self.vm.as_mut().and_then(Vm::read);
         self.places.iter_mut().for_each(Place::end);
         self.places.iter().map(Place::residency_at_end).reduce(both).flatten()
@@ -118,10 +171,16 @@ impl Witness {
             let more = self.places.len() - MOST_TOLD;
             self.absent.insert("targets".into(), format!("{more} more files are in the sums, but not listed"));
         }
+        let writeback = self.vm_start.zip(self.vm_end).map(|(from, to)| vm::since(from, to));
+        let traced = self.tracing.take().map(Tracing::finish);
+        let profile = self.profiling.take().map(Profiling::finish);
+        let profile = profile.and_then(|result| self.kept("profile", result));
         Testimony {
+            writeback: writeback.map(|all| Writeback { throttled_ms: traced.as_ref().map(|traced| traced.throttled_ms), ..all }),
+            requests: traced.map(|traced| traced.requests),
+            profile,
             targets: self.places.into_iter().take(MOST_TOLD).map(Place::tell).collect(),
             turns: self.turning.finish(),
-            writeback: self.vm_start.zip(self.vm_end).map(|(from, to)| vm::since(from, to)),
             dirty_bytes: at_end.and_then(|seen| Some(seen.dirty? + seen.writeback?)),
             absent: self.absent,
         }

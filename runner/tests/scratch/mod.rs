@@ -95,6 +95,61 @@ impl Drop for Mounted {
     }
 }
 
+/// A filesystem on a loop device of the test's own.
+pub struct Disk {
+    pub at: PathBuf,
+    _mounted: Mounted,
+    pub device: Loop,
+    _directory: tempfile::TempDir,
+}
+
+impl Disk {
+    pub fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
+        let directory = directory();
+        let image = directory.path().join("image");
+        File::create(&image).unwrap().set_len(512 << 20).unwrap();
+        let device = Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
+        let mut words = make.split(' ');
+        let (program, args) = (words.next().unwrap(), words.chain([device.0.as_str()]).collect::<Vec<_>>());
+        if let Err(error) = run(program, &args) {
+            skip(&error);
+            return None;
+        }
+        let at = directory.path().join("mounted");
+        let mounted = Mounted::with_options(&device.0, &at, mount_options);
+        Some(Self { at, _mounted: mounted, device, _directory: directory })
+    }
+
+    pub fn ext4() -> Option<Self> {
+        Self::new("mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0", "defaults", true)
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.at.join(name)
+    }
+}
+
+/// Runs a job; the whole result. Panics with what the runner said when it failed.
+pub fn result(job: &Value) -> Value {
+    runner_with(job, &[])
+}
+
+/// The same with something else in its environment.
+pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(["run", "-", "--json"])
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 /// One target as the plan writes it down.
 pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
