@@ -34,7 +34,8 @@ fn reads(path: &Path) -> Value {
 
 /// From the next exec(2) on, one system call fails as in a container whose filter does not know it.
 fn without_call(command: &mut Command, number: u32, error: i32) {
-    let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter { code: code as u16, jt: jump_true, jf: jump_false, k };
+    let instruction =
+        |code: u32, jump_true, jump_false, k| libc::sock_filter { code: code as u16, jt: jump_true, jf: jump_false, k };
     let filter = [
         // The number stands first in struct seccomp_data.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),

@@ -3,8 +3,15 @@
 
 mod scratch;
 
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Instant;
 
+use leadline_runner::probe::region::Region;
+use leadline_runner::probe::residency::Means;
+use leadline_runner::probe::{Probes, extents};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
 
@@ -61,4 +68,39 @@ fn a_run_that_the_device_bounds() {
         "runtime": 3, "time_based": 1});
     let ratios = compare("direct reads", &job);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
+}
+
+/// The figures in the headers of `probe.rs` and of the files in `probe/`.
+#[test]
+#[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
+fn each_probe_by_itself() {
+    let Some(disk) = Disk::ext4() else { return };
+    let file = filled(&disk.file("f"), 256 << 20);
+    let region = Region::of(std::iter::once(0..256 << 20));
+    let means = Means::find(file.as_fd()).unwrap();
+    let mut probes = Probes::new(&[disk.device.name().into()]);
+    each("all counters of a sample", || drop(probes.read()));
+    each("residency of 256 MiB that is cached", || assert!(means.residency(file.as_fd(), &region).is_ok()));
+    each("map of 256 MiB that is cached", || drop(means.map(file.as_fd(), &region)));
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    each("residency of 256 MiB that is not", || assert!(means.residency(file.as_fd(), &region).is_ok()));
+    each("extents of one piece", || drop(extents::after(file.as_fd(), &region)));
+    let pieces = File::create(disk.file("pieces")).unwrap();
+    (0..10_000u64).for_each(|piece| pieces.write_all_at(&[7; 4096], piece * 3 * 4096).unwrap());
+    pieces.sync_all().unwrap();
+    each("extents of 10,000 pieces", || drop(extents::after(pieces.as_fd(), &region)));
+}
+
+/// A file full of data, in the page cache and on the device.
+fn filled(path: &Path, bytes: u64) -> File {
+    scratch::image(path, bytes);
+    File::options().read(true).write(true).open(path).unwrap()
+}
+
+fn each(what: &str, mut reading: impl FnMut()) {
+    const READINGS: u32 = 200;
+    reading();
+    let begin = Instant::now();
+    (0..READINGS).for_each(|_| reading());
+    eprintln!("{what}: {:?}", begin.elapsed() / READINGS);
 }
