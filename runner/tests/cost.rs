@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use leadline_runner::probe::region::Region;
 use leadline_runner::probe::residency::Means;
+use leadline_runner::probe::vm::Vm;
 use leadline_runner::probe::{Probes, extents};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
@@ -79,9 +80,15 @@ fn each_probe_by_itself() {
     let region = Region::of(std::iter::once(0..256 << 20));
     let means = Means::find(file.as_fd()).unwrap();
     let mut probes = Probes::new(&[disk.device.name().into()]);
+    let mut vm = Vm::open_live().unwrap();
+    each("the host's writeback", || drop(vm.read()));
     each("all counters of a sample", || drop(probes.read()));
     each("residency of 256 MiB that is cached", || assert!(means.residency(file.as_fd(), &region).is_ok()));
     each("map of 256 MiB that is cached", || drop(means.map(file.as_fd(), &region)));
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+    (0..16_384u64).rev().for_each(|page| file.read_exact_at(&mut [0; 4096], page * 4096).unwrap());
+    each("residency of 256 MiB with 16,384 single pages", || assert!(means.residency(file.as_fd(), &region).is_ok()));
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     each("residency of 256 MiB that is not", || assert!(means.residency(file.as_fd(), &region).is_ok()));
     each("extents of one piece", || drop(extents::after(file.as_fd(), &region)));

@@ -21,8 +21,16 @@ impl Vm {
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn open(kernel: &crate::host::kernel::Kernel) -> Result<Self, String> {
+    fn open(kernel: &crate::host::kernel::Kernel) -> Result<Self, String> {
         Book::open(&kernel.proc.join("vmstat"), BYTES).map(Self).map_err(|error| format!("/proc/vmstat: {error}"))
+    }
+
+    /// Opens that of the running kernel.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn open_live() -> Result<Self, String> {
+        Self::open(&crate::host::kernel::Kernel::live())
     }
 
     /// The counts since boot; `None` when one is missing.

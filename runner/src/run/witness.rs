@@ -62,7 +62,7 @@ impl Witness {
         let mut absent = BTreeMap::new();
         let mut places = if probes { Place::of_jobs(jobs) } else { Vec::new() };
         places.iter_mut().for_each(Place::find);
-        let vm = if probes { Vm::open(&Kernel::live()) } else { Err(super::NO_PROBES.into()) };
+        let vm = if probes { Vm::open_live() } else { Err(super::NO_PROBES.into()) };
         let vm = vm.map_err(|reason| absent.insert("writeback".into(), reason)).ok();
         if let Some(reason) = unseen(&places, probes) {
             absent.insert("residency".into(), reason);
