@@ -214,6 +214,11 @@ pub struct Sample {
     pub cpu: Option<CpuUse>,
     /// Time lost to waiting for I/O; null likewise.
     pub pressure: Option<Pressure>,
+    /// What this process alone moved from and to storage; null likewise.
+    pub storage: Option<StorageIo>,
+    /// How much of the targets lies in the page cache at the end of the window. Told once a second and at the borders of the
+    /// measurement, null in between and where it is `absent`.
+    pub residency: Option<Residency>,
 }
 
 /// What the kernel counted for block devices (`/sys/dev/block/M:m/stat`, Documentation/block/stat.rst) in a window.
@@ -288,6 +293,34 @@ pub struct Pressure {
     pub io_some: f64,
     /// All tasks that had something to do waited.
     pub io_full: f64,
+}
+
+/// What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
+/// separates the traffic of the run from everybody else's.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct StorageIo {
+    /// Bytes that it had the kernel fetch from storage, readahead included.
+    pub read_bytes: u64,
+    /// Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+    pub write_bytes: u64,
+    /// Of those dirtied, bytes that will never be written since the file was cut or removed.
+    pub cancelled_write_bytes: u64,
+}
+
+/// How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
+/// only mincore(2) can be asked, all but `cached` is null.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Residency {
+    /// In the page cache.
+    pub cached: u64,
+    /// Of those, not written to the device yet.
+    pub dirty: Option<u64>,
+    /// Of those, being written.
+    pub writeback: Option<u64>,
+    /// Once cached and driven out, as far as the kernel remembers.
+    pub evicted: Option<u64>,
+    /// Of those, driven out so lately that more memory would have kept them.
+    pub recently_evicted: Option<u64>,
 }
 
 /// The one result: what `leadline-runner run --json` prints, less the jobs and the host.

@@ -4,7 +4,7 @@
 pub(crate) mod blocks;
 mod devices;
 mod doctor;
-mod file;
+pub(crate) mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod identity;
@@ -12,6 +12,7 @@ pub(crate) mod inventory;
 pub(crate) mod ioctl;
 pub(crate) mod kernel;
 mod look;
+pub(crate) mod mark;
 pub(crate) mod meminfo;
 mod mounts;
 pub(crate) mod place;

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 pub use parse::{RunAsk, parse_run};
 pub use value::{
-    BufferPages, Bytes, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, Files, FioValue, Flag, Micros,
-    PerDirection, Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
+    BufferPages, Bytes, CacheState, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, FileState, Files,
+    FioValue, Flag, Micros, PerDirection, Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
 };
 
 /// One option as documented: what the form, the schema and the handbook tell about it.
@@ -23,7 +23,7 @@ pub struct OptionDoc {
     pub name: &'static str,
     /// Other names that fio knows for it.
     pub aliases: &'static [&'static str],
-    /// Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data or cpu.
+    /// Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
     pub group: &'static str,
     /// What values look like, such as `size` or `flag`.
     pub kind: &'static str,
@@ -159,6 +159,8 @@ options! {
         fadvise_hint: Fadvise = "1",
         /// Drop all caches of the whole host first. Global; needs root.
         drop_caches: Flag = "0",
+        /// The state of the cache to begin with: as-is, cold (written back and dropped) or warm (read in).
+        cache_state: CacheState = "as-is",
     }
     durability {
         /// Every write waits for the device: 0, sync (O_SYNC) or dsync (O_DSYNC).
@@ -181,6 +183,8 @@ options! {
         create_on_open: Flag = "0",
         /// Remove afterwards the files that this run made.
         unlink: Flag = "0",
+        /// The state of the file to begin with: as-is, fresh (not there), written, overwrite (written, then again) or append.
+        file_state: FileState = "as-is",
     }
     rate {
         /// The most bytes per second; read,write,trim may differ.
@@ -209,5 +213,12 @@ options! {
         cpus_allowed: CpuList,
         /// Priority from -20 (most) to 19 (least).
         nice: i32 = "0",
+    }    evidence {
+        /// Read the kernel's counters beside the run; 0 only to measure what that costs.
+        probes: Flag = "1",
+        /// Count the sizes of requests at the device (block tracepoints). Needs root and costs processor time.
+        request_sizes: Flag = "0",
+        /// Take stacks of the runner in the measured window for a flame graph (perf). Costs processor time.
+        profile: Flag = "0",
     }
 }

@@ -22,6 +22,7 @@ mod regions;
 mod resolved;
 mod settle;
 mod sizes;
+mod state;
 mod tell;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     let jobs = resolve_jobs(ask, &names, host, &mut notes);
     memory::check(&jobs, host, &mut notes);
     check_clones(&jobs, &mut notes);
+    state::check_shared(&jobs, &mut notes);
     let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
     let jobs: Vec<ResolvedJob> = jobs.into_iter().map(|(_, job)| job).filter(|_| is_whole).collect();
     Plan {
@@ -71,7 +73,8 @@ fn resolve_jobs(ask: &RunAsk, names: &[String], host: &dyn HostView, notes: &mut
     let mut jobs = Vec::new();
     for (number, (job, name)) in ask.jobs.iter().zip(names).enumerate() {
         notes.begin(number, name);
-        let asked = Asked::settle(job, name.clone(), host, notes);
+        let told = state::apply(job, notes);
+        let asked = Asked::settle(&told, name.clone(), host, notes);
         if let Some(resolved) = settle::job(&asked, number, host, &mut ledger, notes) {
             unused::check(job, &resolved, notes);
             findings::gather(&resolved, host, notes);

@@ -7,17 +7,25 @@
 
 mod book;
 mod cpu;
+pub mod direct;
 mod disk;
+pub mod extents;
 mod memory;
 mod pressure;
+pub mod profile;
+pub mod region;
+pub mod request;
+pub mod residency;
 pub mod resource;
+mod storage;
+pub mod vm;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::event::{CpuUse, DeviceCounts, Memory, Pressure};
+use crate::event::{CpuUse, DeviceCounts, Memory, Pressure, StorageIo};
 use crate::host::inventory::Inventory;
 use crate::host::kernel::Kernel;
 use book::Book;
@@ -33,6 +41,7 @@ pub struct Probes {
     memory: Option<Book>,
     cpu: Option<Book>,
     pressure: Option<Book>,
+    storage: Option<Book>,
     absent: BTreeMap<String, String>,
 }
 
@@ -48,6 +57,7 @@ pub struct Counters {
     process: Times,
     machine: Option<MachineTime>,
     stalled: Option<Stalled>,
+    storage: Option<StorageIo>,
 }
 
 /// What was counted between two moments.
@@ -67,6 +77,8 @@ pub struct Window {
     pub process: Times,
     /// Share of it that tasks waited for I/O, in percent.
     pub pressure: Option<Pressure>,
+    /// What this process moved from and to storage.
+    pub storage: Option<StorageIo>,
 }
 
 impl Probes {
@@ -74,8 +86,12 @@ impl Probes {
     /// them, and of the host. The other members of a btrfs count as well.
     pub fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
+        Self::open(&kernel, &Inventory::take(&kernel), devices)
+    }
+
+    fn open(kernel: &Kernel, host: &Inventory, devices: &[String]) -> Self {
         let mut absent = BTreeMap::new();
-        let disks = Disks::open(&Inventory::take(&kernel), devices, &mut absent);
+        let disks = Disks::open(host, devices, &mut absent);
         let mut book = |name: &str, path: &str, limit: usize, without: &str| {
             let book = Book::open(&kernel.proc.join(path), limit);
             book.map_err(|error| absent.insert(name.into(), format!("/proc/{path}: {error}{without}"))).ok()
@@ -83,10 +99,22 @@ impl Probes {
         let memory = book("memory", "meminfo", memory::BYTES, "");
         let cpu = book("cpu", "stat", cpu::BYTES, "");
         let pressure = book("pressure", "pressure/io", pressure::BYTES, ": the kernel has no PSI, or it is off (psi=1 at boot)");
-        Self { disks, memory, cpu, pressure, absent }
+        let storage = book(
+            "storage",
+            "self/io",
+            storage::BYTES,
+            ": the kernel does not count a process's I/O (CONFIG_TASK_IO_ACCOUNTING), or hides it",
+        );
+        Self { disks, memory, cpu, pressure, storage, absent }
     }
 
-    /// The counters that are missing, with the reason: `device`, `leaves`, `memory`, `cpu`, `pressure`.
+    /// Reads nothing but the clock and the processor time of this process; `why` stands beside all that is missing.
+    pub fn none(why: &str) -> Self {
+        let absent = ["device", "leaves", "memory", "cpu", "pressure", "storage"].map(|name| (name.into(), why.into()));
+        Self { disks: Disks::default(), memory: None, cpu: None, pressure: None, storage: None, absent: absent.into() }
+    }
+
+    /// The counters that are missing, with the reason: `device`, `leaves`, `memory`, `cpu`, `pressure`, `storage`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
@@ -107,6 +135,7 @@ impl Probes {
             process: process_times(),
             machine: self.cpu.as_mut().and_then(|book| MachineTime::parse(book.read()?)),
             stalled: self.pressure.as_mut().and_then(|book| Stalled::parse(book.read()?)),
+            storage: self.storage.as_mut().and_then(|book| storage::parse(book.read()?)),
         }
     }
 }
@@ -126,6 +155,7 @@ impl Counters {
             cpu: before.machine.zip(after.machine).map(|(from, to)| cpu::use_of(process, to.since(from), elapsed_ns)),
             process,
             pressure: before.stalled.zip(after.stalled).map(|(from, to)| to.share_since(from, elapsed_ns)),
+            storage: before.storage.zip(after.storage).map(|(from, to)| storage::since(from, to)),
         }
     }
 }

@@ -2,14 +2,20 @@
 //! `docs/measurement.md` defines every number.
 
 pub(crate) mod build;
+mod evidence;
+pub(crate) mod turn;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::event::{Buckets, DeviceCounts, Memory, Phase};
+use crate::event::{Buckets, DeviceCounts, Memory, Phase, StorageIo};
 use crate::job::EngineName;
+pub use evidence::{
+    Answered, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile, RequestSize,
+    Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
+};
 
 /// The percentiles that a report lists; the buckets beside them hold all others.
 pub const PERCENTILES: &[f64] =
@@ -44,6 +50,24 @@ pub struct Report {
     pub memory: Option<MemoryReport>,
     /// Share of the measured window that tasks waited for I/O, in percent; null likewise.
     pub pressure: Option<crate::event::Pressure>,
+    /// What this process alone moved from and to storage; null likewise.
+    pub storage: Option<StorageIo>,
+    /// Each file or device that was worked on.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub targets: Vec<TargetReport>,
+    /// When a direction turned from the device to memory or back, in order; the first ones, where there are many.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub turns: Vec<Turn>,
+    /// What the host's writeback did; null likewise.
+    pub writeback: Option<Writeback>,
+    /// What was still in memory at the end; null where nothing was written.
+    pub flush: Option<FlushReport>,
+    /// Sizes of the requests at the device, with `request_sizes=1`; null otherwise, and where it is `absent`.
+    pub requests: Option<Requests>,
+    /// Where the runner's processor time went, with `profile=1`; null otherwise, and where it is `absent`.
+    pub profile: Option<Profile>,
     /// I/Os that failed.
     pub errors: ErrorReport,
     /// The time between the first and the last clone's first I/O, in ns.

@@ -2,31 +2,42 @@
 //! when it begins and ends and reported with its time; only the measurement is in the numbers.
 
 mod crew;
+mod place;
 mod result;
 mod stop;
 mod tell;
 mod watch;
+mod witness;
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::clock::wall_ms;
 use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, View};
-use crate::job::RunAsk;
+use crate::job::{CacheState, RunAsk};
 use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
+use crate::print::number::bytes;
 use crate::probe::Probes;
+use crate::probe::region::Region;
+use crate::probe::residency::Means;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
-use crate::target::{Finish, Opened, Stamp, Targets, advise, drop_caches, flush, invalidate, pre_read};
+use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
 use result::Frame;
 pub use stop::Stop;
 use tell::Teller;
 use watch::watch;
+use witness::Witness;
+
+/// Why numbers are missing in a run that asked for it.
+const NO_PROBES: &str = "probes=0 was asked for";
 
 /// Seed of the data that files are laid out with.
 const LAYOUT_SEED: u64 = 0x1EAD_11E0;
@@ -45,6 +56,7 @@ pub fn refused(refusals: Vec<Refusal>) -> Plan {
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
 pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
     stop.outlive_file_limits();
+    open_as_many_files_as_allowed();
     let mut teller = Teller::new(listener);
     let plan = plan(ask, roots);
     if !plan.refusals.is_empty() {
@@ -52,12 +64,21 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
     }
     let mut targets = Targets::new(roots.to_vec());
     let measured = Run { plan: &plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    targets.sign();
     let cleaned = clean_up(&plan, &mut targets, &mut teller);
     match (measured, cleaned) {
         (Ok(report), Ok(())) => finish(&plan, report, &mut teller, stop),
         (Err(End::Refused(refusal)), _) | (Ok(_), Err(refusal)) => fail(&mut teller, vec![refusal]),
         (Err(End::Stopped), _) => interrupted(&mut teller, stop),
     }
+}
+
+/// Every clone has its own descriptor of each file, and the witness one more: the soft limit (often 1,024) is raised to the
+/// hard one, which is what the administrator meant.
+fn open_as_many_files_as_allowed() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it is refused, opening says so in its own words.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn fail(teller: &mut Teller, refusals: Vec<Refusal>) -> u8 {
@@ -124,21 +145,29 @@ type Open = Vec<Vec<Vec<Opened>>>;
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<Report, End> {
         let devices = devices(&self.plan.jobs);
-        let mut probes = Probes::new(&devices);
-        let absent = probes.absent().clone();
+        let probed = self.plan.jobs.iter().all(|job| job.probes);
+        let mut probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
+        let mut witness = Witness::new(&self.plan.jobs);
+        let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
         self.accept(&devices, &absent);
         self.lay_out()?;
         let open = self.in_phase(Phase::Guard, Self::open)?;
+        witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
         let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
         let syncs = self.files_to_flush(&open)?;
+        witness.prepare(&self.plan.jobs);
         let crew =
             Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
-        let watched = watch(&crew, self.plan.sample_ms, &mut probes, self.teller, self.stop);
+        let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
-        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent };
-        let report = result::report(&self.plan.jobs, finished, &watched, frame)?;
+        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent, testimony: witness.testify() };
+        let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(&syncs)?;
+        let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
+        if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
+            flush.duration_ms = Some(time.duration_ms);
+        }
         Ok(report)
     }
 
@@ -188,14 +217,27 @@ impl Run<'_, '_> {
             self.in_phase(Phase::DropCaches, |_| Ok(drop_caches()?))?;
         }
         if self.plan.jobs.iter().any(|job| job.invalidate) {
-            self.in_phase(Phase::Invalidate, |run| {
-                run.each(open, |job| job.invalidate, |_, opened| invalidate(opened, range(opened)))
-            })?;
+            self.in_phase(Phase::Invalidate, |run| run.empty_caches(open))?;
         }
         if self.plan.jobs.iter().any(|job| job.pre_read) {
             self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
         }
         self.each(open, |_| true, |job, opened| advise(opened, job.fadvise_hint, range(opened)))
+    }
+
+    fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
+        let cold = |job: &ResolvedJob| job.cache_state == CacheState::Cold;
+        self.each(open, |job| job.invalidate && !cold(job), |_, opened| invalidate(opened, range(opened)))?;
+        self.each(open, cold, |_, opened| chill(opened))?;
+        let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| cold(job));
+        let stayed: u64 = jobs.flat_map(|(_, clones)| clones.iter().take(1).flatten()).filter_map(cached_bytes).sum();
+        if stayed > 0 {
+            let note = format!("{} stayed in the page cache: mapped, locked, or read again by somebody", bytes(stayed));
+            let (phase, state) = (Phase::Invalidate, PhaseState::Progress);
+            let note = Some(note);
+            self.teller.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note });
+        }
+        Ok(())
     }
 
     fn each(
@@ -247,6 +289,12 @@ fn whole(finish: Finish) -> Result<(), End> {
         Finish::Done => Ok(()),
         Finish::Stopped => Err(End::Stopped),
     }
+}
+
+/// Bytes of a target's region that are in the page cache; `None` where that cannot be told.
+fn cached_bytes(opened: &Opened) -> Option<u64> {
+    let means = Means::find(opened.fd.as_fd()).ok()?;
+    means.residency(opened.fd.as_fd(), &Region::of(std::iter::once(range(opened)))).ok().map(|found| found.cached)
 }
 
 /// The bytes of a target that a job works on.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-pub use cache::{advise, drop_caches, flush, invalidate, pre_read};
+pub use cache::{advise, chill, drop_caches, flush, invalidate, pre_read};
 pub use layout::Fill;
 pub use stamp::Stamp;
 
@@ -54,11 +54,13 @@ pub struct Targets {
     roots: Vec<PathBuf>,
     claims: BTreeMap<Dev, Admission>,
     made: Vec<Made>,
+    /// Files of earlier runs of ours that nobody else has written, as they were found.
+    ours: Vec<Made>,
 }
 
 impl Targets {
     /// Nothing held yet. `roots`: the target roots, as given to `host::View`.
     pub fn new(roots: Vec<PathBuf>) -> Self {
-        Self { roots, claims: BTreeMap::new(), made: Vec::new() }
+        Self { roots, claims: BTreeMap::new(), made: Vec::new(), ours: Vec::new() }
     }
 }

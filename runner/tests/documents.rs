@@ -64,7 +64,7 @@ fn every_number_of_a_sample_and_a_report_is_defined() {
     const NOT_NUMBERS: &[&str] = &[
         "seq", "type", "phase", "phases", "start_ms", "read", "write", "trim", "sync", "jobs", "name", "engine", "clones",
         "choices", "used", "reason", "first", "absent", "report", "verdict", "findings", "class", "sentence", "code", "severity",
-        "remedy", "host", "start", "end", "cpu",
+        "remedy", "host", "start", "end", "cpu", "kind", "path", "state",
     ];
     let measurement = document("docs/measurement.md");
     let mut found = BTreeSet::new();

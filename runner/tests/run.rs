@@ -19,7 +19,7 @@ const READS: u64 = 64 * 256;
 
 #[test]
 fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
-    let Some(disk) = Disk::ext4(256 << 20) else { return };
+    let Some(disk) = Disk::ext4() else { return };
     let file = disk.at.join("t1");
     for engine in ["io_uring", "psync"] {
         let direct = report(&reads_of_64_mib(&file, json!({"direct": 1, "ioengine": engine})));

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatxFlags, open, seek, statvfs, statx};
 use rustix::io::Errno;
 
-use super::ioctl::extents;
+use super::ioctl::{Extent, extent, extents};
 use crate::plan::DirectAlignment;
 
 /// What direct I/O needs where nothing tells: the smallest sector there is, in bytes.
@@ -87,13 +87,26 @@ pub fn is_fully_written(path: &Path) -> Option<bool> {
 }
 
 fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
-    let mut start = 0;
+    let mut unwritten = false;
+    each_extent(file, 0, sync, |extent| {
+        unwritten |= extent.flags & extent::UNWRITTEN != 0;
+        !unwritten
+    })?;
+    Ok(unwritten)
+}
+
+/// Shows the extents of a file from byte `start` on, in order, as long as `wanted` says so. `sync` writes its dirty pages
+/// first.
+///
+/// # Errors
+/// EOPNOTSUPP where the filesystem does not tell, EOVERFLOW where there are more than a million.
+pub fn each_extent(file: impl AsFd, mut start: u64, sync: bool, mut wanted: impl FnMut(&Extent) -> bool) -> Result<(), Errno> {
     for _ in 0..MAX_EXTENT_CALLS {
-        let found = extents(file.as_fd(), start, sync)?;
-        match found.next {
-            _ if found.unwritten => return Ok(true),
+        let some = extents(file.as_fd(), start, sync)?;
+        match some.next {
+            _ if !some.found.iter().all(&mut wanted) => return Ok(()),
             Some(next) if next > start => start = next,
-            _ => return Ok(false),
+            _ => return Ok(()),
         }
     }
     Err(Errno::OVERFLOW)

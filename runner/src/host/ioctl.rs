@@ -13,8 +13,6 @@ const BLKFLSBUF: Opcode = 0x1261;
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 /// FIEMAP_FLAG_SYNC: write dirty pages first, so that what they will become is told.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
-const FIEMAP_EXTENT_LAST: u32 = 0x1;
-const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
 /// Extents asked for in one call: 14 KiB of answer.
 const EXTENTS_PER_CALL: usize = 256;
 
@@ -47,15 +45,37 @@ pub fn flush_block_device(device: impl AsFd) -> Result<()> {
     unsafe { ioctl(device, NoArg::<BLKFLSBUF>::new()) }
 }
 
+/// One extent of a file: `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Extent {
-    logical: u64,
+pub struct Extent {
+    /// Where it begins in the file, in bytes.
+    pub logical: u64,
     physical: u64,
-    length: u64,
+    /// Its bytes.
+    pub length: u64,
     reserved: [u64; 2],
-    flags: u32,
+    /// FIEMAP_EXTENT_ flags.
+    pub flags: u32,
     reserved32: [u32; 3],
+}
+
+/// Flags of an extent, as far as they tell where its data is.
+pub mod extent {
+    /// No other extent follows.
+    pub(super) const LAST: u32 = 0x1;
+    /// In memory only.
+    pub const DELALLOC: u32 = 0x4;
+    /// Compressed or encrypted.
+    pub const ENCODED: u32 = 0x8;
+    /// Encrypted by the filesystem.
+    pub const DATA_ENCRYPTED: u32 = 0x80;
+    /// Inside metadata.
+    pub const DATA_INLINE: u32 = 0x200;
+    /// Allocated, never written.
+    pub const UNWRITTEN: u32 = 0x800;
+    /// Another file has it too.
+    pub const SHARED: u32 = 0x2000;
 }
 
 #[repr(C)]
@@ -69,10 +89,10 @@ struct Fiemap {
     extents: [Extent; EXTENTS_PER_CALL],
 }
 
-/// What some of a file's extents tell.
+/// Some of a file's extents.
 pub struct Extents {
-    /// Whether one of them is allocated but was never written.
-    pub unwritten: bool,
+    /// In order.
+    pub found: Vec<Extent>,
     /// Where the next extents are to be asked for, in bytes; `None` when these were the last.
     pub next: Option<u64>,
 }
@@ -96,7 +116,6 @@ pub fn extents(file: impl AsFd, start: u64, sync: bool) -> Result<Extents> {
     // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap with `extent_count` extents behind it, which Fiemap is.
     unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
     let found = &map.extents[..(map.mapped_extents as usize).min(EXTENTS_PER_CALL)];
-    let unwritten = found.iter().any(|extent| extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0);
-    let next = found.last().filter(|extent| extent.flags & FIEMAP_EXTENT_LAST == 0).map(|extent| extent.logical + extent.length);
-    Ok(Extents { unwritten, next })
+    let next = found.last().filter(|extent| extent.flags & extent::LAST == 0).map(|extent| extent.logical + extent.length);
+    Ok(Extents { found: found.to_vec(), next })
 }

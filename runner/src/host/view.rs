@@ -11,7 +11,7 @@ use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use super::inventory::Inventory;
 use super::kernel::{Kernel, value};
 use super::place::Place;
-use super::{meminfo, uring};
+use super::{mark, meminfo, uring};
 use crate::guard::{Guard, Purpose};
 use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
 
@@ -87,6 +87,7 @@ fn bare_facts(place: &Place, direct_alignment: Result<DirectAlignment, String>) 
         direct_alignment,
         free_bytes: 0,
         fully_written: None,
+        is_ours: false,
         under_target_root: false,
         reading_refused: None,
         writing_refused: None,
@@ -115,6 +116,7 @@ fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
         device: block.map(|block| block.name.clone()),
         free_bytes: free_bytes(standing),
         fully_written: is_file.then(|| is_fully_written(&place.path)).flatten(),
+        is_ours: is_file && mark::is_true(&place.path),
         ..bare_facts(place, direct)
     }
 }

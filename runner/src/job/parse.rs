@@ -45,7 +45,7 @@ const NOT_BUILT_ELSE: &str = "description lockfile filename_format unique_filena
     log_offset log_prio log_compression block_error_percentiles stats buffer_pattern buffer_compress_chunk dedupe_mode \
     dedupe_working_set_percentage dedupe_global clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures \
     disk_util gtod_reduce disable_lat disable_clat disable_slat disable_bw_measurement gtod_cpu unified_rw_reporting continue_on_error \
-    error_dump profile cgroup cgroup_nodelete cgroup_weight uid gid kb_base unit_base flow flow_id flow_sleep steadystate \
+    error_dump cgroup cgroup_nodelete cgroup_weight uid gid kb_base unit_base flow flow_id flow_sleep steadystate \
     steadystate_duration steadystate_ramp_time registerfiles sqthread_poll_cpu nonvectored uncached nowait";
 
 /// A run as asked: one or more jobs that start together.

@@ -574,3 +574,33 @@ words! {
         Sequential = "sequential",
     }
 }
+words! {
+    /// The state that a file is to be in before the measurement.
+    #[derive(Default)]
+    FileState, "file state" {
+        /// As it is found, laid out by the other options.
+        #[default]
+        AsIs = "as-is",
+        /// Not there: made by this run, and its first blocks with it.
+        Fresh = "fresh",
+        /// Every block of the region holds data.
+        Written = "written",
+        /// Every block was written, and is written again: `overwrite=1`.
+        Overwrite = "overwrite",
+        /// The job goes on at its end: `file_append=1`.
+        Append = "append",
+    }
+}
+words! {
+    /// The state that the page cache is to be in before the measurement.
+    #[derive(Default)]
+    CacheState, "cache state" {
+        /// As the other options leave it.
+        #[default]
+        AsIs = "as-is",
+        /// None of the target's pages in it: written back first, then dropped.
+        Cold = "cold",
+        /// All of the target's pages in it: `pre_read=1`.
+        Warm = "warm",
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::notes::Notes;
 use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::view::HostView;
-use crate::job::EngineName;
+use crate::job::{CacheState, EngineName};
 use crate::print::number::{bytes, duration};
 use crate::report::Severity::{Note, Serious, Warning};
 
@@ -69,7 +69,7 @@ fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
         let sentence = "The target's pages are dropped once, before the job begins; from the second pass on, memory may answer.";
         notes.mind(Note, "invalidated_once", sentence, &[], "Use a region that one pass does not finish, or direct=1.");
     }
-    if job.invalidate && job.rw.reads() {
+    if job.invalidate && job.rw.reads() && job.cache_state != CacheState::Cold {
         let sentence = "invalidate drops only clean pages: what waits to be written stays in memory.";
         notes.mind(Note, "invalidate_keeps_dirty", sentence, &[], "Run sync before, or use drop_caches=1 as root.");
     }

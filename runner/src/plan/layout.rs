@@ -10,8 +10,9 @@ use super::notes::Notes;
 use super::paths::Place;
 use super::regions::{Region, Regions};
 use super::resolved::{Target, TargetKind};
+use super::state;
 use super::view::PathKind;
-use crate::job::Fallocate;
+use crate::job::{Fallocate, FileState};
 use crate::print::number::bytes;
 use crate::report::Severity;
 
@@ -78,6 +79,9 @@ fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledg
     let (found, is_written) = ledger.state(&place.facts);
     let needed = asked.filesize().map_or(end, |filesize| end.max(filesize));
     let rewrite = said!(asked.job, overwrite).0 && is_written == Some(false);
+    if rewrite {
+        state::check_filling(asked.job, &place.facts, notes);
+    }
     let (length, layout_bytes) = match growth {
         Growth::Written if rewrite => (found.max(needed), found.max(needed)),
         Growth::Written => (found.max(needed), needed.saturating_sub(found)),
@@ -90,7 +94,7 @@ fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledg
     let has_holes = (length > found && growth == Growth::Allocated) || (is_written == Some(false) && !rewrite);
     if has_holes {
         mind_holes(asked, place, notes);
-    } else if growth != Growth::Written && end > found {
+    } else if growth != Growth::Written && end > found && said!(asked.job, file_state) != FileState::Fresh {
         mind_first_write(place, notes);
     }
     (length, layout_bytes)

@@ -7,6 +7,7 @@ use super::asked::Asked;
 use super::defaults::said;
 use super::notes::Notes;
 use super::resolved::TargetKind;
+use super::state;
 use super::view::{DirectAlignment, HostView, PathFacts, PathKind};
 use crate::refusal::Refusal;
 
@@ -37,7 +38,7 @@ pub(super) fn find(asked: &Asked, host: &dyn HostView, notes: &mut Notes) -> Vec
     let named = if asked.is_null() { return null_places(asked, notes) } else { names(asked, host, notes) };
     let mut places = Vec::new();
     for Named { path, option, clone } in named {
-        let facts = host.path(&path);
+        let facts = state::meet(asked.job, host.path(&path), notes);
         let Some(kind) = kind(&path, &facts, option, notes) else { break };
         let admitted = admit(asked, kind, &facts, option, notes);
         // Of a file that is refused not even the length is told; what a device is stands in the inventory anyway.
@@ -192,6 +193,7 @@ fn null_places(asked: &Asked, notes: &mut Notes) -> Vec<Place> {
             direct_alignment: Ok(DirectAlignment { memory: 1, offset: 1 }),
             free_bytes: 0,
             fully_written: None,
+            is_ours: false,
             under_target_root: true,
             reading_refused: None,
             writing_refused: None,

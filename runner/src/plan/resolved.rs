@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::job::{
-    BufferPages, Distribution, EngineName, Fadvise, Fallocate, PerDirection, RateProcess, RwKind, SplitEntry, SyncMode,
+    BufferPages, CacheState, Distribution, EngineName, Fadvise, Fallocate, FileState, PerDirection, RateProcess, RwKind,
+    SplitEntry, SyncMode,
 };
 
 /// The plain name of a job's path to the device.
@@ -194,6 +195,31 @@ pub struct ResolvedJob {
     pub cpus_allowed: Vec<u32>,
     /// Priority.
     pub nice: i32,
+    /// The state of the files to begin with, as asked; the options above say what it amounts to.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub file_state: FileState,
+    /// The state of the page cache to begin with, as asked; likewise.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub cache_state: CacheState,
+    /// Whether the kernel's counters are read beside the run.
+    #[serde(default = "yes")]
+    #[schema(required = true)]
+    pub probes: bool,
+    /// Whether the sizes of requests at the device are counted.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub request_sizes: bool,
+    /// Whether stacks of the runner are taken.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub profile: bool,
+}
+
+/// Runs from before the option was there read the counters.
+fn yes() -> bool {
+    true
 }
 
 impl ResolvedJob {

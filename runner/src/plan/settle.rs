@@ -113,6 +113,11 @@ fn resolved(
         dedupe_percentage: said!(job, dedupe_percentage).0,
         cpus_allowed: job.cpus_allowed.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
         nice: said!(job, nice),
+        file_state: said!(job, file_state),
+        cache_state: said!(job, cache_state),
+        probes: said!(job, probes).0,
+        request_sizes: said!(job, request_sizes).0,
+        profile: said!(job, profile).0,
         targets,
     }
 }

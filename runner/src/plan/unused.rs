@@ -3,7 +3,7 @@
 
 use super::notes::Notes;
 use super::resolved::{Mode, ResolvedJob};
-use crate::job::{EngineName, Job};
+use crate::job::{CacheState, EngineName, FileState, Job};
 use crate::report::Severity;
 
 /// Minds every option of the job that changes nothing.
@@ -50,6 +50,8 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         ("overwrite", resolved.overwrite, files, no_file),
         ("file_append", resolved.file_append, files, no_file),
         ("create_on_open", resolved.create_on_open, files, no_file),
+        ("file_state", resolved.file_state != FileState::AsIs, files, no_file),
+        ("cache_state", resolved.cache_state != CacheState::AsIs, !null, nothing),
         ("unlink", resolved.unlink, files, no_file),
         ("filename", job.filename.is_some(), !null, nothing),
         ("directory", job.directory.is_some(), !null, nothing),

@@ -46,6 +46,8 @@ pub struct PathFacts {
     pub free_bytes: u64,
     /// Whether every block of the file holds written data (SEEK_HOLE, FIEMAP); `None` when that cannot be told.
     pub fully_written: Option<bool>,
+    /// Whether a run of ours made the file and nobody has written it since (`host::mark`).
+    pub is_ours: bool,
     /// Whether it lies under one of the target roots; true when no root was given (the command line by itself).
     pub under_target_root: bool,
     /// Why the guard refuses to read it; `None` when it may be read.

@@ -16,7 +16,7 @@ const BYTES: usize = 512;
 const FEWEST_FIELDS: usize = 11;
 
 /// The devices read: targets first, then the leaves that are no targets.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Names {
     targets: Vec<String>,
     leaves: Vec<String>,
@@ -42,7 +42,7 @@ impl Names {
 }
 
 /// The open counters of all devices of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Disks {
     names: Arc<Names>,
     books: Vec<Book>,

@@ -89,6 +89,11 @@ impl Crew {
         (begin_ns, measure_ns.unwrap_or(begin_ns))
     }
 
+    /// Whether something is done before the measured window of the run.
+    pub fn has_ramp(&self) -> bool {
+        self.jobs.iter().all(|job| job.ramp_ms + job.startdelay_ms > 0)
+    }
+
     /// The next moment after `now_ns` at which some clone must leave a phase; `None` when all are done.
     pub fn next_border_ns(&self, now_ns: u64) -> Option<u64> {
         self.members.iter().filter_map(Member::border_ns).map(|border_ns| border_ns.max(now_ns)).min()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::crew::Finished;
 use super::watch::Watched;
+use super::witness::Testimony;
 use crate::clock::MILLISECOND_NS;
 use crate::clone::{Broken, Done, describe};
 use crate::engine::ledger::Ledger;
@@ -12,8 +13,8 @@ use crate::plan::ResolvedJob;
 use crate::probe::Counters;
 use crate::report::build::{direction, latency_sum_ns, syncs};
 use crate::report::{
-    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, JobReport, LeafReport, MemoryReport, PhaseTime, Report,
-    SyncStats,
+    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, FlushReport, JobReport, LeafReport, MemoryReport,
+    PhaseTime, Report, SyncStats,
 };
 
 /// What stands in the report beside the counts.
@@ -26,6 +27,8 @@ pub struct Frame {
     pub devices: Vec<String>,
     /// What is missing, with the reason.
     pub absent: BTreeMap<String, String>,
+    /// What was seen of the targets.
+    pub testimony: Testimony,
 }
 
 /// The report of a run.
@@ -41,6 +44,7 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
     let duration_ns = window_ns(&all);
     let Totals { read, write, trim, sync } = totals(&all, duration_ns);
     let window = Counters::window(&watched.before, &watched.after);
+    let writes = jobs.iter().any(|job| job.rw.writes());
     let jobs: Vec<JobReport> = jobs.iter().enumerate().map(|(index, job)| job_report(index, job, &all, watched.stopped)).collect();
     let begins = || clones.iter().map(|clone| clone.done.begin_ns);
     Ok(Report {
@@ -70,7 +74,14 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         }),
         memory: watched.before.memory.zip(watched.after.memory).map(|(start, end)| MemoryReport { start, end }),
         pressure: window.pressure,
-        absent: frame.absent,
+        storage: window.storage,
+        flush: writes.then_some(FlushReport { dirty_bytes: frame.testimony.dirty_bytes, duration_ms: None }),
+        targets: frame.testimony.targets,
+        turns: frame.testimony.turns,
+        writeback: frame.testimony.writeback,
+        requests: frame.testimony.requests,
+        profile: frame.testimony.profile,
+        absent: frame.absent.into_iter().chain(frame.testimony.absent).collect(),
         jobs,
     })
 }

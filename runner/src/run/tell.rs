@@ -24,9 +24,14 @@ impl<'a> Teller<'a> {
         at_ns.saturating_sub(self.origin_ns) as f64 / MILLISECOND_NS as f64
     }
 
+    /// Milliseconds since the run began.
+    pub fn now_ms(&self) -> f64 {
+        self.ms(Monotonic.now_ns())
+    }
+
     /// Tells one event.
     pub fn tell(&mut self, body: EventBody) {
-        let event = Event { seq: self.seq, t_ms: self.ms(Monotonic.now_ns()), body };
+        let event = Event { seq: self.seq, t_ms: self.now_ms(), body };
         self.seq += 1;
         (self.listener)(&event);
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use super::crew::Crew;
 use super::stop::Stop;
 use super::tell::Teller;
+use super::witness::Witness;
 use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
-use crate::event::{EventBody, Phase, PhaseState, Sample};
+use crate::event::{EventBody, Phase, PhaseState, Residency, Sample};
 use crate::probe::{Counters, Probes};
 use crate::sample::{Flows, Totals};
 
@@ -30,9 +31,13 @@ pub struct Watched {
 }
 
 /// Lets the crew begin, and watches it until all are done.
-pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, teller: &mut Teller, stop: &Stop) -> Watched {
+pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, witness: &mut Witness, teller: &mut Teller, stop: &Stop) -> Watched {
+    if !crew.has_ramp() {
+        // It may take longer than the clones' head start.
+        witness.start();
+    }
     let (begin_ns, measure_ns) = crew.begin();
-    let mut watch = Watch { crew, probes, teller, grid_ns: u64::from(sample_ms) * MILLISECOND_NS, stop, stopped: false };
+    let mut watch = Watch { crew, probes, witness, teller, grid_ns: u64::from(sample_ms) * MILLISECOND_NS, stop, stopped: false };
     if measure_ns > begin_ns {
         watch.phase(Phase::Ramp, begin_ns, measure_ns);
     }
@@ -43,6 +48,7 @@ pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, teller: &mut Tell
 struct Watch<'a, 'b> {
     crew: &'a Crew,
     probes: &'a mut Probes,
+    witness: &'a mut Witness,
     teller: &'a mut Teller<'b>,
     grid_ns: u64,
     stop: &'a Stop,
@@ -56,6 +62,9 @@ impl Watch<'_, '_> {
         // Read while the clones still sleep, so that no I/O of theirs is missed; the window begins with them.
         let mut first = self.probes.read();
         first.at_ns = first.at_ns.max(start_ns);
+        if phase == Phase::Measure && self.crew.has_ramp() {
+            self.witness.start();
+        }
         self.sleep_until(start_ns);
         self.teller.phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
@@ -65,7 +74,8 @@ impl Watch<'_, '_> {
             let working = self.sleep_until(next_ns);
             let border_ns = end_ns.min(Monotonic.now_ns());
             let (now_counters, now_totals) = (if working { self.probes.read() } else { self.settled() }, self.totals(phase));
-            self.sample(phase, &counters, &now_counters, now_totals.since(&totals));
+            let residency = if working || phase != Phase::Measure { self.witness.look() } else { self.witness.end() };
+            self.sample(phase, &counters, &now_counters, now_totals.since(&totals), residency);
             (counters, totals) = (now_counters, now_totals);
             if !working || Monotonic.now_ns() >= end_ns {
                 self.teller.phase_at(phase, PhaseState::End, border_ns);
@@ -119,7 +129,7 @@ impl Watch<'_, '_> {
         totals
     }
 
-    fn sample(&mut self, phase: Phase, before: &Counters, after: &Counters, flows: Flows) {
+    fn sample(&mut self, phase: Phase, before: &Counters, after: &Counters, flows: Flows, residency: Option<Residency>) {
         let window = Counters::window(before, after);
         let Flows { read, write, trim, sync, in_flight, errors } = flows;
         let (device, leaves) = (window.device, window.leaves_together());
@@ -137,7 +147,12 @@ impl Watch<'_, '_> {
             memory: window.memory,
             cpu: window.cpu,
             pressure: window.pressure,
+            storage: window.storage,
+            residency,
         };
+        if phase == Phase::Measure {
+            self.witness.follow(self.teller.now_ms(), &sample);
+        }
         self.teller.tell(EventBody::Sample(Box::new(sample)));
     }
 }

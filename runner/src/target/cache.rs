@@ -32,6 +32,23 @@ pub fn invalidate(opened: &Opened, range: Range<u64>) -> Result<(), Errno> {
     }
 }
 
+/// Writes all dirty pages of a target and drops all of its pages, twice: what somebody else read or was still being written
+/// the first time. What is mapped or locked stays.
+///
+/// # Errors
+/// What the kernel says, such as EIO when dirty pages could not be written.
+pub fn chill(opened: &Opened) -> Result<(), Errno> {
+    const ROUNDS: usize = 2;
+    if opened.target.kind == TargetKind::Null {
+        return Ok(());
+    }
+    for _ in 0..ROUNDS {
+        fsync(&opened.fd)?;
+        invalidate(opened, 0..u64::MAX >> 1)?;
+    }
+    Ok(())
+}
+
 /// Tells the kernel what the pattern on a range of bytes will be; decides about readahead.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 //! finished is undone: a full filesystem is left as it was.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +12,13 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftru
 use rustix::io::{Errno, pwrite};
 
 use super::made::Made;
-use super::open::{failed, open_beneath, purpose, stat};
+use super::open::{changed, failed, open_beneath, purpose, stat};
 use super::{CHUNK_BYTES, Finish, PROGRESS_EVERY, Targets};
 use crate::event::{Phase, PhaseChange, PhaseState};
 use crate::guard::{Guard, Purpose};
+use crate::host::mark;
 use crate::host::place::Place;
-use crate::job::Fallocate;
+use crate::job::{Fallocate, FileState};
 use crate::plan::{PathKind, ResolvedJob, Target, TargetKind};
 use crate::refusal::Refusal;
 
@@ -39,6 +41,8 @@ struct Piece<'a> {
     alignment: u32,
     purpose: Purpose,
     unlink: bool,
+    /// What an earlier run of ours left there is removed first.
+    fresh: bool,
 }
 
 impl<'a> Piece<'a> {
@@ -54,6 +58,7 @@ impl<'a> Piece<'a> {
             alignment,
             purpose: purpose(job),
             unlink: job.unlink,
+            fresh: job.file_state == FileState::Fresh,
         }
     }
 
@@ -153,13 +158,14 @@ impl Targets {
         progress: &mut Progress,
         stop: &AtomicBool,
     ) -> Result<Finish, Refusal> {
-        let place = Place::find(Path::new(piece.path));
+        let place = make_room(guard, Place::find(Path::new(piece.path)), piece)?;
         let before = place.stat.map(|stat| stat.length);
         let changes = piece.bytes() > 0 || before.is_none_or(|length| length < piece.length && piece.purpose == Purpose::Write);
         guard.admit(&place, if changes { Purpose::Write } else { piece.purpose })?;
         if !changes || place.kind == PathKind::Device {
             return Ok(Finish::Done);
         }
+        self.remember(&place);
         let fd = open_for_layout(guard, &place, piece).map_err(|error| failed(piece.path, error))?;
         let made = Made::new(&place.path, stat(&fd).map_err(|error| failed(piece.path, error))?, piece.unlink);
         let done = give_blocks(&fd, piece, fill, progress, stop);
@@ -170,6 +176,23 @@ impl Targets {
         }
         done.map_err(|error| explain(piece, error))
     }
+}
+
+/// Removes the file of an earlier run of ours where a fresh one is wanted. The plan has refused all others; what became
+/// somebody else's since is refused here.
+fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Refusal> {
+    if !piece.fresh || place.kind != PathKind::File {
+        return Ok(place);
+    }
+    guard.admit(&place, Purpose::Write)?;
+    if !mark::is_true(&place.path) {
+        return Err(changed(piece.path, "was written by somebody else"));
+    }
+    fs::remove_file(&place.path).map_err(|error| {
+        let sentence = format!("{} cannot be removed: {error}.", piece.path);
+        Refusal::environment("layout_failed", "file_state", sentence, "Remove it by hand, or write file_state=overwrite.")
+    })?;
+    Ok(Place::find(&place.path))
 }
 
 /// With O_DIRECT where the filesystem takes it and every write will be aligned, so that the layout neither fills the

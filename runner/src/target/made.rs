@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Targets;
+use crate::host::mark;
 use crate::host::place::{Place, Stat};
 use crate::plan::PathKind;
 use crate::refusal::Refusal;
@@ -23,10 +24,14 @@ impl Made {
         Self { path: path.into(), stat, unlink }
     }
 
+    fn is_there(&self) -> bool {
+        let place = Place::find(&self.path);
+        place.kind == PathKind::File && place.path == self.path && place.stat.is_some_and(|now| now.is_same(&self.stat))
+    }
+
     /// Removes it, if it is still the same regular file.
     pub(super) fn remove(&self) -> Result<bool, Refusal> {
-        let place = Place::find(&self.path);
-        if place.kind != PathKind::File || place.path != self.path || !place.stat.is_some_and(|now| now.is_same(&self.stat)) {
+        if !self.is_there() {
             return Ok(false);
         }
         fs::remove_file(&self.path).map(|()| true).map_err(|error| {
@@ -37,6 +42,22 @@ impl Made {
 }
 
 impl Targets {
+    /// Keeps in mind a file of an earlier run of ours that is going to be changed.
+    pub(super) fn remember(&mut self, place: &Place) {
+        if let Some(stat) = place.stat.filter(|_| place.kind == PathKind::File && mark::is_true(&place.path)) {
+            self.ours.push(Made::new(&place.path, stat, false));
+        }
+    }
+
+    /// Marks the files that this run or an earlier one of ours made as they are now, so that a later run knows them. To be
+    /// called when the I/O is over.
+    pub fn sign(&self) {
+        for made in self.made.iter().chain(&self.ours).filter(|made| !made.unlink && made.is_there()) {
+            // Without user attributes there are no marks: the file is then taken for somebody else's.
+            let _ = mark::set(&made.path);
+        }
+    }
+
     /// Removes the files that this run made for jobs with `unlink=1`, and tells how many. To be called at the end of
     /// every run, also a failed one.
     ///

@@ -51,6 +51,9 @@ impl Targets {
         if place.kind != PathKind::File && !(job.create_on_open && place.kind == PathKind::Missing) {
             return Err(changed(&target.path, "is no longer there"));
         }
+        if job.rw.destroys() {
+            self.remember(&place);
+        }
         let create = if job.create_on_open { OFlags::CREATE } else { OFlags::empty() };
         let fd = with_noatime(flags(job) | create, |flags| open_beneath(guard, &place.path, flags))
             .map_err(|error| explain(target, job, error))?;
@@ -144,7 +147,7 @@ pub(super) fn stat(fd: impl AsFd) -> Result<Stat, Errno> {
     file.metadata().map(|found| Stat::of(&found)).map_err(|_| Errno::IO)
 }
 
-fn changed(path: &str, how: &str) -> Refusal {
+pub(super) fn changed(path: &str, how: &str) -> Refusal {
     let sentence = format!("{path} {how}, since the plan was made.");
     Refusal::guard("identity_changed", "filename", sentence, "Plan the run again, and look at what is there now.")
 }

@@ -34,6 +34,7 @@ const UNSAFE: &[(&str, &str)] = &[
     ("runner/src/engine/", "buffers that the kernel writes to, io_uring_enter(2), pread(2)"),
     ("runner/src/host/doctor/storage.rs", "a read past the page cache into memory of its own"),
     ("runner/src/host/ioctl.rs", "ioctl(2) on block devices"),
+    ("runner/src/probe/residency.rs", "cachestat(2), mincore(2)"),
     ("runner/src/probe/resource.rs", "getrusage(2)"),
     ("runner/src/run/crew.rs", "the signal that wakes a clone"),
     ("runner/src/target/layout.rs", "aligned memory for direct writes"),

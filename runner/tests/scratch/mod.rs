@@ -78,39 +78,90 @@ pub struct Mounted(PathBuf);
 
 impl Mounted {
     pub fn new(device: &str, at: &Path) -> Self {
+        Self::with_options(device, at, "defaults")
+    }
+
+    /// What is mounted there already.
+    pub fn there(at: &Path) -> Self {
+        Self(at.into())
+    }
+
+    pub fn with_options(device: &str, at: &Path, options: &str) -> Self {
         fs::create_dir_all(at).unwrap();
-        run("mount", &[device, at.to_str().unwrap()]).unwrap();
+        run("mount", &["-o", options, device, at.to_str().unwrap()]).unwrap();
         Self(at.into())
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = run("umount", &[self.0.to_str().unwrap()]);
+        // The kernel lets go of the files of a ring some time after its process ended.
+        let tries = std::iter::repeat_with(|| run("umount", &[self.0.to_str().unwrap()]));
+        let failed = tries.take(100).take_while(|result| {
+            result.is_err() && {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                true
+            }
+        });
+        if failed.count() == 100 {
+            skip(&format!("{} stays mounted", self.0.display()));
+        }
     }
 }
 
-/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
+/// A filesystem on a loop device of the test's own.
 pub struct Disk {
+    pub at: PathBuf,
     _mounted: Mounted,
     pub device: Loop,
-    /// Where it is mounted.
-    pub at: PathBuf,
     _directory: tempfile::TempDir,
 }
 
 impl Disk {
-    /// ext4 of so many bytes; `None`, said aloud, where no loop device can be attached.
-    pub fn ext4(bytes: u64) -> Option<Self> {
+    pub fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
         let directory = directory();
-        let file = directory.path().join("image");
-        image(&file, bytes);
-        let device = Loop::attach(&file, &["--direct-io=on"])?;
-        run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
+        let image = directory.path().join("image");
+        File::create(&image).unwrap().set_len(512 << 20).unwrap();
+        let device = Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
+        let mut words = make.split(' ');
+        let (program, args) = (words.next().unwrap(), words.chain([device.0.as_str()]).collect::<Vec<_>>());
+        if let Err(error) = run(program, &args) {
+            skip(&error);
+            return None;
+        }
         let at = directory.path().join("mounted");
-        let mounted = Mounted::new(&device.0, &at);
-        Some(Self { _mounted: mounted, device, at, _directory: directory })
+        let mounted = Mounted::with_options(&device.0, &at, mount_options);
+        Some(Self { at, _mounted: mounted, device, _directory: directory })
     }
+
+    pub fn ext4() -> Option<Self> {
+        Self::new("mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0", "defaults", true)
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.at.join(name)
+    }
+}
+
+/// Runs a job; the whole result. Panics with what the runner said when it failed.
+pub fn result(job: &Value) -> Value {
+    runner_with(job, &[])
+}
+
+/// The same with something else in its environment.
+pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(["run", "-", "--json"])
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// One target as the plan writes it down.

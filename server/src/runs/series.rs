@@ -224,6 +224,8 @@ mod tests {
             memory: dirty.map(|dirty| Memory { dirty, ..Memory::default() }),
             cpu: None,
             pressure: None,
+            storage: None,
+            residency: None,
         }
     }
 

@@ -245,3 +245,58 @@ fn too_many_clones_in_all() {
     let plan = plan(json!({"jobs": [job("a"), job("b")]}));
     assert_eq!(plan.refusals[0].field.as_deref(), Some("jobs[1].numjobs"));
 }
+
+#[test]
+fn states_and_what_contradicts_them() {
+    let state = |file: &str, rw: &str, more: Value| {
+        let mut job = json!({"filename": "new", "size": "1m", "direct": 0, "rw": rw, "file_state": file});
+        more.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    for (file, rw, more, word) in [
+        ("fresh", "write", json!({"overwrite": 1}), "overwrite=1"),
+        ("fresh", "write", json!({"file_append": 1}), "file_append=1"),
+        ("fresh", "write", json!({"fallocate": "written"}), "fallocate=written"),
+        ("fresh", "randread", json!({}), "rw=randread"),
+        ("fresh", "randrw", json!({}), "rw=randrw"),
+        ("written", "read", json!({"overwrite": 0}), "overwrite=0"),
+        ("written", "write", json!({"fallocate": "native"}), "fallocate=native"),
+        ("written", "write", json!({"create_on_open": 1}), "create_on_open=1"),
+        ("overwrite", "read", json!({}), "rw=read"),
+        ("overwrite", "write", json!({"file_append": 1}), "file_append=1"),
+        ("append", "write", json!({"file_append": 0}), "file_append=0"),
+        ("append", "write", json!({"overwrite": 1}), "overwrite=1"),
+    ] {
+        let refusal = check(state(file, rw, more), "state_contradicted", "file_state", word);
+        assert!(refusal.to_string().contains(&format!("file_state={file}")), "{refusal}");
+    }
+    for (cache, option, value) in
+        [("cold", "invalidate", 0), ("cold", "pre_read", 1), ("warm", "invalidate", 1), ("warm", "pre_read", 0)]
+    {
+        let mut job = json!({"filename": "full", "direct": 0, "cache_state": cache});
+        job[option] = json!(value);
+        check(job, "state_contradicted", "cache_state", &format!("{option}={value}"));
+    }
+    let both = json!([state("fresh", "write", json!({})), json!({"filename": "new", "size": "1m", "direct": 0})]);
+    check_on(
+        &TableHost::default(),
+        json!({"jobs": both}),
+        &[("state_contradicted", "jobs[1].file_state", "one job and used by another")],
+    );
+}
+
+#[test]
+fn a_state_destroys_nothing_that_was_found() {
+    let on =
+        |file: &str, state: &str, rw: &str| json!({"filename": file, "size": "1m", "direct": 0, "rw": rw, "file_state": state});
+    check(on("full", "fresh", "write"), "file_found", "file_state", "remove this one yourself");
+    check(on("sparse", "written", "read"), "file_found", "file_state", "overwrite=1");
+    for job in [
+        on("ours", "fresh", "write"),
+        on("ours-sparse", "written", "read"),
+        on("full", "written", "read"),
+        on("new", "fresh", "write"),
+    ] {
+        assert!(plan(job.clone()).refusals.is_empty(), "{job}");
+    }
+}

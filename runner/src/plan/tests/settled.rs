@@ -321,3 +321,21 @@ fn io_uring_falls_back_only_when_the_job_says_so() {
     assert!(plan.refusals.is_empty() && plan.jobs[0].ioengine == EngineName::Psync);
     assert_eq!(plan.findings[0].code, "engine_fallback");
 }
+
+#[test]
+fn states_are_the_options_that_they_stand_for() {
+    let of = |filename: &str, rw: &str, name: &str, word: &str| {
+        let mut job = json!({"filename": filename, "size": "1m", "direct": 0, "rw": rw});
+        job[name] = json!(word);
+        settled(job)
+    };
+    let fresh = of("ours", "write", "file_state", "fresh");
+    assert_eq!((fresh.fallocate, fresh.targets[0].length, fresh.targets[0].existed), (Fallocate::None, 0, false));
+    let written = of("ours-sparse", "read", "file_state", "written");
+    assert_eq!((written.overwrite, written.targets[0].layout_bytes), (true, GIB));
+    assert_eq!(of("full", "read", "file_state", "written").targets[0].layout_bytes, 0);
+    assert!(of("sparse", "write", "file_state", "overwrite").overwrite);
+    assert_eq!(of("full", "write", "file_state", "append").targets[0].offset, GIB);
+    let (cold, warm) = (of("full", "read", "cache_state", "cold"), of("full", "read", "cache_state", "warm"));
+    assert_eq!((cold.invalidate, cold.pre_read, warm.invalidate, warm.pre_read), (true, false, false, true));
+}

@@ -55,9 +55,42 @@ export type Access = {
 };
 
 /**
+ * What answered I/Os, as far as the samples tell.
+ */
+export type Answered = 'device' | 'memory';
+
+/**
  * Which way a number is better.
  */
 export type Better = 'higher' | 'lower';
+
+/**
+ * buffer pages
+ */
+export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
+
+/**
+ * Where in a region the cached pages lie. The region is cut into equal cells; several regions are put end to end.
+ */
+export type CacheMap = {
+    /**
+     * Bytes of one cell, whole pages; the last cell may be shorter.
+     */
+    cell_bytes: number;
+    /**
+     * Share of each cell in the page cache when the measured window began, in percent.
+     */
+    start?: Array<number> | null;
+    /**
+     * Share of each cell in the page cache when it ended, in percent.
+     */
+    end?: Array<number> | null;
+};
+
+/**
+ * cache state
+ */
+export type CacheState = 'as-is' | 'cold' | 'warm';
 
 /**
  * The answer to one question about the host.
@@ -483,6 +516,24 @@ export type DeviceReport = DeviceCounts & {
 };
 
 /**
+ * Requests of one device.
+ */
+export type DeviceRequests = {
+    /**
+     * Kernel name.
+     */
+    name: string;
+    /**
+     * Reads by size.
+     */
+    read: Array<RequestSize>;
+    /**
+     * Writes by size.
+     */
+    write: Array<RequestSize>;
+};
+
+/**
  * A setting or fact that is not alike in all runs.
  */
 export type Difference = {
@@ -532,6 +583,46 @@ export type DirStats = {
 };
 
 /**
+ * Whether direct I/O can mean what it says on a target.
+ */
+export type DirectFacts = {
+    /**
+     * Alignment of memory that direct I/O needs, in bytes (statx(2), STATX_DIOALIGN); null where direct I/O is not possible or
+     * the kernel does not tell.
+     */
+    memory_align?: number | null;
+    /**
+     * Alignment of offsets and lengths that direct I/O needs, in bytes; null likewise.
+     */
+    offset_align?: number | null;
+    /**
+     * Whether the loop device under it goes past the page cache of its backing file (`loop/dio`); null where no loop is.
+     */
+    loop_direct_io?: boolean | null;
+    /**
+     * Whether the file is mapped straight from memory (STATX_ATTR_DAX): no page cache, and no block layer either.
+     */
+    dax?: boolean | null;
+    /**
+     * Whether direct reads go past every page cache of this host; null where that is not known.
+     */
+    reads_past_cache?: boolean | null;
+    /**
+     * Whether direct writes go past every page cache of this host; null where that is not known.
+     */
+    writes_past_cache?: boolean | null;
+    /**
+     * Why not, or why it is not known; one sentence each.
+     */
+    reasons: Array<string>;
+};
+
+/**
+ * The directions that can turn.
+ */
+export type Direction = 'read' | 'write';
+
+/**
  * What this host can do.
  */
 export type Doctor = {
@@ -549,7 +640,7 @@ export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
 /**
  * engine
  */
-export type EngineName = 'io_uring' | 'psync' | 'null';
+export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
 
 /**
  * I/Os that failed.
@@ -625,6 +716,53 @@ export type EventBody = (StatusChange & {
 export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
 
 /**
+ * Bytes of a region by what the filesystem says of its extents (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst).
+ * All but `shared` add up to the region.
+ */
+export type Extents = {
+    /**
+     * Extents, holes not counted.
+     */
+    count: number;
+    /**
+     * Data on the device, as it was written.
+     */
+    written: number;
+    /**
+     * Allocated and never written (FIEMAP_EXTENT_UNWRITTEN): reads are answered with zeros.
+     */
+    unwritten: number;
+    /**
+     * Not allocated: reads are answered with zeros.
+     */
+    hole: number;
+    /**
+     * In memory only, without a place on the device yet (FIEMAP_EXTENT_DELALLOC).
+     */
+    delayed: number;
+    /**
+     * Inside metadata, without a block of its own (FIEMAP_EXTENT_DATA_INLINE).
+     */
+    inline: number;
+    /**
+     * On the device in another form: compressed or encrypted (FIEMAP_EXTENT_ENCODED).
+     */
+    encoded: number;
+    /**
+     * Of all these, bytes that another file or snapshot has too: a write is made elsewhere (FIEMAP_EXTENT_SHARED).
+     */
+    shared: number;
+};
+
+/**
+ * The extents of a region before and after the measurement.
+ */
+export type ExtentsReport = {
+    before?: Extents | null;
+    after?: Extents | null;
+};
+
+/**
  * advice
  */
 export type Fadvise = '1' | '0' | 'random' | 'sequential';
@@ -647,6 +785,11 @@ export type Failure = {
  * allocation
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
+
+/**
+ * file state
+ */
+export type FileState = 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
 
 /**
  * One thing a reader of the report must know.
@@ -722,6 +865,20 @@ export type Flow = {
      * Latencies (`lat`, from just before submission until reaped, in ns) of these I/Os.
      */
     lat_ns: Array<Array<number>>;
+};
+
+/**
+ * What was still in memory when the measured window ended, and how long it took to write.
+ */
+export type FlushReport = {
+    /**
+     * Bytes of the targets' regions that were dirty or being written then (cachestat(2)); null where that cannot be told.
+     */
+    dirty_bytes?: number | null;
+    /**
+     * Milliseconds of the flush phase; null without `end_fsync`.
+     */
+    duration_ms?: number | null;
 };
 
 /**
@@ -945,9 +1102,29 @@ export type Job = {
      */
     numjobs?: string | number | boolean;
     /**
-     * The system interface: io_uring, psync, or null (no I/O at all, to measure the runner).
+     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
      */
     ioengine?: string | number | boolean;
+    /**
+     * Register the I/O buffers with io_uring: the kernel does not look up their pages at each I/O.
+     */
+    fixedbufs?: string | number | boolean;
+    /**
+     * Poll the device for completions instead of waiting for interrupts; takes direct I/O and a device with poll queues.
+     */
+    hipri?: string | number | boolean;
+    /**
+     * A thread of the kernel takes the submissions; it costs a processor.
+     */
+    sqthread_poll?: string | number | boolean;
+    /**
+     * Look for completions this long before going to sleep; it costs a processor. A bare number is microseconds.
+     */
+    spin?: string | number | boolean;
+    /**
+     * Pages of the I/O buffers: mmap (small ones), thp (the kernel's huge ones, where it has some) or mmaphuge (reserved huge ones).
+     */
+    mem?: string | number | boolean;
     /**
      * What to do where io_uring is not allowed: none (fail, and say why) or psync.
      */
@@ -997,6 +1174,10 @@ export type Job = {
      */
     drop_caches?: string | number | boolean;
     /**
+     * The state of the cache to begin with: as-is, cold (written back and dropped) or warm (read in).
+     */
+    cache_state?: string | number | boolean;
+    /**
      * Every write waits for the device: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
     sync?: string | number | boolean;
@@ -1032,6 +1213,10 @@ export type Job = {
      * Remove afterwards the files that this run made.
      */
     unlink?: string | number | boolean;
+    /**
+     * The state of the file to begin with: as-is, fresh (not there), written, overwrite (written, then again) or append.
+     */
+    file_state?: string | number | boolean;
     /**
      * The most bytes per second; read,write,trim may differ.
      */
@@ -1076,6 +1261,18 @@ export type Job = {
      * Priority from -20 (most) to 19 (least).
      */
     nice?: string | number | boolean;
+    /**
+     * Read the kernel's counters beside the run; 0 only to measure what that costs.
+     */
+    probes?: string | number | boolean;
+    /**
+     * Count the sizes of requests at the device (block tracepoints). Needs root and costs processor time.
+     */
+    request_sizes?: string | number | boolean;
+    /**
+     * Take stacks of the runner in the measured window for a flame graph (perf). Costs processor time.
+     */
+    profile?: string | number | boolean;
 };
 
 /**
@@ -1266,7 +1463,7 @@ export type OptionDoc = {
      */
     aliases: Array<string>;
     /**
-     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data or cpu.
+     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
      */
     group: string;
     /**
@@ -1640,6 +1837,29 @@ export type Problem = {
 };
 
 /**
+ * Where the runner spent its processor time in the measured window, in user mode and in the kernel (`perf record`, event
+ * cpu-clock).
+ */
+export type Profile = {
+    /**
+     * Samples a second and thread that were asked for.
+     */
+    frequency_hz: number;
+    /**
+     * Samples taken.
+     */
+    samples: number;
+    /**
+     * Stacks, one a line, each `outer;...;inner count` (the folded form that flame graphs are drawn from).
+     */
+    folded: string;
+    /**
+     * Lines that were left out because there were too many; the rarest.
+     */
+    left_out: number;
+};
+
+/**
  * Where a queued run stands.
  */
 export type QueuePlace = {
@@ -1733,6 +1953,19 @@ export type Report = {
     cpu?: CpuReport | null;
     memory?: MemoryReport | null;
     pressure?: Pressure | null;
+    storage?: StorageIo | null;
+    /**
+     * Each file or device that was worked on.
+     */
+    targets: Array<TargetReport>;
+    /**
+     * When a direction turned from the device to memory or back, in order; the first ones, where there are many.
+     */
+    turns: Array<Turn>;
+    writeback?: Writeback | null;
+    flush?: FlushReport | null;
+    requests?: Requests | null;
+    profile?: Profile | null;
     /**
      * I/Os that failed.
      */
@@ -1751,6 +1984,34 @@ export type Report = {
     absent: {
         [key: string]: string;
     };
+};
+
+/**
+ * How often a size of request came.
+ */
+export type RequestSize = {
+    /**
+     * Bytes of such a request.
+     */
+    bytes: number;
+    /**
+     * How many.
+     */
+    ios: number;
+};
+
+/**
+ * Requests as the kernel handed them to the devices in the measured window (tracepoint block:block_rq_issue).
+ */
+export type Requests = {
+    /**
+     * Each device under the targets that takes requests.
+     */
+    devices: Array<DeviceRequests>;
+    /**
+     * Events that were lost because the kernel wrote them faster than they were read; the shares still hold.
+     */
+    lost: number;
 };
 
 /**
@@ -1775,6 +2036,42 @@ export type RerunRequest = {
      * The serial number of the device to be overwritten, typed by its owner.
      */
     confirm?: string | null;
+};
+
+/**
+ * How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
+ * only mincore(2) can be asked, all but `cached` is null.
+ */
+export type Residency = {
+    /**
+     * In the page cache.
+     */
+    cached: number;
+    /**
+     * Of those, not written to the device yet.
+     */
+    dirty?: number | null;
+    /**
+     * Of those, being written.
+     */
+    writeback?: number | null;
+    /**
+     * Once cached and driven out, as far as the kernel remembers.
+     */
+    evicted?: number | null;
+    /**
+     * Of those, driven out so lately that more memory would have kept them.
+     */
+    recently_evicted?: number | null;
+};
+
+/**
+ * Bytes of a region in the page cache at three moments.
+ */
+export type ResidencyReport = {
+    found?: Residency | null;
+    start?: Residency | null;
+    end?: Residency | null;
 };
 
 /**
@@ -1857,6 +2154,26 @@ export type ResolvedJob = {
      * I/Os to wait for before new ones; null lets the engine choose.
      */
     iodepth_batch_complete_min?: number | null;
+    /**
+     * Whether the I/O buffers are registered with the ring.
+     */
+    fixedbufs?: boolean;
+    /**
+     * Whether the device is polled for completions.
+     */
+    hipri?: boolean;
+    /**
+     * Whether a thread of the kernel takes the submissions.
+     */
+    sqthread_poll?: boolean;
+    /**
+     * Looking for completions before going to sleep, in µs.
+     */
+    spin_us?: number;
+    /**
+     * Pages of the I/O buffers.
+     */
+    mem?: BufferPages;
     /**
      * Clones.
      */
@@ -1989,6 +2306,26 @@ export type ResolvedJob = {
      * Priority.
      */
     nice: number;
+    /**
+     * The state of the files to begin with, as asked; the options above say what it amounts to.
+     */
+    file_state: FileState;
+    /**
+     * The state of the page cache to begin with, as asked; likewise.
+     */
+    cache_state: CacheState;
+    /**
+     * Whether the kernel's counters are read beside the run.
+     */
+    probes: boolean;
+    /**
+     * Whether the sizes of requests at the device are counted.
+     */
+    request_sizes: boolean;
+    /**
+     * Whether stacks of the runner are taken.
+     */
+    profile: boolean;
 };
 
 /**
@@ -2297,6 +2634,8 @@ export type Sample = {
     memory?: Memory | null;
     cpu?: CpuUse | null;
     pressure?: Pressure | null;
+    storage?: StorageIo | null;
+    residency?: Residency | null;
 };
 
 /**
@@ -2398,6 +2737,25 @@ export type StatusChange = {
 };
 
 /**
+ * What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
+ * separates the traffic of the run from everybody else's.
+ */
+export type StorageIo = {
+    /**
+     * Bytes that it had the kernel fetch from storage, readahead included.
+     */
+    read_bytes: number;
+    /**
+     * Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+     */
+    write_bytes: number;
+    /**
+     * Of those dirtied, bytes that will never be written since the file was cut or removed.
+     */
+    cancelled_write_bytes: number;
+};
+
+/**
  * sync mode
  */
 export type SyncMode = 'none' | 'sync' | 'dsync';
@@ -2473,6 +2831,114 @@ export type Target = {
 export type TargetKind = 'file' | 'device' | 'null';
 
 /**
+ * One file or device that jobs worked on. Regions of several jobs or clones are taken together, overlaps once.
+ */
+export type TargetReport = {
+    /**
+     * Absolute path.
+     */
+    path: string;
+    /**
+     * What it is.
+     */
+    kind: TargetKind;
+    /**
+     * Names of the jobs that use it.
+     */
+    jobs: Array<string>;
+    /**
+     * Filesystem type, such as `ext4`; null for a device.
+     */
+    filesystem?: string | null;
+    /**
+     * Where that filesystem is mounted; null for a device or where no mount is seen.
+     */
+    mount_point?: string | null;
+    /**
+     * Options of the mount and of its filesystem, as the kernel lists them (proc_pid_mountinfo(5)); null likewise.
+     */
+    mount_options?: string | null;
+    /**
+     * Kernel name of the block device under it; null where there is none.
+     */
+    device?: string | null;
+    /**
+     * Where the regions begin, in bytes.
+     */
+    region_offset: number;
+    /**
+     * Bytes of all regions together.
+     */
+    region_bytes: number;
+    /**
+     * What the run found and began with.
+     */
+    state: TargetState;
+    /**
+     * Bytes of the region in the page cache.
+     */
+    residency: ResidencyReport;
+    /**
+     * Blocks of the region, by what the filesystem says of them.
+     */
+    extents: ExtentsReport;
+    /**
+     * Where in the region the pages lie that are in the page cache.
+     */
+    map: CacheMap;
+    /**
+     * Whether direct I/O can mean here what it says.
+     */
+    direct: DirectFacts;
+    /**
+     * Numbers of this target that are missing, with the reason.
+     */
+    absent: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was asked.
+ */
+export type TargetState = {
+    /**
+     * Whether it was there before the run; always true of a device.
+     */
+    existed: boolean;
+    /**
+     * Share of the region that held written data when the measurement began, from 0 to 1; null where the filesystem does not tell.
+     */
+    written_share?: number | null;
+    /**
+     * Share of the region that lay in the page cache when the measurement began, from 0 to 1; null where that cannot be told.
+     */
+    cached_share?: number | null;
+};
+
+/**
+ * The moment at which a direction turned from the device to memory or back.
+ */
+export type Turn = {
+    /**
+     * When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
+     */
+    t_ms: number;
+    /**
+     * What turned.
+     */
+    direction: Direction;
+    /**
+     * What answered before.
+     */
+    from: Answered;
+    /**
+     * What answered from then on.
+     */
+    to: Answered;
+};
+
+/**
  * Where the I/O of one direction went.
  */
 export type Verdict = {
@@ -2509,6 +2975,33 @@ export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_wri
 export type Verdicts = {
     read?: Verdict | null;
     write?: Verdict | null;
+};
+
+/**
+ * What the host's writeback did in the measured window, everybody's together (`/proc/vmstat`).
+ */
+export type Writeback = {
+    /**
+     * Bytes read from block devices, all of the host's (`pgpgin`).
+     */
+    paged_in_bytes: number;
+    /**
+     * Bytes written to block devices, all of the host's (`pgpgout`).
+     */
+    paged_out_bytes: number;
+    /**
+     * Bytes of pages that became dirty (`nr_dirtied`).
+     */
+    dirtied_bytes: number;
+    /**
+     * Bytes of pages handed to a device for writing (`nr_written`).
+     */
+    written_bytes: number;
+    /**
+     * Milliseconds that writers of this run were made to wait by the dirty limit, summed over its threads (tracepoint
+     * writeback:balance_dirty_pages); counted with `request_sizes=1` only, else null.
+     */
+    throttled_ms?: number | null;
 };
 
 /**

@@ -1,0 +1,171 @@
+//! Where the runner spends its processor time: perf(1) takes stacks of its threads in the measured window, by the event
+//! cpu-clock, which needs no hardware counters. perf is started before the clones, so that they inherit its events, and
+//! switched on and off by its control pipe; its data stays in memory (memfd), so that no target's disk sees it.
+//!
+//! 199 stacks a second cost 1 to 2 % of a processor, and folding them some seconds afterwards; only when asked for.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use inferno::collapse::Collapse;
+use inferno::collapse::perf::Folder;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::pipe::pipe;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::report::Profile;
+
+/// Stacks a second and thread: a prime, so that it does not beat with ticks.
+const FREQUENCY_HZ: u32 = 199;
+/// How long perf may take to begin or to obey.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The most lines of the folded form, and the most bytes: beyond, a flame graph has no pixel for them.
+const MOST_LINES: usize = 20_000;
+const MOST_BYTES: usize = 2 << 20;
+
+/// perf at work.
+#[derive(Debug)]
+pub struct Profiling {
+    perf: Child,
+    control: File,
+    answers: File,
+    data: OwnedFd,
+}
+
+impl Profiling {
+    /// Starts perf on this process, switched off.
+    ///
+    /// # Errors
+    /// Why there will be no profile, and what to do about it.
+    pub fn begin() -> Result<Self, String> {
+        let system = |error: rustix::io::Errno| format!("perf cannot be started: {}", std::io::Error::from(error));
+        let data = memfd_create("leadline-profile", MemfdFlags::empty()).map_err(system)?;
+        // Not closed on exec: perf has them under the same numbers.
+        let ((orders, control), (answers, acks)) = (pipe().map_err(system)?, pipe().map_err(system)?);
+        let perf = Command::new("perf")
+            .args(["record", "--quiet", "--event", "cpu-clock", "--freq", &FREQUENCY_HZ.to_string(), "--call-graph", "fp"])
+            .args(["--delay", "-1", "--control", &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd())])
+            .args(["--pid", &std::process::id().to_string(), "--output", &place(&data)])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("perf cannot be started: {error}. Install it (Debian: linux-perf)"))?;
+        drop((orders, acks));
+        let mut profiling = Self { perf, control: control.into(), answers: answers.into(), data };
+        if profiling.order("ping") { Ok(profiling) } else { Err(profiling.last_words()) }
+    }
+
+    /// The window begins.
+    pub fn start(&mut self) {
+        self.order("enable");
+    }
+
+    /// The window ended.
+    pub fn end(&mut self) {
+        self.order("disable");
+    }
+
+    /// Whether perf obeyed in time.
+    fn order(&mut self, order: &str) -> bool {
+        let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        let told = writeln!(self.control, "{order}").is_ok();
+        let mut answer = [PollFd::new(&self.answers, PollFlags::IN)];
+        // Its answer is `ack\n`; a perf that is gone hangs up.
+        let came =
+            told && poll(&mut answer, Some(&patience)).is_ok_and(|ready| ready > 0) && answer[0].revents().contains(PollFlags::IN);
+        came && self.answers.read(&mut [0; 16]).is_ok_and(|length| length > 0)
+    }
+
+    fn stop(&mut self) {
+        if let Some(pid) = Pid::from_raw(self.perf.id() as i32) {
+            // It may be gone already.
+            let _ = kill_process(pid, Signal::INT);
+        }
+    }
+
+    fn last_words(&mut self) -> String {
+        self.stop();
+        let mut said = String::new();
+        if let Some(errors) = &mut self.perf.stderr {
+            let _ = errors.read_to_string(&mut said);
+        }
+        let line = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
+        format!("perf does not work here: {line} (kernel.perf_event_paranoid may forbid it)")
+    }
+
+    /// What was taken in the window.
+    ///
+    /// # Errors
+    /// Why nothing can be made of it.
+    pub fn finish(mut self) -> Result<Profile, String> {
+        self.stop();
+        let _ = self.perf.wait();
+        let mut script = Command::new("perf")
+            .args(["script", "--fields", "comm,pid,tid,time,event,ip,sym,dso", "--input", &place(&self.data)])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("perf script: {error}"))?;
+        let mut folded = Vec::new();
+        let stacks = BufReader::new(script.stdout.take().ok_or("perf script says nothing")?);
+        let collapsed = Folder::default().collapse(stacks, &mut folded).map_err(|error| format!("folding stacks: {error}"));
+        let _ = script.wait();
+        collapsed?;
+        Ok(bounded(&String::from_utf8_lossy(&folded)))
+    }
+}
+
+impl Drop for Profiling {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = self.perf.wait();
+    }
+}
+
+/// The path under which perf finds a descriptor of ours.
+fn place(data: &OwnedFd) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), data.as_raw_fd())
+}
+
+/// The most frequent lines, as many as are kept, in the order of their stacks.
+fn bounded(folded: &str) -> Profile {
+    let count = |line: &str| line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok()).unwrap_or(0);
+    let mut lines: Vec<&str> = folded.lines().collect();
+    let (samples, all) = (lines.iter().map(|line| count(line)).sum(), lines.len());
+    lines.sort_by_key(|line| std::cmp::Reverse(count(line)));
+    let mut room = MOST_BYTES;
+    lines.truncate(MOST_LINES);
+    let fitting = lines.iter().take_while(|line| {
+        let fits = line.len() < room;
+        room = room.saturating_sub(line.len() + 1);
+        fits
+    });
+    let kept = fitting.count();
+    lines.truncate(kept);
+    lines.sort_unstable();
+    Profile { frequency_hz: FREQUENCY_HZ, samples, left_out: (all - kept) as u64, folded: lines.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_lines_are_kept() {
+        let profile = bounded("a;b 2\na;c 5\n");
+        assert_eq!((profile.samples, profile.left_out, profile.folded.as_str()), (7, 0, "a;b 2\na;c 5"));
+        let many: String =
+            (0..MOST_LINES + 10).map(|line| format!("frame;{line:06} {}\n", if line < 10 { 1 } else { 2 })).collect();
+        let profile = bounded(&many);
+        assert_eq!((profile.left_out, profile.folded.lines().count()), (10, MOST_LINES));
+        assert!(profile.folded.lines().all(|line| line.ends_with(" 2")) && profile.folded.len() <= MOST_BYTES);
+        let long = format!("{} 1\nshort 9\n", "x".repeat(MOST_BYTES));
+        assert_eq!(bounded(&long).folded, "short 9");
+    }
+}

@@ -1,0 +1,207 @@
+//! One target as the witness sees it: its region over all jobs and clones, and what was seen of it at each moment.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use crate::event::Residency;
+use crate::host::inventory::Inventory;
+use crate::plan::{ResolvedJob, Target, TargetKind};
+use crate::probe::direct::{self, Asked};
+use crate::probe::extents::{self, written_share};
+use crate::probe::region::Region;
+use crate::probe::residency::{Map, Means};
+use crate::report::{CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState};
+use crate::target::Opened;
+
+/// What is said of numbers that nobody came to look for.
+const NOT_REACHED: &str = "the run ended before";
+
+/// One target.
+pub struct Place {
+    /// Open for looking.
+    file: Option<OwnedFd>,
+    target: Target,
+    jobs: Vec<String>,
+    region: Region,
+    means: Result<Means, String>,
+    found: Option<Residency>,
+    start: Option<Map>,
+    end: Option<Map>,
+    before: Option<Extents>,
+    mount: Option<(String, String)>,
+    direct: DirectFacts,
+    absent: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// The files and devices of all jobs, each once.
+    pub fn of_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
+        let mut uses: BTreeMap<&str, Vec<(&ResolvedJob, &Target)>> = BTreeMap::new();
+        for job in jobs {
+            for target in job.targets.iter().filter(|target| target.kind != TargetKind::Null) {
+                uses.entry(&target.path).or_default().push((job, target));
+            }
+        }
+        uses.values().map(|uses| Self::new(uses)).collect()
+    }
+
+    fn new(uses: &[(&ResolvedJob, &Target)]) -> Self {
+        let mut jobs: Vec<String> = uses.iter().map(|(job, _)| job.name.clone()).collect();
+        jobs.dedup();
+        Self {
+            file: None,
+            target: uses[0].1.clone(),
+            jobs,
+            region: Region::of(uses.iter().map(|(_, target)| target.offset..target.offset + target.size)),
+            means: Err(NOT_REACHED.into()),
+            found: None,
+            start: None,
+            end: None,
+            before: None,
+            mount: None,
+            direct: DirectFacts::default(),
+            absent: BTreeMap::new(),
+        }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &str {
+        &self.target.path
+    }
+
+    /// Why its page cache will not be seen, as far as that is known.
+    pub fn unseen(&self) -> Option<String> {
+        let reason = self.means.as_ref().err().filter(|_| self.file.is_some())?;
+        Some(format!("{}: {reason}", self.target.path))
+    }
+
+    /// Looks at it as it lies there before the run.
+    pub fn find(&mut self) {
+        if !self.target.existed {
+            return self.miss("found", "it was not there yet");
+        }
+        match File::open(&self.target.path) {
+            Ok(file) => {
+                self.hold(file.into());
+                self.found = self.residency_now("found");
+            }
+            Err(error) => self.miss("found", &error.to_string()),
+        }
+    }
+
+    fn hold(&mut self, file: OwnedFd) {
+        self.means = Means::find(file.as_fd());
+        self.file = Some(file);
+    }
+
+    fn miss(&mut self, what: &str, reason: &str) {
+        self.absent.insert(what.into(), reason.into());
+    }
+
+    fn residency_now(&mut self, what: &str) -> Option<Residency> {
+        let seen = self.means.clone().and_then(|means| {
+            let file = self.file.as_ref().ok_or(NOT_REACHED)?.as_fd();
+            means.residency(file, &self.region).map_err(|error| std::io::Error::from(error).to_string())
+        });
+        seen.map_err(|reason| self.miss(what, &reason)).ok()
+    }
+
+    /// Looks at it once it is laid out and open, before its caches are set.
+    pub fn examine(&mut self, opened: &Opened, host: &Inventory) {
+        match opened.fd.try_clone() {
+            Ok(file) => self.hold(file),
+            Err(error) => self.means = Err(format!("it cannot be held open: {error}")),
+        }
+        self.look_at_extents();
+        let device = self.target.kind == TargetKind::Device;
+        let mount = host.mount_at(Path::new(&self.target.path)).filter(|_| !device);
+        self.mount = mount.map(|mount| (mount.point.clone(), mount.options.clone()));
+        let asked = Asked {
+            kind: self.target.kind,
+            filesystem: self.target.filesystem.as_deref(),
+            device: self.target.device.as_deref(),
+            compressed: self.before.map(|extents| extents.encoded > 0),
+        };
+        self.direct = direct::facts(opened.fd.as_fd(), asked, host);
+    }
+
+    fn look_at_extents(&mut self) {
+        if self.target.kind == TargetKind::Device {
+            return self.miss("extents", "a device does not tell which of its blocks were written");
+        }
+        let Some(file) = &self.file else { return self.miss("extents", NOT_REACHED) };
+        match extents::before(file.as_fd(), &self.region) {
+            Ok(found) => self.before = Some(found),
+            Err(reason) => self.miss("extents", &reason),
+        }
+    }
+
+    /// The measured window begins.
+    pub fn start(&mut self) {
+        self.start = self.map_now("start");
+    }
+
+    /// The measured window ended.
+    pub fn end(&mut self) {
+        self.end = self.map_now("end");
+    }
+
+    fn map_now(&mut self, what: &str) -> Option<Map> {
+        let seen = self.means.clone().and_then(|means| {
+            let file = self.file.as_ref().ok_or(NOT_REACHED)?.as_fd();
+            means.map(file, &self.region).map_err(|error| std::io::Error::from(error).to_string())
+        });
+        seen.map_err(|reason| self.miss(what, &reason)).ok()
+    }
+
+    /// The page cache now.
+    pub fn residency(&self) -> Option<Residency> {
+        self.means.as_ref().ok()?.residency(self.file.as_ref()?.as_fd(), &self.region).ok()
+    }
+
+    /// The page cache when the measured window ended.
+    pub fn residency_at_end(&self) -> Option<Residency> {
+        self.end.as_ref().map(|map| map.residency)
+    }
+
+    /// Everything that was seen; the extents are looked at a last time.
+    pub fn tell(mut self) -> TargetReport {
+        let region_bytes = self.region.bytes();
+        let share = |bytes: u64| if region_bytes == 0 { 0.0 } else { bytes as f64 / region_bytes as f64 };
+        let after = self.before.and_then(|_| extents::after(self.file.as_ref()?.as_fd(), &self.region).ok());
+        if self.means == Ok(Means::Mincore) {
+            self.miss("dirty", "only mincore(2) could be asked, which tells what is cached and nothing else");
+        }
+        TargetReport {
+            state: TargetState {
+                existed: self.target.existed,
+                written_share: self.before.map(|found| written_share(&found, region_bytes)),
+                cached_share: self.start.as_ref().map(|map| share(map.residency.cached)),
+            },
+            residency: ResidencyReport {
+                found: self.found,
+                start: self.start.as_ref().map(|map| map.residency),
+                end: self.residency_at_end(),
+            },
+            extents: ExtentsReport { before: self.before, after },
+            map: CacheMap {
+                cell_bytes: self.start.as_ref().or(self.end.as_ref()).map_or(0, |map| map.cell_bytes),
+                start: self.start.map(|map| map.percent),
+                end: self.end.map(|map| map.percent),
+            },
+            mount_point: self.mount.as_ref().map(|mount| mount.0.clone()),
+            mount_options: self.mount.map(|mount| mount.1),
+            region_offset: self.region.offset(),
+            region_bytes,
+            path: self.target.path,
+            kind: self.target.kind,
+            jobs: self.jobs,
+            filesystem: self.target.filesystem,
+            device: self.target.device,
+            direct: self.direct,
+            absent: self.absent,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The witness of a run: looks at its targets before anything is done, at both borders of the measured window, once a
+//! second between, and afterwards, and writes down what it saw. Looks only; off the clones' threads.
+//!
+//! Not here: how each thing is looked at (`probe`), what follows from it (`verdict`).
+
+use std::collections::BTreeMap;
+
+use crate::clock::{Clock, Monotonic, SECOND_NS};
+use crate::event::{Residency, Sample};
+use crate::host::inventory::Inventory;
+use crate::host::kernel::Kernel;
+use crate::plan::ResolvedJob;
+use crate::probe::profile::Profiling;
+use crate::probe::request::Tracing;
+use crate::probe::vm::{self, Vm};
+use crate::report::turn::Turning;
+use crate::report::{Profile, Requests, TargetReport, Turn, Writeback};
+use crate::target::Opened;
+
+use super::place::Place;
+
+/// A reading of the page cache may take this part of the time at most: the next one waits accordingly.
+const READING_PART: u64 = 100;
+/// The most targets that a report lists: each has a map of some hundred numbers.
+const MOST_TOLD: usize = 128;
+
+/// What is looked at, and what was seen so far.
+pub struct Witness {
+    places: Vec<Place>,
+    vm: Option<Vm>,
+    vm_start: Option<Writeback>,
+    vm_end: Option<Writeback>,
+    due_ns: u64,
+    turning: Turning,
+    tracing: Option<Tracing>,
+    profiling: Option<Profiling>,
+    absent: BTreeMap<String, String>,
+}
+
+/// What the witness tells in the end.
+pub struct Testimony {
+    /// Each target.
+    pub targets: Vec<TargetReport>,
+    /// When a direction turned.
+    pub turns: Vec<Turn>,
+    /// The host's writeback in the measured window.
+    pub writeback: Option<Writeback>,
+    /// Requests at the devices.
+    pub requests: Option<Requests>,
+    /// Where the processor time went.
+    pub profile: Option<Profile>,
+    /// Bytes of the targets not on the device when the window ended.
+    pub dirty_bytes: Option<u64>,
+    /// What is missing, with the reason.
+    pub absent: BTreeMap<String, String>,
+}
+
+impl Witness {
+    /// Looks at the targets as they are found. With `probes=0` in any job nothing is ever looked at.
+    pub fn new(jobs: &[ResolvedJob]) -> Self {
+        let probes = jobs.iter().all(|job| job.probes);
+        let mut absent = BTreeMap::new();
+        let mut places = if probes { Place::of_jobs(jobs) } else { Vec::new() };
+        places.iter_mut().for_each(Place::find);
+        let vm = if probes { Vm::open_live() } else { Err(super::NO_PROBES.into()) };
+        let vm = vm.map_err(|reason| absent.insert("writeback".into(), reason)).ok();
+        if let Some(reason) = unseen(&places, probes) {
+            absent.insert("residency".into(), reason);
+        }
+        Self {
+            places,
+            vm,
+            vm_start: None,
+            vm_end: None,
+            due_ns: 0,
+            turning: Turning::default(),
+            tracing: None,
+            profiling: None,
+            absent,
+        }
+    }
+
+    /// What it will not see, with the reason.
+    pub fn absent(&self) -> &BTreeMap<String, String> {
+        &self.absent
+    }
+
+    /// Looks at the open targets, before their caches are set: extents, mounts, what direct can mean.
+    pub fn examine<'a>(&mut self, open: impl Iterator<Item = &'a Opened> + Clone) {
+        if self.places.is_empty() {
+            return;
+        }
+        let host = Inventory::take(&Kernel::live());
+        for place in &mut self.places {
+            if let Some(opened) = open.clone().find(|opened| opened.target.path == place.path()) {
+                place.examine(opened, &host);
+            }
+        }
+    }
+
+    /// Begins what was asked for beside: request sizes and the profile. Before the clones, which inherit perf's events.
+    pub fn prepare(&mut self, jobs: &[ResolvedJob]) {
+        if jobs.iter().any(|job| job.request_sizes) {
+            let targets = jobs.iter().flat_map(|job| &job.targets);
+            let devices = targets.filter_map(|target| target.device.clone()).collect();
+            let begun = Tracing::begin(&Inventory::take(&Kernel::live()), &devices);
+            self.tracing = self.kept("requests", begun);
+            if self.tracing.is_none() {
+                self.absent.insert("throttled_ms".into(), self.absent["requests"].clone());
+            }
+        }
+        if jobs.iter().any(|job| job.profile) {
+            self.profiling = self.kept("profile", Profiling::begin());
+        }
+    }
+
+    fn kept<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
+        result.map_err(|reason| self.absent.insert(what.into(), reason)).ok()
+    }
+
+    /// The measured window begins.
+    pub fn start(&mut self) {
+        if let Some(profiling) = &mut self.profiling {
+            profiling.start();
+        }
+        if let Some(tracing) = &mut self.tracing {
+            tracing.start(Monotonic.now_ns());
+        }
+        self.vm_start = self.vm.as_mut().and_then(Vm::read);
+        self.places.iter_mut().for_each(Place::start);
+        self.due_ns = Monotonic.now_ns() + SECOND_NS;
+    }
+
+    /// The page cache, when it is time to look again.
+    pub fn look(&mut self) -> Option<Residency> {
+        let begin_ns = Monotonic.now_ns();
+        if begin_ns < self.due_ns || self.places.is_empty() {
+            return None;
+        }
+        let seen = self.places.iter().map(Place::residency).reduce(both).flatten();
+        if let Some(tracing) = &mut self.tracing {
+            tracing.note_threads();
+        }
+        let now_ns = Monotonic.now_ns();
+        self.due_ns = begin_ns + SECOND_NS.max((now_ns - begin_ns) * READING_PART);
+        seen
+    }
+
+    /// The measured window ended. Returns the page cache at that moment.
+    pub fn end(&mut self) -> Option<Residency> {
+        if let Some(tracing) = &mut self.tracing {
+            tracing.end(Monotonic.now_ns());
+        }
+        if let Some(profiling) = &mut self.profiling {
+            profiling.end();
+        }
+        self.vm_end = self.vm.as_mut().and_then(Vm::read);
+        self.places.iter_mut().for_each(Place::end);
+        self.places.iter().map(Place::residency_at_end).reduce(both).flatten()
+    }
+
+    /// One more sample of the measured window, which ended at `end_ms`.
+    pub fn follow(&mut self, end_ms: f64, sample: &Sample) {
+        self.turning.push(end_ms, sample);
+    }
+
+    /// Looks a last time, before the flush, and tells everything.
+    pub fn testify(mut self) -> Testimony {
+        let at_end = self.places.iter().map(Place::residency_at_end).reduce(both).flatten();
+        if self.places.len() > MOST_TOLD {
+            let more = self.places.len() - MOST_TOLD;
+            self.absent.insert("targets".into(), format!("{more} more files are in the sums, but not listed"));
+        }
+        let writeback = self.vm_start.zip(self.vm_end).map(|(from, to)| vm::since(from, to));
+        let traced = self.tracing.take().map(Tracing::finish);
+        let profile = self.profiling.take().map(Profiling::finish);
+        let profile = profile.and_then(|result| self.kept("profile", result));
+        Testimony {
+            writeback: writeback.map(|all| Writeback { throttled_ms: traced.as_ref().map(|traced| traced.throttled_ms), ..all }),
+            requests: traced.map(|traced| traced.requests),
+            profile,
+            targets: self.places.into_iter().take(MOST_TOLD).map(Place::tell).collect(),
+            turns: self.turning.finish(),
+            dirty_bytes: at_end.and_then(|seen| Some(seen.dirty? + seen.writeback?)),
+            absent: self.absent,
+        }
+    }
+}
+
+fn both(one: Option<Residency>, other: Option<Residency>) -> Option<Residency> {
+    Some(one?.and(other?))
+}
+
+/// Why the page cache of the targets will not be seen.
+fn unseen(places: &[Place], probes: bool) -> Option<String> {
+    if !probes {
+        return Some(super::NO_PROBES.into());
+    }
+    if places.is_empty() {
+        return Some("ioengine=null touches nothing that could be cached".into());
+    }
+    places.iter().find_map(Place::unseen)
+}

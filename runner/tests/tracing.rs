@@ -1,0 +1,91 @@
+//! What is only done when asked for: sizes of requests at the device, and the profile, against work whose shape is known.
+
+mod scratch;
+
+use scratch::{Disk, Mounted, result, skip};
+use serde_json::{Value, json};
+
+const MIB: u64 = 1 << 20;
+
+/// The tracing filesystem: where it is mounted, or for as long as the test takes.
+fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
+    let directory = scratch::directory();
+    if std::fs::read_to_string("/proc/self/mountinfo").unwrap().contains(" - tracefs ") {
+        return Some((None, directory));
+    }
+    match scratch::run("mount", &["-t", "tracefs", "nodev", directory.path().to_str().unwrap()]) {
+        Ok(_) => Some((Some(Mounted::there(directory.path())), directory)),
+        Err(error) => {
+            skip(&format!("there is no tracing here: {error}"));
+            None
+        }
+    }
+}
+
+fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
+    let devices = report["requests"]["devices"].as_array().unwrap();
+    let device = devices.iter().find(|found| found["name"] == device).unwrap_or_else(|| panic!("{device}: {}", report["requests"]));
+    let pair = |size: &Value| (size["bytes"].as_u64().unwrap(), size["ios"].as_u64().unwrap());
+    device[direction].as_array().unwrap().iter().map(pair).collect()
+}
+
+#[test]
+fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() {
+    let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else { return };
+    let job = |changes: Value| {
+        let mut job =
+            json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "8k", "direct": 1, "request_sizes": 1});
+        changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        result(&job)["report"].clone()
+    };
+    let random = job(json!({}));
+    let reads = sizes(&random, disk.device.name(), "read");
+    let of_8k: u64 = reads.iter().filter(|(bytes, _)| *bytes == 8192).map(|(_, ios)| ios).sum();
+    assert!(of_8k >= 2000, "2,048 reads of 8 KiB: {reads:?}");
+    assert_eq!(reads.iter().map(|(_, ios)| ios).sum::<u64>(), random["device"]["read_ios"].as_u64().unwrap(), "{reads:?}");
+    assert_eq!((&random["requests"]["lost"], &random["writeback"]["throttled_ms"]), (&json!(0), &json!(0.0)));
+
+    let ahead = sizes(&job(json!({"rw": "read", "bs": "4k", "direct": 0})), disk.device.name(), "read");
+    let bytes: u64 = ahead.iter().map(|(bytes, ios)| bytes * ios).sum();
+    let ios: u64 = ahead.iter().map(|(_, ios)| ios).sum();
+    assert!(bytes >= 16 * MIB && bytes / ios >= 64 << 10, "readahead makes large reads of small ones: {ahead:?}");
+
+    let instances = scratch::run(
+        "find",
+        &["/sys/kernel/tracing/instances", tracing.1.path().to_str().unwrap(), "-maxdepth", "2", "-name", "leadline-*"],
+    );
+    assert_eq!(instances.unwrap_or_default(), "");
+    assert_eq!(job(json!({"request_sizes": 0}))["requests"], Value::Null);
+}
+
+#[test]
+fn a_profile_shows_where_the_processor_time_went() {
+    if let Err(error) = scratch::run("perf", &["--version"]) {
+        return skip(&error);
+    }
+    let Some(disk) = Disk::ext4() else { return };
+    let job = json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "4k", "direct": 0, "cache_state": "warm", "runtime": 2,
+        "time_based": 1, "profile": 1});
+    let report = result(&job)["report"].clone();
+    if let Some(reason) = report["absent"]["profile"].as_str() {
+        assert!(reason.contains("perf"), "{reason}");
+        return skip(reason);
+    }
+    let profile = &report["profile"];
+    let folded = profile["folded"].as_str().unwrap();
+    let counts = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
+    assert_eq!(counts.sum::<u64>(), profile["samples"].as_u64().unwrap());
+    // 199 a second for two seconds, on a host that does other work as well.
+    assert!(profile["samples"].as_u64().unwrap() > 50, "{profile}");
+    assert!(folded.contains("filemap_read"), "reads from the page cache: {folded}");
+}
+
+#[test]
+fn without_perf_there_is_a_reason_and_a_report() {
+    let Some(disk) = Disk::ext4() else { return };
+    let job = json!({"filename": disk.file("f"), "size": "1m", "rw": "read", "direct": 1, "profile": 1});
+    let output = scratch::runner_with(&job, &[("PATH", "/nowhere")]);
+    let report = &output["report"];
+    assert_eq!((&report["profile"], &report["read"]["ios"]), (&Value::Null, &json!(256)));
+    assert!(report["absent"]["profile"].as_str().unwrap().contains("Install it"), "{}", report["absent"]);
+}
