@@ -141,6 +141,12 @@ impl Probes {
 }
 
 impl Counters {
+    /// The devices' counters as they stood at two moments, by kernel name.
+    pub fn readings(before: &Self, after: &Self) -> Vec<(String, DeviceCounts, DeviceCounts)> {
+        let pairs = before.disks.iter().zip(&after.disks).zip(after.names.all());
+        pairs.filter_map(|((from, to), name)| Some((name.clone(), (*from)?, (*to)?))).collect()
+    }
+
     /// What was counted from `before` to `after`, two readings of the same `Probes`.
     pub fn window(before: &Self, after: &Self) -> Window {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);

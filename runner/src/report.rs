@@ -4,6 +4,7 @@
 pub(crate) mod build;
 mod evidence;
 pub(crate) mod turn;
+mod verdict;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub use evidence::{
     Answered, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile, RequestSize,
     Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
 };
+pub use verdict::{Finding, Layer, Proof, Severity, Verdict, VerdictClass, Verdicts};
 
 /// The percentiles that a report lists; the buckets beside them hold all others.
 pub const PERCENTILES: &[f64] =
@@ -44,6 +46,10 @@ pub struct Report {
     pub jobs: Vec<JobReport>,
     /// What the target's block device counted; null with its reason in `absent`.
     pub device: Option<DeviceReport>,
+    /// The counters of the devices under the targets and of those beneath, as they stood at both ends.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub readings: Vec<Reading>,
     /// Processor time of the measured window; null likewise.
     pub cpu: Option<CpuReport>,
     /// Memory at the beginning and the end; null likewise.
@@ -213,6 +219,18 @@ pub struct DeviceReport {
     pub leaves: Vec<LeafReport>,
 }
 
+/// What a device had counted since the system started, at both ends of the measured window: what a reader of
+/// `/sys/class/block/NAME/stat` would have seen.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Reading {
+    /// Kernel name.
+    pub device: String,
+    /// At the beginning.
+    pub start: DeviceCounts,
+    /// At the end.
+    pub end: DeviceCounts,
+}
+
 /// What one physical device counted in the measured window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LeafReport {
@@ -273,75 +291,4 @@ pub struct FirstError {
     pub errno: i32,
     /// What that means.
     pub message: String,
-}
-
-/// Where the I/O went; null for a direction in which nothing was done.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
-pub struct Verdicts {
-    /// Of the reads.
-    pub read: Option<Verdict>,
-    /// Of the writes.
-    pub write: Option<Verdict>,
-}
-
-/// Where the I/O of one direction went.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Verdict {
-    /// The one word for it.
-    pub class: VerdictClass,
-    /// One plain sentence.
-    pub sentence: String,
-    /// Share of the issued bytes by where they were answered, from 0 to 1: `device`, `page_cache`. Empty when unknown.
-    pub shares: BTreeMap<String, f64>,
-    /// The numbers behind it.
-    pub evidence: BTreeMap<String, u64>,
-}
-
-/// Where the I/O of one direction went, in one word.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictClass {
-    /// The device answered.
-    Device,
-    /// The device answered in few large I/Os, ahead of the job.
-    Readahead,
-    /// The page cache answered.
-    PageCache,
-    /// Writes were accepted into memory and had not reached the device.
-    DeferredWrite,
-    /// The device did more than was asked.
-    Amplified,
-    /// Parts went to different places.
-    Mixed,
-    /// No I/O was asked of any device.
-    NoDevice,
-    /// Too little is known.
-    Unknown,
-}
-
-/// One thing a reader of the report must know.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Finding {
-    /// Stable name for programs, such as `depth_not_reached`.
-    pub code: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// What it is, in one sentence.
-    pub sentence: String,
-    /// The numbers behind it.
-    pub evidence: BTreeMap<String, serde_json::Value>,
-    /// What to do about it.
-    pub remedy: String,
-}
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Good to know.
-    Note,
-    /// The number may mean something else than it seems to.
-    Warning,
-    /// The number does not mean what was asked.
-    Serious,
 }

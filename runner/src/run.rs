@@ -18,7 +18,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::clock::wall_ms;
 use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
-use crate::host::{self, View};
+use crate::host::{self, HostFacts, View};
 use crate::job::{CacheState, RunAsk};
 use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
 use crate::print::number::bytes;
@@ -67,7 +67,7 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
     targets.sign();
     let cleaned = clean_up(&plan, &mut targets, &mut teller);
     match (measured, cleaned) {
-        (Ok(report), Ok(())) => finish(&plan, report, &mut teller, stop),
+        (Ok((report, host)), Ok(())) => finish(&plan, report, &host, &mut teller, stop),
         (Err(End::Refused(refusal)), _) | (Ok(_), Err(refusal)) => fail(&mut teller, vec![refusal]),
         (Err(End::Stopped), _) => interrupted(&mut teller, stop),
     }
@@ -95,10 +95,10 @@ fn interrupted(teller: &mut Teller, stop: &Stop) -> u8 {
     exit_code
 }
 
-fn finish(plan: &Plan, mut report: Report, teller: &mut Teller, stop: &Stop) -> u8 {
+fn finish(plan: &Plan, mut report: Report, host: &HostFacts, teller: &mut Teller, stop: &Stop) -> u8 {
     report.phases = std::mem::take(&mut teller.phases);
     let failed = report.errors.total > 0;
-    let (verdict, mut findings) = judge(&report, &plan.jobs);
+    let (verdict, mut findings) = judge(&report, &plan.jobs, host);
     // What the measurement shows is better than what the plan could foresee.
     let foreseen: Vec<Finding> =
         plan.findings.iter().filter(|finding| findings.iter().all(|seen| seen.code != finding.code)).cloned().collect();
@@ -143,13 +143,14 @@ struct Run<'a, 'b> {
 type Open = Vec<Vec<Vec<Opened>>>;
 
 impl Run<'_, '_> {
-    fn measure(mut self) -> Result<Report, End> {
+    fn measure(mut self) -> Result<(Report, HostFacts), End> {
         let devices = devices(&self.plan.jobs);
         let probed = self.plan.jobs.iter().all(|job| job.probes);
         let mut probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
         let mut witness = Witness::new(&self.plan.jobs);
         let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
-        self.accept(&devices, &absent);
+        let host = host::look();
+        self.accept(&devices, &absent, &host);
         self.lay_out()?;
         let open = self.in_phase(Phase::Guard, Self::open)?;
         witness.examine(open.iter().flatten().flatten());
@@ -168,15 +169,15 @@ impl Run<'_, '_> {
         if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
             flush.duration_ms = Some(time.duration_ms);
         }
-        Ok(report)
+        Ok((report, host))
     }
 
-    fn accept(&mut self, devices: &[String], absent: &BTreeMap<String, String>) {
+    fn accept(&mut self, devices: &[String], absent: &BTreeMap<String, String>, host: &HostFacts) {
         let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
         let accepted = Accepted {
             at_ms: wall_ms(),
             jobs: self.plan.jobs.clone(),
-            host: host::look(),
+            host: host.clone(),
             sample_ms: self.plan.sample_ms,
             measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
             devices: devices.to_vec(),

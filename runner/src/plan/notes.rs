@@ -55,6 +55,14 @@ impl Notes {
         let about = [("job".to_owned(), json!(self.name))];
         let numbers = evidence.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let evidence = about.into_iter().chain(numbers).collect();
-        self.findings.push(Finding { code: code.into(), severity, sentence, evidence, remedy: remedy.into() });
+        self.findings.push(Finding {
+            code: code.into(),
+            severity,
+            sentence,
+            evidence,
+            remedy: remedy.into(),
+            patch: None,
+            patch_label: None,
+        });
     }
 }

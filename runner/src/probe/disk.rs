@@ -36,6 +36,11 @@ impl Names {
         self.leaves.iter().filter_map(|name| Some((name.clone(), self.of(name, counts)?))).collect()
     }
 
+    /// Every device, in the order of the counts.
+    pub fn all(&self) -> &[String] {
+        &self.all
+    }
+
     fn of(&self, name: &str, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
         counts[self.all.iter().position(|known| known == name)?]
     }

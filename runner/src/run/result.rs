@@ -14,7 +14,7 @@ use crate::probe::Counters;
 use crate::report::build::{direction, latency_sum_ns, syncs};
 use crate::report::{
     CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, FlushReport, JobReport, LeafReport, MemoryReport,
-    PhaseTime, Report, SyncStats,
+    PhaseTime, Reading, Report, SyncStats,
 };
 
 /// What stands in the report beside the counts.
@@ -65,6 +65,10 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
             counts,
             leaves: window.leaves.iter().map(|(name, counts)| leaf(name, *counts, window.elapsed_ns)).collect(),
         }),
+        readings: Counters::readings(&watched.before, &watched.after)
+            .into_iter()
+            .map(|(device, start, end)| Reading { device, start, end })
+            .collect(),
         cpu: window.cpu.map(|cpu| CpuReport {
             user_ms: ms(window.process.user_ns),
             system_ms: ms(window.process.system_ns),

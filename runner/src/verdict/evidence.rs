@@ -1,31 +1,33 @@
-//! The numbers behind a verdict: what one direction issued, and what its device counted meanwhile.
+//! The numbers behind a verdict: what one direction issued, and what each layer counted meanwhile.
 
 use std::collections::BTreeMap;
 
+use crate::event::{DeviceCounts, Residency};
 use crate::plan::{Mode, ResolvedJob};
-use crate::report::{DeviceReport, DirStats, MemoryReport, Report};
+use crate::report::{DirStats, Report, TargetReport};
 
-/// The directions that have a verdict.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Direction {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-}
+pub(super) use crate::report::Direction;
 
 impl Direction {
     /// `reads` or `writes`.
-    pub fn noun(self) -> &'static str {
+    pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Read => "reads",
             Self::Write => "writes",
         }
     }
+
+    /// Whether a job goes this way.
+    pub(super) fn is_of(self, job: &ResolvedJob) -> bool {
+        match self {
+            Self::Read => job.rw.reads(),
+            Self::Write => job.rw.writes(),
+        }
+    }
 }
 
-/// What the device under the targets counted, in one direction.
-#[derive(Clone, Debug)]
+/// What a device counted in one direction.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Counted {
     /// Its name.
     pub name: String,
@@ -46,53 +48,93 @@ pub(super) struct Evidence {
     pub ios: u64,
     /// Bytes of them.
     pub bytes: u64,
+    /// Of those, bytes on targets that have no block device.
+    pub bytes_elsewhere: u64,
     /// I/Os a second.
     pub iops: f64,
     /// Whether every job of this direction went past the page cache.
     pub direct: bool,
+    /// Whether direct I/O cannot mean here what it says.
+    pub falls_back: bool,
+    /// Whether a loop device under it goes through the page cache of its backing file.
+    pub is_loop_cached: bool,
     /// The filesystem or engine that has no block device, where that is so for every job of this direction.
     pub deviceless: Option<String>,
-    /// What the device counted; or why that is not known.
+    /// What the device under the targets counted; or why that is not known.
     pub device: Result<Counted, String>,
-    /// Dirty memory and writeback at the beginning and the end, in bytes.
-    pub dirty: Option<(u64, u64)>,
+    /// What the physical devices under that one counted, where they are others.
+    pub beneath: Option<Counted>,
+    /// Bytes that this process had storage move: read, or written and no longer waiting in memory; or why that is not known.
+    pub own: Result<u64, String>,
+    /// What lay in the page cache of the regions at the beginning and the end.
+    pub residency: Option<(Residency, Residency)>,
+    /// Bytes of the regions.
+    pub region: u64,
+    /// Share of the regions in extents without data, before; `None` where the filesystem does not tell.
+    pub empty: Option<f64>,
+    /// Share of the regions that is inline, compressed or encrypted, before or after.
+    pub encoded: f64,
+    /// Why the filesystem writes on its own account beside this direction.
+    pub metadata: Option<&'static str>,
+    /// The most bytes that could be in flight at a border of the window.
+    pub in_flight: u64,
+    /// Whether the device went over to memory: since when, in ms since the run began.
+    pub turned_ms: Option<f64>,
 }
 
 impl Evidence {
     /// The numbers of a direction; `None` when nothing was done in it.
-    pub fn of(direction: Direction, report: &Report, jobs: &[ResolvedJob]) -> Option<Self> {
-        let DirStats { ios, bytes, iops, .. } = *match direction {
-            Direction::Read => &report.read,
-            Direction::Write => &report.write,
-        };
+    pub fn of(direction: Direction, report: &Report, all: &[ResolvedJob]) -> Option<Self> {
+        let DirStats { ios, bytes, iops, .. } = *dir(direction, &report.read, &report.write);
         if ios == 0 {
             return None;
         }
-        let goes = |job: &&ResolvedJob| match direction {
-            Direction::Read => job.rw.reads(),
-            Direction::Write => job.rw.writes(),
-        };
-        let jobs: Vec<&ResolvedJob> = jobs.iter().filter(goes).collect();
+        let jobs: Vec<&ResolvedJob> = all.iter().filter(|job| direction.is_of(job)).collect();
+        let targets: Vec<&TargetReport> =
+            report.targets.iter().filter(|target| jobs.iter().any(|job| target.jobs.contains(&job.name))).collect();
+        let residency = residency(&targets);
+        let direct = jobs.iter().all(|job| job.direct);
         Some(Self {
             direction,
             ios,
             bytes,
+            bytes_elsewhere: bytes_elsewhere(direction, report, all),
             iops,
-            direct: jobs.iter().all(|job| job.direct),
+            direct,
+            falls_back: targets.iter().any(|target| falls_back(direction, target)),
+            is_loop_cached: targets.iter().any(|target| target.direct.loop_direct_io == Some(false)),
             deviceless: deviceless(&jobs),
-            device: counted(direction, report),
-            dirty: report.memory.map(dirty),
+            device: device(direction, report),
+            beneath: beneath(direction, report),
+            own: own(direction, report, residency, direct),
+            residency,
+            region: targets.iter().map(|target| target.region_bytes).sum(),
+            empty: empty(&targets),
+            encoded: encoded(&targets),
+            metadata: jobs.iter().find_map(|job| super::metadata::reason(job, &targets)),
+            in_flight: jobs.iter().map(|job| in_flight(direction, job)).sum(),
+            turned_ms: turned(direction, report),
         })
     }
 
-    /// Bytes that the device moved for each byte issued; 0 where it is not known.
-    pub fn bytes_ratio(&self) -> f64 {
-        self.device.as_ref().map_or(0.0, |device| device.bytes as f64 / self.bytes.max(1) as f64)
+    /// Whether nobody counted anything.
+    pub fn is_blind(&self) -> bool {
+        self.device.is_err() && self.own.is_err()
     }
 
-    /// I/Os that the device completed for each one issued; 0 where it is not known.
-    pub fn ios_ratio(&self) -> f64 {
-        self.device.as_ref().map_or(0.0, |device| device.ios as f64 / self.ios as f64)
+    /// Bytes issued to targets that have a block device.
+    pub fn asked(&self) -> u64 {
+        self.bytes.saturating_sub(self.bytes_elsewhere)
+    }
+
+    /// Bytes that the device moved; 0 where it was not counted.
+    pub fn counted_bytes(&self) -> u64 {
+        self.device.as_ref().map_or(0, |device| device.bytes)
+    }
+
+    /// I/Os that the device completed for each one issued; `None` where it was not counted.
+    pub fn ios_ratio(&self) -> Option<f64> {
+        self.device.as_ref().ok().map(|device| device.ios as f64 / self.ios as f64)
     }
 
     /// By name, for the report.
@@ -101,11 +143,35 @@ impl Evidence {
         if let Ok(device) = &self.device {
             numbers.extend([("device_ios", device.ios), ("device_bytes", device.bytes), ("device_merges", device.merges)]);
         }
-        if let (Direction::Write, Some((start, end))) = (self.direction, self.dirty) {
-            numbers.extend([("dirty_start_bytes", start), ("dirty_end_bytes", end)]);
+        if let Some(beneath) = &self.beneath {
+            numbers.extend([("beneath_ios", beneath.ios), ("beneath_bytes", beneath.bytes)]);
+        }
+        if let Ok(own) = self.own {
+            numbers.push(("own_bytes", own));
+        }
+        if let Some((start, end)) = &self.residency {
+            numbers.extend([("cached_start_bytes", start.cached), ("cached_end_bytes", end.cached)]);
+            let waiting = [("dirty_start_bytes", start), ("dirty_end_bytes", end)];
+            numbers.extend(waiting.into_iter().filter_map(|(name, at)| Some((name, unwritten_back(at)?))));
+        }
+        if let Some(empty) = self.empty {
+            numbers.push(("empty_bytes", (empty * self.region as f64).round() as u64));
         }
         numbers.into_iter().map(|(name, number)| (name.to_owned(), number)).collect()
     }
+}
+
+/// The part of this direction.
+pub(super) fn dir<T>(direction: Direction, read: T, write: T) -> T {
+    match direction {
+        Direction::Read => read,
+        Direction::Write => write,
+    }
+}
+
+/// Bytes in memory that the device does not have yet; `None` where only mincore(2) could be asked.
+pub(super) fn unwritten_back(at: &Residency) -> Option<u64> {
+    Some(at.dirty? + at.writeback?)
 }
 
 fn deviceless(jobs: &[&ResolvedJob]) -> Option<String> {
@@ -117,17 +183,105 @@ fn deviceless(jobs: &[&ResolvedJob]) -> Option<String> {
     targets.all(|target| target.device.is_none()).then(|| filesystem.unwrap_or_else(|| "the target".into()))
 }
 
-fn counted(direction: Direction, report: &Report) -> Result<Counted, String> {
-    let Some(DeviceReport { name, counts, .. }) = &report.device else {
-        return Err(report.absent.get("device").cloned().unwrap_or_else(|| "the device's counters are missing".into()));
-    };
-    let (ios, bytes, merges) = match direction {
-        Direction::Read => (counts.read_ios, counts.read_bytes, counts.read_merges),
-        Direction::Write => (counts.write_ios, counts.write_bytes, counts.write_merges),
-    };
-    Ok(Counted { name: name.clone(), ios, bytes, merges })
+/// What jobs moved whose targets all lie on no block device.
+fn bytes_elsewhere(direction: Direction, report: &Report, jobs: &[ResolvedJob]) -> u64 {
+    let pairs = report.jobs.iter().zip(jobs).filter(|(_, job)| job.targets.iter().all(|target| target.device.is_none()));
+    pairs.map(|(told, _)| dir(direction, &told.read, &told.write).bytes).sum()
 }
 
-fn dirty(memory: MemoryReport) -> (u64, u64) {
-    (memory.start.dirty + memory.start.writeback, memory.end.dirty + memory.end.writeback)
+fn counted(direction: Direction, name: String, counts: &DeviceCounts) -> Counted {
+    let (ios, bytes, merges) = dir(
+        direction,
+        (counts.read_ios, counts.read_bytes, counts.read_merges),
+        (counts.write_ios, counts.write_bytes, counts.write_merges),
+    );
+    Counted { name, ios, bytes, merges }
+}
+
+fn device(direction: Direction, report: &Report) -> Result<Counted, String> {
+    let missing = || report.absent.get("device").cloned().unwrap_or_else(|| "the device's counters are missing".into());
+    let device = report.device.as_ref().ok_or_else(missing)?;
+    Ok(counted(direction, device.name.clone(), &device.counts))
+}
+
+/// The leaves together. They matter where they are not the targets themselves: under a loop, dm or md.
+fn beneath(direction: Direction, report: &Report) -> Option<Counted> {
+    let device = report.device.as_ref()?;
+    let names: Vec<&str> = device.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+    if names.is_empty() || device.name.split('+').all(|name| names.contains(&name)) {
+        return None;
+    }
+    let each = device.leaves.iter().map(|leaf| counted(direction, String::new(), &leaf.counts));
+    each.reduce(|one, other| Counted {
+        ios: one.ios + other.ios,
+        bytes: one.bytes + other.bytes,
+        merges: one.merges + other.merges,
+        ..one
+    })
+    .map(|sum| Counted { name: names.join("+"), ..sum })
+}
+
+/// What the process had read; or what it wrote or dirtied, less what still waited in memory at the end. `/proc/self/io`
+/// counts a buffered write when its page becomes dirty, and again only after the page was written back.
+fn own(direction: Direction, report: &Report, residency: Option<(Residency, Residency)>, direct: bool) -> Result<u64, String> {
+    let missing = |what: &str, otherwise: &str| report.absent.get(what).cloned().unwrap_or_else(|| otherwise.into());
+    let storage = report.storage.ok_or_else(|| missing("storage", "the process's own counters are missing"))?;
+    if direction == Direction::Read {
+        return Ok(storage.read_bytes);
+    }
+    let dirtied = storage.write_bytes.saturating_sub(storage.cancelled_write_bytes);
+    let waiting = residency.and_then(|(start, end)| Some((unwritten_back(&start)?, unwritten_back(&end)?)));
+    match waiting {
+        Some((start, end)) => Ok((dirtied + start).saturating_sub(end)),
+        None if direct => Ok(dirtied),
+        None => Err(missing("residency", "what waits in memory to be written cannot be told")),
+    }
+}
+
+fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
+    let each = targets.iter().map(|target| target.residency.start.zip(target.residency.end)).collect::<Option<Vec<_>>>()?;
+    each.into_iter().reduce(|(start, end), (other_start, other_end)| (sum(start, other_start), sum(end, other_end)))
+}
+
+fn sum(one: Residency, other: Residency) -> Residency {
+    let both = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
+    Residency {
+        cached: one.cached + other.cached,
+        dirty: both(one.dirty, other.dirty),
+        writeback: both(one.writeback, other.writeback),
+        evicted: both(one.evicted, other.evicted),
+        recently_evicted: both(one.recently_evicted, other.recently_evicted),
+    }
+}
+
+/// Holes and unwritten extents. Delayed ones have their data in memory.
+fn empty(targets: &[&TargetReport]) -> Option<f64> {
+    let region: u64 = targets.iter().map(|target| target.region_bytes).sum();
+    let each = targets.iter().map(|target| target.extents.before.map(|extents| extents.unwritten + extents.hole));
+    let empty = each.sum::<Option<u64>>()?;
+    (region > 0).then(|| (empty as f64 / region as f64).min(1.0))
+}
+
+fn encoded(targets: &[&TargetReport]) -> f64 {
+    let region: u64 = targets.iter().map(|target| target.region_bytes).sum();
+    let most = |target: &&TargetReport| {
+        let extents = [target.extents.before, target.extents.after];
+        extents.into_iter().flatten().map(|extents| extents.inline + extents.encoded).max().unwrap_or(0)
+    };
+    targets.iter().map(most).sum::<u64>() as f64 / region.max(1) as f64
+}
+
+fn falls_back(direction: Direction, target: &TargetReport) -> bool {
+    dir(direction, target.direct.reads_past_cache, target.direct.writes_past_cache) == Some(false)
+}
+
+fn in_flight(direction: Direction, job: &ResolvedJob) -> u64 {
+    let largest = dir(direction, &job.bs.read, &job.bs.write).max;
+    u64::from(job.iodepth) * u64::from(job.numjobs) * largest
+}
+
+/// The last turn counts: a run that went back to the device did not end in memory.
+fn turned(direction: Direction, report: &Report) -> Option<f64> {
+    let last = report.turns.iter().rfind(|turn| turn.direction == direction)?;
+    (last.to == crate::report::Answered::Memory).then_some(last.t_ms)
 }

@@ -14,7 +14,19 @@ const PATTERNS: &[&str] = &["read", "write", "trim", "randread", "randwrite", "r
 /// The words of `mode`.
 const MODES: &[&str] = &["buffered", "direct", "raw", "null"];
 /// The words of `verdict`.
-const VERDICTS: &[&str] = &["device", "readahead", "page_cache", "deferred_write", "amplified", "mixed", "no_device", "unknown"];
+const VERDICTS: &[&str] = &[
+    "device",
+    "readahead",
+    "merged",
+    "page_cache",
+    "deferred_write",
+    "unwritten",
+    "no_device",
+    "amplified",
+    "foreign",
+    "mixed",
+    "unknown",
+];
 /// The most words in one filter: each is a condition that every run is held against.
 const MAX_WORDS: usize = 32;
 /// The most runs on one page.
@@ -291,9 +303,21 @@ mod tests {
         crate::runs::states::ALL.iter().for_each(|status| known(STATUSES, serde_json::json!(status)));
         [RwKind::Read, RwKind::Randtrim, RwKind::Rw, RwKind::Randrw].iter().for_each(|rw| known(PATTERNS, serde_json::json!(rw)));
         [Mode::Buffered, Mode::Direct, Mode::Raw, Mode::Null].iter().for_each(|mode| known(MODES, serde_json::json!(mode)));
-        use VerdictClass::{Amplified, DeferredWrite, Device, Mixed, NoDevice, PageCache, Readahead, Unknown};
-        [Amplified, DeferredWrite, Device, Mixed, NoDevice, PageCache, Readahead, Unknown]
-            .iter()
-            .for_each(|class| known(VERDICTS, serde_json::json!(class)));
+        use VerdictClass::*;
+        let classes = [
+            Device,
+            Readahead,
+            Merged,
+            PageCache,
+            DeferredWrite,
+            Unwritten,
+            NoDevice,
+            Amplified,
+            Foreign,
+            Mixed,
+            Unknown,
+        ];
+        classes.iter().for_each(|class| known(VERDICTS, serde_json::json!(class)));
+        assert_eq!(classes.len(), VERDICTS.len());
     }
 }

@@ -3,12 +3,12 @@
 
 use serde_json::json;
 
-use super::evidence::Direction;
-use super::findings::finding;
-use crate::plan::ResolvedJob;
+use super::super::Case;
+use super::super::evidence::Direction;
+use super::finding;
 use crate::print::number::latency;
 use crate::report::Severity::Warning;
-use crate::report::{DirStats, Finding, Report};
+use crate::report::{DirStats, Finding};
 
 /// Late starts count when they make the latency at the 99th percentile this many times as long ...
 const TIMES_AS_LONG: u64 = 2;
@@ -16,7 +16,8 @@ const TIMES_AS_LONG: u64 = 2;
 const MUCH_LONGER_NS: u64 = 1_000_000;
 
 /// The first direction whose I/Os started late.
-pub(super) fn late(report: &Report, _: &[ResolvedJob]) -> Option<Finding> {
+pub(super) fn late(case: &Case) -> Option<Finding> {
+    let report = case.report;
     [(Direction::Read, &report.read), (Direction::Write, &report.write)].into_iter().find_map(|(way, stats)| of(way, stats))
 }
 

@@ -1,0 +1,71 @@
+//! What lay in the page cache before the first I/O, and which page cache it was.
+
+use serde_json::json;
+
+use super::super::Case;
+use super::super::evidence::{Direction, unwritten_back};
+use super::super::threshold::NOTHING;
+use super::finding;
+use crate::job::CacheState;
+use crate::plan::{Mode, ResolvedJob};
+use crate::print::number::bytes;
+use crate::report::Finding;
+use crate::report::Severity::{Note, Serious, Warning};
+
+/// Whether a job's pages were wanted in memory.
+fn wants_warm(job: &ResolvedJob) -> bool {
+    job.pre_read || job.cache_state == CacheState::Warm
+}
+
+/// Pages that lay in memory without having been asked for.
+pub(super) fn warm(case: &Case) -> Option<Finding> {
+    let read = case.judged.iter().find(|judged| judged.evidence.direction == Direction::Read)?;
+    let evidence = &read.evidence;
+    let start = evidence.residency?.0.cached;
+    let share = start as f64 / evidence.region.max(1) as f64;
+    if evidence.direct || evidence.deviceless.is_some() || share < NOTHING.value || case.jobs.iter().any(wants_warm) {
+        return None;
+    }
+    let sentence = format!("{:.0} % of the region was in the page cache before the first read.", (share * 100.0).min(100.0));
+    let numbers = [("cached_bytes", json!(start)), ("region_bytes", json!(evidence.region))];
+    let remedy = "Say cache_state=cold to begin with an empty cache, or cache_state=warm where memory is what you measure.";
+    Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun("Rerun cold", json!({"cache_state": "cold"})))
+}
+
+/// invalidate drops clean pages only.
+pub(super) fn dirty_left(case: &Case) -> Option<Finding> {
+    let asked = case.jobs.iter().any(|job| job.invalidate && !job.direct && job.rw.reads());
+    let left: u64 = case.report.targets.iter().filter_map(|target| unwritten_back(&target.residency.start?)).sum();
+    (asked && left > 0).then(|| {
+        let sentence = format!("{} of the target had yet to be written, so that invalidate left it in memory.", bytes(left));
+        let remedy = "Say cache_state=cold, which writes it first.";
+        let finding = finding(Warning, "invalidate_keeps_dirty", sentence, &[("dirty_bytes", json!(left))], remedy);
+        finding.rerun("Rerun cold", json!({"cache_state": "cold"}))
+    })
+}
+
+/// A block device has a page cache too, and /proc/meminfo calls it by another name.
+pub(super) fn buffers(case: &Case) -> Option<Finding> {
+    let is_raw = case.jobs.iter().any(|job| job.mode == Mode::Raw && !job.direct);
+    is_raw.then(|| {
+        let memory = case.report.memory;
+        let grown = memory.map_or(0, |memory| memory.end.buffers.saturating_sub(memory.start.buffers));
+        let sentence = format!(
+            "The device was used through its own page cache: the kernel counts it as Buffers (grown by {}), not as Cached, and drops it when the last program closes the device.",
+            bytes(grown)
+        );
+        let numbers = [("buffers_grown_bytes", json!(grown))];
+        finding(Warning, "raw_buffered", sentence, &numbers, "Write direct=1: raw I/O past the page cache is the device's own.")
+            .rerun("Rerun direct", json!({"direct": 1}))
+    })
+}
+
+/// A loop device that reads its file through the page cache of the host.
+pub(super) fn loop_cached(case: &Case) -> Option<Finding> {
+    let target = case.report.targets.iter().find(|target| target.direct.loop_direct_io == Some(false))?;
+    let name = target.device.as_deref().unwrap_or("The loop device");
+    let sentence = format!("{name} is a file that is read and written through the page cache of this host: direct=1 ends at it.");
+    let direct = case.jobs.iter().any(|job| job.direct);
+    let severity = if direct { Serious } else { Note };
+    Some(finding(severity, "loop_without_direct_io", sentence, &[], "Attach it with losetup --direct-io=on."))
+}

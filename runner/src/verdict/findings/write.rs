@@ -1,0 +1,138 @@
+//! What writes met: blocks to be allocated or overwritten, memory that took them, limits that slowed them, and caches that
+//! nobody asked to flush.
+
+use serde_json::json;
+
+use super::super::Case;
+use super::super::evidence::Direction;
+use super::super::metadata::WRITTEN;
+use super::finding;
+use crate::job::{FileState, SyncMode};
+use crate::plan::{Mode, ResolvedJob, TargetKind};
+use crate::print::number::{bytes, duration};
+use crate::report::Severity::{Note, Warning};
+use crate::report::{Finding, TargetReport, VerdictClass};
+
+/// Files that jobs write to.
+fn written<'a>(case: &'a Case) -> impl Iterator<Item = &'a TargetReport> {
+    let writers: Vec<&str> = case.jobs.iter().filter(|job| job.rw.writes()).map(|job| job.name.as_str()).collect();
+    let is_file = |target: &&TargetReport| target.kind == TargetKind::File && target.device.is_some();
+    let is_written = move |target: &&TargetReport| target.jobs.iter().any(|job| writers.contains(&job.as_str()));
+    case.report.targets.iter().filter(is_file).filter(is_written)
+}
+
+fn is_synced(job: &ResolvedJob) -> bool {
+    job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0
+}
+
+/// The same line is another test the second time.
+pub(super) fn initial(case: &Case) -> Option<Finding> {
+    let (target, share) =
+        written(case).find_map(|target| Some((target, target.state.written_share.filter(|share| *share < WRITTEN)?)))?;
+    if case.jobs.iter().any(|job| job.file_append) {
+        let sentence = format!("{} grew: each write had to find a block first.", target.path);
+        return Some(finding(
+            Note,
+            "append",
+            sentence,
+            &[("written_share", json!(share))],
+            "To overwrite what is there, leave file_append out.",
+        ));
+    }
+    let sentence = format!(
+        "An initial write: {:.0} % of {} held no data before, so that blocks were allocated on the way. The same job run again overwrites, and is another test.",
+        (1.0 - share) * 100.0,
+        target.path
+    );
+    let remedy = "Say file_state=overwrite to measure writing in place, or file_state=fresh to measure this each time.";
+    let finding = finding(Warning, "initial_write", sentence, &[("written_share", json!(share))], remedy);
+    Some(finding.rerun("Rerun as overwrite", json!({"file_state": "overwrite"})))
+}
+
+/// The other half of the same story, for whoever meant the first write.
+pub(super) fn overwritten(case: &Case) -> Option<Finding> {
+    let unsaid = case.jobs.iter().filter(|job| job.rw.writes()).all(|job| job.file_state == FileState::AsIs && !job.overwrite);
+    let target =
+        written(case).find(|target| target.state.existed && target.state.written_share.is_some_and(|share| share >= WRITTEN));
+    let target = target.filter(|_| unsaid && !case.jobs.iter().any(|job| job.file_append))?;
+    let sentence = format!("{} was there and full: this overwrote it. The first run on a new file is another test.", target.path);
+    let remedy = "Say file_state=overwrite to make sure of it, or file_state=fresh to measure first writes.";
+    Some(finding(Note, "overwrite", sentence, &[], remedy))
+}
+
+/// Writes that are in the number and not on the device.
+pub(super) fn not_flushed(case: &Case) -> Option<Finding> {
+    let deferred = case.judged.iter().any(|judged| judged.class == VerdictClass::DeferredWrite);
+    let unsynced = case.jobs.iter().any(|job| job.rw.writes() && !job.direct && !job.end_fsync && !is_synced(job));
+    let left = case.report.flush.and_then(|flush| flush.dirty_bytes).filter(|left| *left > 0 && unsynced && !deferred)?;
+    let sentence = format!("{} had yet to be written when the measurement ended, and no flush followed.", bytes(left));
+    let finding = finding(
+        Note,
+        "not_flushed",
+        sentence,
+        &[("dirty_bytes", json!(left))],
+        "Say end_fsync=1: the flush is a phase with a time of its own.",
+    );
+    Some(finding.rerun("Rerun with end_fsync", json!({"end_fsync": 1})))
+}
+
+/// The kernel makes writers wait from halfway between its two limits on (balance_dirty_pages, dirty_freerun_ceiling).
+pub(super) fn throttled(case: &Case) -> Option<Finding> {
+    let buffered = case.jobs.iter().any(|job| job.rw.writes() && !job.direct && job.mode != Mode::Null);
+    let (memory, background, limit) = (case.report.memory?, case.host.dirty_background_bytes?, case.host.dirty_bytes?);
+    let ceiling = background.midpoint(limit);
+    let most = (memory.start.dirty + memory.start.writeback).max(memory.end.dirty + memory.end.writeback);
+    let waited_ms = case.report.writeback.and_then(|writeback| writeback.throttled_ms).unwrap_or(0.0);
+    if !buffered || (most < ceiling && waited_ms == 0.0) {
+        return None;
+    }
+    let waited = if waited_ms > 0.0 { format!(" for {} in all", duration(waited_ms)) } else { String::new() };
+    let sentence = format!(
+        "Dirty memory stood at {} of {}: past {} the kernel makes writers wait{waited}, so that the number is that of writeback.",
+        bytes(most),
+        bytes(limit),
+        bytes(ceiling)
+    );
+    let numbers = [("dirty_bytes", json!(most)), ("ceiling_bytes", json!(ceiling)), ("throttled_ms", json!(waited_ms))];
+    Some(finding(
+        Note,
+        "writeback_throttled",
+        sentence,
+        &numbers,
+        "This is what a long buffered write comes to; direct=1 shows the device without it.",
+    ))
+}
+
+/// As long as the background limit is not reached, nothing but age makes the kernel write.
+pub(super) fn below_limit(case: &Case) -> Option<Finding> {
+    let deferred = case.judged.iter().any(|judged| judged.class == VerdictClass::DeferredWrite && !judged.evidence.direct);
+    let (memory, background) = (case.report.memory?, case.host.dirty_background_bytes?);
+    let most = memory.start.dirty.max(memory.end.dirty);
+    (deferred && most < background).then(|| {
+        let sentence = format!(
+            "Dirty memory never reached the {} at which the kernel begins to write: at most {} were waiting.",
+            bytes(background),
+            bytes(most)
+        );
+        let numbers = [("dirty_bytes", json!(most)), ("background_bytes", json!(background))];
+        finding(
+            Warning,
+            "dirty_limit_not_reached",
+            sentence,
+            &numbers,
+            "Write several times that much, or run longer, to see what the device can sustain.",
+        )
+    })
+}
+
+/// Without a flush a device may keep direct writes in a cache of its own.
+pub(super) fn device_cache(case: &Case) -> Option<Finding> {
+    let unsynced = case.jobs.iter().filter(|job| job.rw.writes()).all(|job| !is_synced(job) && !job.end_fsync);
+    let on_device = case.judged.iter().any(|judged| {
+        judged.evidence.direction == Direction::Write && judged.evidence.direct && judged.class == VerdictClass::Device
+    });
+    let device = case.report.device.as_ref().filter(|device| device.counts.flush_ios == 0 && unsynced && on_device)?;
+    let sentence = format!("{} was never asked to flush: what it took may still be in a cache of its own.", device.name);
+    let remedy = "Say fdatasync=1 to measure writes that survive a power cut, or run until the cache is full.";
+    Some(finding(Note, "device_cache", sentence, &[("flush_ios", json!(0))], remedy))
+}

@@ -1,0 +1,29 @@
+//! Whether a filesystem has to write on its own account beside a job: then bytes of the device beyond the job's own may
+//! be its journal and its trees, and not a neighbour's.
+
+use crate::job::SyncMode;
+use crate::plan::{ResolvedJob, TargetKind};
+use crate::report::TargetReport;
+
+/// Filesystems that write every block elsewhere, and their trees with it.
+const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
+/// From this share of written blocks on, allocating the others costs nothing to speak of.
+pub(super) const WRITTEN: f64 = 0.98;
+
+/// The reason; `None` where metadata is not to be expected: a raw device, or blocks that are there and only overwritten.
+pub(super) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'static str> {
+    let mut files = targets.iter().filter(|target| target.kind == TargetKind::File && target.jobs.contains(&job.name)).peekable();
+    files.peek()?;
+    let filesystem = |target: &&TargetReport| target.filesystem.as_deref().is_some_and(|name| COPY_ON_WRITE.contains(&name));
+    if files.clone().any(|target| filesystem(target)) {
+        Some("it copies on write")
+    } else if job.file_append {
+        Some("the file grows")
+    } else if job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0 {
+        Some("its journal is committed with every sync")
+    } else if files.any(|target| target.state.written_share.is_none_or(|share| share < WRITTEN)) {
+        Some("blocks are allocated")
+    } else {
+        None
+    }
+}
