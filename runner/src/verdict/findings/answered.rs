@@ -103,7 +103,7 @@ fn never_written(judged: &Judged) -> Option<Finding> {
     let sentence = format!("{part} was never written: the filesystem answers such blocks with zeros and asks no device.");
     let remedy = "Write the file first: file_state=written lays it out with data.";
     let numbers = [("unwritten_share", json!(empty)), ("answered_share", json!(shares.unwritten))];
-    let finding = finding(Serious, "never_written", sentence, &numbers, remedy);
+    let finding = finding(Serious, "unwritten_blocks", sentence, &numbers, remedy);
     Some(finding.rerun("Rerun after writing the file", json!({"overwrite": 1})))
 }
 

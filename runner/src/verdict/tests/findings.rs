@@ -48,7 +48,7 @@ fn findings_come_when_they_are_true() {
     assert_eq!(changed(json!({}), |report| counts(report, |counts| counts.read_bytes = 200 << 20)), ["other_io"]);
     assert_eq!(changed(json!({}), |report| report.targets[0].direct.loop_direct_io = Some(false)), ["loop_without_direct_io"]);
     let empty = |report: &mut Report| report.targets[0].extents.before = Some(Extents { hole: 40 << 20, ..Extents::default() });
-    assert_eq!(changed(json!({}), empty), ["never_written"]);
+    assert_eq!(changed(json!({}), empty), ["unwritten_blocks"]);
     assert_eq!(changed(json!({}), |report| report.targets[0].direct.reads_past_cache = Some(false)), ["direct_not_honoured"]);
 }
 

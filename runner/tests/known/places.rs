@@ -1,0 +1,112 @@
+//! Where cases happen: filesystems on loop devices of our own, a tmpfs, and loop devices by themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::scratch::{self, Loop, Mounted};
+
+/// Bytes of a filesystem: the least that mkfs.xfs takes, with a log that is not cut short.
+const FILESYSTEM_BYTES: u64 = 320 << 20;
+/// Bytes of a loop device without one.
+const DEVICE_BYTES: u64 = 32 << 20;
+
+/// A place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    Ext4,
+    Xfs,
+    Btrfs,
+    Compressed,
+    Nodatacow,
+    Tmpfs,
+    /// A loop device past the page cache of its file.
+    Raw,
+    /// A loop device through the page cache of its file.
+    RawCached,
+    /// ext4 on such a one.
+    OnCachedLoop,
+}
+
+/// All places, made once for all cases.
+pub struct Places {
+    // In this order they are undone.
+    _mounts: Vec<Mounted>,
+    loops: Vec<(Place, Loop)>,
+    directory: tempfile::TempDir,
+}
+
+/// What a case works on.
+pub struct Target {
+    /// The file or device.
+    pub path: PathBuf,
+    /// The directory of the filesystem; of the backing file, for a device.
+    pub directory: PathBuf,
+    /// The backing file, where that is cached.
+    pub backing: Option<PathBuf>,
+}
+
+/// Each filesystem: how it is made, and the options of its mount and its loop.
+const FILESYSTEMS: &[(Place, &[&str], &str, &str)] = &[
+    (Place::Ext4, &["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"], "defaults", "on"),
+    (Place::Xfs, &["mkfs.xfs", "-q"], "defaults", "on"),
+    (Place::Btrfs, &["mkfs.btrfs", "-q"], "defaults", "on"),
+    (Place::Compressed, &["mkfs.btrfs", "-q"], "compress-force=zstd", "on"),
+    (Place::Nodatacow, &["mkfs.btrfs", "-q"], "nodatacow", "on"),
+    (Place::OnCachedLoop, &["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"], "defaults", "off"),
+];
+
+impl Places {
+    /// Makes all of them; `None`, said aloud, where loop devices cannot be had.
+    pub fn make() -> Option<Self> {
+        let directory = scratch::directory();
+        let mut places = Self { _mounts: Vec::new(), loops: Vec::new(), directory };
+        for (place, mkfs, options, direct) in FILESYSTEMS {
+            let device = places.attach(*place, FILESYSTEM_BYTES, direct, false)?;
+            scratch::run(mkfs[0], &[&mkfs[1..], &[device.as_str()]].concat()).unwrap();
+            places._mounts.push(Mounted::with_options(&device, &places.at(*place), options));
+        }
+        let tmpfs = places.at(Place::Tmpfs);
+        fs::create_dir(&tmpfs).unwrap();
+        scratch::run("mount", &["-t", "tmpfs", "-o", "size=64m", "tmpfs", tmpfs.to_str().unwrap()]).unwrap();
+        places._mounts.push(Mounted::there(&tmpfs));
+        places.attach(Place::Raw, DEVICE_BYTES, "on", true)?;
+        places.attach(Place::RawCached, DEVICE_BYTES, "off", true)?;
+        Some(places)
+    }
+
+    /// Everything lies under it.
+    pub fn root(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What a case of this place works on.
+    pub fn target(&self, place: Place) -> Target {
+        let backing = matches!(place, Place::RawCached | Place::OnCachedLoop).then(|| self.image(place));
+        let device = self.loops.iter().find(|(at, _)| *at == place).map(|(_, device)| PathBuf::from(&device.0));
+        match (place, device) {
+            (Place::Raw | Place::RawCached, Some(path)) => Target { path, directory: self.root().into(), backing },
+            _ => Target { path: self.at(place).join("t1"), directory: self.at(place), backing },
+        }
+    }
+
+    fn attach(&mut self, place: Place, bytes: u64, direct: &str, full: bool) -> Option<String> {
+        let image = self.image(place);
+        if full {
+            scratch::image(&image, bytes);
+        } else {
+            fs::File::create(&image).unwrap().set_len(bytes).unwrap();
+        }
+        let device = Loop::attach(&image, &[&format!("--direct-io={direct}")])?;
+        let path = device.0.clone();
+        self.loops.push((place, device));
+        Some(path)
+    }
+
+    fn image(&self, place: Place) -> PathBuf {
+        self.root().join(format!("{place:?}.image"))
+    }
+
+    fn at(&self, place: Place) -> PathBuf {
+        self.root().join(format!("{place:?}"))
+    }
+}
