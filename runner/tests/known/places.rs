@@ -7,8 +7,8 @@ use crate::scratch::{self, Loop, Mounted};
 
 /// Bytes of a filesystem: the least that mkfs.xfs takes, with a log that is not cut short.
 const FILESYSTEM_BYTES: u64 = 320 << 20;
-/// Bytes of a loop device without one.
-const DEVICE_BYTES: u64 = 32 << 20;
+/// Bytes of a loop device without one: no more than a case reads, so that nothing lies behind to be read ahead.
+const DEVICE_BYTES: u64 = crate::state::BYTES;
 
 /// A place.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
