@@ -1,6 +1,6 @@
 //! Cases whose answer is known before the runner is asked: files and devices are brought into a state by the test itself, on
 //! loop devices of its own, and the verdict has to say what that state means. The table (`cases`) tells of each how the truth is
-//! known; the block layer's counters, read by the test around the run, are the witness of the shares (`witness`).
+//! known; fio and the block layer's counters are the witness of the shares (`witness`).
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known` runs each case 20 times.
 

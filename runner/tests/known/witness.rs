@@ -1,5 +1,5 @@
-//! Shares held against independent witnesses: the block device's counters as this test reads them around the run, and fio's own
-//! disk statistics for the same job, interleaved.
+//! Shares held against an independent witness: fio does the same job in the same state, and this test reads the block device's
+//! counters around it.
 
 use std::fs;
 use std::process::Command;
@@ -24,7 +24,8 @@ fn device_of(told: &Value) -> String {
     told["jobs"][0]["targets"][0]["device"].as_str().unwrap().into()
 }
 
-/// The device's share of the issued bytes as fio's disk statistics have it, in the same state, with the same job.
+/// The device's share of the issued bytes when fio does the same job in the same state. fio's own disk statistics are read every
+/// 250 ms and lack the last part of a run as short as these, so that the counters are read here.
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> f64 {
     let before = counters(device);
     let output = Command::new("fio")
@@ -33,23 +34,17 @@ fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> f64 {
         .arg(format!("--filename={}", target.path.display()))
         .output()
         .unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let after = counters(device);
-    let disk = &told["disk_util"][0];
-    // fio 3.33 tells I/Os and merges, not bytes: random I/Os of one size are as many as their bytes say.
-    let (ios, merges, moved) = if rw.ends_with("read") {
-        (&disk["read_ios"], &disk["read_merges"], after.0 - before.0)
-    } else {
-        (&disk["write_ios"], &disk["write_merges"], after.1 - before.1)
-    };
-    let by_fio = (ios.as_u64().unwrap() + merges.as_u64().unwrap()) as f64 * 4096.0;
-    let by_counters = moved as f64;
-    assert!((by_fio - by_counters).abs() <= TOLERANCE * BYTES as f64, "fio's statistics and the counters: {by_fio}, {by_counters}");
-    (by_fio / BYTES as f64).min(1.0)
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let direction = if rw.ends_with("read") { "read" } else { "write" };
+    let issued = told["jobs"][0][direction]["io_bytes"].as_u64().unwrap();
+    assert_eq!(issued, BYTES, "fio did the same job");
+    let moved = if direction == "read" { after.0 - before.0 } else { after.1 - before.1 };
+    (moved as f64 / issued as f64).min(1.0)
 }
 
 #[test]
-fn shares_are_those_of_independent_witnesses() {
+fn shares_are_those_of_an_independent_witness() {
     let Some(places) = Places::make() else { return };
     let cases = [
         (Place::Ext4, State::Cold, "randread", 1),
