@@ -18,6 +18,7 @@ pub mod request;
 pub mod residency;
 pub mod resource;
 mod storage;
+pub mod thermal;
 pub mod vm;
 
 use std::collections::BTreeMap;

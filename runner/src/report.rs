@@ -256,6 +256,9 @@ pub struct CpuReport {
     pub machine_percent: f64,
     /// Voluntary and involuntary context switches of the runner.
     pub context_switches: u64,
+    /// Times that a processor was slowed because it was hot; null where the kernel does not count (virtual machines).
+    #[serde(default)]
+    pub thermal_throttles: Option<u64>,
 }
 
 /// Memory at the beginning and the end of the measured window.

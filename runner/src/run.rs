@@ -25,6 +25,7 @@ use crate::print::number::bytes;
 use crate::probe::Probes;
 use crate::probe::region::Region;
 use crate::probe::residency::Means;
+use crate::probe::thermal::throttles;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
@@ -160,9 +161,11 @@ impl Run<'_, '_> {
         witness.prepare(&self.plan.jobs);
         let crew =
             Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
+        let cool = throttles();
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
-        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent, testimony: witness.testify() };
+        let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
+        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify() };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(&syncs)?;
         let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);

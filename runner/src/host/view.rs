@@ -6,6 +6,7 @@ use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
 
+use super::beside;
 use super::blocks::Block;
 use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use super::inventory::Inventory;
@@ -14,6 +15,9 @@ use super::place::Place;
 use super::{mark, meminfo, uring};
 use crate::guard::{Guard, Purpose};
 use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
+
+/// Where the server that started this runner keeps its results: it sets the variable, as its own users may.
+const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
 
 /// One look at the host, and the target roots.
 #[derive(Clone, Debug)]
@@ -64,6 +68,15 @@ impl HostView for View {
     fn cpus(&self) -> Vec<u32> {
         let set = sched_getaffinity(None).ok();
         set.map_or_else(|| vec![0], |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
+    }
+
+    fn results_on(&self, device: &str) -> Option<String> {
+        let results = std::env::var(RESULTS_VARIABLE).ok()?;
+        beside::shares_disk(&self.guard.host, device, Path::new(&results)).then_some(results)
+    }
+
+    fn misaligned_by(&self, device: &str) -> Option<u64> {
+        beside::misaligned_by(self.guard.host.blocks.get(device)?)
     }
 
     fn may_drop_caches(&self) -> bool {

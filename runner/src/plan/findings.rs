@@ -20,6 +20,7 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
     mind_depth(job, notes);
     mind_caches(job, host, notes);
     mind_target(job, notes);
+    mind_device(job, host, notes);
     mind_workload(job, notes);
 }
 
@@ -92,6 +93,29 @@ fn mind_target(job: &ResolvedJob, notes: &mut Notes) {
             &[],
             "Remove the file now and then, or say unlink=1.",
         );
+    }
+}
+
+/// What is known of the devices under a job before it starts.
+fn mind_device(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
+    for device in job.targets.iter().filter_map(|target| target.device.as_deref()) {
+        if let Some(results) = host.results_on(device) {
+            let sentence =
+                format!("Results are kept in {results}, on the same disk as {device}: writing them takes part in the load.");
+            notes.mind(Note, "results_on_device", sentence, &[], "Keep them on another disk with --data-dir.");
+        }
+        if let Some(off) = host.misaligned_by(device) {
+            let sentence = format!(
+                "{device} begins {} past a physical block of its disk: an aligned I/O touches one block too many.",
+                bytes(off)
+            );
+            let remedy = "Make the partition begin at a multiple of 1 MiB.";
+            notes.mind(Warning, "partition_misaligned", sentence, &[("off_bytes", json!(off))], remedy);
+        }
+    }
+    if job.mode == Mode::Raw && !job.direct {
+        let sentence = "A block device has a page cache of its own: the kernel counts it as Buffers, not as Cached.";
+        notes.mind(Warning, "raw_buffered", sentence, &[], "Write direct=1: raw I/O past the page cache is the device's own.");
     }
 }
 

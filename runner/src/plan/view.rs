@@ -16,6 +16,14 @@ pub trait HostView {
     fn io_uring_refused(&self) -> Option<(String, String)>;
     /// Processors online.
     fn cpus(&self) -> Vec<u32>;
+    /// The directory with the server's results, where it lies on a physical device that this one lies on too (kernel name).
+    fn results_on(&self, _device: &str) -> Option<String> {
+        None
+    }
+    /// Bytes by which this partition (kernel name) begins off its disk's physical blocks; `None` when it does not, or is none.
+    fn misaligned_by(&self, _device: &str) -> Option<u64> {
+        None
+    }
     /// Whether the runner may drop the caches of the host (it is root).
     fn may_drop_caches(&self) -> bool;
     /// Bytes that the runner may pin in memory (RLIMIT_MEMLOCK); `u64::MAX` where nothing bounds it.

@@ -4,7 +4,7 @@ use super::number::{bandwidth, bytes, count, duration, latency, rate};
 use super::style::{Style, Tone, WIDTH, wrap};
 use crate::event::Outcome;
 use crate::plan::{Mode, ResolvedJob};
-use crate::report::{DeviceReport, DirStats, EndedBy, Lat, Report, Severity};
+use crate::report::{DeviceReport, DirStats, EndedBy, Lat, Layer, Proof, Report, Severity, Verdict, VerdictClass};
 
 /// The percentiles that fit on one line.
 const SHOWN: [&str; 6] = ["1", "50", "90", "99", "99.9", "99.99"];
@@ -50,7 +50,13 @@ pub fn report(jobs: &[ResolvedJob], outcome: &Outcome, style: Style) -> String {
         out.line(Tone::Name, &job.name, &workload(job));
     }
     for verdict in [&outcome.verdict.read, &outcome.verdict.write].into_iter().flatten() {
-        out.line(Tone::Good, "verdict", &verdict.sentence);
+        out.line(if is_well(verdict) { Tone::Good } else { Tone::Mind }, "verdict", &verdict.sentence);
+        if !verdict.shares.is_empty() {
+            out.line(Tone::Aside, "  shares", &shares(verdict));
+        }
+        for row in verdict.proof.iter().filter(|row| row.layer >= Layer::Filesystem) {
+            out.line(Tone::Aside, "  proof", &proof(row));
+        }
     }
     out.gap();
     numbers(&mut out, &outcome.report);
@@ -59,6 +65,29 @@ pub fn report(jobs: &[ResolvedJob], outcome: &Outcome, style: Style) -> String {
     }
     findings(&mut out, outcome);
     out.into_text()
+}
+
+/// Whether the number is the device's alone.
+fn is_well(verdict: &Verdict) -> bool {
+    matches!(verdict.class, VerdictClass::Device | VerdictClass::Readahead | VerdictClass::Merged)
+}
+
+/// `43.8 % device · 56.2 % page cache, each give or take 0.1 %`.
+fn shares(verdict: &Verdict) -> String {
+    let shares = verdict.shares.iter().map(|(layer, share)| format!("{:.1} % {}", share * 100.0, layer.replace('_', " ")));
+    format!("{}, each give or take {:.1} %", shares.collect::<Vec<_>>().join(" · "), verdict.uncertainty * 100.0)
+}
+
+/// `reads completed by vda: 28,511 → 28,526 I/Os (15) · awk '{print $1}' /sys/class/block/vda/stat`.
+fn proof(row: &Proof) -> String {
+    let sign = if row.difference < 0 { "-" } else { "+" };
+    let difference = format!("{sign}{}", count(row.difference.unsigned_abs()));
+    let numbers = match row.before.zip(row.after) {
+        Some((before, after)) => format!("{} → {} {} ({difference})", count(before), count(after), row.unit),
+        None => format!("{difference} {}", row.unit),
+    };
+    let command = row.command.as_ref().map_or(String::new(), |command| format!(" · {command}"));
+    format!("{}: {numbers}{command}", row.name)
 }
 
 /// One job in a line, such as `randread · 4 KiB · depth 32 · 1 clone · direct · io_uring · /data/t1 (1 GiB) on vda`.

@@ -27,6 +27,8 @@ pub struct Frame {
     pub devices: Vec<String>,
     /// What is missing, with the reason.
     pub absent: BTreeMap<String, String>,
+    /// Times that a processor was slowed because it was hot.
+    pub thermal_throttles: Option<u64>,
     /// What was seen of the targets.
     pub testimony: Testimony,
 }
@@ -75,6 +77,7 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
             percent_of_one: share(window.process.user_ns + window.process.system_ns, window.elapsed_ns),
             machine_percent: cpu.machine_user + cpu.machine_system,
             context_switches: window.process.context_switches,
+            thermal_throttles: frame.thermal_throttles,
         }),
         memory: watched.before.memory.zip(watched.after.memory).map(|(start, end)| MemoryReport { start, end }),
         pressure: window.pressure,

@@ -40,6 +40,7 @@ const CHECKS: &[Check] = &[
     load::others,
     host::clock,
     host::governor,
+    host::heat,
 ];
 
 /// All that is true of this report.

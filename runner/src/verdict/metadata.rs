@@ -15,7 +15,7 @@ pub(super) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'s
     let mut files = targets.iter().filter(|target| target.kind == TargetKind::File && target.jobs.contains(&job.name)).peekable();
     files.peek()?;
     let filesystem = |target: &&TargetReport| target.filesystem.as_deref().is_some_and(|name| COPY_ON_WRITE.contains(&name));
-    if files.clone().any(|target| filesystem(target)) {
+    if files.clone().any(filesystem) {
         Some("it copies on write")
     } else if job.file_append {
         Some("the file grows")

@@ -12,6 +12,9 @@ const MOST_TARGETS: usize = 4;
 const READ_COLUMNS: [u8; 3] = [1, 2, 3];
 const WRITE_COLUMNS: [u8; 3] = [5, 6, 7];
 
+/// A line of /proc/meminfo, and the same number of ours.
+type Line = (&'static str, fn(&Memory) -> u64);
+
 /// The rows of one direction, from top to bottom.
 pub(super) fn rows(evidence: &Evidence, report: &Report, jobs: &[ResolvedJob]) -> Vec<Proof> {
     let direction = evidence.direction;
@@ -60,8 +63,8 @@ fn cached(direction: Direction, target: &TargetReport) -> Vec<Proof> {
 fn memory(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Vec<Proof> {
     let Some(memory) = report.memory else { return Vec::new() };
     let is_raw = targets.iter().any(|target| target.kind == TargetKind::Device);
-    let filled: (&str, fn(&Memory) -> u64) = if is_raw { ("Buffers", |m| m.buffers) } else { ("Cached", |m| m.cached) };
-    let waiting: [(&str, fn(&Memory) -> u64); 2] = [("Dirty", |m| m.dirty), ("Writeback", |m| m.writeback)];
+    let filled: Line = if is_raw { ("Buffers", |m| m.buffers) } else { ("Cached", |m| m.cached) };
+    let waiting: [Line; 2] = [("Dirty", |m| m.dirty), ("Writeback", |m| m.writeback)];
     let shown = [filled].into_iter().chain(waiting.into_iter().filter(|_| direction == Direction::Write));
     shown
         .map(|(name, of)| {

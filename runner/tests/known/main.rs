@@ -4,6 +4,8 @@
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known` runs each case 20 times.
 
+#![allow(clippy::print_stdout, reason = "the shares beside their witness's are there to be read")]
+
 #[path = "../scratch/mod.rs"]
 mod scratch;
 
@@ -12,6 +14,7 @@ mod neighbour;
 mod places;
 mod run;
 mod state;
+mod turn;
 mod witness;
 
 use std::env;

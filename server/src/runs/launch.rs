@@ -110,6 +110,8 @@ impl Runner {
     fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(verb).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // So that the runner can say when results are written to the disk under test.
+        command.env("LEADLINE_DATA_DIR", &self.data_dir);
         // Ctrl-C on the terminal is for the server, which stops its runners in order.
         command.process_group(0);
         command

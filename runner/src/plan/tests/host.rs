@@ -75,6 +75,14 @@ impl HostView for TableHost {
         8 * MIB
     }
 
+    fn results_on(&self, device: &str) -> Option<String> {
+        (device == "vdb").then(|| "/var/leadline".into())
+    }
+
+    fn misaligned_by(&self, device: &str) -> Option<u64> {
+        (device == "vdb").then_some(512)
+    }
+
     fn may_drop_caches(&self) -> bool {
         self.is_root
     }

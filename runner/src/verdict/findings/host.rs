@@ -26,3 +26,11 @@ pub(super) fn governor(case: &Case) -> Option<Finding> {
     let remedy = "Use the governor performance while measuring (cpupower frequency-set -g performance).";
     Some(finding(Warning, "frequency_governor", sentence, &[("governor", json!(name))], remedy))
 }
+
+/// Processors that were too hot to go on as they were.
+pub(super) fn heat(case: &Case) -> Option<Finding> {
+    let times = case.report.cpu?.thermal_throttles.filter(|times| *times > 0)?;
+    let sentence = format!("Processors were slowed {times} times because they were hot: the run measures the cooling, too.");
+    let remedy = "Let the host cool down, and look after its fans; then run again.";
+    Some(finding(Warning, "thermal_throttling", sentence, &[("thermal_throttles", json!(times))], remedy).again())
+}

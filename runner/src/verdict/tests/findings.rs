@@ -19,7 +19,7 @@ fn changed(different: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
 }
 
 fn cpu(percent_of_one: f64, machine_percent: f64) -> CpuReport {
-    CpuReport { user_ms: 1.0, system_ms: 1.0, percent_of_one, machine_percent, context_switches: 1 }
+    CpuReport { user_ms: 1.0, system_ms: 1.0, percent_of_one, machine_percent, context_switches: 1, thermal_throttles: None }
 }
 
 const NONE: [&str; 0] = [];
@@ -42,6 +42,9 @@ fn findings_come_when_they_are_true() {
     assert_eq!(changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))), ["cpu_bound"]);
     assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 50.0))), NONE);
     assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 99.0))), ["busy_host"]);
+    let hot = |times| move |report: &mut Report| report.cpu.as_mut().unwrap().thermal_throttles = Some(times);
+    assert_eq!(changed(json!({}), hot(0)), NONE);
+    assert_eq!(changed(json!({}), hot(7)), ["thermal_throttling"]);
     let counts = |report: &mut Report, change: fn(&mut DeviceCounts)| change(&mut report.device.as_mut().unwrap().counts);
     assert_eq!(changed(json!({}), |report| counts(report, |counts| counts.write_bytes = 100 << 20)), ["other_io"]);
     assert_eq!(changed(json!({}), |report| counts(report, |counts| counts.write_bytes = 1 << 20)), NONE);
