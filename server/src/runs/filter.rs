@@ -304,19 +304,8 @@ mod tests {
         [RwKind::Read, RwKind::Randtrim, RwKind::Rw, RwKind::Randrw].iter().for_each(|rw| known(PATTERNS, serde_json::json!(rw)));
         [Mode::Buffered, Mode::Direct, Mode::Raw, Mode::Null].iter().for_each(|mode| known(MODES, serde_json::json!(mode)));
         use VerdictClass::*;
-        let classes = [
-            Device,
-            Readahead,
-            Merged,
-            PageCache,
-            DeferredWrite,
-            Unwritten,
-            NoDevice,
-            Amplified,
-            Foreign,
-            Mixed,
-            Unknown,
-        ];
+        let classes =
+            [Device, Readahead, Merged, PageCache, DeferredWrite, Unwritten, NoDevice, Amplified, Foreign, Mixed, Unknown];
         classes.iter().for_each(|class| known(VERDICTS, serde_json::json!(class)));
         assert_eq!(classes.len(), VERDICTS.len());
     }
