@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use leadline_runner::event::{Accepted, Event, EventBody, Failure, Outcome};
 use leadline_runner::job::{RunAsk, parse_run};
+use leadline_runner::plan::Plan;
 use leadline_runner::print::Style;
 use leadline_runner::refusal::Refusal;
 use leadline_runner::run::{self, Stop};
@@ -154,7 +155,7 @@ fn complain(refusals: &[Refusal]) {
 fn plan_job(args: &JobArgs, json: bool) -> u8 {
     let plan = match read_job(args) {
         Ok(ask) => run::plan(&ask, &args.roots.roots),
-        Err(refusals) => run::refused(refusals),
+        Err(refusals) => Plan::refused(refusals),
     };
     let failed = show(json, &plan, print::plan);
     if plan.refusals.is_empty() { failed } else { Refusal::exit_code(&plan.refusals) }

@@ -16,7 +16,7 @@ use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, View};
 use crate::job::RunAsk;
-use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
+use crate::plan::{Plan, ResolvedJob, resolve};
 use crate::probe::Probes;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
@@ -34,12 +34,6 @@ const LAYOUT_SEED: u64 = 0x1EAD_11E0;
 /// What would happen; nothing is touched.
 pub fn plan(ask: &RunAsk, roots: &[PathBuf]) -> Plan {
     resolve(ask, &View::new(roots.to_vec()))
-}
-
-/// The plan of a job that could not even be read.
-pub fn refused(refusals: Vec<Refusal>) -> Plan {
-    let estimate = Estimate { seconds: None, seconds_note: None, layout_bytes: 0, measure_write_bytes: None, buffer_bytes: 0 };
-    Plan { jobs: Vec::new(), sample_ms: 0, phases: Vec::new(), estimate, will_tell: String::new(), findings: Vec::new(), refusals }
 }
 
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.

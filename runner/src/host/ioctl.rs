@@ -8,6 +8,8 @@ use std::path::Path;
 use rustix::io::Result;
 use rustix::ioctl::{Getter, NoArg, Opcode, Updater, ioctl};
 
+/// The node that gives out loop devices.
+pub const LOOP_CONTROL: &str = "/dev/loop-control";
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 const BLKFLSBUF: Opcode = 0x1261;
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;

@@ -8,6 +8,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use super::blocks::Block;
 use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use super::inventory::Inventory;
+use super::ioctl::LOOP_CONTROL;
 use super::kernel::{Kernel, value};
 use super::place::Place;
 use super::{meminfo, uring};
@@ -58,6 +59,12 @@ impl HostView for View {
 
     fn io_uring_refused(&self) -> Option<(String, String)> {
         uring::refused(&self.kernel)
+    }
+
+    fn loop_refused(&self) -> Option<(String, String)> {
+        let error = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).err()?;
+        let reason = format!("No loop device can be made: {LOOP_CONTROL}: {}.", std::io::Error::from(error));
+        Some((reason, "Run as root, with the module loop (modprobe loop), or leave loop_device out.".into()))
     }
 
     fn cpus(&self) -> Vec<u32> {

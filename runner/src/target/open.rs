@@ -40,7 +40,7 @@ impl Targets {
                 open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| failed(&target.path, error))
             }
             TargetKind::File => self.open_file(guard, job, target),
-            TargetKind::Device => self.open_device(guard, job, target),
+            TargetKind::Device | TargetKind::Loop => self.open_device(guard, job, target),
         }?;
         Ok(Opened { fd, target: target.clone() })
     }

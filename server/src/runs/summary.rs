@@ -3,6 +3,9 @@
 use leadline_runner::histogram;
 use leadline_runner::plan::{BlockSizes, Mode, ResolvedJob};
 use leadline_runner::report::{DirStats, Report, VerdictClass, Verdicts};
+use leadline_runner::units::size;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The workload of a run's first job, as lists show it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,16 +74,7 @@ fn bs_text(job: &ResolvedJob) -> String {
 }
 
 fn sizes_text(sizes: &BlockSizes) -> String {
-    if sizes.min == sizes.max { size_text(sizes.min) } else { format!("{}-{}", size_text(sizes.min), size_text(sizes.max)) }
-}
-
-/// Bytes in fio's largest whole unit, such as `4k`.
-fn size_text(bytes: u64) -> String {
-    let units = [(1 << 40, "t"), (1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
-        Some((unit, letter)) => format!("{}{letter}", bytes / unit),
-        None => bytes.to_string(),
-    }
+    if sizes.min == sizes.max { size(sizes.min) } else { format!("{}-{}", size(sizes.min), size(sizes.max)) }
 }
 
 /// The figures of a report that lists show.
@@ -134,12 +128,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_shown_in_the_largest_whole_unit() {
-        for (bytes, text) in
-            [(512, "512"), (4096, "4k"), (1 << 20, "1m"), (3000, "3000"), (6 << 30, "6g"), (1536 << 10, "1536k"), (0, "0")]
-        {
-            assert_eq!(size_text(bytes), text);
-        }
+    fn sizes_are_shown_as_one_or_as_a_range() {
+        assert_eq!(sizes_text(&BlockSizes { min: 4096, max: 4096, split: Vec::new() }), "4k");
         assert_eq!(sizes_text(&BlockSizes { min: 4096, max: 65536, split: Vec::new() }), "4k-64k");
     }
 
