@@ -9,11 +9,12 @@ use clap::{Args, Parser, Subcommand};
 use serde_json::{Value, json};
 
 use leadline_runner::event::{Accepted, Event, EventBody, Failure, Outcome};
-use leadline_runner::job::{RunAsk, parse_run};
+use leadline_runner::job::parse_run;
 use leadline_runner::plan::Plan;
 use leadline_runner::print::Style;
 use leadline_runner::refusal::Refusal;
 use leadline_runner::run::{self, Stop};
+use leadline_runner::study::{self, is_study, parse_study};
 use leadline_runner::{host, print};
 
 /// How often an orphaned runner looks for its parent: well within the two seconds in which it must stop.
@@ -125,13 +126,13 @@ fn write_out(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-fn read_job(args: &JobArgs) -> Result<RunAsk, Vec<Refusal>> {
+fn read_document(args: &JobArgs) -> Result<Value, Vec<Refusal>> {
     let unreadable = |error: std::io::Error| {
         vec![Refusal::invalid(
             "unreadable",
             "JOB",
             format!("{} cannot be read: {error}.", args.job),
-            "Name a file with a JSON job, or - for standard input.",
+            "Name a file with a JSON job or study, or - for standard input.",
         )]
     };
     let text = if args.job == "-" {
@@ -140,12 +141,11 @@ fn read_job(args: &JobArgs) -> Result<RunAsk, Vec<Refusal>> {
     } else {
         std::fs::read_to_string(&args.job)
     };
-    let value: Value = serde_json::from_str(&text.map_err(unreadable)?).map_err(|error| {
+    serde_json::from_str(&text.map_err(unreadable)?).map_err(|error| {
         let remedy =
             "Write {\"rw\":\"randread\",\"filename\":\"t1\",\"size\":\"256m\",\"direct\":1}; fio job files are not read yet.";
         vec![Refusal::invalid("not_json", "JOB", format!("{} is not JSON: {error}.", args.job), remedy)]
-    })?;
-    parse_run(&value)
+    })
 }
 
 fn complain(refusals: &[Refusal]) {
@@ -153,12 +153,19 @@ fn complain(refusals: &[Refusal]) {
 }
 
 fn plan_job(args: &JobArgs, json: bool) -> u8 {
-    let plan = match read_job(args) {
-        Ok(ask) => run::plan(&ask, &args.roots.roots),
-        Err(refusals) => Plan::refused(refusals),
+    let roots = &args.roots.roots;
+    let (failed, refusals) = match read_document(args) {
+        Ok(document) if is_study(&document) => {
+            let plan = parse_study(document).map_or_else(study::refused, |ask| run::plan_study(&ask, roots));
+            (show(json, &plan, print::study_plan), plan.refusals)
+        }
+        document => {
+            let ask = document.and_then(|document| parse_run(&document));
+            let plan = ask.map_or_else(Plan::refused, |ask| run::plan(&ask, roots));
+            (show(json, &plan, print::plan), plan.refusals)
+        }
     };
-    let failed = show(json, &plan, print::plan);
-    if plan.refusals.is_empty() { failed } else { Refusal::exit_code(&plan.refusals) }
+    if refusals.is_empty() { failed } else { Refusal::exit_code(&refusals) }
 }
 
 fn run_job(args: &JobArgs, json: bool, events: bool, stop_when_orphaned: bool) -> u8 {
@@ -176,7 +183,7 @@ fn run_job(args: &JobArgs, json: bool, events: bool, stop_when_orphaned: bool) -
         accepted: None,
         outcome: None,
     };
-    let code = match read_job(args) {
+    let code = match read_document(args).and_then(|document| parse_run(&document)) {
         Ok(ask) => run::run(&ask, &args.roots.roots, &stop, &mut |event| listener.hear(event)),
         Err(refusals) => {
             let exit_code = Refusal::exit_code(&refusals);

@@ -20,6 +20,7 @@ use crate::plan::{Plan, ResolvedJob, resolve};
 use crate::probe::Probes;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
+use crate::study::{self, StudyAsk, StudyPlan};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
@@ -34,6 +35,11 @@ const LAYOUT_SEED: u64 = 0x1EAD_11E0;
 /// What would happen; nothing is touched.
 pub fn plan(ask: &RunAsk, roots: &[PathBuf]) -> Plan {
     resolve(ask, &View::new(roots.to_vec()))
+}
+
+/// What a study would do; nothing is touched.
+pub fn plan_study(ask: &StudyAsk, roots: &[PathBuf]) -> StudyPlan {
+    study::resolve(ask, &View::new(roots.to_vec()))
 }
 
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.

@@ -32,6 +32,11 @@ impl Sheet {
         }
     }
 
+    /// Lines that were set before.
+    pub fn text(&mut self, lines: &str) {
+        self.text += lines;
+    }
+
     /// An empty line.
     pub fn gap(&mut self) {
         self.text.push('\n');

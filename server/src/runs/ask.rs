@@ -2,8 +2,10 @@
 //! one. What stands inside the jobs is the runner's to judge (`plan`). Pure.
 
 use leadline_runner::refusal::{Fields, Refusal};
+use leadline_runner::study::parse_study;
 use serde_json::{Map, Value};
 
+use super::studies::StudyRequest;
 use super::words::{RerunRequest, RunPatch, RunRequest};
 
 /// The longest name: it stands in one line of a list.
@@ -85,6 +87,24 @@ pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
         confirm: fields.text("confirm", MAX_NAME),
     };
     fields.end(request)
+}
+
+/// Reads a study: what stands in it is the runner's to read, what stands around it is read here. The document without
+/// that, for the runner.
+///
+/// # Errors
+/// Every bad field, less those that only the host can tell.
+pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Refusal>> {
+    let (mut around, mut document) = (Map::new(), body);
+    for name in ["host", "tags", "confirm"] {
+        around.extend(document.as_object_mut().and_then(|fields| fields.shift_remove_entry(name)));
+    }
+    let mut fields = Fields::of(Value::Object(around), "", &[]);
+    let (host, tags, confirm) = (host(&mut fields), tags(&mut fields), fields.text("confirm", MAX_NAME));
+    match (parse_study(document.clone()), fields.end(())) {
+        (Ok(_), Ok(())) => Ok(StudyRequest { document, host, tags, confirm }),
+        (study, around) => Err(study.err().into_iter().chain(around.err()).flatten().collect()),
+    }
 }
 
 /// Reads what a rerun changes.

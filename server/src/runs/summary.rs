@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// The workload of a run's first job, as lists show it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Workload {
     /// How many jobs the run has.
     pub jobs: u32,
     /// The plain name of the path to the device.
     pub mode: Option<Mode>,
-    /// First target, and how many there are besides in all jobs.
+    /// First target, and how many there are besides in all jobs, such as `/data/t1 +2`.
     pub target: String,
     /// Kernel name of the block device under the first target.
     pub device: Option<String>,
-    /// Pattern.
+    /// Pattern, such as `randread`.
     pub rw: String,
-    /// Block size.
+    /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
     pub bs: String,
     /// I/Os that each clone keeps in flight.
     pub iodepth: u32,

@@ -620,6 +620,20 @@ export type EventBody = (StatusChange & {
 });
 
 /**
+ * An experiment that comes with the server.
+ */
+export type Experiment = {
+    /**
+     * Its stable name, such as `003-readahead`.
+     */
+    id: string;
+    /**
+     * The study as `POST /studies` takes it.
+     */
+    study: StudyDocument;
+};
+
+/**
  * What a run is exported as.
  */
 export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
@@ -856,6 +870,10 @@ export type Job = {
      * Directory of generated files, named `job.clone.file`.
      */
     directory?: string | number | boolean;
+    /**
+     * Attach the file to a loop device of the run's own, and work on that: raw, without a disk to spare. Needs root.
+     */
+    loop_device?: string | number | boolean;
     /**
      * How many files each clone spreads its I/O over, in turn.
      */
@@ -1262,7 +1280,7 @@ export type OptionDoc = {
      */
     name: string;
     /**
-     * Other names that fio knows for it.
+     * Other names that it is known by: fio's, where fio has several.
      */
     aliases: Array<string>;
     /**
@@ -1637,6 +1655,38 @@ export type Problem = {
      * Every bad field, where fields are bad.
      */
     errors?: Array<Refusal>;
+};
+
+/**
+ * A table of figures that others got.
+ */
+export type Published = {
+    /**
+     * Where they stand, and on what they were measured.
+     */
+    source: string;
+    /**
+     * The heads of the columns, with their units.
+     */
+    columns: Array<string>;
+    /**
+     * The rows.
+     */
+    rows: Array<PublishedRow>;
+};
+
+/**
+ * One row of published figures.
+ */
+export type PublishedRow = {
+    /**
+     * The step that does the same here, from 1; null when none does.
+     */
+    step?: number | null;
+    /**
+     * One cell a column, as published.
+     */
+    cells: Array<string>;
 };
 
 /**
@@ -2126,7 +2176,7 @@ export type RunStatus = 'queued' | 'preparing' | 'measuring' | 'finishing' | 'do
 /**
  * One run in a list. The workload is that of its first job.
  */
-export type RunSummary = {
+export type RunSummary = Workload & {
     /**
      * Its number; never used twice.
      */
@@ -2164,39 +2214,6 @@ export type RunSummary = {
      */
     finished_at_ms?: number | null;
     /**
-     * How many jobs it has.
-     */
-    jobs: number;
-    mode?: Mode | null;
-    /**
-     * First target, and how many there are besides, such as `/data/t1 +2`.
-     */
-    target: string;
-    /**
-     * Kernel name of the block device under the first target.
-     */
-    device?: string | null;
-    /**
-     * Pattern, such as `randread`.
-     */
-    rw: string;
-    /**
-     * Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
-     */
-    bs: string;
-    /**
-     * I/Os that each clone keeps in flight.
-     */
-    iodepth: number;
-    /**
-     * Clones.
-     */
-    numjobs: number;
-    /**
-     * Past the page cache.
-     */
-    direct: boolean;
-    /**
      * I/Os a second of the measured window, all directions.
      */
     iops?: number | null;
@@ -2221,6 +2238,14 @@ export type RunSummary = {
      * Why it failed, was cancelled or interrupted.
      */
     reason?: string | null;
+    /**
+     * The study that it is a step of; null for a run of its own.
+     */
+    study?: number | null;
+    /**
+     * Its place in the study, from 1; null for a run of its own.
+     */
+    step?: number | null;
     queue?: QueuePlace | null;
 };
 
@@ -2233,6 +2258,12 @@ export type RunsEvent = {
      */
     run: RunSummary;
     type: 'run';
+} | {
+    /**
+     * As it is now.
+     */
+    study: StudySummary;
+    type: 'study';
 } | {
     /**
      * Its number.
@@ -2297,6 +2328,54 @@ export type Sample = {
     memory?: Memory | null;
     cpu?: CpuUse | null;
     pressure?: Pressure | null;
+};
+
+/**
+ * The bounds that a study's sizes keep within.
+ */
+export type ScaleDocument = {
+    /**
+     * The largest size of one job, such as `1g`.
+     */
+    most?: string | null;
+    /**
+     * The largest size of one job, in percent of the memory that is available.
+     */
+    memory_percent?: number | null;
+    /**
+     * The sizes of all files together, in percent of the free space.
+     */
+    free_percent?: number | null;
+    /**
+     * What the sizes were elsewhere, and why they are others here.
+     */
+    note?: string | null;
+};
+
+/**
+ * How the sizes of a study were fitted to the host.
+ */
+export type Scaled = {
+    /**
+     * What every size was divided by; 1 when they are as asked.
+     */
+    divided_by: number;
+    /**
+     * The largest size of one job as asked, in bytes; 0 when none is said.
+     */
+    asked_bytes: number;
+    /**
+     * The largest size of one job here, in bytes.
+     */
+    largest_bytes: number;
+    /**
+     * Both in words, with the reason.
+     */
+    sentence: string;
+    /**
+     * What the study itself says about its sizes.
+     */
+    note?: string | null;
 };
 
 /**
@@ -2398,6 +2477,265 @@ export type StatusChange = {
 };
 
 /**
+ * One step as asked.
+ */
+export type StepDocument = {
+    /**
+     * Its name; that of its first job when nothing is said.
+     */
+    name?: string | null;
+    /**
+     * What it is there for.
+     */
+    note?: string | null;
+    /**
+     * The state wanted before it: options of file and cache, for every job that does not say them itself.
+     */
+    state?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * One to 64 jobs that start together. `$study` in a file name stands for a mark of the study's own.
+     */
+    jobs: Array<Job>;
+    /**
+     * The sampling grid in milliseconds, from 10 to 10,000; 100 when nothing is said.
+     */
+    sample_ms?: number | null;
+};
+
+/**
+ * What one step would do, on the host as the steps before will have left it.
+ */
+export type StepPlan = {
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * What it is there for.
+     */
+    note?: string | null;
+    /**
+     * Its jobs as they will be asked: with the state wanted before, the sizes that fit, and file names of its own.
+     */
+    jobs: Array<Job>;
+    /**
+     * The plan of its run; its refusals stand with the study's.
+     */
+    plan: Plan;
+};
+
+/**
+ * One study with everything that is known about it, less the reports of its runs.
+ */
+export type Study = StudySummary & {
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
+    /**
+     * How its sizes were fitted to the host.
+     */
+    scaled: Scaled;
+    /**
+     * Whether a step that fails leaves the others be.
+     */
+    continue_on_failure: boolean;
+    /**
+     * Its steps in order.
+     */
+    steps: Array<StudyStep>;
+};
+
+/**
+ * What is asked of `POST /studies` and `POST /studies/plan`, and what a study's file holds.
+ */
+export type StudyDocument = {
+    /**
+     * Its name; `study` when nothing is said.
+     */
+    name?: string | null;
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
+    scale?: ScaleDocument | null;
+    /**
+     * Whether a step that fails leaves the others be; it ends the study when nothing is said.
+     */
+    continue_on_failure?: boolean | null;
+    /**
+     * One to 256 runs, done in this order.
+     */
+    steps: Array<StepDocument>;
+    /**
+     * The host to run on; `local` when nothing is said.
+     */
+    host?: string | null;
+    /**
+     * Words to find its runs by.
+     */
+    tags?: Array<string> | null;
+    /**
+     * The serial number of the device to be overwritten, typed by its owner.
+     */
+    confirm?: string | null;
+};
+
+/**
+ * A page of studies.
+ */
+export type StudyList = {
+    /**
+     * The studies, newest first.
+     */
+    studies: Array<StudySummary>;
+    /**
+     * Where the next page begins; null on the last one.
+     */
+    next_cursor?: string | null;
+    /**
+     * How many there are, on all pages.
+     */
+    total: number;
+};
+
+/**
+ * What a study would do, with its sizes fitted to this host. Nothing is touched.
+ */
+export type StudyPlan = StudyWords & {
+    /**
+     * Whether a step that fails leaves the others be.
+     */
+    continue_on_failure: boolean;
+    /**
+     * The mark of its files, which stands for `$study` in their names.
+     */
+    mark: string;
+    /**
+     * How its sizes were fitted to the host.
+     */
+    scaled: Scaled;
+    /**
+     * Its steps in order; empty when the document could not be read.
+     */
+    steps: Array<StepPlan>;
+    /**
+     * What is in the way of any step, each with its place, such as `steps[2].jobs[0].bs`; empty when it may start.
+     */
+    refusals: Array<Refusal>;
+};
+
+/**
+ * Where a study stands. `queued → running → done | failed | cancelled | interrupted`: the first step that did not end well
+ * decides.
+ */
+export type StudyStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+
+/**
+ * One step of a study.
+ */
+export type StudyStep = {
+    /**
+     * Its place, from 1.
+     */
+    step: number;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * What it is there for.
+     */
+    note?: string | null;
+    run?: RunSummary | null;
+    /**
+     * Where its I/O went, in a sentence; null until that is known.
+     */
+    sentence?: string | null;
+    /**
+     * How much more (or less, below 0) I/Os a second it did than the first step that is done, in percent.
+     */
+    iops_change_percent?: number | null;
+};
+
+/**
+ * One study in a list.
+ */
+export type StudySummary = {
+    /**
+     * Its number; never used twice.
+     */
+    number: number;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * Where it stands.
+     */
+    status: StudyStatus;
+    /**
+     * When it was asked for, in milliseconds since 1970 UTC.
+     */
+    created_at_ms: number;
+    /**
+     * When its first run left the queue, in milliseconds since 1970 UTC.
+     */
+    started_at_ms?: number | null;
+    /**
+     * When its last run came to its end, in milliseconds since 1970 UTC.
+     */
+    finished_at_ms?: number | null;
+    /**
+     * How many steps it has.
+     */
+    steps_total: number;
+    /**
+     * How many of them came to their end.
+     */
+    steps_ended: number;
+    /**
+     * The numbers of its runs in the order of the steps, as `GET /compare?runs=` takes them.
+     */
+    runs: Array<number>;
+    /**
+     * Why it did not end well: its first such step, and that one's reason.
+     */
+    reason?: string | null;
+};
+
+/**
+ * What a study says about itself.
+ */
+export type StudyWords = {
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
+};
+
+/**
  * sync mode
  */
 export type SyncMode = 'none' | 'sync' | 'dsync';
@@ -2446,7 +2784,8 @@ export type Target = {
      */
     filesystem?: string | null;
     /**
-     * Kernel name of the block device under it, such as `vda`; null where there is none.
+     * Kernel name of the block device under it, such as `vda`; null where there is none. For a loop device of the run's own
+     * that of the file's device until it is attached, then its own.
      */
     device?: string | null;
     /**
@@ -2470,7 +2809,7 @@ export type Target = {
 /**
  * What one target is.
  */
-export type TargetKind = 'file' | 'device' | 'null';
+export type TargetKind = 'file' | 'device' | 'loop' | 'null';
 
 /**
  * Where the I/O of one direction went.
@@ -2509,6 +2848,45 @@ export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_wri
 export type Verdicts = {
     read?: Verdict | null;
     write?: Verdict | null;
+};
+
+/**
+ * The workload of a run's first job, as lists show it.
+ */
+export type Workload = {
+    /**
+     * How many jobs the run has.
+     */
+    jobs: number;
+    mode?: Mode | null;
+    /**
+     * First target, and how many there are besides in all jobs, such as `/data/t1 +2`.
+     */
+    target: string;
+    /**
+     * Kernel name of the block device under the first target.
+     */
+    device?: string | null;
+    /**
+     * Pattern, such as `randread`.
+     */
+    rw: string;
+    /**
+     * Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
+     */
+    bs: string;
+    /**
+     * I/Os that each clone keeps in flight.
+     */
+    iodepth: number;
+    /**
+     * Clones.
+     */
+    numjobs: number;
+    /**
+     * Past the page cache.
+     */
+    direct: boolean;
 };
 
 /**
@@ -2603,6 +2981,44 @@ export type StreamRunsErrors = {
 };
 
 export type StreamRunsError = StreamRunsErrors[keyof StreamRunsErrors];
+
+export type ListExperimentsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/experiments';
+};
+
+export type ListExperimentsErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsErrors];
+
+export type ListExperimentsResponses = {
+    200: Array<Experiment>;
+};
+
+export type ListExperimentsResponse = ListExperimentsResponses[keyof ListExperimentsResponses];
 
 export type HealthzData = {
     body?: never;
@@ -2861,7 +3277,7 @@ export type ListRunsData = {
     query?: {
         /**
          * Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-         * name, device. `-word` leaves out.
+         * name, device, study. `-word` leaves out.
          */
         q?: string;
         /**
@@ -3360,3 +3776,222 @@ export type StreamRunResponses = {
 };
 
 export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
+
+export type ListStudiesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, from 1 to 100; 50 when nothing is said.
+         */
+        limit?: number;
+        /**
+         * `next_cursor` of the page before.
+         */
+        cursor?: number;
+    };
+    url: '/api/v1/studies';
+};
+
+export type ListStudiesErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type ListStudiesError = ListStudiesErrors[keyof ListStudiesErrors];
+
+export type ListStudiesResponses = {
+    200: StudyList;
+};
+
+export type ListStudiesResponse = ListStudiesResponses[keyof ListStudiesResponses];
+
+export type CreateStudyData = {
+    body: StudyDocument;
+    headers?: {
+        /**
+         * Up to 255 characters; kept for a day
+         */
+        'Idempotency-Key'?: string | null;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/studies';
+};
+
+export type CreateStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+    /**
+     * The queue is full
+     */
+    429: Problem;
+};
+
+export type CreateStudyError = CreateStudyErrors[keyof CreateStudyErrors];
+
+export type CreateStudyResponses = {
+    201: Study;
+};
+
+export type CreateStudyResponse = CreateStudyResponses[keyof CreateStudyResponses];
+
+export type PlanStudyData = {
+    body: StudyDocument;
+    path?: never;
+    query?: never;
+    url: '/api/v1/studies/plan';
+};
+
+export type PlanStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type PlanStudyError = PlanStudyErrors[keyof PlanStudyErrors];
+
+export type PlanStudyResponses = {
+    200: StudyPlan;
+};
+
+export type PlanStudyResponse = PlanStudyResponses[keyof PlanStudyResponses];
+
+export type GetStudyData = {
+    body?: never;
+    path: {
+        /**
+         * Number of the study
+         */
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}';
+};
+
+export type GetStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type GetStudyError = GetStudyErrors[keyof GetStudyErrors];
+
+export type GetStudyResponses = {
+    200: Study;
+};
+
+export type GetStudyResponse = GetStudyResponses[keyof GetStudyResponses];
+
+export type CancelStudyData = {
+    body?: never;
+    path: {
+        /**
+         * Number of the study
+         */
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}/cancel';
+};
+
+export type CancelStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type CancelStudyError = CancelStudyErrors[keyof CancelStudyErrors];
+
+export type CancelStudyResponses = {
+    202: StudySummary;
+};
+
+export type CancelStudyResponse = CancelStudyResponses[keyof CancelStudyResponses];
