@@ -14,5 +14,5 @@ pub use doctor::doctor;
 pub use plan::plan;
 pub use progress::line as progress;
 pub use report::report;
-pub use study::study_plan;
+pub use study::{StepResult, study_line, study_plan, study_table};
 pub use style::Style;

@@ -2,6 +2,7 @@
 //! `docs/measurement.md` defines every number.
 
 pub(crate) mod build;
+mod figures;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::event::{Buckets, DeviceCounts, Memory, Phase};
 use crate::job::EngineName;
+pub use figures::Figures;
 
 /// The percentiles that a report lists; the buckets beside them hold all others.
 pub const PERCENTILES: &[f64] =

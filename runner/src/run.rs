@@ -46,12 +46,12 @@ pub fn plan_study(ask: &StudyAsk, roots: &[PathBuf]) -> StudyPlan {
 pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
     stop.outlive_file_limits();
     let mut teller = Teller::new(listener);
-    let plan = plan(ask, roots);
+    let mut plan = plan(ask, roots);
     if !plan.refusals.is_empty() {
         return fail(&mut teller, plan.refusals);
     }
-    let mut targets = Targets::new(roots.to_vec());
-    let measured = Run { plan: &plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    let mut targets = Targets::new(roots.to_vec()).of_study(ask.study.clone());
+    let measured = Run { plan: &mut plan, targets: &mut targets, teller: &mut teller, stop }.measure();
     let cleaned = clean_up(&plan, &mut targets, &mut teller);
     match (measured, cleaned) {
         (Ok(report), Ok(())) => finish(&plan, report, &mut teller, stop),
@@ -112,7 +112,7 @@ impl From<Broken> for End {
 
 /// A run on its way.
 struct Run<'a, 'b> {
-    plan: &'a Plan,
+    plan: &'a mut Plan,
     targets: &'a mut Targets,
     teller: &'a mut Teller<'b>,
     stop: &'a Stop,
@@ -123,11 +123,13 @@ type Open = Vec<Vec<Vec<Opened>>>;
 
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<Report, End> {
-        let devices = devices(&self.plan.jobs);
-        let mut probes = Probes::new(&devices);
-        let absent = probes.absent().clone();
-        self.accept(&devices, &absent);
+        let mut probed = self.accept();
         self.lay_out()?;
+        if self.targets.attach_loops(&mut self.plan.jobs)? {
+            // Which devices these are is known only now.
+            probed = self.accept();
+        }
+        let (devices, mut probes, absent) = probed;
         let open = self.in_phase(Phase::Guard, Self::open)?;
         self.set_caches(&open)?;
         let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
@@ -142,7 +144,11 @@ impl Run<'_, '_> {
         Ok(report)
     }
 
-    fn accept(&mut self, devices: &[String], absent: &BTreeMap<String, String>) {
+    /// Opens the counters of the devices as far as they are known, and tells that the jobs are taken.
+    fn accept(&mut self) -> (Vec<String>, Probes, BTreeMap<String, String>) {
+        let devices = devices(&self.plan.jobs);
+        let probes = Probes::new(&devices);
+        let absent = probes.absent().clone();
         let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
         let accepted = Accepted {
             at_ms: wall_ms(),
@@ -150,10 +156,11 @@ impl Run<'_, '_> {
             host: host::look(),
             sample_ms: self.plan.sample_ms,
             measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
-            devices: devices.to_vec(),
+            devices: devices.clone(),
             absent: absent.clone(),
         };
         self.teller.tell(EventBody::Accepted(Box::new(accepted)));
+        (devices, probes, absent)
     }
 
     fn in_phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, End>) -> Result<T, End> {

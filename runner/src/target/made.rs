@@ -1,5 +1,5 @@
 //! Files that this run made, and their removal: never anything that was there before, never anything that took their
-//! place.
+//! place. A step of a study takes over what an earlier step made, which it knows by the study's mark in the name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,12 +37,24 @@ impl Made {
 }
 
 impl Targets {
+    /// Takes over a file that an earlier step of the study made. A mark is 64 bits drawn for this one study, and `$study` is
+    /// the only way into a name: what carries it was not there before.
+    pub(super) fn adopt(&mut self, path: &Path, stat: Stat, unlink: bool) {
+        let is_marked = self.study.as_ref().is_some_and(|mark| path.to_string_lossy().contains(mark.as_str()));
+        if is_marked && unlink && self.made.iter().all(|made| made.path != path) {
+            self.made.push(Made::new(path, stat, unlink));
+        }
+    }
+
     /// Removes the files that this run made for jobs with `unlink=1`, and tells how many. To be called at the end of
     /// every run, also a failed one.
     ///
     /// # Errors
     /// `clean_up_failed` for the first that could not be removed; the others are removed all the same.
     pub fn clean_up(&mut self) -> Result<usize, Refusal> {
+        // Loop devices of our own are detached with the last descriptor; then their files are nobody's any more.
+        self.claims.clear();
+        self.loops.clear();
         let results: Vec<_> = self.made.drain(..).filter(|made| made.unlink).map(|made| made.remove()).collect();
         let removed: Vec<bool> = results.into_iter().collect::<Result<_, _>>()?;
         Ok(removed.into_iter().filter(|&removed| removed).count())

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use leadline_runner::event::{Failure, RunStatus};
 use leadline_runner::host::HostFacts;
 use leadline_runner::plan::ResolvedJob;
-use leadline_runner::report::{Finding, Report, Verdicts};
+use leadline_runner::report::{Figures, Finding, Report, Verdicts};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Sqlite, Transaction};
 
 use super::keys::{Claim, IdempotencyKey, claim, remember};
 use super::rows::{DetailRow, RunRow, SUMMARY};
 use super::{Durability, Entry, Store, events, json, studies, word};
-use crate::runs::summary::{Figures, Workload};
+use crate::runs::summary::Workload;
 use crate::runs::words::{Run, RunPatch, RunSummary};
 
 /// A run that is to be queued.
