@@ -275,6 +275,7 @@ fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
 }
 
 fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Refusal> {
+    targets.detach_loops();
     if !plan.jobs.iter().any(|job| job.unlink) {
         return Ok(());
     }

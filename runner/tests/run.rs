@@ -7,28 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use scratch::Disk;
 use serde_json::{Value, json};
-
-/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
-struct Disk {
-    _mounted: scratch::Mounted,
-    device: scratch::Loop,
-    at: std::path::PathBuf,
-    _directory: tempfile::TempDir,
-}
-
-impl Disk {
-    fn ext4(bytes: u64) -> Option<Self> {
-        let directory = scratch::directory();
-        let image = directory.path().join("image");
-        scratch::image(&image, bytes);
-        let device = scratch::Loop::attach(&image, &["--direct-io=on"])?;
-        scratch::run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
-        let at = directory.path().join("mounted");
-        let mounted = scratch::Mounted::new(&device.0, &at);
-        Some(Self { _mounted: mounted, device, at, _directory: directory })
-    }
-}
 
 fn runner() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadline-runner"))

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -14,13 +16,17 @@ use super::Targets;
 use super::open::{changed, failed, open_beneath, stat};
 use crate::guard::{Guard, Purpose};
 use crate::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
-use crate::host::kernel::Dev;
+use crate::host::kernel::{Dev, attribute};
 use crate::host::place::Place;
 use crate::plan::{ResolvedJob, Target, TargetKind};
 use crate::refusal::Refusal;
 
 /// How often a free device is asked for: another program may take the same one in between.
 const TRIES: u32 = 8;
+/// How long detaching may take: whoever looks at all devices (udev, a list of devices) has each open for a moment.
+const DETACHED_WITHIN: Duration = Duration::from_secs(2);
+/// The pause between two looks.
+const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// The smallest and largest logical block of a loop device in bytes: a sector, and a page on most machines.
 const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
 
@@ -62,6 +68,23 @@ impl Targets {
             }
         }
         Ok(!self.loops.is_empty())
+    }
+
+    /// Lets the loop devices of the run go and waits until they are gone, so that the next run finds their files free. To be
+    /// called at the end of every run; a run that is killed leaves it to the kernel.
+    pub fn detach_loops(&mut self) {
+        self.claims.retain(|dev, _| self.loops.values().all(|attached| attached.dev != *dev));
+        let loops = std::mem::take(&mut self.loops).into_iter();
+        // The descriptors are closed here.
+        let held: Vec<(String, String)> = loops.map(|(path, attached)| (path, attached.name)).collect();
+        let deadline = Instant::now() + DETACHED_WITHIN;
+        let is_attached = |(path, name): &(String, String)| {
+            let behind = attribute(Path::new("/sys/block").join(name).join("loop/backing_file"));
+            behind.is_some_and(|behind| behind.starts_with(path.as_str()))
+        };
+        while held.iter().any(is_attached) && Instant::now() < deadline {
+            sleep(DETACH_PAUSE);
+        }
     }
 
     /// Where the loop device of a target is.

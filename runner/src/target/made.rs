@@ -52,9 +52,6 @@ impl Targets {
     /// # Errors
     /// `clean_up_failed` for the first that could not be removed; the others are removed all the same.
     pub fn clean_up(&mut self) -> Result<usize, Refusal> {
-        // Loop devices of our own are detached with the last descriptor; then their files are nobody's any more.
-        self.claims.clear();
-        self.loops.clear();
         let results: Vec<_> = self.made.drain(..).filter(|made| made.unlink).map(|made| made.remove()).collect();
         let removed: Vec<bool> = results.into_iter().collect::<Result<_, _>>()?;
         Ok(removed.into_iter().filter(|&removed| removed).count())

@@ -86,6 +86,28 @@ impl Drop for Mounted {
     }
 }
 
+/// A filesystem of the test's own, on a loop device of its own, so that the device's counters are nobody else's.
+pub struct Disk {
+    _mounted: Mounted,
+    pub device: Loop,
+    pub at: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Disk {
+    /// An ext4 of this size, less its own books; `None`, said aloud, where loop devices are not permitted.
+    pub fn ext4(bytes: u64) -> Option<Self> {
+        let directory = directory();
+        let file = directory.path().join("image");
+        image(&file, bytes);
+        let device = Loop::attach(&file, &["--direct-io=on"])?;
+        run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.0]).unwrap();
+        let at = directory.path().join("mounted");
+        let mounted = Mounted::new(&device.0, &at);
+        Some(Self { _mounted: mounted, device, at, _directory: directory })
+    }
+}
+
 /// One target as the plan writes it down.
 pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
