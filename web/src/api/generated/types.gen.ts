@@ -60,6 +60,11 @@ export type Access = {
 export type Better = 'higher' | 'lower';
 
 /**
+ * buffer pages
+ */
+export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
+
+/**
  * The answer to one question about the host.
  */
 export type Check = {
@@ -549,7 +554,7 @@ export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
 /**
  * engine
  */
-export type EngineName = 'io_uring' | 'psync' | 'null';
+export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
 
 /**
  * I/Os that failed.
@@ -963,9 +968,29 @@ export type Job = {
      */
     numjobs?: string | number | boolean;
     /**
-     * The system interface: io_uring, psync, or null (no I/O at all, to measure the runner).
+     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
      */
     ioengine?: string | number | boolean;
+    /**
+     * Register the I/O buffers with io_uring: the kernel does not look up their pages at each I/O.
+     */
+    fixedbufs?: string | number | boolean;
+    /**
+     * Poll the device for completions instead of waiting for interrupts; takes direct I/O and a device with poll queues.
+     */
+    hipri?: string | number | boolean;
+    /**
+     * A thread of the kernel takes the submissions; it costs a processor.
+     */
+    sqthread_poll?: string | number | boolean;
+    /**
+     * Look for completions this long before going to sleep; it costs a processor. A bare number is microseconds.
+     */
+    spin?: string | number | boolean;
+    /**
+     * Pages of the I/O buffers: mmap (small ones), thp (the kernel's huge ones, where it has some) or mmaphuge (reserved huge ones).
+     */
+    mem?: string | number | boolean;
     /**
      * What to do where io_uring is not allowed: none (fail, and say why) or psync.
      */
@@ -1907,6 +1932,26 @@ export type ResolvedJob = {
      * I/Os to wait for before new ones; null lets the engine choose.
      */
     iodepth_batch_complete_min?: number | null;
+    /**
+     * Whether the I/O buffers are registered with the ring.
+     */
+    fixedbufs?: boolean;
+    /**
+     * Whether the device is polled for completions.
+     */
+    hipri?: boolean;
+    /**
+     * Whether a thread of the kernel takes the submissions.
+     */
+    sqthread_poll?: boolean;
+    /**
+     * Looking for completions before going to sleep, in µs.
+     */
+    spin_us?: number;
+    /**
+     * Pages of the I/O buffers.
+     */
+    mem?: BufferPages;
     /**
      * Clones.
      */
