@@ -7,7 +7,7 @@ const SERVER: &str = "server/src";
 
 /// Rooms of the runner that only reckon.
 const PURE: &[&str] =
-    &["job", "units", "dialect", "plan", "pattern", "pace", "data", "histogram", "sample", "report", "verdict", "event", "refusal"];
+    &["job", "units", "dialect", "study", "plan", "pattern", "pace", "data", "histogram", "sample", "report", "verdict", "event", "refusal"];
 
 /// What a pure room has no use for: the system, its clocks, its threads.
 const SYSTEM: &[&str] = &[
