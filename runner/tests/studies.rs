@@ -194,11 +194,11 @@ fn events_carry_the_step_that_they_are_of() {
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }
 
-/// An experiment as it comes with the server, in small.
-fn experiment(name: &str) -> Value {
+/// An experiment as it comes with the server, with files of `most` at most.
+fn experiment(name: &str, most: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/experiments").join(name);
     let mut study: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    study["scale"]["most"] = json!("32m");
+    study["scale"]["most"] = json!(most);
     study["scale"]["free_percent"] = json!(90);
     for job in study["steps"].as_array_mut().unwrap().iter_mut().flat_map(|step| step["jobs"].as_array_mut().unwrap()) {
         if job["runtime"].is_string() {
@@ -209,9 +209,9 @@ fn experiment(name: &str) -> Value {
 }
 
 /// The steps of an experiment, done on a disk of the test's own; `None`, said aloud, where that cannot be had.
-fn shown(name: &str) -> Option<Vec<Value>> {
+fn shown(name: &str, most: &str) -> Option<Vec<Value>> {
     let disk = Disk::ext4(256 << 20)?;
-    let steps = steps(&experiment(name), &disk.at);
+    let steps = steps(&experiment(name, most), &disk.at);
     assert!(files(&disk.at).is_empty(), "{name} leaves {:?} behind", files(&disk.at));
     assert!(!is_behind_a_loop(&disk.at));
     Some(steps)
@@ -235,7 +235,7 @@ fn iops(step: &Value, direction: &str) -> f64 {
 
 #[test]
 fn experiment_000_memory_answers_the_second_run() {
-    let Some(steps) = shown("000-page-cache.json") else { return };
+    let Some(steps) = shown("000-page-cache.json", "16m") else { return };
     let of: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
     assert!(of[0] > 0.5 && of[1] < 0.02 && of[2] > 0.9 && of[3] > 0.9, "{of:?}");
     assert!(iops(&steps[1], "read") > 4.0 * iops(&steps[0], "read").max(iops(&steps[2], "read")));
@@ -245,11 +245,11 @@ fn experiment_000_memory_answers_the_second_run() {
 
 #[test]
 fn experiment_001_the_first_write_is_another_test_than_the_second() {
-    /// The best of so many counts: a busy host takes from every one, but not the same.
+    /// A busy host takes from every round, but not the same: the quickest tenth of the writes, in the best of these, is its own.
     const ROUNDS: usize = 3;
-    let mut best = [0.0_f64; 4];
+    let mut best_ns = [u64::MAX; 4];
     for _ in 0..ROUNDS {
-        let Some(steps) = shown("001-first-write.json") else { return };
+        let Some(steps) = shown("001-first-write.json", "8m") else { return };
         let is_first = |step: &Value| step["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == "initial_write");
         let first: Vec<bool> = steps.iter().map(is_first).collect();
         assert_eq!(first, [true, false, false, true, false]);
@@ -257,15 +257,16 @@ fn experiment_001_the_first_write_is_another_test_than_the_second() {
         assert_eq!(existed, [false, true, true, true, true]);
         let append = &steps[3]["jobs"][0]["targets"][0];
         assert_eq!(append["offset"], append["length"], "it begins at the end");
-        best.iter_mut().zip(&steps).for_each(|(best, step)| *best = best.max(iops(step, "write")));
+        let quick_ns = |step: &Value| step["report"]["write"]["lat_ns"]["percentiles"]["10"].as_u64().unwrap();
+        best_ns.iter_mut().zip(&steps).for_each(|(best, step)| *best = (*best).min(quick_ns(step)));
     }
-    let [initial, again, overwrite, append] = best;
-    assert!(initial.max(append) < again.max(overwrite), "{best:?}");
+    let [initial, again, overwrite, append] = best_ns;
+    assert!(initial.min(append) > again.min(overwrite), "{best_ns:?}");
 }
 
 #[test]
 fn experiment_002_what_was_asked_and_what_the_storage_saw() {
-    let Some(steps) = shown("002-buffered-or-not.json") else { return };
+    let Some(steps) = shown("002-buffered-or-not.json", "32m") else { return };
     let class = |step: usize, direction: &str| steps[step]["verdict"][direction]["class"].as_str().unwrap().to_owned();
     assert!((0.9..1.1).contains(&bytes_reached(&steps[0], "read")) && bytes_reached(&steps[1], "read") < 0.02);
     assert!((0.9..1.2).contains(&bytes_reached(&steps[2], "write")), "{}", bytes_reached(&steps[2], "write"));
@@ -284,7 +285,7 @@ fn experiment_002_what_was_asked_and_what_the_storage_saw() {
 
 #[test]
 fn experiment_003_few_large_reads_for_many_small_ones() {
-    let Some(steps) = shown("003-readahead.json") else { return };
+    let Some(steps) = shown("003-readahead.json", "32m") else { return };
     let of: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
     assert!(of[0] < 0.1 && (0.9..1.1).contains(&of[1]), "{of:?}");
     assert!((0.9..1.3).contains(&bytes_reached(&steps[0], "read")));
@@ -294,7 +295,7 @@ fn experiment_003_few_large_reads_for_many_small_ones() {
 
 #[test]
 fn experiment_004_a_device_fills_buffers_and_a_file_cached() {
-    let Some(steps) = shown("004-buffers-and-cached.json") else { return };
+    let Some(steps) = shown("004-buffers-and-cached.json", "32m") else { return };
     let grown = |step: usize, what: &str| {
         let memory = &steps[step]["report"]["memory"];
         memory["end"][what].as_f64().unwrap() - memory["start"][what].as_f64().unwrap()
