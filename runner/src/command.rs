@@ -1,19 +1,24 @@
 //! The commands and their options. Each returns the exit code of the contract.
 
-use std::io::{IsTerminal, Read, Write};
+mod listener;
+mod study;
+
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use leadline_runner::event::{Accepted, Event, EventBody, Failure, Outcome};
-use leadline_runner::job::{RunAsk, parse_run};
+use leadline_runner::job::parse_run;
+use leadline_runner::plan::Plan;
 use leadline_runner::print::Style;
 use leadline_runner::refusal::Refusal;
 use leadline_runner::run::{self, Stop};
+use leadline_runner::study::{is_study, parse_study, refused};
 use leadline_runner::{host, print};
+use listener::{Form, Listener};
 
 /// How often an orphaned runner looks for its parent: well within the two seconds in which it must stop.
 const PARENT_LOOK: Duration = Duration::from_millis(100);
@@ -33,11 +38,12 @@ const EXIT_STATUS: &str = "EXIT STATUS
 EXAMPLES
   leadline-runner run job.json
   echo '{\"filename\":\"t1\",\"size\":\"256m\",\"rw\":\"randread\",\"direct\":1,\"runtime\":5,\"time_based\":1}' | leadline-runner run - --json
-  leadline-runner plan job.json";
+  leadline-runner plan job.json
+  leadline-runner run study.json";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a job
+    /// Run a job, or a study step by step
     Run {
         #[command(flatten)]
         job: JobArgs,
@@ -51,7 +57,7 @@ enum Command {
         #[arg(long)]
         stop_when_orphaned: bool,
     },
-    /// Tell what a job would do, and touch nothing
+    /// Tell what a job or study would do, and touch nothing
     Plan {
         #[command(flatten)]
         job: JobArgs,
@@ -88,7 +94,7 @@ enum Command {
 
 #[derive(Args)]
 struct JobArgs {
-    /// A JSON job, or `-` for standard input
+    /// A JSON job or study, or `-` for standard input
     job: String,
     #[command(flatten)]
     roots: Roots,
@@ -104,7 +110,7 @@ struct Roots {
 /// Does what was asked and returns the exit code.
 pub fn execute(cli: Cli) -> u8 {
     match cli.command {
-        Command::Run { job, json, events, stop_when_orphaned } => run_job(&job, json, events, stop_when_orphaned),
+        Command::Run { job, json, events, stop_when_orphaned } => run_job(&job, Form::of(json, events), stop_when_orphaned),
         Command::Plan { job, json } => plan_job(&job, json),
         Command::Devices { roots, json } => show(json, &host::devices(&roots.roots), print::devices),
         Command::Doctor { roots, data_dir, json } => show(json, &host::doctor(&data_dir, &roots.roots), print::doctor),
@@ -124,13 +130,13 @@ fn write_out(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-fn read_job(args: &JobArgs) -> Result<RunAsk, Vec<Refusal>> {
+fn read_document(args: &JobArgs) -> Result<Value, Vec<Refusal>> {
     let unreadable = |error: std::io::Error| {
         vec![Refusal::invalid(
             "unreadable",
             "JOB",
             format!("{} cannot be read: {error}.", args.job),
-            "Name a file with a JSON job, or - for standard input.",
+            "Name a file with a JSON job or study, or - for standard input.",
         )]
     };
     let text = if args.job == "-" {
@@ -139,28 +145,30 @@ fn read_job(args: &JobArgs) -> Result<RunAsk, Vec<Refusal>> {
     } else {
         std::fs::read_to_string(&args.job)
     };
-    let value: Value = serde_json::from_str(&text.map_err(unreadable)?).map_err(|error| {
+    serde_json::from_str(&text.map_err(unreadable)?).map_err(|error| {
         let remedy =
             "Write {\"rw\":\"randread\",\"filename\":\"t1\",\"size\":\"256m\",\"direct\":1}; fio job files are not read yet.";
         vec![Refusal::invalid("not_json", "JOB", format!("{} is not JSON: {error}.", args.job), remedy)]
-    })?;
-    parse_run(&value)
-}
-
-fn complain(refusals: &[Refusal]) {
-    refusals.iter().for_each(|refusal| eprintln!("leadline-runner: {refusal}"));
+    })
 }
 
 fn plan_job(args: &JobArgs, json: bool) -> u8 {
-    let plan = match read_job(args) {
-        Ok(ask) => run::plan(&ask, &args.roots.roots),
-        Err(refusals) => run::refused(refusals),
+    let roots = &args.roots.roots;
+    let (failed, refusals) = match read_document(args) {
+        Ok(document) if is_study(&document) => {
+            let plan = parse_study(document).map_or_else(refused, |ask| run::plan_study(&ask, roots));
+            (show(json, &plan, print::study_plan), plan.refusals)
+        }
+        document => {
+            let ask = document.and_then(|document| parse_run(&document));
+            let plan = ask.map_or_else(Plan::refused, |ask| run::plan(&ask, roots));
+            (show(json, &plan, print::plan), plan.refusals)
+        }
     };
-    let failed = show(json, &plan, print::plan);
-    if plan.refusals.is_empty() { failed } else { Refusal::exit_code(&plan.refusals) }
+    if refusals.is_empty() { failed } else { Refusal::exit_code(&refusals) }
 }
 
-fn run_job(args: &JobArgs, json: bool, events: bool, stop_when_orphaned: bool) -> u8 {
+fn run_job(args: &JobArgs, form: Form, stop_when_orphaned: bool) -> u8 {
     let stop = Stop::on_signals().unwrap_or_else(|error| {
         eprintln!("leadline-runner: signals cannot be handled: {error}");
         Stop::default()
@@ -168,23 +176,19 @@ fn run_job(args: &JobArgs, json: bool, events: bool, stop_when_orphaned: bool) -
     if stop_when_orphaned {
         watch_parent(stop.clone());
     }
-    let mut listener = Listener {
-        events,
-        progress: !events && std::io::stderr().is_terminal(),
-        stop: stop.clone(),
-        accepted: None,
-        outcome: None,
-    };
-    let code = match read_job(args) {
-        Ok(ask) => run::run(&ask, &args.roots.roots, &stop, &mut |event| listener.hear(event)),
-        Err(refusals) => {
-            let exit_code = Refusal::exit_code(&refusals);
-            listener.hear(&Event { seq: 0, t_ms: 0.0, body: EventBody::Failed(Failure { exit_code, refusals }) });
-            exit_code
+    let roots = &args.roots.roots;
+    match read_document(args) {
+        Ok(document) if is_study(&document) => study::run(document, roots, form, &stop),
+        document => {
+            let mut listener = Listener::new(form, None, &stop);
+            let code = match document.and_then(|document| parse_run(&document)) {
+                Ok(ask) => run::run(&ask, roots, &stop, &mut |event| listener.hear(event)),
+                Err(refusals) => listener.refuse(refusals),
+            };
+            listener.finish();
+            code
         }
-    };
-    listener.finish(json);
-    code
+    }
 }
 
 /// A parent that dies leaves us to another process: then the run stops as if by SIGTERM.
@@ -196,58 +200,4 @@ fn watch_parent(stop: Stop) {
         }
         stop.request();
     });
-}
-
-/// Prints events as they come, or keeps what the end needs.
-struct Listener {
-    events: bool,
-    progress: bool,
-    stop: Stop,
-    accepted: Option<Box<Accepted>>,
-    outcome: Option<Box<Outcome>>,
-}
-
-impl Listener {
-    fn hear(&mut self, event: &Event) {
-        if self.events {
-            let line = serde_json::to_string(event).unwrap_or_default() + "\n";
-            if write_out(&line).is_err() {
-                // Nobody listens any more: whoever started us is gone.
-                self.stop.request();
-            }
-        }
-        if let Some(line) = print::progress(event).filter(|_| self.progress) {
-            eprint!("\r\x1b[K{line}");
-        }
-        match &event.body {
-            EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
-            EventBody::Report(outcome) => self.outcome = Some(outcome.clone()),
-            EventBody::Failed(failure) => {
-                self.clear();
-                complain(&failure.refusals);
-            }
-            _ => {}
-        }
-    }
-
-    fn clear(&self) {
-        if self.progress {
-            eprint!("\r\x1b[K");
-        }
-    }
-
-    fn finish(self, json: bool) {
-        self.clear();
-        let (Some(accepted), Some(outcome)) = (&self.accepted, &self.outcome) else { return };
-        let text = match (self.events, json) {
-            (true, _) => return,
-            (false, true) => {
-                let Outcome { report, verdict, findings } = outcome.as_ref();
-                let all = json!({"jobs": accepted.jobs, "host": accepted.host, "report": report, "verdict": verdict, "findings": findings});
-                all.to_string() + "\n"
-            }
-            (false, false) => print::report(&accepted.jobs, outcome, Style::of_stdout()),
-        };
-        let _ = write_out(&text);
-    }
 }

@@ -1,8 +1,8 @@
 //! Whether a target may be read or written. One way in, `Guard::admit`, for the dry run (whose answer is let go) and
 //! for the run (which keeps it): they cannot differ.
 //!
-//! In this issue raw writes go to loop devices only, whose file lies under a target root and which nothing else uses;
-//! no flag opens more. What the devices are used by is `host::inventory`'s; the kernel has the last word by O_EXCL.
+//! In this issue raw writes go to loop devices only, whose file lies under a target root (or which the run itself
+//! attached) and which nothing else uses; no flag opens more. What the devices are used by is `host::inventory`'s; the kernel has the last word by O_EXCL.
 
 mod device;
 mod file;
@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::host::inventory::Inventory;
-use crate::host::kernel::Kernel;
+use crate::host::kernel::{Dev, Kernel};
 use crate::host::place::Place;
 use crate::plan::PathKind;
 use crate::refusal::Refusal;
@@ -42,6 +42,8 @@ pub struct Guard {
     /// What the look showed.
     pub host: Inventory,
     roots: Vec<PathBuf>,
+    /// Loop devices that the run attached itself, to files that it was admitted to write.
+    own: Vec<Dev>,
 }
 
 impl Guard {
@@ -53,7 +55,16 @@ impl Guard {
 
     /// Answers from a look taken before.
     pub fn new(host: Inventory, roots: &[PathBuf]) -> Self {
-        Self { host, roots: roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect() }
+        Self {
+            host,
+            roots: roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect(),
+            own: Vec::new(),
+        }
+    }
+
+    /// Knows these loop devices for the run's own. All other gates stand: what is in use or read-only stays refused.
+    pub fn with_own(self, own: Vec<Dev>) -> Self {
+        Self { own, ..self }
     }
 
     /// Whether a path without symbolic links lies under a target root; component by component, so that `/data2` is

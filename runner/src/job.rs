@@ -21,7 +21,7 @@ pub use value::{
 pub struct OptionDoc {
     /// fio's name, or ours where fio has no such option.
     pub name: &'static str,
-    /// Other names that fio knows for it.
+    /// Other names that it is known by: fio's, where fio has several.
     pub aliases: &'static [&'static str],
     /// Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
     pub group: &'static str,
@@ -71,6 +71,8 @@ options! {
         filename: Files,
         /// Directory of generated files, named `job.clone.file`.
         directory: String,
+        /// Attach the file to a loop device of the run's own, and work on that: raw, without a disk to spare. Needs root.
+        loop_device ["loop"]: Flag = "0",
         /// How many files each clone spreads its I/O over, in turn.
         nrfiles: u32 = "1",
         /// Length of the region that one clone works on, over all its files; a percentage is of the file or device.

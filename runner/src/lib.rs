@@ -21,6 +21,7 @@ pub mod refusal;
 pub mod report;
 pub mod run;
 mod sample;
+pub mod study;
 pub mod target;
 #[cfg(test)]
 mod theory;

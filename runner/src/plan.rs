@@ -25,7 +25,7 @@ mod sizes;
 mod state;
 mod tell;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unused;
 mod view;
 
@@ -111,6 +111,22 @@ pub struct Plan {
     pub findings: Vec<Finding>,
     /// What is in the way; empty when the run may start.
     pub refusals: Vec<Refusal>,
+}
+
+impl Plan {
+    /// The plan of a run that could not even be read.
+    pub fn refused(refusals: Vec<Refusal>) -> Self {
+        let estimate = Estimate { seconds: None, seconds_note: None, layout_bytes: 0, measure_write_bytes: None, buffer_bytes: 0 };
+        Self {
+            jobs: Vec::new(),
+            sample_ms: 0,
+            phases: Vec::new(),
+            estimate,
+            will_tell: String::new(),
+            findings: Vec::new(),
+            refusals,
+        }
+    }
 }
 
 /// A phase to come.

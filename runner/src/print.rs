@@ -6,6 +6,7 @@ pub(crate) mod number;
 mod plan;
 mod progress;
 mod report;
+mod study;
 mod style;
 
 pub use devices::devices;
@@ -13,4 +14,5 @@ pub use doctor::doctor;
 pub use plan::plan;
 pub use progress::line as progress;
 pub use report::report;
+pub use study::{StepResult, study_line, study_plan, study_table};
 pub use style::Style;

@@ -1,8 +1,12 @@
 //! One sentence about why something cannot be done, with its remedy. Every "no" of the program has this shape, from
 //! a misspelled option to a device in use, so that a caller meets one list and sees all of it at once.
 
+mod fields;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use fields::{Fields, most_alike};
 
 /// What sort of "no": decides the exit code and the HTTP status.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
@@ -51,6 +55,12 @@ impl Refusal {
     /// Something this host cannot do.
     pub fn environment(code: &str, field: impl Into<String>, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { kind: RefusalKind::Environment, ..Self::invalid(code, field, sentence, remedy) }
+    }
+
+    /// The same about a field that stands inside another, such as `steps[2].` before `jobs[0].bs`.
+    pub fn inside(mut self, path: &str) -> Self {
+        self.field = self.field.map(|field| format!("{path}{field}"));
+        self
     }
 
     /// The exit code of a program that stops because of these refusals: the gravest decides (guard, invalid,

@@ -3,6 +3,7 @@
 
 pub(crate) mod build;
 mod evidence;
+mod figures;
 pub(crate) mod turn;
 mod verdict;
 
@@ -17,6 +18,7 @@ pub use evidence::{
     Answered, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile, RequestSize,
     Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
 };
+pub use figures::Figures;
 pub use verdict::{Finding, Layer, Proof, Severity, Verdict, VerdictClass, Verdicts};
 
 /// The percentiles that a report lists; the buckets beside them hold all others.

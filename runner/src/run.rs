@@ -20,7 +20,7 @@ use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, HostFacts, View};
 use crate::job::{CacheState, RunAsk};
-use crate::plan::{Estimate, Plan, ResolvedJob, resolve};
+use crate::plan::{Plan, ResolvedJob, resolve};
 use crate::print::number::bytes;
 use crate::probe::Probes;
 use crate::probe::region::Region;
@@ -28,6 +28,7 @@ use crate::probe::residency::Means;
 use crate::probe::thermal::throttles;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report};
+use crate::study::{self, StudyAsk, StudyPlan};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
@@ -48,10 +49,9 @@ pub fn plan(ask: &RunAsk, roots: &[PathBuf]) -> Plan {
     resolve(ask, &View::new(roots.to_vec()))
 }
 
-/// The plan of a job that could not even be read.
-pub fn refused(refusals: Vec<Refusal>) -> Plan {
-    let estimate = Estimate { seconds: None, seconds_note: None, layout_bytes: 0, measure_write_bytes: None, buffer_bytes: 0 };
-    Plan { jobs: Vec::new(), sample_ms: 0, phases: Vec::new(), estimate, will_tell: String::new(), findings: Vec::new(), refusals }
+/// What a study would do; nothing is touched.
+pub fn plan_study(ask: &StudyAsk, roots: &[PathBuf]) -> StudyPlan {
+    study::resolve(ask, &View::new(roots.to_vec()))
 }
 
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
@@ -59,12 +59,12 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
     stop.outlive_file_limits();
     open_as_many_files_as_allowed();
     let mut teller = Teller::new(listener);
-    let plan = plan(ask, roots);
+    let mut plan = plan(ask, roots);
     if !plan.refusals.is_empty() {
         return fail(&mut teller, plan.refusals);
     }
-    let mut targets = Targets::new(roots.to_vec());
-    let measured = Run { plan: &plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    let mut targets = Targets::new(roots.to_vec()).of_study(ask.study.clone());
+    let measured = Run { plan: &mut plan, targets: &mut targets, teller: &mut teller, stop }.measure();
     targets.sign();
     let cleaned = clean_up(&plan, &mut targets, &mut teller);
     match (measured, cleaned) {
@@ -134,10 +134,18 @@ impl From<Broken> for End {
 
 /// A run on its way.
 struct Run<'a, 'b> {
-    plan: &'a Plan,
+    plan: &'a mut Plan,
     targets: &'a mut Targets,
     teller: &'a mut Teller<'b>,
     stop: &'a Stop,
+}
+
+/// What is looked at beside the clones.
+struct Eyes {
+    devices: Vec<String>,
+    probes: Probes,
+    witness: Witness,
+    absent: BTreeMap<String, String>,
 }
 
 /// The open targets of each clone of each job.
@@ -145,14 +153,14 @@ type Open = Vec<Vec<Vec<Opened>>>;
 
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<(Report, HostFacts), End> {
-        let devices = devices(&self.plan.jobs);
-        let probed = self.plan.jobs.iter().all(|job| job.probes);
-        let mut probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
-        let mut witness = Witness::new(&self.plan.jobs);
-        let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
         let host = host::look();
-        self.accept(&devices, &absent, &host);
+        let mut eyes = self.accept(&host);
         self.lay_out()?;
+        if self.targets.attach_loops(&mut self.plan.jobs)? {
+            // Which devices these are is known only now.
+            eyes = self.accept(&host);
+        }
+        let Eyes { devices, mut probes, mut witness, absent } = eyes;
         let open = self.in_phase(Phase::Guard, Self::open)?;
         witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
@@ -175,7 +183,13 @@ impl Run<'_, '_> {
         Ok((report, host))
     }
 
-    fn accept(&mut self, devices: &[String], absent: &BTreeMap<String, String>, host: &HostFacts) {
+    /// Opens the counters of the devices as far as they are known, and tells that the jobs are taken.
+    fn accept(&mut self, host: &HostFacts) -> Eyes {
+        let devices = devices(&self.plan.jobs);
+        let probed = self.plan.jobs.iter().all(|job| job.probes);
+        let probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
+        let witness = Witness::new(&self.plan.jobs);
+        let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
         let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
         let accepted = Accepted {
             at_ms: wall_ms(),
@@ -183,10 +197,11 @@ impl Run<'_, '_> {
             host: host.clone(),
             sample_ms: self.plan.sample_ms,
             measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
-            devices: devices.to_vec(),
+            devices: devices.clone(),
             absent: absent.clone(),
         };
         self.teller.tell(EventBody::Accepted(Box::new(accepted)));
+        Eyes { devices, probes, witness, absent }
     }
 
     fn in_phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, End>) -> Result<T, End> {
@@ -320,6 +335,7 @@ fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
 }
 
 fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Refusal> {
+    targets.detach_loops();
     if !plan.jobs.iter().any(|job| job.unlink) {
         return Ok(());
     }

@@ -7,6 +7,7 @@
 
 mod cache;
 mod layout;
+mod loops;
 mod made;
 mod open;
 mod stamp;
@@ -19,9 +20,10 @@ pub use cache::{advise, chill, drop_caches, flush, invalidate, pre_read};
 pub use layout::Fill;
 pub use stamp::Stamp;
 
-use crate::guard::Admission;
+use crate::guard::{Admission, Guard};
 use crate::host::kernel::Dev;
 use crate::plan::Target;
+use loops::Attached;
 use made::Made;
 
 /// Bytes written or read at once by layout and pre_read: large enough that the device, not the system call, is the
@@ -48,11 +50,15 @@ pub enum Finish {
     Stopped,
 }
 
-/// What one run holds and made. Dropping it lets the devices go; files are removed by `clean_up` only.
+/// What one run holds and made. Dropping it lets the devices go, and detaches the loop devices of its own; files are
+/// removed by `clean_up` only.
 #[derive(Debug)]
 pub struct Targets {
     roots: Vec<PathBuf>,
+    /// The mark of the study that the run is a step of.
+    study: Option<String>,
     claims: BTreeMap<Dev, Admission>,
+    loops: BTreeMap<String, Attached>,
     made: Vec<Made>,
     /// Files of earlier runs of ours that nobody else has written, as they were found.
     ours: Vec<Made>,
@@ -61,6 +67,15 @@ pub struct Targets {
 impl Targets {
     /// Nothing held yet. `roots`: the target roots, as given to `host::View`.
     pub fn new(roots: Vec<PathBuf>) -> Self {
-        Self { roots, claims: BTreeMap::new(), made: Vec::new(), ours: Vec::new() }
+        Self { roots, study: None, claims: BTreeMap::new(), loops: BTreeMap::new(), made: Vec::new(), ours: Vec::new() }
+    }
+
+    /// As a step of the study with this mark: files that carry it count as made by the run.
+    pub fn of_study(self, mark: Option<String>) -> Self {
+        Self { study: mark, ..self }
+    }
+
+    fn guard(&self) -> Guard {
+        Guard::look(&self.roots).with_own(self.loops.values().map(|attached| attached.dev).collect())
     }
 }

@@ -22,6 +22,15 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{text}` is more than 2^64 bytes"))
 }
 
+/// A number of bytes as `bytes` reads it, in the largest whole unit, such as `4k`.
+pub fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "t"), (1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, letter)) => format!("{}{letter}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
 /// Microseconds of a time such as `30s`, `500ms` or `2m`; a bare number counts in `bare_unit_us` (fio: seconds for
 /// `runtime`, microseconds for `thinktime`).
 ///
@@ -96,6 +105,16 @@ fn size_factor(suffix: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_the_largest_whole_unit() {
+        for (number, text) in
+            [(512, "512"), (4096, "4k"), (1 << 20, "1m"), (3000, "3000"), (6 << 30, "6g"), (1536 << 10, "1536k"), (0, "0")]
+        {
+            assert_eq!(size(number), text);
+            assert_eq!(bytes(text), Ok(number));
+        }
+    }
 
     #[test]
     fn sizes_are_those_of_fio() {

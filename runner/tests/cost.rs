@@ -81,7 +81,9 @@ fn each_probe_by_itself() {
     let means = Means::find(file.as_fd()).unwrap();
     let mut probes = Probes::new(&[disk.device.name().into()]);
     let mut vm = Vm::open_live().unwrap();
-    each("the host's writeback", || drop(vm.read()));
+    each("the host's writeback", || {
+        let _ = vm.read();
+    });
     each("all counters of a sample", || drop(probes.read()));
     each("residency of 256 MiB that is cached", || assert!(means.residency(file.as_fd(), &region).is_ok()));
     each("map of 256 MiB that is cached", || drop(means.map(file.as_fd(), &region)));

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use leadline_runner::job::{Job, Seconds, parse_run};
 use leadline_runner::refusal::Refusal;
+use leadline_runner::study::{self, StepAsk, is_study, parse_study};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,7 +27,7 @@ const RUNTIME: Duration = Duration::from_millis(300);
 async fn main() -> ExitCode {
     let verb = std::env::args().nth(1).unwrap_or_default();
     match verb.as_str() {
-        "plan" => plan(&read_input()),
+        "plan" => plan(read_input()),
         "run" => run(&read_input()).await,
         "devices" => answer(&json!({"devices": [device("vda", &[]), device("vda1", &["vda"]), device("vdb", &[])]})),
         "doctor" => answer(&json!({"checks": [{"name": "io_uring", "status": "ok", "found": "allowed", "remedy": null}]})),
@@ -53,7 +54,38 @@ fn tell(value: &Value) {
     }
 }
 
-fn plan(input: &Value) -> ExitCode {
+fn plan(input: Value) -> ExitCode {
+    if !is_study(&input) {
+        let plan = run_plan(&input);
+        tell(&plan);
+        return exit_code(&plan["refusals"]);
+    }
+    let ask = parse_study(input).expect("the server has read it before");
+    let mut refusals = Vec::new();
+    let step = |(index, step): (usize, &StepAsk)| {
+        let mut plan = run_plan(&json!({"jobs": step.jobs, "sample_ms": step.ask.sample_ms}));
+        let refused: Vec<Refusal> = serde_json::from_value(plan["refusals"].take()).expect("refusals");
+        refusals.extend(refused.into_iter().map(|refusal| refusal.inside(&format!("steps[{index}]."))));
+        plan["refusals"] = json!([]);
+        json!({"name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
+    };
+    let steps: Vec<Value> = ask.steps.iter().enumerate().map(step).collect();
+    let mut plan = serde_json::to_value(study::refused(refusals)).expect("words are JSON");
+    for (name, value) in serde_json::to_value(&ask.words).expect("words are JSON").as_object().expect("an object") {
+        plan[name] = value.clone();
+    }
+    (plan["mark"], plan["steps"], plan["continue_on_failure"]) =
+        (json!("0123456789abcdef"), json!(steps), json!(ask.continue_on_failure));
+    tell(&plan);
+    exit_code(&plan["refusals"])
+}
+
+fn exit_code(refusals: &Value) -> ExitCode {
+    let refusals: Vec<Refusal> = serde_json::from_value(refusals.clone()).expect("refusals");
+    if refusals.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Refusal::exit_code(&refusals)) }
+}
+
+fn run_plan(input: &Value) -> Value {
     let (jobs, sample_ms, mut refusals) = match parse_run(input) {
         Ok(ask) => (ask.jobs, ask.sample_ms, Vec::new()),
         Err(refusals) => (Vec::new(), 100, refusals),
@@ -61,11 +93,8 @@ fn plan(input: &Value) -> ExitCode {
     if jobs.iter().any(|job| path(job).starts_with("/dev/mounted")) {
         refusals.push(Refusal::guard("mounted", "jobs[0].filename", "/dev/mounted is mounted.", "Unmount it."));
     }
-    tell(
-        &json!({"jobs": jobs.iter().map(resolved).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "will_tell": "Nothing.", "findings": [],
-        "estimate": {"seconds": null, "seconds_note": null, "layout_bytes": 0, "measure_write_bytes": null, "buffer_bytes": 0}, "refusals": refusals}),
-    );
-    if refusals.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Refusal::exit_code(&refusals)) }
+    json!({"jobs": jobs.iter().map(resolved).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "will_tell": "Nothing.", "findings": [],
+        "estimate": {"seconds": null, "seconds_note": null, "layout_bytes": 0, "measure_write_bytes": null, "buffer_bytes": 0}, "refusals": refusals})
 }
 
 /// The run as it is told, event by event.

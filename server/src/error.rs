@@ -120,6 +120,17 @@ impl ApiError {
         Self::NotFound { what: format!("run #{number}") }
     }
 
+    /// An idempotency key that came with another request before.
+    pub fn key_reused() -> Self {
+        let sentence = "This key came with another request before.";
+        Self::invalid("idempotency_key_reused", "Idempotency-Key", sentence, "Use a new key for a new request.")
+    }
+
+    /// A study that is not there.
+    pub fn no_study(number: u64) -> Self {
+        Self::NotFound { what: format!("study #{number}") }
+    }
+
     fn status_and_code(&self) -> (StatusCode, &str) {
         match self {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),

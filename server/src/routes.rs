@@ -47,6 +47,7 @@ const HEADERS: &[(&str, &str)] = &[
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat)),
     tags(
         (name = "runs", description = "Plan, start, watch and keep runs"),
+        (name = "studies", description = "Ordered runs started together, and the experiments to begin with"),
         (name = "compare", description = "Runs side by side"),
         (name = "hosts", description = "Hosts, their devices and what they can do"),
         (name = "server", description = "The server itself")
@@ -99,6 +100,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(runs::http::stream_run))
         .routes(routes!(runs::http::export_run))
         .routes(routes!(runs::http::stream_runs))
+        .routes(routes!(runs::studies::http::list_studies, runs::studies::http::create_study))
+        .routes(routes!(runs::studies::http::plan_study))
+        .routes(routes!(runs::studies::http::get_study))
+        .routes(routes!(runs::studies::http::cancel_study))
+        .routes(routes!(runs::studies::http::list_experiments))
         .routes(routes!(compare::http::compare_runs));
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
 }

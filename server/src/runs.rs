@@ -20,6 +20,7 @@ mod recover;
 pub mod series;
 pub mod states;
 mod stream;
+pub mod studies;
 mod submit;
 pub mod summary;
 pub mod words;
@@ -194,7 +195,13 @@ impl Runs {
 
     async fn announce_run(&self, number: u64) {
         match self.summary(number).await {
-            Ok(run) => self.announce(&RunsEvent::Run { run: Box::new(run) }),
+            Ok(run) => {
+                let study = run.study;
+                self.announce(&RunsEvent::Run { run: Box::new(run) });
+                if let Some(study) = study {
+                    self.announce_study(study).await;
+                }
+            }
             Err(error) => tracing::error!(run = number, %error, "a run cannot be announced"),
         }
     }

@@ -11,6 +11,7 @@ mod list;
 mod open;
 mod rows;
 mod runs;
+mod studies;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ pub use keys::{Claim, IdempotencyKey};
 pub use list::Page;
 pub use open::OpenError;
 pub use runs::{NewRun, Unfinished, Update};
+pub use studies::{NewStudy, StepWords, StoredStudy};
 
 /// How much a commit waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -53,6 +53,7 @@ impl Guard {
             ));
         }
         match &block.backing {
+            Some(_) if self.own.contains(&block.dev) => Ok(()),
             Some(backing) if self.is_ours(backing) => Ok(()),
             Some(backing) => Err(raw_write_refused(format!(
                 "{} has {} behind it, which does not lie under a target root.",

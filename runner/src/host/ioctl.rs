@@ -1,14 +1,23 @@
-//! The few ioctls that no library wraps: what is behind a loop device, what a file's extents are, dropping a block
-//! device's page cache. Source: linux/loop.h, linux/fiemap.h, linux/fs.h.
+//! The few ioctls that no library wraps: what is behind a loop device and putting a file there, what a file's extents
+//! are, dropping a block device's page cache. Source: linux/loop.h, linux/fiemap.h, linux/fs.h.
 
 use std::fs::File;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
 use rustix::io::Result;
-use rustix::ioctl::{Getter, NoArg, Opcode, Updater, ioctl};
+use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, Updater, ioctl};
 
+/// The node that gives out loop devices.
+pub const LOOP_CONTROL: &str = "/dev/loop-control";
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
+const LOOP_CONFIGURE: Opcode = 0x4C0A;
+const LOOP_CTL_GET_FREE: Opcode = 0x4C82;
+/// LO_FLAGS_READ_ONLY, LO_FLAGS_AUTOCLEAR (detached when nobody has it open any more), LO_FLAGS_DIRECT_IO (its own I/O
+/// past the page cache, where the file's filesystem takes that).
+const LOOP_READ_ONLY: u32 = 1;
+const LOOP_AUTOCLEAR: u32 = 4;
+const LOOP_DIRECT_IO: u32 = 16;
 const BLKFLSBUF: Opcode = 0x1261;
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 /// FIEMAP_FLAG_SYNC: write dirty pages first, so that what they will become is told.
@@ -34,6 +43,68 @@ pub fn loop_status(node: &Path) -> Option<LoopStatus> {
     let node = File::open(node).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, 232 bytes, which LoopStatus is as large as.
     unsafe { ioctl(node.as_fd(), Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
+}
+
+/// `struct loop_info64`: what is to be behind a loop device. All but the flags is nothing: the whole file.
+#[repr(C)]
+struct LoopInfo {
+    before: [u64; 5],
+    numbers: [u32; 3],
+    flags: u32,
+    names: [u64; 20],
+    init: [u64; 2],
+}
+
+/// `struct loop_config`.
+#[repr(C)]
+struct LoopConfig {
+    file: u32,
+    block_bytes: u32,
+    info: LoopInfo,
+    reserved: [u64; 8],
+}
+
+/// LOOP_CTL_GET_FREE: takes nothing, and gives a number as its result.
+struct FreeLoop;
+
+// SAFETY: LOOP_CTL_GET_FREE takes no argument and returns the number as the result of ioctl(2).
+unsafe impl Ioctl for FreeLoop {
+    type Output = u32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> Opcode {
+        LOOP_CTL_GET_FREE
+    }
+
+    fn as_ptr(&mut self) -> *mut std::ffi::c_void {
+        std::ptr::null_mut()
+    }
+
+    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut std::ffi::c_void) -> Result<u32> {
+        Ok(output.cast_unsigned())
+    }
+}
+
+/// The number of a loop device that is free at this moment. `control`: an open `LOOP_CONTROL`.
+///
+/// # Errors
+/// What the kernel says, such as EPERM without CAP_SYS_ADMIN.
+pub fn free_loop(control: impl AsFd) -> Result<u32> {
+    // SAFETY: see the implementation of Ioctl above.
+    unsafe { ioctl(control, FreeLoop) }
+}
+
+/// Puts a file behind a free loop device, for as long as somebody has that open. `block_bytes`: its logical block.
+///
+/// # Errors
+/// EBUSY when the device is not free any more; EINVAL for a block that is no power of two from 512 to a page.
+pub fn configure_loop(node: impl AsFd, file: impl AsFd, block_bytes: u32, read_only: bool) -> Result<()> {
+    let flags = LOOP_AUTOCLEAR | LOOP_DIRECT_IO | if read_only { LOOP_READ_ONLY } else { 0 };
+    let info = LoopInfo { before: [0; 5], numbers: [0; 3], flags, names: [0; 20], init: [0; 2] };
+    let file = file.as_fd().as_raw_fd().cast_unsigned();
+    let config = LoopConfig { file, block_bytes, info, reserved: [0; 8] };
+    // SAFETY: LOOP_CONFIGURE reads one struct loop_config, 304 bytes, which LoopConfig is.
+    unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
 }
 
 /// Writes a block device's dirty pages and drops all of its page cache. Needs CAP_SYS_ADMIN.

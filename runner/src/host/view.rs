@@ -10,6 +10,7 @@ use super::beside;
 use super::blocks::Block;
 use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use super::inventory::Inventory;
+use super::ioctl::LOOP_CONTROL;
 use super::kernel::{Kernel, value};
 use super::place::Place;
 use super::{mark, meminfo, uring};
@@ -63,6 +64,12 @@ impl HostView for View {
 
     fn io_uring_refused(&self) -> Option<(String, String)> {
         uring::refused(&self.kernel)
+    }
+
+    fn loop_refused(&self) -> Option<(String, String)> {
+        let error = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).err()?;
+        let reason = format!("No loop device can be made: {LOOP_CONTROL}: {}.", std::io::Error::from(error));
+        Some((reason, "Run as root, with the module loop (modprobe loop), or leave loop_device out.".into()))
     }
 
     fn cpus(&self) -> Vec<u32> {

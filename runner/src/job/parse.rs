@@ -5,7 +5,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder,
 use utoipa::{PartialSchema, ToSchema};
 
 use super::{Job, OPTIONS};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, most_alike};
 
 /// The most jobs one run may hold; more are a study.
 pub const MAX_JOBS: usize = 64;
@@ -14,8 +14,6 @@ pub const DEFAULT_SAMPLE_MS: u32 = 100;
 /// The finest and the coarsest grid, in milliseconds: below 10 ms reading the kernel's counters would itself be a
 /// load, above 10 s nothing is live.
 pub const SAMPLE_MS_RANGE: std::ops::RangeInclusive<u32> = 10..=10_000;
-/// How alike a name must be to be offered as the one that was meant (Jaro-Winkler, 0 to 1).
-const ALIKE: f64 = 0.75;
 
 /// fio's options that are known and not built: refused by name, with what to do instead where there is something.
 const NOT_BUILT: &[(&str, &str)] = &[
@@ -55,9 +53,14 @@ pub struct RunAsk {
     pub jobs: Vec<Job>,
     /// The sampling grid in milliseconds.
     pub sample_ms: u32,
+    /// The mark of the study that the run is a step of: files that carry it in their name were made by an earlier step.
+    pub study: Option<String>,
 }
 
-/// Reads a run: `{"jobs":[...], "sample_ms":100}` or a single job.
+/// Letters of a study's mark: as many hexadecimal digits as 64 bits have, so that no file carries one by chance.
+pub const MARK_LETTERS: usize = 16;
+
+/// Reads a run: `{"jobs":[...], "sample_ms":100}` or a single job. `study` beside them is the mark of its study.
 ///
 /// # Errors
 /// Every bad field, each with its place, such as `jobs[0].bs`.
@@ -72,17 +75,21 @@ pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
     };
     let mut refusals = Vec::new();
     let ask = match object.get("jobs") {
-        None => RunAsk { jobs: vec![parse_job(object, "jobs[0].", &mut refusals)], sample_ms: DEFAULT_SAMPLE_MS },
+        None => RunAsk { jobs: vec![parse_job(object, "jobs[0].", &mut refusals)], sample_ms: DEFAULT_SAMPLE_MS, study: None },
         Some(jobs) => {
             refuse_unknown_run_fields(object, &mut refusals);
-            RunAsk { jobs: parse_jobs(jobs, &mut refusals), sample_ms: parse_sample_ms(object, &mut refusals) }
+            RunAsk {
+                jobs: parse_jobs(jobs, &mut refusals),
+                sample_ms: parse_sample_ms(object, &mut refusals),
+                study: parse_study(object, &mut refusals),
+            }
         }
     };
     if refusals.is_empty() { Ok(ask) } else { Err(refusals) }
 }
 
 fn refuse_unknown_run_fields(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) {
-    for name in object.keys().filter(|name| !["jobs", "sample_ms"].contains(&name.as_str())) {
+    for name in object.keys().filter(|name| !["jobs", "sample_ms", "study"].contains(&name.as_str())) {
         refusals.push(Refusal::invalid(
             "unknown_option",
             name.as_str(),
@@ -103,6 +110,17 @@ fn parse_sample_ms(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> 
             DEFAULT_SAMPLE_MS
         }
     }
+}
+
+fn parse_study(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Option<String> {
+    let value = object.get("study")?;
+    let is_mark = |text: &&str| text.len() == MARK_LETTERS && text.bytes().all(|letter| letter.is_ascii_hexdigit());
+    let mark = value.as_str().filter(is_mark).map(str::to_owned);
+    if mark.is_none() {
+        let remedy = format!("Leave it out; a study gives its steps a mark of {MARK_LETTERS} hexadecimal digits.");
+        refusals.push(Refusal::invalid("bad_value", "study", format!("{value} is not the mark of a study."), remedy));
+    }
+    mark
 }
 
 fn parse_jobs(jobs: &Value, refusals: &mut Vec<Refusal>) -> Vec<Job> {
@@ -186,11 +204,9 @@ fn unknown_option(field: String, name: &str) -> Refusal {
             "Leave it out; it is never ignored silently.",
         );
     }
-    let likeness = |known: &str| strsim::jaro_winkler(name, known);
     let names = OPTIONS.iter().flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
-    let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|known| likeness(known) >= ALIKE);
-    let remedy =
-        nearest.map_or_else(|| "GET /api/v1/options lists what there is.".into(), |known| format!("Did you mean `{known}`?"));
+    let remedy = most_alike(name, names)
+        .map_or_else(|| "GET /api/v1/options lists what there is.".into(), |known| format!("Did you mean `{known}`?"));
     Refusal::invalid("unknown_option", field, format!("There is no option `{name}`."), remedy)
 }
 

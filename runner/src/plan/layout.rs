@@ -43,7 +43,7 @@ pub(super) fn settle(
         let (length, layout_bytes) = match place.kind {
             TargetKind::Device => (place.facts.length, 0),
             TargetKind::Null => (end, 0),
-            TargetKind::File => lay_out(asked, job, place, end, ledger, notes),
+            TargetKind::File | TargetKind::Loop => lay_out(asked, job, place, end, ledger, notes),
         };
         // One layout for a file, whoever shares it.
         let layouts = std::iter::once(layout_bytes).chain(std::iter::repeat(0));
@@ -89,6 +89,7 @@ fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledg
         Growth::AsWritten => (found, 0),
     };
     ledger.plan(&place.facts, job, length, layout_bytes, if asked.rw.kind.writes() { needed } else { 0 });
+    check_loop(place, length, end, notes);
     check_reads(asked, place, length, end, notes);
     check_existing(asked, place, found, length, notes);
     let has_holes = (length > found && growth == Growth::Allocated) || (is_written == Some(false) && !rewrite);
@@ -129,6 +130,19 @@ fn check_reads(asked: &Asked, place: &Place, length: u64, end: u64, notes: &mut 
             sentence,
             format!("Leave {option} out: the file is then written before it is read."),
         );
+    }
+}
+
+/// A loop device is as long as its file, and does not grow.
+fn check_loop(place: &Place, length: u64, end: u64, notes: &mut Notes) {
+    if place.kind == TargetKind::Loop && length < end {
+        let sentence = format!(
+            "A loop device on {} would have {}, but the job works up to {}.",
+            place.facts.canonical,
+            bytes(length),
+            bytes(end)
+        );
+        notes.invalid("loop_too_short", "loop_device", sentence, "Leave fallocate, file_append and create_on_open out.");
     }
 }
 

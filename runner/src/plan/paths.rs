@@ -15,6 +15,9 @@ use crate::refusal::Refusal;
 /// descriptors (1,048,576 hard, 1,024 soft) and above what a directory benchmark needs.
 const MAX_FILES: u64 = 4096;
 
+/// What direct I/O on a loop device needs whose file has no needs of its own: its smallest sector.
+const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment { memory: 512, offset: 512 };
+
 /// A path that a job works on.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -40,9 +43,10 @@ pub(super) fn find(asked: &Asked, host: &dyn HostView, notes: &mut Notes) -> Vec
     for Named { path, option, clone } in named {
         let facts = state::meet(asked.job, host.path(&path), notes);
         let Some(kind) = kind(&path, &facts, option, notes) else { break };
+        let Some((kind, facts)) = through_loop(asked, kind, facts, host, notes) else { break };
         let admitted = admit(asked, kind, &facts, option, notes);
         // Of a file that is refused not even the length is told; what a device is stands in the inventory anyway.
-        if !admitted && kind == TargetKind::File {
+        if !admitted && kind != TargetKind::Device {
             return Vec::new();
         }
         places.push(Place { kind, facts, clone });
@@ -144,6 +148,31 @@ fn kind(path: &str, facts: &PathFacts, option: &str, notes: &mut Notes) -> Optio
     None
 }
 
+/// A target as it is met through a loop device of the run's own, where the job asks for one; `None`, with the refusal, when
+/// it cannot be had.
+fn through_loop(
+    asked: &Asked,
+    kind: TargetKind,
+    facts: PathFacts,
+    host: &dyn HostView,
+    notes: &mut Notes,
+) -> Option<(TargetKind, PathFacts)> {
+    if !said!(asked.job, loop_device).0 {
+        return Some((kind, facts));
+    }
+    if kind == TargetKind::Device {
+        let sentence = format!("{} is a device already.", facts.canonical);
+        notes.invalid("loop_needs_file", "loop_device", sentence, "Leave loop_device out, or name a file.");
+        return None;
+    }
+    if let Some((reason, remedy)) = host.loop_refused() {
+        notes.environment("loop_refused", "loop_device", reason, remedy);
+    }
+    // The device takes direct I/O whatever the filesystem of its file does.
+    let direct_alignment = facts.direct_alignment.or(Ok(LOOP_ALIGNMENT));
+    Some((TargetKind::Loop, PathFacts { direct_alignment, ..facts }))
+}
+
 /// Whether the guard lets the job do what it wants to do there; whether that is possible is checked too.
 fn admit(asked: &Asked, kind: TargetKind, facts: &PathFacts, option: &str, notes: &mut Notes) -> bool {
     check_possible(asked, kind, facts, notes);
@@ -153,7 +182,7 @@ fn admit(asked: &Asked, kind: TargetKind, facts: &PathFacts, option: &str, notes
     if let Some(refusal) = refused {
         notes.refuse(refusal.clone(), option);
         false
-    } else if kind == TargetKind::File && !facts.under_target_root {
+    } else if kind != TargetKind::Device && !facts.under_target_root {
         let sentence = format!("{} lies outside the target roots.", facts.canonical);
         let remedy = "Name a file under a target root, or start with --target-root for its directory.";
         notes.refuse(Refusal::guard("outside_roots", option, sentence, remedy), option);

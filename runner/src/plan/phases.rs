@@ -10,7 +10,9 @@ use crate::print::number::bytes;
 pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
     let any = |f: fn(&ResolvedJob) -> bool| jobs.iter().any(f);
     let makes_files = |job: &ResolvedJob| {
-        job.targets.iter().any(|target| target.kind == TargetKind::File && (!target.existed || target.layout_bytes > 0))
+        job.targets.iter().any(|target| {
+            matches!(target.kind, TargetKind::File | TargetKind::Loop) && (!target.existed || target.layout_bytes > 0)
+        })
     };
     let layout = layout_bytes(jobs);
     let ramp = jobs.iter().map(|job| job.startdelay_ms + job.ramp_ms).max().unwrap_or(0);

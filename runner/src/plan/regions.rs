@@ -82,7 +82,7 @@ impl<'a> Frame<'a> {
         let (whole, limit) = match place.kind {
             TargetKind::Device => (found, Some(found)),
             TargetKind::Null => (filesize.unwrap_or(NULL_BYTES), filesize),
-            TargetKind::File => (filesize.unwrap_or(found), filesize.filter(|_| !appends)),
+            TargetKind::File | TargetKind::Loop => (filesize.unwrap_or(found), filesize.filter(|_| !appends)),
         };
         let base = if appends { found } else { 0 };
         Self {

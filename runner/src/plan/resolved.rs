@@ -30,6 +30,8 @@ pub enum TargetKind {
     File,
     /// A block device.
     Device,
+    /// A file, through a loop device that the run makes for itself and takes away in the end.
+    Loop,
     /// Nothing (`ioengine=null`).
     Null,
 }
@@ -50,7 +52,8 @@ pub struct Target {
     pub layout_bytes: u64,
     /// Filesystem type, such as `ext4`; null for a device.
     pub filesystem: Option<String>,
-    /// Kernel name of the block device under it, such as `vda`; null where there is none.
+    /// Kernel name of the block device under it, such as `vda`; null where there is none. For a loop device of the run's own
+    /// that of the file's device until it is attached, then its own.
     pub device: Option<String>,
     /// Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
     pub alignment: u32,

@@ -125,7 +125,7 @@ fn resolved(
 fn mode(asked: &Asked, targets: &[Target]) -> Mode {
     match targets.first().map(|target| target.kind) {
         Some(TargetKind::Null) | None => Mode::Null,
-        Some(TargetKind::Device) => Mode::Raw,
+        Some(TargetKind::Device | TargetKind::Loop) => Mode::Raw,
         Some(TargetKind::File) if asked.direct => Mode::Direct,
         Some(TargetKind::File) => Mode::Buffered,
     }

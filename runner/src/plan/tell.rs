@@ -65,6 +65,7 @@ fn sizes(job: &ResolvedJob) -> String {
 fn place(job: &ResolvedJob) -> String {
     let Some(target) = job.targets.first() else { return "nothing".into() };
     match (target.kind, &target.filesystem, &target.device) {
+        (TargetKind::Loop, ..) => format!("a loop device of our own on {}", target.path),
         (TargetKind::Device, _, Some(device)) => format!("the device {device}"),
         (_, Some(filesystem), Some(device)) => format!("{filesystem} on {device}"),
         (_, Some(filesystem), None) => format!("{filesystem} (no block device)"),

@@ -1,6 +1,6 @@
 //! Jobs against a host from a table: what is refused, what comes out, what is to be minded.
 
-mod host;
+pub(crate) mod host;
 mod minded;
 mod refused;
 mod settled;

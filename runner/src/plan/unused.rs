@@ -2,7 +2,7 @@
 //! but never ignored silently.
 
 use super::notes::Notes;
-use super::resolved::{Mode, ResolvedJob};
+use super::resolved::{Mode, ResolvedJob, TargetKind};
 use crate::job::{CacheState, EngineName, FileState, Job};
 use crate::report::Severity;
 
@@ -18,7 +18,8 @@ pub(super) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
 fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)> {
     let rw = resolved.rw;
     let (random, writes, mixed) = (rw.is_random(), rw.writes(), resolved.rwmixread.is_some());
-    let (files, null) = (matches!(resolved.mode, Mode::Buffered | Mode::Direct), resolved.mode == Mode::Null);
+    let files = resolved.targets.iter().all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
+    let null = resolved.mode == Mode::Null;
     let on = |flag: Option<crate::job::Flag>| flag.is_some_and(|flag| flag.0);
     let ring = resolved.ioengine.has_ring();
     let sequential = "offsets are counted up, not drawn";
@@ -53,6 +54,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         ("file_state", resolved.file_state != FileState::AsIs, files, no_file),
         ("cache_state", resolved.cache_state != CacheState::AsIs, !null, nothing),
         ("unlink", resolved.unlink, files, no_file),
+        ("loop_device", on(job.loop_device), !null, nothing),
         ("filename", job.filename.is_some(), !null, nothing),
         ("directory", job.directory.is_some(), !null, nothing),
         ("pre_read", on(job.pre_read), !null, nothing),

@@ -14,6 +14,8 @@ pub trait HostView {
     fn available_memory(&self) -> u64;
     /// Why io_uring may not be used, and its remedy; `None` when it may.
     fn io_uring_refused(&self) -> Option<(String, String)>;
+    /// Why no loop device can be made, and its remedy; `None` when one can.
+    fn loop_refused(&self) -> Option<(String, String)>;
     /// Processors online.
     fn cpus(&self) -> Vec<u32>;
     /// The directory with the server's results, where it lies on a physical device that this one lies on too (kernel name).

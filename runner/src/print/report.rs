@@ -3,7 +3,7 @@
 use super::number::{bandwidth, bytes, count, duration, latency, rate};
 use super::style::{Style, Tone, WIDTH, wrap};
 use crate::event::Outcome;
-use crate::plan::{Mode, ResolvedJob};
+use crate::plan::{Mode, ResolvedJob, TargetKind};
 use crate::report::{DeviceReport, DirStats, EndedBy, Lat, Layer, Proof, Report, Severity, Verdict, VerdictClass};
 
 /// The percentiles that fit on one line.
@@ -30,6 +30,11 @@ impl Sheet {
             self.text += format!("{} {part}", self.style.paint(tone, &label)).trim_end();
             self.text.push('\n');
         }
+    }
+
+    /// Lines that were set before.
+    pub fn text(&mut self, lines: &str) {
+        self.text += lines;
     }
 
     /// An empty line.
@@ -97,6 +102,13 @@ pub fn workload(job: &ResolvedJob) -> String {
     let mode = match job.mode {
         Mode::Buffered => "buffered",
         Mode::Direct => "direct",
+        Mode::Raw if job.targets.iter().any(|target| target.kind == TargetKind::Loop) => {
+            if job.direct {
+                "raw (loop device of our own), direct"
+            } else {
+                "raw (loop device of our own), buffered"
+            }
+        }
         Mode::Raw if job.direct => "raw, direct",
         Mode::Raw => "raw, buffered",
         Mode::Null => "no I/O",

@@ -25,7 +25,7 @@ pub fn invalidate(opened: &Opened, range: Range<u64>) -> Result<(), Errno> {
     match opened.target.kind {
         TargetKind::Null => Ok(()),
         TargetKind::File => advise_range(opened, range, Advice::DontNeed),
-        TargetKind::Device => match flush_block_device(&opened.fd) {
+        TargetKind::Device | TargetKind::Loop => match flush_block_device(&opened.fd) {
             Err(Errno::ACCESS | Errno::PERM) => advise_range(opened, range, Advice::DontNeed),
             result => result,
         },

@@ -86,7 +86,7 @@ impl<'a> Piece<'a> {
 fn pieces(jobs: &[ResolvedJob]) -> Vec<Piece<'_>> {
     let mut pieces: BTreeMap<&str, Piece> = BTreeMap::new();
     for job in jobs.iter().filter(|job| !job.create_on_open) {
-        for target in job.targets.iter().filter(|target| target.kind == TargetKind::File) {
+        for target in job.targets.iter().filter(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop)) {
             let piece = Piece::new(job, target);
             match pieces.get_mut(target.path.as_str()) {
                 Some(known) => known.join(piece),

@@ -1,5 +1,5 @@
 //! Files that this run made, and their removal: never anything that was there before, never anything that took their
-//! place.
+//! place. A step of a study takes over what an earlier step made, which it knows by the study's mark in the name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,15 @@ impl Targets {
         for made in self.made.iter().chain(&self.ours).filter(|made| !made.unlink && made.is_there()) {
             // Without user attributes there are no marks: the file is then taken for somebody else's.
             let _ = mark::set(&made.path);
+        }
+    }
+
+    /// Takes over a file that an earlier step of the study made. A mark is 64 bits drawn for this one study, and `$study` is
+    /// the only way into a name: what carries it was not there before.
+    pub(super) fn adopt(&mut self, path: &Path, stat: Stat, unlink: bool) {
+        let is_marked = self.study.as_ref().is_some_and(|mark| path.to_string_lossy().contains(mark.as_str()));
+        if is_marked && unlink && self.made.iter().all(|made| made.path != path) {
+            self.made.push(Made::new(path, stat, unlink));
         }
     }
 

@@ -26,7 +26,7 @@ impl Targets {
     /// # Errors
     /// The guard's words, or `identity_changed`, `open_failed`, `direct_unsupported`, `too_many_files`.
     pub fn open(&mut self, job: &ResolvedJob) -> Result<Vec<Vec<Opened>>, Refusal> {
-        let guard = Guard::look(&self.roots);
+        let guard = self.guard();
         let clone = |clone: u32| {
             let own = job.targets.iter().filter(|target| target.clone.is_none_or(|number| number == clone));
             own.map(|target| self.open_one(&guard, job, target)).collect()
@@ -40,7 +40,11 @@ impl Targets {
                 open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| failed(&target.path, error))
             }
             TargetKind::File => self.open_file(guard, job, target),
-            TargetKind::Device => self.open_device(guard, job, target),
+            TargetKind::Device => self.open_device(guard, job, target, Path::new(&target.path)),
+            TargetKind::Loop => {
+                let node = self.loop_node(&target.path)?;
+                self.open_device(guard, job, target, &node)
+            }
         }?;
         Ok(Opened { fd, target: target.clone() })
     }
@@ -60,14 +64,15 @@ impl Targets {
         let stat = stat(&fd).map_err(|error| failed(&target.path, error))?;
         match place.stat {
             Some(before) if !before.is_same(&stat) => return Err(changed(&target.path, "was replaced by another file")),
-            Some(_) => {}
+            Some(_) => self.adopt(&place.path, stat, job.unlink),
             None => self.made.push(Made::new(&place.path, stat, job.unlink)),
         }
         Ok(fd)
     }
 
-    fn open_device(&mut self, guard: &Guard, job: &ResolvedJob, target: &Target) -> Result<OwnedFd, Refusal> {
-        let place = Place::find(Path::new(&target.path));
+    /// `node`: where the device is, which for a loop device of the run's own is not the path of the target.
+    fn open_device(&mut self, guard: &Guard, job: &ResolvedJob, target: &Target, node: &Path) -> Result<OwnedFd, Refusal> {
+        let place = Place::find(node);
         let Some(stat) = place.stat.filter(|_| place.kind == PathKind::Device) else {
             return Err(guard.admit(&place, purpose(job)).err().unwrap_or_else(|| changed(&target.path, "is no longer a device")));
         };

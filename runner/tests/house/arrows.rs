@@ -6,8 +6,22 @@ const RUNNER: &str = "runner/src";
 const SERVER: &str = "server/src";
 
 /// Rooms of the runner that only reckon.
-const PURE: &[&str] =
-    &["job", "units", "dialect", "plan", "pattern", "pace", "data", "histogram", "sample", "report", "verdict", "event", "refusal"];
+const PURE: &[&str] = &[
+    "job",
+    "units",
+    "dialect",
+    "study",
+    "plan",
+    "pattern",
+    "pace",
+    "data",
+    "histogram",
+    "sample",
+    "report",
+    "verdict",
+    "event",
+    "refusal",
+];
 
 /// What a pure room has no use for: the system, its clocks, its threads.
 const SYSTEM: &[&str] = &[

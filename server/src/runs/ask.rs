@@ -1,9 +1,11 @@
 //! Reads what is asked for, field by field: every bad field is told at once, and an unknown one meets the nearest known
 //! one. What stands inside the jobs is the runner's to judge (`plan`). Pure.
 
-use leadline_runner::refusal::Refusal;
+use leadline_runner::refusal::{Fields, Refusal};
+use leadline_runner::study::parse_study;
 use serde_json::{Map, Value};
 
+use super::studies::StudyRequest;
 use super::words::{RerunRequest, RunPatch, RunRequest};
 
 /// The longest name: it stands in one line of a list.
@@ -14,124 +16,56 @@ const MAX_NOTES: usize = 8 * 1024;
 const MAX_TAGS: usize = 32;
 /// The longest tag.
 const MAX_TAG: usize = 64;
-/// How alike a name must be to be offered as the one that was meant (Jaro-Winkler, 0 to 1).
-const ALIKE: f64 = 0.75;
 /// The one host there is.
 pub const LOCAL: &str = "local";
 
-/// A body that is being read: fields are taken out one by one, what is left at the end is unknown.
-struct Fields {
-    object: Map<String, Value>,
-    known: &'static [&'static str],
-    refusals: Vec<Refusal>,
+/// Takes the tags out.
+pub fn tags(fields: &mut Fields) -> Option<Vec<String>> {
+    let mut tags: Vec<String> = Vec::new();
+    for (index, item) in fields.list("tags", "[\"one\", \"two\"]")?.iter().enumerate() {
+        match item.as_str().map(str::trim) {
+            Some(tag) if !tag.is_empty() && tag.len() <= MAX_TAG && !tag.contains([',', '"']) => tags.push(tag.into()),
+            _ => {
+                let remedy = format!("Write a text of 1 to {MAX_TAG} bytes without commas and quotes.");
+                fields.refuse("bad_value", &format!("tags[{index}]"), format!("{item} is not a tag."), remedy);
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    tags.retain(|tag| seen.insert(tag.clone()));
+    if tags.len() > MAX_TAGS {
+        fields.refuse("too_long", "tags", format!("{} tags are too many.", tags.len()), format!("Use up to {MAX_TAGS}."));
+    }
+    Some(tags)
 }
 
-impl Fields {
-    fn of(body: Value, known: &'static [&'static str]) -> Self {
-        match body {
-            Value::Object(object) => Self { object, known, refusals: Vec::new() },
-            other => {
-                let refusal =
-                    Refusal::invalid("not_an_object", "", format!("The body is {}, not an object.", kind(&other)), "Write {...}.");
-                Self { object: Map::new(), known, refusals: vec![refusal] }
-            }
-        }
+/// Takes the host out.
+pub fn host(fields: &mut Fields) -> Option<String> {
+    let host = fields.text("host", MAX_NAME)?;
+    if host != LOCAL {
+        fields.refuse("unknown_host", "host", format!("There is no host `{host}`."), "Leave it out, or write \"local\".");
     }
-
-    fn refuse(&mut self, code: &str, field: &str, sentence: String, remedy: impl Into<String>) {
-        self.refusals.push(Refusal::invalid(code, field, sentence, remedy));
-    }
-
-    /// Takes a field out; null is as good as nothing.
-    fn take(&mut self, name: &str) -> Option<Value> {
-        self.object.shift_remove(name).filter(|value| !value.is_null())
-    }
-
-    fn text(&mut self, name: &str, longest: usize) -> Option<String> {
-        match self.take(name)? {
-            Value::String(text) if text.len() <= longest => Some(text),
-            Value::String(text) => {
-                self.refuse("too_long", name, format!("{name} has {} bytes.", text.len()), format!("Use up to {longest}."));
-                None
-            }
-            other => {
-                self.refuse("wrong_type", name, format!("{name} is {}, not a text.", kind(&other)), "Write it in double quotes.");
-                None
-            }
-        }
-    }
-
-    fn tags(&mut self) -> Option<Vec<String>> {
-        let value = self.take("tags")?;
-        let mut tags: Vec<String> = Vec::new();
-        let Some(items) = value.as_array() else {
-            self.refuse("wrong_type", "tags", format!("tags is {}, not a list.", kind(&value)), "Write [\"one\", \"two\"].");
-            return None;
-        };
-        for (index, item) in items.iter().enumerate() {
-            match item.as_str().map(str::trim) {
-                Some(tag) if !tag.is_empty() && tag.len() <= MAX_TAG && !tag.contains([',', '"']) => tags.push(tag.into()),
-                _ => {
-                    let remedy = format!("Write a text of 1 to {MAX_TAG} bytes without commas and quotes.");
-                    self.refuse("bad_value", &format!("tags[{index}]"), format!("{item} is not a tag."), remedy);
-                }
-            }
-        }
-        let mut seen = std::collections::BTreeSet::new();
-        tags.retain(|tag| seen.insert(tag.clone()));
-        if tags.len() > MAX_TAGS {
-            self.refuse("too_long", "tags", format!("{} tags are too many.", tags.len()), format!("Use up to {MAX_TAGS}."));
-        }
-        Some(tags)
-    }
-
-    fn host(&mut self) -> Option<String> {
-        let host = self.text("host", MAX_NAME)?;
-        if host != LOCAL {
-            self.refuse("unknown_host", "host", format!("There is no host `{host}`."), "Leave it out, or write \"local\".");
-        }
-        Some(host)
-    }
-
-    fn sample_ms(&mut self) -> Option<u32> {
-        let value = self.take("sample_ms")?;
-        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-        if number.is_none() {
-            self.refuse(
-                "wrong_type",
-                "sample_ms",
-                format!("{value} is not a sampling grid."),
-                "Write a whole number of milliseconds.",
-            );
-        }
-        number
-    }
-
-    fn end<T>(mut self, value: T) -> Result<T, Vec<Refusal>> {
-        for name in std::mem::take(&mut self.object).keys() {
-            self.refuse("unknown_field", name, format!("There is no field `{name}`."), nearest(name, self.known));
-        }
-        if self.refusals.is_empty() { Ok(value) } else { Err(self.refusals) }
-    }
+    Some(host)
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+fn sample_ms(fields: &mut Fields) -> Option<u32> {
+    let value = fields.take("sample_ms")?;
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    if number.is_none() {
+        let sentence = format!("{value} is not a sampling grid.");
+        fields.refuse("wrong_type", "sample_ms", sentence, "Write a whole number of milliseconds.");
     }
+    number
 }
 
-fn nearest(name: &str, known: &[&str]) -> String {
-    let likeness = |known: &str| strsim::jaro_winkler(name, known);
-    match known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|known| likeness(known) >= ALIKE) {
-        Some(known) => format!("Did you mean `{known}`?"),
-        None => format!("Use {}.", known.join(", ")),
+fn jobs(fields: &mut Fields) -> Vec<Value> {
+    const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
+    match fields.list("jobs", EXAMPLE) {
+        Some(jobs) => return jobs,
+        None if !fields.is_refused() => fields.refuse("missing", "jobs", "There are no jobs.", format!("Write {EXAMPLE}.")),
+        None => {}
     }
+    Vec::new()
 }
 
 /// Reads a run: `{"jobs": [...], ...}`.
@@ -139,43 +73,38 @@ fn nearest(name: &str, known: &[&str]) -> String {
 /// # Errors
 /// Every bad field, less those inside the jobs.
 pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
-    let mut fields = Fields::of(body, &["jobs", "sample_ms", "host", "name", "tags", "notes", "confirm"]);
-    if fields.object.shift_remove("job_text").is_some() {
-        fields.refuse(
-            "not_built",
-            "job_text",
-            "Job files and commands are not read yet.".into(),
-            "Write the same options as `jobs`.",
-        );
+    let mut fields = Fields::of(body, "", &["jobs", "sample_ms", "host", "name", "tags", "notes", "confirm"]);
+    if fields.remove("job_text") {
+        fields.refuse("not_built", "job_text", "Job files and commands are not read yet.", "Write the same options as `jobs`.");
     }
-    let jobs = match fields.take("jobs") {
-        Some(Value::Array(jobs)) => jobs,
-        Some(other) => {
-            fields.refuse(
-                "wrong_type",
-                "jobs",
-                format!("jobs is {}, not a list.", kind(&other)),
-                "Write \"jobs\":[{\"rw\":\"randread\", ...}].",
-            );
-            Vec::new()
-        }
-        None => {
-            if fields.refusals.is_empty() {
-                fields.refuse("missing", "jobs", "There are no jobs.".into(), "Write \"jobs\":[{\"rw\":\"randread\", ...}].");
-            }
-            Vec::new()
-        }
-    };
     let request = RunRequest {
-        jobs,
-        sample_ms: fields.sample_ms(),
-        host: fields.host(),
+        jobs: jobs(&mut fields),
+        sample_ms: sample_ms(&mut fields),
+        host: host(&mut fields),
         name: fields.text("name", MAX_NAME),
-        tags: fields.tags(),
+        tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
         confirm: fields.text("confirm", MAX_NAME),
     };
     fields.end(request)
+}
+
+/// Reads a study: what stands in it is the runner's to read, what stands around it is read here. The document without
+/// that, for the runner.
+///
+/// # Errors
+/// Every bad field, less those that only the host can tell.
+pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Refusal>> {
+    let (mut around, mut document) = (Map::new(), body);
+    for name in ["host", "tags", "confirm"] {
+        around.extend(document.as_object_mut().and_then(|fields| fields.shift_remove_entry(name)));
+    }
+    let mut fields = Fields::of(Value::Object(around), "", &[]);
+    let (host, tags, confirm) = (host(&mut fields), tags(&mut fields), fields.text("confirm", MAX_NAME));
+    match (parse_study(document.clone()), fields.end(())) {
+        (Ok(_), Ok(())) => Ok(StudyRequest { document, host, tags, confirm }),
+        (study, around) => Err(study.err().into_iter().chain(around.err()).flatten().collect()),
+    }
 }
 
 /// Reads what a rerun changes.
@@ -183,17 +112,13 @@ pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
 /// # Errors
 /// Every bad field.
 pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Refusal>> {
-    let mut fields = Fields::of(body, &["name", "tags", "patch", "confirm"]);
-    let patch = match fields.take("patch") {
-        None => None,
-        Some(Value::Object(patch)) => Some(patch),
-        Some(other) => {
-            fields.refuse("wrong_type", "patch", format!("patch is {}, not an object.", kind(&other)), "Write {\"direct\": 1}.");
-            None
-        }
+    let mut fields = Fields::of(body, "", &["name", "tags", "patch", "confirm"]);
+    let request = RerunRequest {
+        patch: fields.object("patch", "{\"direct\": 1}"),
+        name: fields.text("name", MAX_NAME),
+        tags: tags(&mut fields),
+        confirm: fields.text("confirm", MAX_NAME),
     };
-    let request =
-        RerunRequest { name: fields.text("name", MAX_NAME), tags: fields.tags(), patch, confirm: fields.text("confirm", MAX_NAME) };
     fields.end(request)
 }
 
@@ -202,8 +127,8 @@ pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Refusal>> {
 /// # Errors
 /// Every bad field.
 pub fn run_patch(body: Value) -> Result<RunPatch, Vec<Refusal>> {
-    let mut fields = Fields::of(body, &["name", "tags", "notes"]);
-    let patch = RunPatch { name: fields.text("name", MAX_NAME), tags: fields.tags(), notes: fields.text("notes", MAX_NOTES) };
+    let mut fields = Fields::of(body, "", &["name", "tags", "notes"]);
+    let patch = RunPatch { name: fields.text("name", MAX_NAME), tags: tags(&mut fields), notes: fields.text("notes", MAX_NOTES) };
     fields.end(patch)
 }
 

@@ -64,10 +64,16 @@ async fn conduct_to_end(runs: &Runs, number: u64, live: Arc<Live>, leftover: &mu
     let stop = live.stop_asked();
     let mut journal = Journal::resume(number, RunStatus::Queued, runs.0.store.clone(), live).await?;
     let run = runs.0.store.run(number).await?.ok_or_else(|| anyhow::anyhow!("run #{number} is gone"))?;
+    if let Some(reason) = runs.study_over(&run.summary).await? {
+        return journal.move_to(RunStatus::Cancelled, Some(reason)).await.map(drop);
+    }
     journal.move_to(RunStatus::Preparing, None).await?;
     runs.announce_run(number).await;
     runs.announce_queue();
-    let asked = json!({"jobs": run.asked.jobs, "sample_ms": run.asked.sample_ms});
+    let mut asked = json!({"jobs": run.asked.jobs, "sample_ms": run.asked.sample_ms});
+    if let Some(mark) = runs.study_mark(&run.summary).await? {
+        asked["study"] = mark.into();
+    }
     let mut conducted = Conducted { runs, number, journal, stop, report: None, failure: None, bad_line: None };
     let (exit, last_words) = conducted.run_it(&asked, leftover).await?;
     conducted.finish(exit, last_words.as_deref()).await

@@ -49,6 +49,8 @@ pub enum Key {
     Device,
     /// Host.
     Host,
+    /// The study that it is a step of.
+    Study,
 }
 
 /// One condition.
@@ -220,6 +222,7 @@ fn keyed(key: &str, value: &str) -> Option<Term> {
         ),
         "device" => Term::Is(Key::Device, values()),
         "host" => Term::Is(Key::Host, values()),
+        "study" => Term::Is(Key::Study, values()),
         "tag" => Term::Tag(values()),
         "name" => Term::Name(value.to_lowercase()),
         _ => return None,

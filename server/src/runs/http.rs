@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leadline_runner::event::Event;
 use leadline_runner::plan::Plan;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::series::{DEFAULT_POINTS, MAX_POINTS};
@@ -174,16 +175,20 @@ fn no_socket(rejection: &WebSocketUpgradeRejection) -> ApiError {
 }
 
 fn created(submitted: Submitted) -> Response {
-    let location = format!("{API}/runs/{}", submitted.run.summary.number);
-    let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static(API));
-    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(submitted.run)).into_response();
-    if submitted.replayed {
+    created_at(&format!("/runs/{}", submitted.run.summary.number), submitted.run, submitted.replayed)
+}
+
+/// 201 with where it is; `replayed`: the same request had made it before.
+pub(super) fn created_at<T: Serialize>(path: &str, made: T, replayed: bool) -> Response {
+    let location = HeaderValue::try_from(format!("{API}{path}")).unwrap_or(HeaderValue::from_static(API));
+    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(made)).into_response();
+    if replayed {
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
     response
 }
 
-fn idempotency_key(headers: &HeaderMap, call: &str, body: &[u8]) -> Result<Option<IdempotencyKey>, ApiError> {
+pub(super) fn idempotency_key(headers: &HeaderMap, call: &str, body: &[u8]) -> Result<Option<IdempotencyKey>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     match value.to_str() {
         Ok(key) if !key.is_empty() && key.len() <= MAX_KEY => {

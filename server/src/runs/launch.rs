@@ -10,6 +10,7 @@ use std::time::Duration;
 use leadline_runner::event::{Event, EventBody};
 use leadline_runner::host::{DeviceList, Doctor, HostFacts};
 use leadline_runner::plan::Plan;
+use leadline_runner::study::StudyPlan;
 use rustix::process::{Pid, Signal};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -63,6 +64,14 @@ impl Runner {
     /// No plan came back.
     pub async fn plan(&self, run: &Value) -> Result<Plan, RunnerError> {
         self.answer(self.command("plan").arg("-").arg("--json").args(self.roots()), Some(run)).await
+    }
+
+    /// What a study would do; with refusals, too.
+    ///
+    /// # Errors
+    /// No plan came back.
+    pub async fn plan_study(&self, document: &Value) -> Result<StudyPlan, RunnerError> {
+        self.answer(self.command("plan").arg("-").arg("--json").args(self.roots()), Some(document)).await
     }
 
     /// The block devices of the host.

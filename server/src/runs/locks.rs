@@ -26,6 +26,11 @@ pub fn locks_of(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     locks
 }
 
+/// What all runs of a study hold: they follow each other in their order, and nobody comes between.
+pub fn of_study(number: u64) -> String {
+    format!("study #{number}")
+}
+
 fn targets(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Target> {
     jobs.iter().flat_map(|job| &job.targets)
 }

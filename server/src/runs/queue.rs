@@ -73,6 +73,7 @@ impl Queue {
         let blocker =
             others.filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?))).max_by_key(|(other, _)| *other);
         match blocker {
+            Some((other, shared)) if shared.starts_with("study ") => Some(format!("runs after #{other} in {shared}")),
             Some((other, shared)) => Some(format!("runs after #{other} on {shared}")),
             None if self.running.len() >= self.max_running => {
                 Some(format!("{} runs run, and no more may side by side", self.running.len()))

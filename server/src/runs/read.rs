@@ -108,7 +108,7 @@ impl Runs {
         (running as u64, queued as u64)
     }
 
-    fn placed(&self, mut run: RunSummary) -> RunSummary {
+    pub(super) fn placed(&self, mut run: RunSummary) -> RunSummary {
         run.queue = self.board().queue.place(run.number);
         run
     }

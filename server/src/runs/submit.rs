@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use leadline_runner::host::DeviceList;
-use leadline_runner::plan::Plan;
+use leadline_runner::plan::{Plan, ResolvedJob};
 use serde_json::{Value, json};
 
 use super::live::Live;
 use super::locks::{locks_of, touches_devices};
+use super::queue::Locks;
 use super::words::{RerunRequest, Run, RunRequest};
 use super::{MAX_QUEUED, Phase, Runs, ask, journal};
 use crate::error::ApiError;
@@ -40,7 +41,7 @@ impl Runs {
         {
             return Ok(submitted);
         }
-        self.refuse_when_closed()?;
+        self.refuse_when_closed(1)?;
         let plan = self.plan(&request).await?;
         if !plan.refusals.is_empty() {
             return Err(ApiError::Refused(plan.refusals));
@@ -75,7 +76,7 @@ impl Runs {
     }
 
     async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, ApiError> {
-        let devices = if touches_devices(&plan.jobs) { self.0.runner.devices().await? } else { DeviceList::default() };
+        let devices = self.devices_under(&plan.jobs).await?;
         Ok(NewRun {
             name: request.name.or_else(|| plan.jobs.first().map(|job| job.name.clone())).unwrap_or_default(),
             host: request.host.unwrap_or_else(|| ask::LOCAL.into()),
@@ -88,18 +89,19 @@ impl Runs {
         })
     }
 
+    /// The devices of the host, where a job touches any.
+    pub(super) async fn devices_under(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, ApiError> {
+        if touches_devices(jobs) { Ok(self.0.runner.devices().await?) } else { Ok(DeviceList::default()) }
+    }
+
     async fn admit(&self, new: &NewRun, key: Option<&IdempotencyKey>) -> Result<Submitted, ApiError> {
         let admission = self.0.admission.lock().await;
-        self.refuse_when_closed()?;
+        self.refuse_when_closed(1)?;
         let (claim, number) = self.0.store.insert_run(new, key, crate::now_ms(), &journal::first_entry()?).await?;
         if let Some(submitted) = self.replay(claim).await? {
             return Ok(submitted);
         }
-        {
-            let mut board = self.board();
-            board.lives.insert(number, Arc::new(Live::new(1)));
-            board.queue.push(number, new.locks.clone());
-        }
+        self.enqueue(number, new.locks.clone());
         drop(admission);
         self.announce_run(number).await;
         self.announce_queue();
@@ -109,12 +111,20 @@ impl Runs {
         Ok(Submitted { run, replayed: false })
     }
 
-    fn refuse_when_closed(&self) -> Result<(), ApiError> {
+    /// A run that was kept just now waits; its first event is in the store.
+    pub(super) fn enqueue(&self, number: u64, locks: Locks) {
+        let mut board = self.board();
+        board.lives.insert(number, Arc::new(Live::new(1)));
+        board.queue.push(number, locks);
+    }
+
+    /// Whether so many more runs may be taken in.
+    pub(super) fn refuse_when_closed(&self, runs: usize) -> Result<(), ApiError> {
         if *self.0.phase.borrow() != Phase::Open {
             return Err(ApiError::Stopping);
         }
         match self.board().queue.counts().1 {
-            waiting if waiting >= MAX_QUEUED => Err(ApiError::QueueFull(waiting)),
+            waiting if waiting + runs > MAX_QUEUED => Err(ApiError::QueueFull(waiting)),
             _ => Ok(()),
         }
     }
@@ -124,12 +134,7 @@ impl Runs {
         match claim {
             Claim::New => Ok(None),
             Claim::Replayed(number) => Ok(Some(Submitted { run: self.get(number).await?, replayed: true })),
-            Claim::Reused => Err(ApiError::invalid(
-                "idempotency_key_reused",
-                "Idempotency-Key",
-                "This key came with another request before.",
-                "Use a new key for a new request.",
-            )),
+            Claim::Reused => Err(ApiError::key_reused()),
         }
     }
 }

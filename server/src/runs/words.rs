@@ -4,11 +4,14 @@
 use leadline_runner::event::{Failure, RunStatus};
 use leadline_runner::host::HostFacts;
 use leadline_runner::job::Job;
-use leadline_runner::plan::{Mode, ResolvedJob};
+use leadline_runner::plan::ResolvedJob;
 use leadline_runner::report::{Finding, Report, VerdictClass, Verdicts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
+
+use super::studies::words::StudySummary;
+use super::summary::Workload;
 
 /// What is asked of `POST /plan` and `POST /runs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
@@ -85,24 +88,9 @@ pub struct RunSummary {
     pub started_at_ms: Option<u64>,
     /// When it came to its end, in milliseconds since 1970 UTC.
     pub finished_at_ms: Option<u64>,
-    /// How many jobs it has.
-    pub jobs: u32,
-    /// The plain name of the path to the device.
-    pub mode: Option<Mode>,
-    /// First target, and how many there are besides, such as `/data/t1 +2`.
-    pub target: String,
-    /// Kernel name of the block device under the first target.
-    pub device: Option<String>,
-    /// Pattern, such as `randread`.
-    pub rw: String,
-    /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
-    pub bs: String,
-    /// I/Os that each clone keeps in flight.
-    pub iodepth: u32,
-    /// Clones.
-    pub numjobs: u32,
-    /// Past the page cache.
-    pub direct: bool,
+    /// What it does.
+    #[serde(flatten)]
+    pub workload: Workload,
     /// I/Os a second of the measured window, all directions.
     pub iops: Option<f64>,
     /// Bytes a second of the measured window, all directions.
@@ -117,6 +105,10 @@ pub struct RunSummary {
     pub verdict: Option<VerdictClass>,
     /// Why it failed, was cancelled or interrupted.
     pub reason: Option<String>,
+    /// The study that it is a step of; null for a run of its own.
+    pub study: Option<u64>,
+    /// Its place in the study, from 1; null for a run of its own.
+    pub step: Option<u32>,
     /// Where it stands in the queue; null when it does not wait.
     pub queue: Option<QueuePlace>,
 }
@@ -208,7 +200,7 @@ pub enum SortOrder {
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
     /// Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-    /// name, device. `-word` leaves out.
+    /// name, device, study. `-word` leaves out.
     pub q: Option<String>,
     /// Only this status; several are separated by commas.
     pub status: Option<String>,
@@ -234,6 +226,11 @@ pub enum RunsEvent {
     Run {
         /// As it is now.
         run: Box<RunSummary>,
+    },
+    /// A study is new, or one of its runs moved.
+    Study {
+        /// As it is now.
+        study: Box<StudySummary>,
     },
     /// A run was deleted.
     Deleted {

@@ -68,14 +68,14 @@ pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &Idempot
 pub(super) async fn remember(
     transaction: &mut Transaction<'_, Sqlite>,
     key: &IdempotencyKey,
-    run: i64,
-    now_ms: i64,
+    run: u64,
+    now_ms: u64,
 ) -> sqlx::Result<()> {
     sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, created_at_ms) VALUES (?, ?, ?, ?)")
         .bind(&key.key)
         .bind(&key.request_sha256[..])
-        .bind(run)
-        .bind(now_ms)
+        .bind(run.cast_signed())
+        .bind(now_ms.cast_signed())
         .execute(&mut **transaction)
         .await?;
     Ok(())

@@ -101,6 +101,7 @@ fn column(key: Key) -> &'static str {
         Key::Verdict => "verdict",
         Key::Device => "device",
         Key::Host => "host",
+        Key::Study => "CAST(study AS TEXT)",
     }
 }
 

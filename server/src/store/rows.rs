@@ -6,11 +6,12 @@ use serde::de::DeserializeOwned;
 use sqlx::FromRow;
 
 use super::from_word;
+use crate::runs::summary::Workload;
 use crate::runs::words::{Run, RunAsked, RunSummary};
 
 /// The columns of `RunRow`, in one place for all queries.
 pub(super) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
-    device, iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, verdict, name, target, tags, notes, reason";
+    device, iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, verdict, name, target, tags, notes, reason, study, step";
 
 /// A row of `runs`.
 #[derive(FromRow)]
@@ -40,6 +41,8 @@ pub(super) struct RunRow {
     tags: String,
     notes: String,
     reason: Option<String>,
+    study: Option<i64>,
+    step: Option<i64>,
 }
 
 impl RunRow {
@@ -55,15 +58,17 @@ impl RunRow {
             created_at_ms: self.created_at_ms.cast_unsigned(),
             started_at_ms: self.started_at_ms.map(i64::cast_unsigned),
             finished_at_ms: self.finished_at_ms.map(i64::cast_unsigned),
-            jobs: u32::try_from(self.jobs)?,
-            mode: self.mode.as_deref().map(from_word::<Mode>).transpose()?,
-            target: self.target,
-            device: self.device,
-            rw: self.rw,
-            bs: self.bs,
-            iodepth: u32::try_from(self.iodepth)?,
-            numjobs: u32::try_from(self.numjobs)?,
-            direct: self.direct,
+            workload: Workload {
+                jobs: u32::try_from(self.jobs)?,
+                mode: self.mode.as_deref().map(from_word::<Mode>).transpose()?,
+                target: self.target,
+                device: self.device,
+                rw: self.rw,
+                bs: self.bs,
+                iodepth: u32::try_from(self.iodepth)?,
+                numjobs: u32::try_from(self.numjobs)?,
+                direct: self.direct,
+            },
             iops: self.iops,
             bytes_per_second: self.bytes_per_second,
             lat_p50_ns: self.lat_p50_ns.map(i64::cast_unsigned),
@@ -71,6 +76,8 @@ impl RunRow {
             lat_max_ns: self.lat_max_ns.map(i64::cast_unsigned),
             verdict: self.verdict.as_deref().map(from_word::<VerdictClass>).transpose()?,
             reason: self.reason,
+            study: self.study.map(i64::cast_unsigned),
+            step: self.step.map(u32::try_from).transpose()?,
             queue: None,
         })
     }

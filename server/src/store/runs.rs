@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use leadline_runner::event::{Failure, RunStatus};
 use leadline_runner::host::HostFacts;
 use leadline_runner::plan::ResolvedJob;
-use leadline_runner::report::{Finding, Report, Verdicts};
+use leadline_runner::report::{Figures, Finding, Report, Verdicts};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Sqlite, Transaction};
 
 use super::keys::{Claim, IdempotencyKey, claim, remember};
 use super::rows::{DetailRow, RunRow, SUMMARY};
-use super::{Durability, Entry, Store, events, json, word};
-use crate::runs::summary::{Figures, Workload};
+use super::{Durability, Entry, Store, events, json, studies, word};
+use crate::runs::summary::Workload;
 use crate::runs::words::{Run, RunPatch, RunSummary};
 
 /// A run that is to be queued.
@@ -91,15 +91,13 @@ impl Store {
                 known => return Ok((known, 0)),
             }
         }
-        let number = insert_summary(&mut transaction, new, created_at_ms.cast_signed()).await?;
-        insert_details(&mut transaction, new, number).await?;
-        events::insert(&mut transaction, number.cast_unsigned(), std::slice::from_ref(first_event)).await?;
+        let number = insert(&mut transaction, new, None, created_at_ms, first_event).await?;
         if let Some(key) = key {
-            remember(&mut transaction, key, number, created_at_ms.cast_signed()).await?;
+            remember(&mut transaction, key, number, created_at_ms).await?;
         }
         transaction.commit().await?;
         writer.done();
-        Ok((Claim::New, number.cast_unsigned()))
+        Ok((Claim::New, number))
     }
 
     /// Moves a run on: its change and its events are on the disk together, or not at all. `false`: it did not stand at
@@ -140,7 +138,7 @@ impl Store {
             .bind(name)
             .bind(notes)
             .bind(json(tags)?)
-            .bind(search_text(name, &now.target, tags, notes))
+            .bind(search_text(name, &now.workload.target, tags, notes))
             .bind(run.cast_signed())
             .execute(&mut *transaction)
             .await?;
@@ -160,6 +158,7 @@ impl Store {
             .bind(run.cast_signed())
             .execute(&mut *transaction)
             .await?;
+        studies::delete_empty(&mut transaction).await?;
         transaction.commit().await?;
         writer.done();
         sqlx::query("PRAGMA incremental_vacuum").execute(&mut writer.connection).await?;
@@ -233,11 +232,31 @@ fn search_text(name: &str, target: &str, tags: &[String], notes: &str) -> String
     format!("{name}\n{target}\n{}\n{notes}", tags.join("\n")).to_lowercase()
 }
 
-async fn insert_summary(transaction: &mut Transaction<'_, Sqlite>, new: &NewRun, created_at_ms: i64) -> anyhow::Result<i64> {
+/// A run with its first event; its number. `place`: its study, and its step in that.
+pub(super) async fn insert(
+    transaction: &mut Transaction<'_, Sqlite>,
+    new: &NewRun,
+    place: Option<(u64, u32)>,
+    created_at_ms: u64,
+    first_event: &Entry,
+) -> anyhow::Result<u64> {
+    let number = insert_summary(transaction, new, place, created_at_ms.cast_signed()).await?;
+    insert_details(transaction, new, number).await?;
+    events::insert(transaction, number.cast_unsigned(), std::slice::from_ref(first_event)).await?;
+    Ok(number.cast_unsigned())
+}
+
+async fn insert_summary(
+    transaction: &mut Transaction<'_, Sqlite>,
+    new: &NewRun,
+    place: Option<(u64, u32)>,
+    created_at_ms: i64,
+) -> anyhow::Result<i64> {
     let work = Workload::of(&new.resolved);
     let row = sqlx::query(
-        "INSERT INTO runs (status, created_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, device, name, target, tags, notes, search)
-         VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO runs (status, created_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, device, name, target, tags, notes, search,
+             study, step)
+         VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(created_at_ms)
     .bind(&new.host)
@@ -254,6 +273,8 @@ async fn insert_summary(transaction: &mut Transaction<'_, Sqlite>, new: &NewRun,
     .bind(json(&new.tags)?)
     .bind(&new.notes)
     .bind(search_text(&new.name, &work.target, &new.tags, &new.notes))
+    .bind(place.map(|(study, _)| study.cast_signed()))
+    .bind(place.map(|(_, step)| step))
     .execute(&mut **transaction)
     .await?;
     Ok(row.last_insert_rowid())

@@ -12,3 +12,4 @@ mod real;
 mod runs;
 mod start;
 mod streams;
+mod studies;

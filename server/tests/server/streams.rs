@@ -13,9 +13,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::program::{PATIENCE, Program, job};
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-async fn open(server: &Program, path: &str) -> Socket {
+pub async fn open(server: &Program, path: &str) -> Socket {
     let mut request = format!("ws://{}/api/v1{path}", server.address).into_client_request().unwrap();
     request.headers_mut().insert("authorization", format!("Bearer {}", server.token).parse().unwrap());
     connect_async(request).await.unwrap().0

@@ -113,6 +113,10 @@ export const followFeed = () => onFeed(followFrame);
 
 function followFrame(frame: RunsEvent) {
   if (frame.type === 'queue') return;
+  if (frame.type === 'study') {
+    void queryClient.invalidateQueries({ queryKey: ['studies'] });
+    return;
+  }
   if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
   else {
     const { run } = frame;

@@ -3,11 +3,11 @@
 use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
 use crate::refusal::Refusal;
 
-pub(super) const MIB: u64 = 1 << 20;
-pub(super) const GIB: u64 = 1 << 30;
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const GIB: u64 = 1 << 30;
 
 /// What differs between the hosts of the tests.
-pub(super) struct TableHost {
+pub(crate) struct TableHost {
     pub memory: u64,
     pub free: u64,
     pub is_root: bool,
@@ -65,6 +65,10 @@ impl HostView for TableHost {
 
     fn io_uring_refused(&self) -> Option<(String, String)> {
         (!self.io_uring).then(|| ("kernel.io_uring_disabled is 2.".into(), "Run sysctl kernel.io_uring_disabled=0.".into()))
+    }
+
+    fn loop_refused(&self) -> Option<(String, String)> {
+        (!self.is_root).then(|| ("Loop devices need root.".into(), "Run as root.".into()))
     }
 
     fn cpus(&self) -> Vec<u32> {

@@ -38,6 +38,24 @@ fn polling_needs_something_to_poll() {
 }
 
 #[test]
+fn a_loop_device_of_our_own_needs_a_whole_file_and_root() {
+    let at = |changes: Value| {
+        let mut job = json!({"filename": "new", "size": "1m", "rw": "randwrite", "direct": 1, "loop_device": 1});
+        changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    check(at(json!({"filename": "/dev/loop0"})), "loop_needs_file", "loop_device", "device already");
+    check(at(json!({"file_append": 1})), "loop_too_short", "loop_device", "file_append");
+    check(at(json!({"fallocate": "none"})), "loop_too_short", "loop_device", "fallocate");
+    check(at(json!({"filename": "/etc/new"})), "outside_roots", "filename", "target root");
+    let user = TableHost { is_root: false, ..TableHost::default() };
+    check_on(&user, at(json!({})), &[("loop_refused", "jobs[0].loop_device", "root")]);
+    // The device takes direct I/O, whatever the filesystem of its file does, and trims.
+    assert!(plan(at(json!({"filename": "/shm/file"}))).refusals.is_empty());
+    assert!(plan(at(json!({"rw": "trim"}))).refusals.is_empty());
+}
+
+#[test]
 fn places_that_are_no_targets() {
     let at = |filename: &str, rw: &str| json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0});
     check(at("/dev/vdz", "read"), "missing_device", "filename", "none is ever created");

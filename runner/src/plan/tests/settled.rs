@@ -6,7 +6,7 @@ use super::host::{GIB, MIB, TableHost};
 use super::{plan, plan_on};
 use crate::event::Phase;
 use crate::job::{EngineName, Fadvise, Fallocate, OPTIONS, RateProcess, RwKind};
-use crate::plan::{Mode, Plan, ResolvedJob, Target};
+use crate::plan::{Mode, Plan, ResolvedJob, Target, TargetKind};
 
 fn accepted(job: Value) -> Plan {
     let plan = plan(job.clone());
@@ -75,6 +75,8 @@ fn modes_follow_from_target_and_direct() {
     {
         assert_eq!(settled(json!({"filename": filename, "direct": direct})).mode, mode);
     }
+    let own = settled(json!({"filename": "new", "size": "1m", "direct": 1, "loop": 1}));
+    assert_eq!((own.mode, own.targets[0].kind, own.targets[0].layout_bytes), (Mode::Raw, TargetKind::Loop, MIB));
     let null = settled(json!({"ioengine": "null", "rw": "randrw", "iodepth": 8}));
     assert_eq!((null.mode, null.size, null.targets[0].device.clone(), null.invalidate), (Mode::Null, GIB, None, false));
 }
@@ -310,6 +312,10 @@ fn one_sentence_tells_what_the_number_means() {
     assert!(
         tell(json!({"filename": "/dev/vdb", "direct": 1, "numjobs": 2}))
             .contains("the device vdb itself does sequential reads of 4 KiB at depth 1 from 2 clones")
+    );
+    assert!(
+        tell(json!({"filename": "new", "size": "1m", "direct": 1, "loop_device": 1}))
+            .contains("a loop device of our own on /data/new")
     );
     assert!(tell(json!({"ioengine": "null"})).contains("ceiling"));
 }

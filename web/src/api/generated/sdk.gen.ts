@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateRunData, CreateRunErrors, CreateRunResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, HealthzData, HealthzResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PlanRunData, PlanRunErrors, PlanRunResponses, RerunRunData, RerunRunErrors, RerunRunResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetStudyData, GetStudyErrors, GetStudyResponses, HealthzData, HealthzResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, RerunRunData, RerunRunErrors, RerunRunResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -34,6 +34,16 @@ export const compareRuns = <ThrowOnError extends boolean = false>(options: Optio
 export const streamRuns = <ThrowOnError extends boolean = false>(options?: Options<StreamRunsData, ThrowOnError>) => (options?.client ?? client).get<unknown, StreamRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/events',
+    ...options
+});
+
+/**
+ * The experiments that come with the server: studies that show how a number misleads, each with figures that others
+ * published. `study` is what `POST /studies` takes.
+ */
+export const listExperiments = <ThrowOnError extends boolean = false>(options?: Options<ListExperimentsData, ThrowOnError>) => (options?.client ?? client).get<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/experiments',
     ...options
 });
 
@@ -204,5 +214,58 @@ export const getSeries = <ThrowOnError extends boolean = false>(options: Options
 export const streamRun = <ThrowOnError extends boolean = false>(options: Options<StreamRunData, ThrowOnError>) => (options.client ?? client).get<StreamRunResponses, StreamRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/runs/{n}/stream',
+    ...options
+});
+
+/**
+ * Studies, newest first.
+ */
+export const listStudies = <ThrowOnError extends boolean = false>(options?: Options<ListStudiesData, ThrowOnError>) => (options?.client ?? client).get<ListStudiesResponses, ListStudiesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies',
+    ...options
+});
+
+/**
+ * Queues all runs of a study, or none of them. With `Idempotency-Key`, the same key and body give the same study again.
+ */
+export const createStudy = <ThrowOnError extends boolean = false>(options: Options<CreateStudyData, ThrowOnError>) => (options.client ?? client).post<CreateStudyResponses, CreateStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * What a study would do: every step's plan, on the host as the steps before will have left it. Nothing is touched.
+ */
+export const planStudy = <ThrowOnError extends boolean = false>(options: Options<PlanStudyData, ThrowOnError>) => (options.client ?? client).post<PlanStudyResponses, PlanStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/plan',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * One study with its steps and their runs.
+ */
+export const getStudy = <ThrowOnError extends boolean = false>(options: Options<GetStudyData, ThrowOnError>) => (options.client ?? client).get<GetStudyResponses, GetStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/{n}',
+    ...options
+});
+
+/**
+ * Cancels the steps of a study that wait or run. What was measured until then is kept.
+ */
+export const cancelStudy = <ThrowOnError extends boolean = false>(options: Options<CancelStudyData, ThrowOnError>) => (options.client ?? client).post<CancelStudyResponses, CancelStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/{n}/cancel',
     ...options
 });

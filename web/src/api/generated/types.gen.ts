@@ -55,11 +55,6 @@ export type Access = {
 };
 
 /**
- * What answered I/Os, as far as the samples tell.
- */
-export type Answered = 'device' | 'memory';
-
-/**
  * Which way a number is better.
  */
 export type Better = 'higher' | 'lower';
@@ -68,29 +63,6 @@ export type Better = 'higher' | 'lower';
  * buffer pages
  */
 export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
-
-/**
- * Where in a region the cached pages lie. The region is cut into equal cells; several regions are put end to end.
- */
-export type CacheMap = {
-    /**
-     * Bytes of one cell, whole pages; the last cell may be shorter.
-     */
-    cell_bytes: number;
-    /**
-     * Share of each cell in the page cache when the measured window began, in percent.
-     */
-    start?: Array<number> | null;
-    /**
-     * Share of each cell in the page cache when it ended, in percent.
-     */
-    end?: Array<number> | null;
-};
-
-/**
- * cache state
- */
-export type CacheState = 'as-is' | 'cold' | 'warm';
 
 /**
  * The answer to one question about the host.
@@ -516,24 +488,6 @@ export type DeviceReport = DeviceCounts & {
 };
 
 /**
- * Requests of one device.
- */
-export type DeviceRequests = {
-    /**
-     * Kernel name.
-     */
-    name: string;
-    /**
-     * Reads by size.
-     */
-    read: Array<RequestSize>;
-    /**
-     * Writes by size.
-     */
-    write: Array<RequestSize>;
-};
-
-/**
  * A setting or fact that is not alike in all runs.
  */
 export type Difference = {
@@ -581,46 +535,6 @@ export type DirStats = {
     lat_ns: Lat;
     intended_lat_ns?: Lat | null;
 };
-
-/**
- * Whether direct I/O can mean what it says on a target.
- */
-export type DirectFacts = {
-    /**
-     * Alignment of memory that direct I/O needs, in bytes (statx(2), STATX_DIOALIGN); null where direct I/O is not possible or
-     * the kernel does not tell.
-     */
-    memory_align?: number | null;
-    /**
-     * Alignment of offsets and lengths that direct I/O needs, in bytes; null likewise.
-     */
-    offset_align?: number | null;
-    /**
-     * Whether the loop device under it goes past the page cache of its backing file (`loop/dio`); null where no loop is.
-     */
-    loop_direct_io?: boolean | null;
-    /**
-     * Whether the file is mapped straight from memory (STATX_ATTR_DAX): no page cache, and no block layer either.
-     */
-    dax?: boolean | null;
-    /**
-     * Whether direct reads go past every page cache of this host; null where that is not known.
-     */
-    reads_past_cache?: boolean | null;
-    /**
-     * Whether direct writes go past every page cache of this host; null where that is not known.
-     */
-    writes_past_cache?: boolean | null;
-    /**
-     * Why not, or why it is not known; one sentence each.
-     */
-    reasons: Array<string>;
-};
-
-/**
- * The directions that can turn.
- */
-export type Direction = 'read' | 'write';
 
 /**
  * What this host can do.
@@ -711,56 +625,23 @@ export type EventBody = (StatusChange & {
 });
 
 /**
+ * An experiment that comes with the server.
+ */
+export type Experiment = {
+    /**
+     * Its stable name, such as `003-readahead`.
+     */
+    id: string;
+    /**
+     * The study as `POST /studies` takes it.
+     */
+    study: StudyDocument;
+};
+
+/**
  * What a run is exported as.
  */
 export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
-
-/**
- * Bytes of a region by what the filesystem says of its extents (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst).
- * All but `shared` add up to the region.
- */
-export type Extents = {
-    /**
-     * Extents, holes not counted.
-     */
-    count: number;
-    /**
-     * Data on the device, as it was written.
-     */
-    written: number;
-    /**
-     * Allocated and never written (FIEMAP_EXTENT_UNWRITTEN): reads are answered with zeros.
-     */
-    unwritten: number;
-    /**
-     * Not allocated: reads are answered with zeros.
-     */
-    hole: number;
-    /**
-     * In memory only, without a place on the device yet (FIEMAP_EXTENT_DELALLOC).
-     */
-    delayed: number;
-    /**
-     * Inside metadata, without a block of its own (FIEMAP_EXTENT_DATA_INLINE).
-     */
-    inline: number;
-    /**
-     * On the device in another form: compressed or encrypted (FIEMAP_EXTENT_ENCODED).
-     */
-    encoded: number;
-    /**
-     * Of all these, bytes that another file or snapshot has too: a write is made elsewhere (FIEMAP_EXTENT_SHARED).
-     */
-    shared: number;
-};
-
-/**
- * The extents of a region before and after the measurement.
- */
-export type ExtentsReport = {
-    before?: Extents | null;
-    after?: Extents | null;
-};
 
 /**
  * advice
@@ -785,11 +666,6 @@ export type Failure = {
  * allocation
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
-
-/**
- * file state
- */
-export type FileState = 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
 
 /**
  * One thing a reader of the report must know.
@@ -865,20 +741,6 @@ export type Flow = {
      * Latencies (`lat`, from just before submission until reaped, in ns) of these I/Os.
      */
     lat_ns: Array<Array<number>>;
-};
-
-/**
- * What was still in memory when the measured window ended, and how long it took to write.
- */
-export type FlushReport = {
-    /**
-     * Bytes of the targets' regions that were dirty or being written then (cachestat(2)); null where that cannot be told.
-     */
-    dirty_bytes?: number | null;
-    /**
-     * Milliseconds of the flush phase; null without `end_fsync`.
-     */
-    duration_ms?: number | null;
 };
 
 /**
@@ -1013,6 +875,10 @@ export type Job = {
      * Directory of generated files, named `job.clone.file`.
      */
     directory?: string | number | boolean;
+    /**
+     * Attach the file to a loop device of the run's own, and work on that: raw, without a disk to spare. Needs root.
+     */
+    loop_device?: string | number | boolean;
     /**
      * How many files each clone spreads its I/O over, in turn.
      */
@@ -1174,10 +1040,6 @@ export type Job = {
      */
     drop_caches?: string | number | boolean;
     /**
-     * The state of the cache to begin with: as-is, cold (written back and dropped) or warm (read in).
-     */
-    cache_state?: string | number | boolean;
-    /**
      * Every write waits for the device: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
     sync?: string | number | boolean;
@@ -1213,10 +1075,6 @@ export type Job = {
      * Remove afterwards the files that this run made.
      */
     unlink?: string | number | boolean;
-    /**
-     * The state of the file to begin with: as-is, fresh (not there), written, overwrite (written, then again) or append.
-     */
-    file_state?: string | number | boolean;
     /**
      * The most bytes per second; read,write,trim may differ.
      */
@@ -1261,18 +1119,6 @@ export type Job = {
      * Priority from -20 (most) to 19 (least).
      */
     nice?: string | number | boolean;
-    /**
-     * Read the kernel's counters beside the run; 0 only to measure what that costs.
-     */
-    probes?: string | number | boolean;
-    /**
-     * Count the sizes of requests at the device (block tracepoints). Needs root and costs processor time.
-     */
-    request_sizes?: string | number | boolean;
-    /**
-     * Take stacks of the runner in the measured window for a flame graph (perf). Costs processor time.
-     */
-    profile?: string | number | boolean;
 };
 
 /**
@@ -1459,11 +1305,11 @@ export type OptionDoc = {
      */
     name: string;
     /**
-     * Other names that fio knows for it.
+     * Other names that it is known by: fio's, where fio has several.
      */
     aliases: Array<string>;
     /**
-     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
+     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data or cpu.
      */
     group: string;
     /**
@@ -1837,26 +1683,35 @@ export type Problem = {
 };
 
 /**
- * Where the runner spent its processor time in the measured window, in user mode and in the kernel (`perf record`, event
- * cpu-clock).
+ * A table of figures that others got.
  */
-export type Profile = {
+export type Published = {
     /**
-     * Samples a second and thread that were asked for.
+     * Where they stand, and on what they were measured.
      */
-    frequency_hz: number;
+    source: string;
     /**
-     * Samples taken.
+     * The heads of the columns, with their units.
      */
-    samples: number;
+    columns: Array<string>;
     /**
-     * Stacks, one a line, each `outer;...;inner count` (the folded form that flame graphs are drawn from).
+     * The rows.
      */
-    folded: string;
+    rows: Array<PublishedRow>;
+};
+
+/**
+ * One row of published figures.
+ */
+export type PublishedRow = {
     /**
-     * Lines that were left out because there were too many; the rarest.
+     * The step that does the same here, from 1; null when none does.
      */
-    left_out: number;
+    step?: number | null;
+    /**
+     * One cell a column, as published.
+     */
+    cells: Array<string>;
 };
 
 /**
@@ -1953,19 +1808,6 @@ export type Report = {
     cpu?: CpuReport | null;
     memory?: MemoryReport | null;
     pressure?: Pressure | null;
-    storage?: StorageIo | null;
-    /**
-     * Each file or device that was worked on.
-     */
-    targets: Array<TargetReport>;
-    /**
-     * When a direction turned from the device to memory or back, in order; the first ones, where there are many.
-     */
-    turns: Array<Turn>;
-    writeback?: Writeback | null;
-    flush?: FlushReport | null;
-    requests?: Requests | null;
-    profile?: Profile | null;
     /**
      * I/Os that failed.
      */
@@ -1984,34 +1826,6 @@ export type Report = {
     absent: {
         [key: string]: string;
     };
-};
-
-/**
- * How often a size of request came.
- */
-export type RequestSize = {
-    /**
-     * Bytes of such a request.
-     */
-    bytes: number;
-    /**
-     * How many.
-     */
-    ios: number;
-};
-
-/**
- * Requests as the kernel handed them to the devices in the measured window (tracepoint block:block_rq_issue).
- */
-export type Requests = {
-    /**
-     * Each device under the targets that takes requests.
-     */
-    devices: Array<DeviceRequests>;
-    /**
-     * Events that were lost because the kernel wrote them faster than they were read; the shares still hold.
-     */
-    lost: number;
 };
 
 /**
@@ -2036,42 +1850,6 @@ export type RerunRequest = {
      * The serial number of the device to be overwritten, typed by its owner.
      */
     confirm?: string | null;
-};
-
-/**
- * How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
- * only mincore(2) can be asked, all but `cached` is null.
- */
-export type Residency = {
-    /**
-     * In the page cache.
-     */
-    cached: number;
-    /**
-     * Of those, not written to the device yet.
-     */
-    dirty?: number | null;
-    /**
-     * Of those, being written.
-     */
-    writeback?: number | null;
-    /**
-     * Once cached and driven out, as far as the kernel remembers.
-     */
-    evicted?: number | null;
-    /**
-     * Of those, driven out so lately that more memory would have kept them.
-     */
-    recently_evicted?: number | null;
-};
-
-/**
- * Bytes of a region in the page cache at three moments.
- */
-export type ResidencyReport = {
-    found?: Residency | null;
-    start?: Residency | null;
-    end?: Residency | null;
 };
 
 /**
@@ -2306,26 +2084,6 @@ export type ResolvedJob = {
      * Priority.
      */
     nice: number;
-    /**
-     * The state of the files to begin with, as asked; the options above say what it amounts to.
-     */
-    file_state: FileState;
-    /**
-     * The state of the page cache to begin with, as asked; likewise.
-     */
-    cache_state: CacheState;
-    /**
-     * Whether the kernel's counters are read beside the run.
-     */
-    probes: boolean;
-    /**
-     * Whether the sizes of requests at the device are counted.
-     */
-    request_sizes: boolean;
-    /**
-     * Whether stacks of the runner are taken.
-     */
-    profile: boolean;
 };
 
 /**
@@ -2463,7 +2221,7 @@ export type RunStatus = 'queued' | 'preparing' | 'measuring' | 'finishing' | 'do
 /**
  * One run in a list. The workload is that of its first job.
  */
-export type RunSummary = {
+export type RunSummary = Workload & {
     /**
      * Its number; never used twice.
      */
@@ -2501,39 +2259,6 @@ export type RunSummary = {
      */
     finished_at_ms?: number | null;
     /**
-     * How many jobs it has.
-     */
-    jobs: number;
-    mode?: Mode | null;
-    /**
-     * First target, and how many there are besides, such as `/data/t1 +2`.
-     */
-    target: string;
-    /**
-     * Kernel name of the block device under the first target.
-     */
-    device?: string | null;
-    /**
-     * Pattern, such as `randread`.
-     */
-    rw: string;
-    /**
-     * Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
-     */
-    bs: string;
-    /**
-     * I/Os that each clone keeps in flight.
-     */
-    iodepth: number;
-    /**
-     * Clones.
-     */
-    numjobs: number;
-    /**
-     * Past the page cache.
-     */
-    direct: boolean;
-    /**
      * I/Os a second of the measured window, all directions.
      */
     iops?: number | null;
@@ -2558,6 +2283,14 @@ export type RunSummary = {
      * Why it failed, was cancelled or interrupted.
      */
     reason?: string | null;
+    /**
+     * The study that it is a step of; null for a run of its own.
+     */
+    study?: number | null;
+    /**
+     * Its place in the study, from 1; null for a run of its own.
+     */
+    step?: number | null;
     queue?: QueuePlace | null;
 };
 
@@ -2570,6 +2303,12 @@ export type RunsEvent = {
      */
     run: RunSummary;
     type: 'run';
+} | {
+    /**
+     * As it is now.
+     */
+    study: StudySummary;
+    type: 'study';
 } | {
     /**
      * Its number.
@@ -2634,8 +2373,54 @@ export type Sample = {
     memory?: Memory | null;
     cpu?: CpuUse | null;
     pressure?: Pressure | null;
-    storage?: StorageIo | null;
-    residency?: Residency | null;
+};
+
+/**
+ * The bounds that a study's sizes keep within.
+ */
+export type ScaleDocument = {
+    /**
+     * The largest size of one job, such as `1g`.
+     */
+    most?: string | null;
+    /**
+     * The largest size of one job, in percent of the memory that is available.
+     */
+    memory_percent?: number | null;
+    /**
+     * The sizes of all files together, in percent of the free space.
+     */
+    free_percent?: number | null;
+    /**
+     * What the sizes were elsewhere, and why they are others here.
+     */
+    note?: string | null;
+};
+
+/**
+ * How the sizes of a study were fitted to the host.
+ */
+export type Scaled = {
+    /**
+     * What every size was divided by; 1 when they are as asked.
+     */
+    divided_by: number;
+    /**
+     * The largest size of one job as asked, in bytes; 0 when none is said.
+     */
+    asked_bytes: number;
+    /**
+     * The largest size of one job here, in bytes.
+     */
+    largest_bytes: number;
+    /**
+     * Both in words, with the reason.
+     */
+    sentence: string;
+    /**
+     * What the study itself says about its sizes.
+     */
+    note?: string | null;
 };
 
 /**
@@ -2737,22 +2522,262 @@ export type StatusChange = {
 };
 
 /**
- * What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
- * separates the traffic of the run from everybody else's.
+ * One step as asked.
  */
-export type StorageIo = {
+export type StepDocument = {
     /**
-     * Bytes that it had the kernel fetch from storage, readahead included.
+     * Its name; that of its first job when nothing is said.
      */
-    read_bytes: number;
+    name?: string | null;
     /**
-     * Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+     * What it is there for.
      */
-    write_bytes: number;
+    note?: string | null;
     /**
-     * Of those dirtied, bytes that will never be written since the file was cut or removed.
+     * The state wanted before it: options of file and cache, for every job that does not say them itself.
      */
-    cancelled_write_bytes: number;
+    state?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * One to 64 jobs that start together. `$study` in a file name stands for a mark of the study's own.
+     */
+    jobs: Array<Job>;
+    /**
+     * The sampling grid in milliseconds, from 10 to 10,000; 100 when nothing is said.
+     */
+    sample_ms?: number | null;
+};
+
+/**
+ * What one step would do, on the host as the steps before will have left it.
+ */
+export type StepPlan = {
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * What it is there for.
+     */
+    note?: string | null;
+    /**
+     * Its jobs as they will be asked: with the state wanted before, the sizes that fit, and file names of its own.
+     */
+    jobs: Array<Job>;
+    /**
+     * The plan of its run; its refusals stand with the study's.
+     */
+    plan: Plan;
+};
+
+/**
+ * One study with everything that is known about it, less the reports of its runs.
+ */
+export type Study = StudySummary & {
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
+    /**
+     * How its sizes were fitted to the host.
+     */
+    scaled: Scaled;
+    /**
+     * Whether a step that fails leaves the others be.
+     */
+    continue_on_failure: boolean;
+    /**
+     * Its steps in order.
+     */
+    steps: Array<StudyStep>;
+};
+
+/**
+ * What is asked of `POST /studies` and `POST /studies/plan`, and what a study's file holds.
+ */
+export type StudyDocument = {
+    /**
+     * Its name; `study` when nothing is said.
+     */
+    name?: string | null;
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
+    scale?: ScaleDocument | null;
+    /**
+     * Whether a step that fails leaves the others be; it ends the study when nothing is said.
+     */
+    continue_on_failure?: boolean | null;
+    /**
+     * One to 256 runs, done in this order.
+     */
+    steps: Array<StepDocument>;
+    /**
+     * The host to run on; `local` when nothing is said.
+     */
+    host?: string | null;
+    /**
+     * Words to find its runs by.
+     */
+    tags?: Array<string> | null;
+    /**
+     * The serial number of the device to be overwritten, typed by its owner.
+     */
+    confirm?: string | null;
+};
+
+/**
+ * A page of studies.
+ */
+export type StudyList = {
+    /**
+     * The studies, newest first.
+     */
+    studies: Array<StudySummary>;
+    /**
+     * Where the next page begins; null on the last one.
+     */
+    next_cursor?: string | null;
+    /**
+     * How many there are, on all pages.
+     */
+    total: number;
+};
+
+/**
+ * What a study would do, with its sizes fitted to this host. Nothing is touched.
+ */
+export type StudyPlan = StudyWords & {
+    /**
+     * Whether a step that fails leaves the others be.
+     */
+    continue_on_failure: boolean;
+    /**
+     * The mark of its files, which stands for `$study` in their names.
+     */
+    mark: string;
+    /**
+     * How its sizes were fitted to the host.
+     */
+    scaled: Scaled;
+    /**
+     * Its steps in order; empty when the document could not be read.
+     */
+    steps: Array<StepPlan>;
+    /**
+     * What is in the way of any step, each with its place, such as `steps[2].jobs[0].bs`; empty when it may start.
+     */
+    refusals: Array<Refusal>;
+};
+
+/**
+ * Where a study stands. `queued → running → done | failed | cancelled | interrupted`: the first step that did not end well
+ * decides.
+ */
+export type StudyStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+
+/**
+ * One step of a study.
+ */
+export type StudyStep = {
+    /**
+     * Its place, from 1.
+     */
+    step: number;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * What it is there for.
+     */
+    note?: string | null;
+    run?: RunSummary | null;
+    /**
+     * Where its I/O went, in a sentence; null until that is known.
+     */
+    sentence?: string | null;
+    /**
+     * How much more (or less, below 0) I/Os a second it did than the first step that is done, in percent.
+     */
+    iops_change_percent?: number | null;
+};
+
+/**
+ * One study in a list.
+ */
+export type StudySummary = {
+    /**
+     * Its number; never used twice.
+     */
+    number: number;
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * Where it stands.
+     */
+    status: StudyStatus;
+    /**
+     * When it was asked for, in milliseconds since 1970 UTC.
+     */
+    created_at_ms: number;
+    /**
+     * When its first run left the queue, in milliseconds since 1970 UTC.
+     */
+    started_at_ms?: number | null;
+    /**
+     * When its last run came to its end, in milliseconds since 1970 UTC.
+     */
+    finished_at_ms?: number | null;
+    /**
+     * How many steps it has.
+     */
+    steps_total: number;
+    /**
+     * How many of them came to their end.
+     */
+    steps_ended: number;
+    /**
+     * The numbers of its runs in the order of the steps, as `GET /compare?runs=` takes them.
+     */
+    runs: Array<number>;
+    /**
+     * Why it did not end well: its first such step, and that one's reason.
+     */
+    reason?: string | null;
+};
+
+/**
+ * What a study says about itself.
+ */
+export type StudyWords = {
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * Why it is worth doing, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published figures had to find out by hand, in one sentence.
+     */
+    found_by_hand?: string | null;
+    published?: Published | null;
 };
 
 /**
@@ -2804,7 +2829,8 @@ export type Target = {
      */
     filesystem?: string | null;
     /**
-     * Kernel name of the block device under it, such as `vda`; null where there is none.
+     * Kernel name of the block device under it, such as `vda`; null where there is none. For a loop device of the run's own
+     * that of the file's device until it is attached, then its own.
      */
     device?: string | null;
     /**
@@ -2828,115 +2854,7 @@ export type Target = {
 /**
  * What one target is.
  */
-export type TargetKind = 'file' | 'device' | 'null';
-
-/**
- * One file or device that jobs worked on. Regions of several jobs or clones are taken together, overlaps once.
- */
-export type TargetReport = {
-    /**
-     * Absolute path.
-     */
-    path: string;
-    /**
-     * What it is.
-     */
-    kind: TargetKind;
-    /**
-     * Names of the jobs that use it.
-     */
-    jobs: Array<string>;
-    /**
-     * Filesystem type, such as `ext4`; null for a device.
-     */
-    filesystem?: string | null;
-    /**
-     * Where that filesystem is mounted; null for a device or where no mount is seen.
-     */
-    mount_point?: string | null;
-    /**
-     * Options of the mount and of its filesystem, as the kernel lists them (proc_pid_mountinfo(5)); null likewise.
-     */
-    mount_options?: string | null;
-    /**
-     * Kernel name of the block device under it; null where there is none.
-     */
-    device?: string | null;
-    /**
-     * Where the regions begin, in bytes.
-     */
-    region_offset: number;
-    /**
-     * Bytes of all regions together.
-     */
-    region_bytes: number;
-    /**
-     * What the run found and began with.
-     */
-    state: TargetState;
-    /**
-     * Bytes of the region in the page cache.
-     */
-    residency: ResidencyReport;
-    /**
-     * Blocks of the region, by what the filesystem says of them.
-     */
-    extents: ExtentsReport;
-    /**
-     * Where in the region the pages lie that are in the page cache.
-     */
-    map: CacheMap;
-    /**
-     * Whether direct I/O can mean here what it says.
-     */
-    direct: DirectFacts;
-    /**
-     * Numbers of this target that are missing, with the reason.
-     */
-    absent: {
-        [key: string]: string;
-    };
-};
-
-/**
- * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was asked.
- */
-export type TargetState = {
-    /**
-     * Whether it was there before the run; always true of a device.
-     */
-    existed: boolean;
-    /**
-     * Share of the region that held written data when the measurement began, from 0 to 1; null where the filesystem does not tell.
-     */
-    written_share?: number | null;
-    /**
-     * Share of the region that lay in the page cache when the measurement began, from 0 to 1; null where that cannot be told.
-     */
-    cached_share?: number | null;
-};
-
-/**
- * The moment at which a direction turned from the device to memory or back.
- */
-export type Turn = {
-    /**
-     * When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
-     */
-    t_ms: number;
-    /**
-     * What turned.
-     */
-    direction: Direction;
-    /**
-     * What answered before.
-     */
-    from: Answered;
-    /**
-     * What answered from then on.
-     */
-    to: Answered;
-};
+export type TargetKind = 'file' | 'device' | 'loop' | 'null';
 
 /**
  * Where the I/O of one direction went.
@@ -2978,30 +2896,42 @@ export type Verdicts = {
 };
 
 /**
- * What the host's writeback did in the measured window, everybody's together (`/proc/vmstat`).
+ * The workload of a run's first job, as lists show it.
  */
-export type Writeback = {
+export type Workload = {
     /**
-     * Bytes read from block devices, all of the host's (`pgpgin`).
+     * How many jobs the run has.
      */
-    paged_in_bytes: number;
+    jobs: number;
+    mode?: Mode | null;
     /**
-     * Bytes written to block devices, all of the host's (`pgpgout`).
+     * First target, and how many there are besides in all jobs, such as `/data/t1 +2`.
      */
-    paged_out_bytes: number;
+    target: string;
     /**
-     * Bytes of pages that became dirty (`nr_dirtied`).
+     * Kernel name of the block device under the first target.
      */
-    dirtied_bytes: number;
+    device?: string | null;
     /**
-     * Bytes of pages handed to a device for writing (`nr_written`).
+     * Pattern, such as `randread`.
      */
-    written_bytes: number;
+    rw: string;
     /**
-     * Milliseconds that writers of this run were made to wait by the dirty limit, summed over its threads (tracepoint
-     * writeback:balance_dirty_pages); counted with `request_sizes=1` only, else null.
+     * Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
      */
-    throttled_ms?: number | null;
+    bs: string;
+    /**
+     * I/Os that each clone keeps in flight.
+     */
+    iodepth: number;
+    /**
+     * Clones.
+     */
+    numjobs: number;
+    /**
+     * Past the page cache.
+     */
+    direct: boolean;
 };
 
 /**
@@ -3096,6 +3026,44 @@ export type StreamRunsErrors = {
 };
 
 export type StreamRunsError = StreamRunsErrors[keyof StreamRunsErrors];
+
+export type ListExperimentsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/experiments';
+};
+
+export type ListExperimentsErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsErrors];
+
+export type ListExperimentsResponses = {
+    200: Array<Experiment>;
+};
+
+export type ListExperimentsResponse = ListExperimentsResponses[keyof ListExperimentsResponses];
 
 export type HealthzData = {
     body?: never;
@@ -3354,7 +3322,7 @@ export type ListRunsData = {
     query?: {
         /**
          * Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-         * name, device. `-word` leaves out.
+         * name, device, study. `-word` leaves out.
          */
         q?: string;
         /**
@@ -3853,3 +3821,222 @@ export type StreamRunResponses = {
 };
 
 export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
+
+export type ListStudiesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * How many, from 1 to 100; 50 when nothing is said.
+         */
+        limit?: number;
+        /**
+         * `next_cursor` of the page before.
+         */
+        cursor?: number;
+    };
+    url: '/api/v1/studies';
+};
+
+export type ListStudiesErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type ListStudiesError = ListStudiesErrors[keyof ListStudiesErrors];
+
+export type ListStudiesResponses = {
+    200: StudyList;
+};
+
+export type ListStudiesResponse = ListStudiesResponses[keyof ListStudiesResponses];
+
+export type CreateStudyData = {
+    body: StudyDocument;
+    headers?: {
+        /**
+         * Up to 255 characters; kept for a day
+         */
+        'Idempotency-Key'?: string | null;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/studies';
+};
+
+export type CreateStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+    /**
+     * The queue is full
+     */
+    429: Problem;
+};
+
+export type CreateStudyError = CreateStudyErrors[keyof CreateStudyErrors];
+
+export type CreateStudyResponses = {
+    201: Study;
+};
+
+export type CreateStudyResponse = CreateStudyResponses[keyof CreateStudyResponses];
+
+export type PlanStudyData = {
+    body: StudyDocument;
+    path?: never;
+    query?: never;
+    url: '/api/v1/studies/plan';
+};
+
+export type PlanStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type PlanStudyError = PlanStudyErrors[keyof PlanStudyErrors];
+
+export type PlanStudyResponses = {
+    200: StudyPlan;
+};
+
+export type PlanStudyResponse = PlanStudyResponses[keyof PlanStudyResponses];
+
+export type GetStudyData = {
+    body?: never;
+    path: {
+        /**
+         * Number of the study
+         */
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}';
+};
+
+export type GetStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type GetStudyError = GetStudyErrors[keyof GetStudyErrors];
+
+export type GetStudyResponses = {
+    200: Study;
+};
+
+export type GetStudyResponse = GetStudyResponses[keyof GetStudyResponses];
+
+export type CancelStudyData = {
+    body?: never;
+    path: {
+        /**
+         * Number of the study
+         */
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}/cancel';
+};
+
+export type CancelStudyErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type CancelStudyError = CancelStudyErrors[keyof CancelStudyErrors];
+
+export type CancelStudyResponses = {
+    202: StudySummary;
+};
+
+export type CancelStudyResponse = CancelStudyResponses[keyof CancelStudyResponses];

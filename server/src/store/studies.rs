@@ -1,0 +1,228 @@
+//! Studies: taken in with all their runs at once, listed, read. Where one stands is told from its runs.
+
+use std::collections::BTreeMap;
+
+use leadline_runner::event::RunStatus;
+use leadline_runner::report::Verdicts;
+use leadline_runner::study::{Scaled, StudyWords};
+use serde::{Deserialize, Serialize};
+use sqlx::{AssertSqlSafe, FromRow, QueryBuilder, Sqlite, Transaction};
+
+use super::keys::{Claim, IdempotencyKey, claim, remember};
+use super::rows::{RunRow, SUMMARY};
+use super::runs::{NewRun, insert};
+use super::{Durability, Entry, Store, from_word, json};
+use crate::runs::words::RunSummary;
+
+/// The columns of `StudyRow`.
+const STUDY: &str = "number, created_at_ms, continue_on_failure, mark, words, scaled, steps";
+
+/// A study that is to be queued.
+#[derive(Clone, Debug)]
+pub struct NewStudy {
+    /// What it says about itself.
+    pub words: StudyWords,
+    /// How its sizes were fitted to the host.
+    pub scaled: Scaled,
+    /// Whether a step that fails leaves the others be.
+    pub continue_on_failure: bool,
+    /// In the names of its files.
+    pub mark: String,
+    /// Its steps in order, with their runs.
+    pub steps: Vec<(StepWords, NewRun)>,
+}
+
+/// What a step says about itself.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct StepWords {
+    /// Its name.
+    pub name: String,
+    /// What it is there for.
+    pub note: Option<String>,
+}
+
+/// A study as kept.
+#[derive(Clone, Debug)]
+pub struct StoredStudy {
+    /// Its number.
+    pub number: u64,
+    /// When it was asked for, in milliseconds since 1970 UTC.
+    pub created_at_ms: u64,
+    /// Whether a step that fails leaves the others be.
+    pub continue_on_failure: bool,
+    /// In the names of its files.
+    pub mark: String,
+    /// What it says about itself.
+    pub words: StudyWords,
+    /// How its sizes were fitted to the host.
+    pub scaled: Scaled,
+    /// Its steps in order.
+    pub steps: Vec<StepWords>,
+    /// The runs that its steps became, in order; those deleted are missing.
+    pub runs: Vec<RunSummary>,
+}
+
+#[derive(FromRow)]
+struct StudyRow {
+    number: i64,
+    created_at_ms: i64,
+    continue_on_failure: bool,
+    mark: String,
+    words: String,
+    scaled: String,
+    steps: String,
+}
+
+impl StudyRow {
+    fn study(self) -> anyhow::Result<StoredStudy> {
+        Ok(StoredStudy {
+            number: self.number.cast_unsigned(),
+            created_at_ms: self.created_at_ms.cast_unsigned(),
+            continue_on_failure: self.continue_on_failure,
+            mark: self.mark,
+            words: serde_json::from_str(&self.words)?,
+            scaled: serde_json::from_str(&self.scaled)?,
+            steps: serde_json::from_str(&self.steps)?,
+            runs: Vec::new(),
+        })
+    }
+}
+
+impl Store {
+    /// Takes a study in with all its runs as queued, or nothing of it: `Claim::New`, its number and those of its runs.
+    /// Or, when the key came before, what is known about it. `finish` adds to a run what follows from the study's number.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub async fn insert_study(
+        &self,
+        new: &NewStudy,
+        key: Option<&IdempotencyKey>,
+        now_ms: u64,
+        first_event: &Entry,
+        finish: impl Fn(u64, &mut NewRun) + Send,
+    ) -> anyhow::Result<(Claim, u64, Vec<(u64, NewRun)>)> {
+        let mut writer = self.writer().await;
+        let mut transaction = writer.begin(Durability::Full).await?;
+        if let Some(key) = key {
+            match claim(&mut transaction, key).await? {
+                Claim::New => {}
+                known => return Ok((known, 0, Vec::new())),
+            }
+        }
+        let study = insert_row(&mut transaction, new, now_ms).await?;
+        let mut runs = Vec::new();
+        for (step, (_, run)) in (1..).zip(&new.steps) {
+            let mut run = run.clone();
+            finish(study, &mut run);
+            let number = insert(&mut transaction, &run, Some((study, step)), now_ms, first_event).await?;
+            runs.push((number, run));
+        }
+        if let Some((key, (first, _))) = key.zip(runs.first()) {
+            remember(&mut transaction, key, *first, now_ms).await?;
+        }
+        transaction.commit().await?;
+        writer.done();
+        Ok((Claim::New, study, runs))
+    }
+
+    /// One study with its runs.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn study(&self, number: u64) -> anyhow::Result<Option<StoredStudy>> {
+        let row: Option<StudyRow> = sqlx::query_as(AssertSqlSafe(format!("SELECT {STUDY} FROM studies WHERE number = ?")))
+            .bind(i64::try_from(number).unwrap_or(i64::MAX))
+            .fetch_optional(&self.readers)
+            .await?;
+        let mut studies: Vec<StoredStudy> = row.into_iter().map(StudyRow::study).collect::<anyhow::Result<_>>()?;
+        self.add_runs(&mut studies).await?;
+        Ok(studies.pop())
+    }
+
+    /// At most `limit` studies below a number, newest first, and how many there are in all.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn studies(&self, below: Option<u64>, limit: u32) -> anyhow::Result<(Vec<StoredStudy>, u64)> {
+        let below = below.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
+        let sql = format!("SELECT {STUDY} FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?");
+        let rows: Vec<StudyRow> = sqlx::query_as(AssertSqlSafe(sql)).bind(below).bind(limit).fetch_all(&self.readers).await?;
+        let total: i64 = sqlx::query_scalar("SELECT count(*) FROM studies").fetch_one(&self.readers).await?;
+        let mut studies = rows.into_iter().map(StudyRow::study).collect::<anyhow::Result<Vec<_>>>()?;
+        self.add_runs(&mut studies).await?;
+        Ok((studies, total.cast_unsigned()))
+    }
+
+    async fn add_runs(&self, studies: &mut [StoredStudy]) -> anyhow::Result<()> {
+        let mut query = QueryBuilder::<Sqlite>::new("");
+        query.push(format_args!("SELECT {SUMMARY} FROM runs WHERE study IN ("));
+        let mut list = query.separated(", ");
+        for study in studies.iter() {
+            list.push_bind(study.number.cast_signed());
+        }
+        query.push(") ORDER BY step");
+        for row in query.build_query_as::<RunRow>().fetch_all(&self.readers).await? {
+            let run = row.summary()?;
+            if let Some(study) = studies.iter_mut().find(|study| Some(study.number) == run.study) {
+                study.runs.push(run);
+            }
+        }
+        Ok(())
+    }
+
+    /// The verdicts of a study's runs that have one, by run.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn verdicts_of_study(&self, study: u64) -> anyhow::Result<BTreeMap<u64, Verdicts>> {
+        let rows: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT run, run_details.verdict FROM run_details JOIN runs ON number = run WHERE study = ? AND run_details.verdict IS NOT NULL",
+        )
+        .bind(study.cast_signed())
+        .fetch_all(&self.readers)
+        .await?;
+        rows.into_iter().map(|(run, verdict)| Ok((run.cast_unsigned(), serde_json::from_str(&verdict)?))).collect()
+    }
+
+    /// The step before this one that ended the study, with its run and how that ended; `None` when the study goes on.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn step_that_ended(&self, study: u64, before: u32) -> anyhow::Result<Option<(u32, u64, RunStatus)>> {
+        let row: Option<(i64, i64, String)> = sqlx::query_as(
+            "SELECT step, runs.number, status FROM runs JOIN studies ON studies.number = study
+             WHERE study = ? AND step < ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
+        )
+        .bind(study.cast_signed())
+        .bind(before)
+        .fetch_optional(&self.readers)
+        .await?;
+        row.map(|(step, run, status)| Ok((u32::try_from(step)?, run.cast_unsigned(), from_word(&status)?))).transpose()
+    }
+}
+
+async fn insert_row(transaction: &mut Transaction<'_, Sqlite>, new: &NewStudy, now_ms: u64) -> anyhow::Result<u64> {
+    let steps: Vec<&StepWords> = new.steps.iter().map(|(words, _)| words).collect();
+    let row = sqlx::query(
+        "INSERT INTO studies (name, created_at_ms, continue_on_failure, mark, words, scaled, steps) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(&new.words.name)
+    .bind(now_ms.cast_signed())
+    .bind(new.continue_on_failure)
+    .bind(&new.mark)
+    .bind(json(&new.words)?)
+    .bind(json(&new.scaled)?)
+    .bind(json(&steps)?)
+    .execute(&mut **transaction)
+    .await?;
+    Ok(row.last_insert_rowid().cast_unsigned())
+}
+
+/// A study goes with the last of its runs.
+pub(super) async fn delete_empty(transaction: &mut Transaction<'_, Sqlite>) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM studies WHERE NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}
