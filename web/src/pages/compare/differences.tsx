@@ -2,6 +2,7 @@
 import type { Comparison, Difference } from '../../api';
 import { settingInWords } from '../../model/compare';
 import { UNKNOWN } from '../../model/format';
+import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
 /** Both tables. */
@@ -10,8 +11,8 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   const heads = runs.map(({ run }) => `#${run.number}`);
   return (
     <Card title="Only what differs">
-      {settings_that_differ.length > 0 && <DifferenceTable title="setting" heads={heads} rows={settings_that_differ} />}
-      {host_that_differ.length > 0 && <DifferenceTable title="host" heads={heads} rows={host_that_differ} />}
+      {settings_that_differ.length > 0 && <DifferenceTable title="setting" heads={heads} differences={settings_that_differ} />}
+      {host_that_differ.length > 0 && <DifferenceTable title="host" heads={heads} differences={host_that_differ} />}
       <p className="mute" style={{ marginTop: 8 }}>
         {settings_equal} settings and {host_equal} host facts are equal.
       </p>
@@ -19,37 +20,19 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function DifferenceTable({ title, heads, rows }: { title: string; heads: readonly string[]; rows: readonly Difference[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="scroll-x" tabIndex={0} aria-label={`What differs: ${title}, scrollable`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{title}</th>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, values }) => (
-            <tr key={name}>
-              <th scope="row" className="mono">
-                {name}
-              </th>
-              {values.map((value, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
-                <td key={place} className="mono">
-                  {value === null || value === undefined ? UNKNOWN : settingInWords(name, value)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
+function DifferenceTable({
+  title,
+  heads,
+  differences,
+}: {
+  title: string;
+  heads: readonly string[];
+  differences: readonly Difference[];
+}) {
+  const rows = differences.map(({ name, values }) => ({
+    key: name,
+    name,
+    cells: values.map((value) => (value === null || value === undefined ? UNKNOWN : settingInWords(name, value))),
+  }));
+  return <NamedRows mono label={`What differs: ${title}`} corner={title} heads={heads} rows={rows} />;
 }

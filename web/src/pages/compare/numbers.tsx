@@ -3,52 +3,38 @@
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
 import { changeInWords, directionsIn, metricName, strokeOf, valueInUnit } from '../../model/compare';
+import { NamedRows } from '../../ui/named-rows';
 
 /** The table. */
 export function Numbers({ comparison: { metrics, runs } }: { comparison: Comparison }) {
   const directions = directionsIn(metrics);
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="scroll-x" tabIndex={0} aria-label="Numbers, scrollable">
-      <table className="numbers">
-        <thead>
-          <tr>
-            <th scope="col">number</th>
-            {runs.map(({ run }, place) => (
-              <th key={run.number} scope="col">
-                <Legend entries={[{ label: `#${run.number}`, ...strokeOf(place) }]} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {metrics.map((metric) => (
-            <MetricRow key={metric.name} metric={metric} name={metricName(metric, directions)} />
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
+  const heads = runs.map(({ run }, place) => (
+    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...strokeOf(place) }]} />
+  ));
+  const rows = metrics.map((metric) => ({
+    key: metric.name,
+    name: <MetricName name={metricName(metric, directions)} better={metric.better} />,
+    cells: metric.values.map((value, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
+      <span key={place}>
+        {valueInUnit(value ?? null, metric.unit)}{' '}
+        <span className="change">{changeInWords(metric.change_percent[place] ?? null)}</span>
+      </span>
+    )),
+  }));
+  return <NamedRows className="numbers" label="Numbers" corner="number" heads={heads} rows={rows} />;
 }
 
-function MetricRow({ metric: { values, unit, change_percent, better }, name }: { metric: ComparedMetric; name: string }) {
+function MetricName({ name, better }: { name: string; better: ComparedMetric['better'] }) {
   return (
-    <tr>
-      <th scope="row">
-        {name}{' '}
-        {better && (
-          <span className="mute" title={`${better} is better`}>
-            <span aria-hidden>{better === 'higher' ? '↑' : '↓'}</span>
-            <span className="hidden">{better} is better</span>
-          </span>
-        )}
-      </th>
-      {values.map((value, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
-        <td key={place}>
-          {valueInUnit(value ?? null, unit)} <span className="change">{changeInWords(change_percent[place] ?? null)}</span>
-        </td>
-      ))}
-    </tr>
+    <>
+      {name}{' '}
+      {better && (
+        <span className="mute" title={`${better} is better`}>
+          <span aria-hidden>{better === 'higher' ? '↑' : '↓'}</span>
+          <span className="hidden">{better} is better</span>
+        </span>
+      )}
+    </>
   );
 }

@@ -4,6 +4,7 @@ import type { JobReport, Run } from '../../api';
 import { factsOf } from '../../model/facts';
 import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format';
 import { Facts } from '../../ui/facts';
+import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { usePatch } from './actions';
 import { type Live, useFromStage } from './use-live';
@@ -100,47 +101,23 @@ function Keep({ run }: { run: Run }) {
   );
 }
 
+const JOB_HEADS = ['engine', 'clones', 'direction', 'IOPS', 'bandwidth', 'p50', 'p99', 'max', 'errors'];
+
 function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
+  const rows = jobs.flatMap((job) =>
+    (['read', 'write', 'trim'] as const)
+      .filter((direction) => job[direction].ios > 0)
+      .map((direction) => ({ key: job.name + direction, name: job.name, cells: cellsOf(job, direction) })),
+  );
   return (
     <Card title="Each job by itself">
-      <div className="scroll-x">
-        <table>
-          <thead>
-            <tr>
-              {['job', 'engine', 'clones', 'direction', 'IOPS', 'bandwidth', 'p50', 'p99', 'max', 'errors'].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {jobs.flatMap((job) =>
-              (['read', 'write', 'trim'] as const)
-                .filter((direction) => job[direction].ios > 0)
-                .map((direction) => <JobRow key={job.name + direction} job={job} direction={direction} />),
-            )}
-          </tbody>
-        </table>
-      </div>
+      <NamedRows label="Each job by itself" corner="job" heads={JOB_HEADS} rows={rows} />
     </Card>
   );
 }
 
-function JobRow({ job, direction }: { job: JobReport; direction: 'read' | 'write' | 'trim' }) {
+function cellsOf(job: JobReport, direction: 'read' | 'write' | 'trim') {
   const { iops, bytes_per_second, lat_ns } = job[direction];
-  return (
-    <tr>
-      <td>{job.name}</td>
-      <td>{job.engine}</td>
-      <td>{job.clones}</td>
-      <td>{direction}</td>
-      <td>{text(shortCount(iops))}</td>
-      <td>{fioRate(bytes_per_second)}</td>
-      <td>{text(latency(lat_ns.percentiles['50']))}</td>
-      <td>{text(latency(lat_ns.percentiles['99']))}</td>
-      <td>{text(latency(lat_ns.max))}</td>
-      <td>{job.errors}</td>
-    </tr>
-  );
+  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max].map((ns) => text(latency(ns)));
+  return [job.engine, job.clones, direction, text(shortCount(iops)), fioRate(bytes_per_second), ...latencies, job.errors];
 }

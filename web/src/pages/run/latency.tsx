@@ -3,6 +3,7 @@
 import { lazy, Suspense, useMemo } from 'react';
 import type { Report, Run } from '../../api';
 import { latencyTable } from '../../model/latency-table';
+import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { type Live, useFromStage } from './use-live';
 
@@ -39,32 +40,12 @@ function PercentileTable({ report }: { report: Report }) {
   const { heads, rows } = useMemo(() => latencyTable(report), [report]);
   return (
     <Card title="Latency by percentile">
-      <div className="scroll-x">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">percentile</th>
-              {heads.map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([name, values]) => (
-              <tr key={name}>
-                <th scope="row" style={{ textAlign: 'left' }}>
-                  {name}
-                </th>
-                {values.map((value, i) => (
-                  <td key={heads[i]}>{value}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <NamedRows
+        label="Latency by percentile"
+        corner="percentile"
+        heads={heads}
+        rows={rows.map(([name, cells]) => ({ key: name, name, cells }))}
+      />
     </Card>
   );
 }
