@@ -48,6 +48,8 @@ const COLUMNS: &[(&str, &str, Measure)] = &[
     ("buffers", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.buffers))),
     ("dirty", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.dirty))),
     ("writeback", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.writeback))),
+    ("target_cached", "bytes", Measure::Gauge(|sample| sample.residency.map(|residency| residency.cached as f64))),
+    ("target_dirty", "bytes", Measure::Gauge(|sample| sample.residency.and_then(|residency| Some(residency.dirty? as f64)))),
     ("process_user", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_user))),
     ("process_system", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_system))),
     ("machine_busy", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.machine_user + cpu.machine_system + cpu.machine_steal))),

@@ -74,8 +74,8 @@ function isLabelled(value: number, ticks: readonly { value: number }[]): boolean
   return leading === 1 || (Math.log10(last / first) < FEW_DECADES && (leading === 2 || leading === 5));
 }
 
-/** A value axis with our labels. */
-export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string) {
+/** A value axis with our labels; `decades`: where it is logarithmic, whether only round decimals have one. */
+export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string, decades = true) {
   const isLog = scale === 'log';
   return {
     type: isLog ? ('logarithmic' as const) : ('linear' as const),
@@ -91,7 +91,7 @@ export function valueAxis(scale: 'linear' | 'log', label: (value: number) => str
       maxTicksLimit: isLog ? 40 : 6,
       precision: 0,
       callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
-        isLog && !isLabelled(Number(value), ticks) ? null : label(Number(value)),
+        isLog && decades && !isLabelled(Number(value), ticks) ? null : label(Number(value)),
     },
   };
 }
@@ -115,6 +115,24 @@ export const BINARY_AXIS = {
   afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
     const step = binaryStep(axis.max);
     axis.ticks = Array.from({ length: Math.floor(axis.max / step) + 1 }, (_, i) => ({ value: i * step }));
+  },
+};
+
+/** Less than this is not worth a place on a logarithmic axis of memory, in bytes. */
+const LEAST_MEMORY = 2 ** 20;
+/** The most ticks of such an axis. */
+const MEMORY_TICKS = 6;
+
+/** A logarithmic axis of bytes: its ticks are powers of two, and nothing lies at its foot. */
+export const BINARY_LOG_AXIS = {
+  min: LEAST_MEMORY,
+  afterDataLimits: (axis: { max: number }) => {
+    axis.max = 2 ** Math.ceil(Math.log2(Math.max(axis.max, 2 * LEAST_MEMORY)));
+  },
+  afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
+    const doublings = Math.log2(axis.max / LEAST_MEMORY);
+    const step = Math.ceil(doublings / (MEMORY_TICKS - 1));
+    axis.ticks = Array.from({ length: Math.floor(doublings / step) + 1 }, (_, i) => ({ value: LEAST_MEMORY * 2 ** (i * step) }));
   },
 };
 

@@ -12,16 +12,25 @@ export interface PanelLine {
   /** A dashed line can be told from a solid one without its colour. */
   dashed?: boolean;
   thin?: boolean;
+  /** Read less often than the rest: its points are joined across those between. */
+  sparse?: boolean;
+}
+
+/** A value that means something, drawn across a chart. */
+export interface Mark {
+  label: string;
+  value: number;
 }
 
 /** One chart over time. */
 export interface Panel {
   key: string;
   title: string;
-  /** How the value axis is divided; `binary` is linear in round KiB, MiB, GiB. */
-  scale: 'linear' | 'binary' | 'log';
+  /** How the value axis is divided; `binary` is in round KiB, MiB, GiB. */
+  scale: 'linear' | 'binary' | 'log' | 'binary log';
   format: (value: number | null) => string;
   lines: readonly PanelLine[];
+  marks?: readonly Mark[];
 }
 
 /** Which directions a run has. */
@@ -31,10 +40,16 @@ export interface Directions {
   trims: boolean;
 }
 
+/** When the kernel begins to write dirty memory, and where it stops whoever makes more, in bytes. */
+export interface DirtyLimits {
+  dirty_background_bytes?: number | null;
+  dirty_bytes?: number | null;
+}
+
 const written = (figure: (value: number | null) => Figure) => (value: number | null) => text(figure(value));
 
-/** The panels of a run with these directions. */
-export function panelsOf(directions: Directions): Panel[] {
+/** The panels of a run with these directions; `limits`: those of its host, where it writes. */
+export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Panel[] {
   return [
     { key: 'iops', title: 'IOPS', scale: 'linear', format: written(shortCount), lines: flows(directions, 'iops') },
     { key: 'latency', title: 'Latency (log)', scale: 'log', format: written(latency), lines: LATENCY },
@@ -46,7 +61,14 @@ export function panelsOf(directions: Directions): Panel[] {
       lines: flows(directions, 'bytes_per_second'),
     },
     { key: 'depth', title: 'I/Os in flight', scale: 'linear', format: written(shortCount), lines: DEPTH },
-    { key: 'memory', title: 'Memory of the host', scale: 'binary', format: written(bytes), lines: MEMORY },
+    {
+      key: 'memory',
+      title: 'Page cache of the host (log)',
+      scale: 'binary log',
+      format: written(bytes),
+      lines: memory(directions),
+      marks: directions.writes ? marksOf(limits) : [],
+    },
     {
       key: 'processor',
       title: 'Processor and I/O pressure',
@@ -68,13 +90,23 @@ const MEMORY: PanelLine[] = [
   { label: 'Cached', columns: ['cached'], color: 'cache' },
   { label: 'Buffers', columns: ['buffers'], color: 'block' },
   { label: 'Dirty', columns: ['dirty'], color: 'bad' },
+  { label: 'Writeback', columns: ['writeback'], color: 'device', dashed: true },
+  { label: 'of the target', columns: ['target_cached'], color: 'app', sparse: true },
 ];
+const TARGET_DIRTY: PanelLine = { label: 'its dirty', columns: ['target_dirty'], color: 'app', dashed: true, sparse: true };
 const PROCESSOR: PanelLine[] = [
   { label: 'user', columns: ['process_user'], color: 'app' },
   { label: 'system', columns: ['process_system'], color: 'block' },
   { label: 'host', columns: ['machine_busy'], color: 'mute', thin: true },
   { label: 'pressure', columns: ['io_some'], color: 'bad', dashed: true },
 ];
+
+const memory = ({ writes }: Directions): PanelLine[] => [...MEMORY, ...(writes ? [TARGET_DIRTY] : [])];
+
+function marksOf({ dirty_background_bytes: background, dirty_bytes: limit }: DirtyLimits): Mark[] {
+  const mark = (label: string, value: number | null | undefined) => (value ? [{ label, value }] : []);
+  return [...mark('writeback begins', background), ...mark('dirty limit: writers wait', limit)];
+}
 
 function flows({ reads, writes, trims }: Directions, unit: 'iops' | 'bytes_per_second'): PanelLine[] {
   const mixed = [reads, writes, trims].filter(Boolean).length > 1;

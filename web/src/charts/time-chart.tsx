@@ -4,9 +4,10 @@ import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
 import { follow, lastKnown, nearest, type SeriesView, type XY } from '../model/series';
-import { BINARY_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
+import { BINARY_AXIS, BINARY_LOG_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
 import { crosshairOf } from './crosshair';
 import { Legend, type LegendEntry } from './legend';
+import { marksOf } from './marks';
 import type { Panel, PanelLine } from './panels';
 import type { Range, Stage } from './stage';
 
@@ -15,9 +16,11 @@ export interface DrawnLine extends PanelLine {
   view: SeriesView;
 }
 
+type DrawnPanel = Omit<Panel, 'lines'>;
+
 /** What a chart over time needs. */
 export interface TimeChartProps {
-  panel: Omit<Panel, 'lines'>;
+  panel: DrawnPanel;
   lines: readonly DrawnLine[];
   stage: Stage;
   /** What is shown when nothing is zoomed; asked at every flush. */
@@ -32,7 +35,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
   const strokes = useMemo(() => strokesOf(lines), [lines]);
   const data = useMemo(() => dataOf(strokes), [strokes]);
   const options = useMemo(() => optionsOf(panel, stage, whole()), [panel, stage, whole]);
-  const plugins = useMemo(() => [crosshairOf(stage)], [stage]);
+  const plugins = useMemo(() => [crosshairOf(stage), marksOf(panel)], [stage, panel]);
 
   useEffect(() => {
     const draw = drawer(strokes, stage, whole);
@@ -68,12 +71,15 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
           options={options}
           plugins={plugins}
           role="img"
-          aria-label={`${panel.title} over time; the table below has the same numbers`}
+          aria-label={`${panel.title} over time; the table below has the same numbers${marksInWords(panel)}`}
         />
       </div>
     </section>
   );
 });
+
+const marksInWords = ({ marks = [], format }: DrawnPanel) =>
+  marks.map(({ label, value }) => `; a dashed line at ${format(value)}, ${label}`).join('');
 
 /** Calls back at every flush while an element can be seen, and when it comes into sight. Returns how to stop it. */
 function onlyInSight(element: HTMLElement | null, draw: () => void, onFlush: Stage['onFlush']): () => void {
@@ -105,11 +111,12 @@ function strokesOf(lines: readonly DrawnLine[]): Stroke[] {
 }
 
 function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
-  const datasets = strokes.map(({ line: { label, color, dashed, thin }, which, points }) => ({
+  const datasets = strokes.map(({ line: { label, color, dashed, thin, sparse }, which, points }) => ({
     label: `${label} ${which}`,
     data: points,
     borderColor: token(color),
     borderDash: dashed ? [5, 4] : [],
+    spanGaps: sparse ?? false,
     borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
     // The lower is drawn later: dashes stay visible over the line that they match, bands lie below all.
     order: which === 'mean' ? (dashed ? 0 : 1) : 2,
@@ -137,9 +144,10 @@ function drawer(strokes: readonly Stroke[], stage: Stage, whole: () => Range) {
   };
 }
 
-function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[], panel: Omit<Panel, 'lines'>, stage: Stage) {
+function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[], panel: DrawnPanel, stage: Stage) {
   lines.forEach(({ view, columns }, i) => {
-    const value = stage.crosshair === null ? lastKnown(view, columns) : view.value(nearest(view, stage.crosshair), columns);
+    const at = stage.crosshair === null ? undefined : nearest(view, stage.crosshair);
+    const value = lastKnown(view, columns, at);
     const slot = legend?.children[i]?.querySelector('b');
     if (slot) slot.textContent = view.length > 0 ? panel.format(value) : '';
   });
@@ -151,7 +159,13 @@ const secondsLabel = (seconds: number) =>
     ? `${Number(seconds.toFixed(2))} s`
     : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')} min`;
 
-function optionsOf(panel: Omit<Panel, 'lines'>, stage: Stage, { from, to }: Range): ChartOptions<'line'> {
+function scaleOf({ scale, format }: DrawnPanel) {
+  if (scale === 'binary') return { ...valueAxis('linear', format), ...BINARY_AXIS };
+  if (scale === 'binary log') return { ...valueAxis('log', format, false), ...BINARY_LOG_AXIS };
+  return valueAxis(scale, format);
+}
+
+function optionsOf(panel: DrawnPanel, stage: Stage, { from, to }: Range): ChartOptions<'line'> {
   const zoomed = ({ chart }: { chart: Chart }) => {
     const axis = chart.scales.x;
     if (axis) stage.zoomTo({ from: axis.min, to: axis.max });
@@ -161,10 +175,7 @@ function optionsOf(panel: Omit<Panel, 'lines'>, stage: Stage, { from, to }: Rang
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
       x: timeAxis({ min: from, max: to }, secondsLabel),
-      y:
-        panel.scale === 'binary'
-          ? { ...valueAxis('linear', panel.format), ...BINARY_AXIS }
-          : valueAxis(panel.scale, panel.format),
+      y: { ...scaleOf(panel), suggestedMax: Math.max(0, ...(panel.marks ?? []).map(({ value }) => value)) || undefined },
     },
     plugins: {
       zoom: {

@@ -23,6 +23,8 @@ const COLUMNS = [
   'buffers',
   'dirty',
   'writeback',
+  'target_cached',
+  'target_dirty',
   'process_user',
   'process_system',
   'machine_busy',
@@ -39,7 +41,7 @@ export type Row = Record<Column, number | null>;
 /** The row of a window. */
 export function rowOf(window: Window): Row {
   const perSecond = (n: number | undefined) => (n === undefined || window.length_ms <= 0 ? null : (n * 1000) / window.length_ms);
-  const { read, write, trim, device, memory, cpu, pressure } = window;
+  const { read, write, trim, device, memory, cpu, pressure, residency } = window;
   const lat = mergeBuckets(mergeBuckets(read.lat_ns, write.lat_ns), trim.lat_ns);
   const [p50 = null, p99 = null, p999 = null] = percentiles(lat, [50, 99, 99.9]);
   return {
@@ -61,6 +63,8 @@ export function rowOf(window: Window): Row {
     buffers: memory?.buffers ?? null,
     dirty: memory?.dirty ?? null,
     writeback: memory?.writeback ?? null,
+    target_cached: residency?.cached ?? null,
+    target_dirty: residency?.dirty ?? null,
     process_user: cpu?.process_user ?? null,
     process_system: cpu?.process_system ?? null,
     machine_busy: cpu ? cpu.machine_user + cpu.machine_system + cpu.machine_steal : null,

@@ -86,12 +86,12 @@ export function nearest(view: SeriesView, seconds: number): number {
   return before ? low - 1 : high < 0 ? -1 : low;
 }
 
-/** How far back the last known value is looked for, in points: older ones are no longer the state of things. */
-const LOOK_BACK = 5;
+/** How far back the last known value is looked for, in points: what is read once a second stands in one point of ten. */
+const LOOK_BACK = 12;
 
-/** The last value of a column, or of several together; null where the end of the course has none. */
-export function lastKnown(view: SeriesView, columns: readonly Column[]): number | null {
-  for (let at = view.length - 1; at >= Math.max(0, view.length - LOOK_BACK); at -= 1) {
+/** The last value of a column, or of several together, at a point; null where it and those before it have none. */
+export function lastKnown(view: SeriesView, columns: readonly Column[], from = view.length - 1): number | null {
+  for (let at = from; at >= Math.max(0, from - LOOK_BACK); at -= 1) {
     const value = view.value(at, columns);
     if (value !== null) return value;
   }

@@ -1,7 +1,7 @@
 // What the measured window amounts to so far: the sums behind the depth gauge and the big figures of a live run. At the
 // end the report says the same.
-import type { DeviceCounts, Flow } from '../api';
-import { addCounts, joinFlows, type Window } from './window';
+import type { DeviceCounts, Flow, Residency, StorageIo } from '../api';
+import { addCounts, addStorage, joinFlows, type Window } from './window';
 
 const NOTHING: Flow = { ios: 0, bytes: 0, lat_ns: [] };
 
@@ -12,6 +12,9 @@ export class Totals {
   trim = NOTHING;
   device: DeviceCounts | null = null;
   leaves: DeviceCounts | null = null;
+  storage: StorageIo | null = null;
+  /** The first and the last that were read. */
+  residency: { start: Residency; end: Residency } | null = null;
   length_ms = 0;
   /** Milliseconds of processor time, user and system. */
   cpu_ms: number | null = null;
@@ -23,6 +26,8 @@ export class Totals {
     this.trim = joinFlows(this.trim, window.trim);
     this.device = addCounts(this.device, window.device);
     this.leaves = addCounts(this.leaves, window.leaves);
+    this.storage = addStorage(this.storage, window.storage);
+    if (window.residency) this.residency = { start: this.residency?.start ?? window.residency, end: window.residency };
     this.length_ms += window.length_ms;
     if (window.cpu)
       this.cpu_ms = (this.cpu_ms ?? 0) + ((window.cpu.process_user + window.cpu.process_system) / 100) * window.length_ms;

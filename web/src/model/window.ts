@@ -1,7 +1,7 @@
 // What was counted in one stretch of time at every layer: one sample, or several neighbours as one. Sums stay sums and
 // histograms stay histograms, so that joining windows loses time resolution and nothing else (a percentile of joined
 // windows is exact, not an average of percentiles).
-import type { CpuUse, DeviceCounts, Event, Flow, Memory, Phase, Pressure } from '../api';
+import type { CpuUse, DeviceCounts, Event, Flow, Memory, Phase, Pressure, Residency, StorageIo } from '../api';
 import { mergeBuckets } from './histogram';
 
 /** A `sample` event. */
@@ -24,6 +24,10 @@ export interface Window {
   memory: Memory | null;
   cpu: CpuUse | null;
   pressure: Pressure | null;
+  /** What the runner alone moved from and to storage. */
+  storage: StorageIo | null;
+  /** What of the targets lies in the page cache; read about once a second. */
+  residency: Residency | null;
 }
 
 /** The window of one sample. */
@@ -43,10 +47,12 @@ export function windowOf(event: SampleEvent): Window {
     memory: event.memory ?? null,
     cpu: event.cpu ?? null,
     pressure: event.pressure ?? null,
+    storage: event.storage ?? null,
+    residency: event.residency ?? null,
   };
 }
 
-/** Two neighbours as one; `a` is the earlier. States (memory, in flight) are those at the end. */
+/** Two neighbours as one; `a` is the earlier. States (memory, residency, in flight) are those at the end. */
 export function joinWindows(a: Window, b: Window): Window {
   const length_ms = a.length_ms + b.length_ms;
   const weight = length_ms > 0 ? a.length_ms / length_ms : 0;
@@ -64,6 +70,8 @@ export function joinWindows(a: Window, b: Window): Window {
     memory: b.memory ?? a.memory,
     cpu: meanOf(a.cpu, b.cpu, weight),
     pressure: meanOf(a.pressure, b.pressure, weight),
+    storage: addStorage(a.storage, b.storage),
+    residency: b.residency ?? a.residency,
   };
 }
 
@@ -79,6 +87,16 @@ export function addCounts(a: DeviceCounts | null, b: DeviceCounts | null): Devic
   const sum = { ...b };
   for (const key of Object.keys(b) as (keyof DeviceCounts)[]) if (key !== 'in_flight') sum[key] = a[key] + b[key];
   return sum;
+}
+
+/** What a process moved in two windows. */
+export function addStorage(a: StorageIo | null, b: StorageIo | null): StorageIo | null {
+  if (!a || !b) return a ?? b;
+  return {
+    read_bytes: a.read_bytes + b.read_bytes,
+    write_bytes: a.write_bytes + b.write_bytes,
+    cancelled_write_bytes: a.cancelled_write_bytes + b.cancelled_write_bytes,
+  };
 }
 
 function meanOf<T extends CpuUse | Pressure>(a: T | null, b: T | null, weight: number): T | null {

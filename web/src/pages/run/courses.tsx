@@ -15,7 +15,7 @@ import { directionsOf } from '../../model/summary';
 import { inWords } from '../../model/told';
 import { ProblemNotice } from '../../ui/problem';
 import { SeriesTable } from './series-table';
-import { type Live, useTick } from './use-live';
+import { type Live, useFromStage, useTick } from './use-live';
 
 // Asked for at once, beside the first picture, and not when it is first drawn.
 const panelGrid = import('../../charts/panel-grid');
@@ -30,7 +30,8 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
   useZoomInAddress(live.stage);
   const { view, whole, error } = useSeries(run, live);
   const { resolved, rw } = run;
-  const panels = useMemo(() => panelsOf(directionsOf({ resolved, rw })), [resolved, rw]);
+  const host = useFromStage(live.stage, () => live.fold.accepted?.host) ?? run.host_facts ?? undefined;
+  const panels = useMemo(() => panelsOf(directionsOf({ resolved, rw }), host), [resolved, rw, host]);
   return (
     <section className="stack" aria-label="Course over time">
       <Tools stage={live.stage} asTable={asTable} setAsTable={setAsTable} />
