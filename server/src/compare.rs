@@ -5,13 +5,12 @@
 
 pub mod http;
 mod metrics;
+mod served;
 mod settings;
 pub mod words;
 
-use std::collections::BTreeMap;
-
 use leadline_runner::event::RunStatus;
-use leadline_runner::report::{Report, Verdict, VerdictClass, Verdicts};
+use leadline_runner::report::Report;
 
 use self::words::{Comparable, ComparedRun, Comparison, Confidence, ConfidenceLevel, Difference};
 use crate::runs::words::Run;
@@ -50,6 +49,7 @@ fn compared(run: &Run) -> ComparedRun {
         write: report.map(|report| report.write.clone()),
         trim: report.map(|report| report.trim.clone()),
         device: report.and_then(|report| report.device.clone()),
+        storage: report.and_then(|report| report.storage),
         verdict: run.verdict.clone(),
         cpu_ns_per_io: report.and_then(cpu_ns_per_io),
     }
@@ -63,15 +63,12 @@ fn cpu_ns_per_io(report: &Report) -> Option<f64> {
 
 fn comparable(runs: &[Run], settings: &[Difference], host: &[Difference]) -> Comparable {
     let differ: Vec<&Difference> = settings.iter().filter(|difference| !is_harmless(&difference.name)).collect();
-    let elsewhere = [
-        answered_elsewhere(runs, "reads", |verdicts| verdicts.read.as_ref()),
-        answered_elsewhere(runs, "writes", |verdicts| verdicts.write.as_ref()),
-    ];
-    let elsewhere: Vec<String> = elsewhere.into_iter().flatten().collect();
+    let elsewhere = served::elsewhere(runs);
     let reasons: Vec<String> = runs.iter().filter_map(without_result).collect();
     let same_test =
-        elsewhere.is_empty() && differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
-    Comparable { same_test, sentence: sentence(same_test, &elsewhere, &differ, host), reasons }
+        elsewhere.is_none() && differ.is_empty() && host.is_empty() && runs.iter().all(|run| without_result(run).is_none());
+    let rerun = elsewhere.is_some().then(|| served::rerun(runs)).flatten();
+    Comparable { same_test, sentence: sentence(same_test, elsewhere, &differ, host), reasons, rerun }
 }
 
 fn is_harmless(name: &str) -> bool {
@@ -81,9 +78,9 @@ fn is_harmless(name: &str) -> bool {
 }
 
 /// The first sentence: where the numbers came from matters more than what was set.
-fn sentence(same_test: bool, elsewhere: &[String], settings: &[&Difference], host: &[Difference]) -> String {
-    if !elsewhere.is_empty() {
-        return format!("Not the same test: {}.", elsewhere.join(", and "));
+fn sentence(same_test: bool, elsewhere: Option<String>, settings: &[&Difference], host: &[Difference]) -> String {
+    if let Some(elsewhere) = elsewhere {
+        return elsewhere;
     }
     match (same_test, settings.is_empty(), host.is_empty()) {
         (true, ..) => "The same test on the same host: what differs are the results.".into(),
@@ -108,33 +105,6 @@ fn without_result(run: &Run) -> Option<String> {
         (RunStatus::Done, Some(_)) => None,
         (status, Some(_)) => Some(format!("#{number} is {}: its report covers a part.", status.word())),
         (status, None) => Some(format!("#{number} is {} and has no report.", status.word())),
-    }
-}
-
-/// Numbers that come from different layers measure different things.
-fn answered_elsewhere(runs: &[Run], what: &str, of: fn(&Verdicts) -> Option<&Verdict>) -> Option<String> {
-    let class = |run: &Run| Some((run.summary.number, run.verdict.as_ref().and_then(of)?.class));
-    let mut classes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (number, class) in runs.iter().filter_map(class).filter(|(_, class)| *class != VerdictClass::Unknown) {
-        classes.entry(class_text(class).into()).or_default().push(format!("#{number}"));
-    }
-    let places: Vec<String> = classes.iter().map(|(class, numbers)| format!("{} {class}", numbers.join(", "))).collect();
-    (places.len() > 1).then(|| format!("{what} were answered in different places, {}", places.join(", ")))
-}
-
-fn class_text(class: VerdictClass) -> &'static str {
-    match class {
-        VerdictClass::Device => "by the device",
-        VerdictClass::Readahead => "by the device, ahead of the job",
-        VerdictClass::PageCache => "by the page cache",
-        VerdictClass::DeferredWrite => "by memory, written later",
-        VerdictClass::Merged => "by the device, merged",
-        VerdictClass::Unwritten => "by the filesystem, from blocks without data",
-        VerdictClass::Foreign => "by the device, beside others",
-        VerdictClass::Amplified => "by the device, amplified",
-        VerdictClass::Mixed => "by several layers",
-        VerdictClass::NoDevice => "by no device",
-        VerdictClass::Unknown => "unknown",
     }
 }
 

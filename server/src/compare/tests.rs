@@ -58,15 +58,44 @@ fn check(runs: &[Run], same_test: bool, part: &str) {
 }
 
 #[test]
+fn who_served_them_comes_first() {
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["device", "page_cache"],
+            "#1 was served by the device, #2 by memory: not the same test. The 2.0 × is memory, not a faster disk.",
+        ),
+        (&["page_cache", "device"], "#1 was served by memory, #2 by the device: not the same test."),
+        (&["device", "device", "page_cache"], "#1, #2 were served by the device, #3 by memory: not the same test."),
+        (
+            &["unwritten", "device"],
+            "#1 was served by the filesystem, from blocks without data, #2 by the device: not the same test.",
+        ),
+        (&["device", "unknown"], "The same test"),
+    ];
+    for (classes, sentence) in cases {
+        let runs: Vec<Run> = (1..).zip(*classes).map(|(number, class)| run(number, 1000.0 * number as f64, class, "6.1")).collect();
+        check(&runs, sentence.starts_with("The same"), sentence);
+    }
+}
+
+#[test]
+fn the_rerun_is_that_of_the_run_that_memory_served() {
+    let device = run(1, 1000.0, "device", "6.1");
+    let mut warm = run(2, 9000.0, "page_cache", "6.1");
+    assert_eq!(compare(&[device.clone(), warm.clone()], 0).comparable.rerun, None);
+    let finding = json!({"code": "cache_answered", "severity": "serious", "sentence": "", "evidence": {}, "remedy": "",
+        "patch": {"direct": 1}, "patch_label": "Rerun direct"});
+    warm.findings = vec![serde_json::from_value(finding).unwrap()];
+    let rerun = compare(&[device.clone(), warm], 0).comparable.rerun.unwrap();
+    assert_eq!((rerun.run, rerun.label.as_str(), &rerun.patch["direct"]), (2, "Rerun direct", &json!(1)));
+    assert_eq!(compare(&[device.clone(), device], 0).comparable.rerun, None);
+}
+
+#[test]
 fn whether_runs_may_be_compared() {
     let device = run(1, 1000.0, "device", "6.1");
     check(&[device.clone(), run(2, 1.0, "device", "6.1")], true, "The same test");
     check(&[device.clone(), run(2, 1.0, "device", "6.2")], false, "kernel (6.1 / 6.2)");
-    check(
-        &[device.clone(), run(2, 1.0, "page_cache", "6.1")],
-        false,
-        "Not the same test: reads were answered in different places, #1 by the device, #2 by the page cache.",
-    );
     let mut other_grid = run(2, 1.0, "device", "6.1");
     other_grid.sample_ms = 50;
     check(&[device.clone(), other_grid], true, "The same test");

@@ -1,7 +1,11 @@
 //! The words of a comparison on the HTTP interface.
 
+use std::collections::BTreeMap;
+
+use leadline_runner::event::StorageIo;
 use leadline_runner::report::{DeviceReport, DirStats, Verdicts};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::runs::words::RunSummary;
@@ -55,6 +59,8 @@ pub struct ComparedRun {
     pub trim: Option<DirStats>,
     /// What the block device counted.
     pub device: Option<DeviceReport>,
+    /// What the runner alone moved from and to storage.
+    pub storage: Option<StorageIo>,
     /// Where the I/O went.
     pub verdict: Option<Verdicts>,
     /// Processor time of the runner in ns per I/O.
@@ -104,6 +110,19 @@ pub struct Comparable {
     pub sentence: String,
     /// What is in the way, one sentence each.
     pub reasons: Vec<String>,
+    /// The rerun that would be comparable; null where none is known.
+    pub rerun: Option<Rerun>,
+}
+
+/// A run done again with options changed.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, ToSchema)]
+pub struct Rerun {
+    /// Number of the run.
+    pub run: u64,
+    /// What a button for it says.
+    pub label: String,
+    /// The options that change in every job.
+    pub patch: BTreeMap<String, Value>,
 }
 
 /// How sure a difference is.
