@@ -52,7 +52,46 @@ export const PATTERNS = [
 export const destroys = (rw: string | undefined): boolean => /write|rw|trim/.test(rw ?? '');
 
 /** Options with fields of their own, before "More". */
-export const BASIC = ['filename', 'rw', 'bs', 'iodepth', 'numjobs', 'size', 'runtime', 'ramp_time', 'direct', 'name'] as const;
+export const BASIC = [
+  'filename',
+  'rw',
+  'bs',
+  'iodepth',
+  'numjobs',
+  'size',
+  'runtime',
+  'ramp_time',
+  'direct',
+  'name',
+  'file_state',
+  'cache_state',
+] as const;
+
+/** A state to begin with: fio's neighbour of a word, what it is called, and what it means. */
+export interface StateChoice {
+  value: string;
+  label: string;
+  sentence: string;
+}
+
+/** What an option says while nothing is said. */
+export const AS_IS = 'as-is';
+
+/** The states of the file to begin with. */
+export const FILE_STATES: readonly StateChoice[] = [
+  { value: AS_IS, label: 'as it is', sentence: 'The file as it is found; what is missing is laid out.' },
+  { value: 'fresh', label: 'fresh', sentence: 'Not there before: first writes find their blocks on the way.' },
+  { value: 'written', label: 'written', sentence: 'Every block holds data, so that reads have something to read.' },
+  { value: 'overwrite', label: 'overwritten', sentence: 'Every block was written, and is written again in place.' },
+  { value: 'append', label: 'appended', sentence: 'The job goes on where the file ends, and makes it longer.' },
+];
+
+/** The states of the page cache to begin with. */
+export const CACHE_STATES: readonly StateChoice[] = [
+  { value: AS_IS, label: 'as it is', sentence: 'What lies in the page cache stays, unless invalidate says otherwise.' },
+  { value: 'cold', label: 'cold', sentence: 'None of the file in memory: the first touch of a block asks the device.' },
+  { value: 'warm', label: 'warm', sentence: 'All of the file in memory: what a busy program finds there.' },
+];
 
 /** The words that values of some kinds can take. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {

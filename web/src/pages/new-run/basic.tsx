@@ -1,9 +1,10 @@
 // What and how much: the options that every run has.
 import { Autocomplete, type ComboboxItem, NativeSelect, type OptionsFilter, SegmentedControl, TextInput } from '@mantine/core';
-import { destroys, PATTERNS, wayOf } from '../../model/job-form';
+import { CACHE_STATES, destroys, FILE_STATES, PATTERNS, wayOf } from '../../model/job-form';
 import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
 import { errorOf } from './option-field';
+import { StateField } from './state-field';
 import type { Draft } from './use-draft';
 
 const SUGGESTED: Record<string, string[]> = {
@@ -66,6 +67,10 @@ export function BasicFields({ draft }: { draft: Draft }) {
         {FIELDS.slice(3).map((field) => (
           <Suggested key={field.option} draft={draft} {...field} />
         ))}
+      </div>
+      <div className="states">
+        {!raw && <StateField draft={draft} option="file_state" label="file to begin with · file_state" choices={FILE_STATES} />}
+        <StateField draft={draft} option="cache_state" label="page cache to begin with · cache_state" choices={CACHE_STATES} />
       </div>
       {raw && <DevicePicker draft={draft} writing={destroys(job.rw)} />}
     </Card>

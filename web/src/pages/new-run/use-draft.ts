@@ -23,6 +23,8 @@ export interface Draft {
   job: JobOptions;
   /** Sets an option of that job; an empty one keeps its place in the text. */
   set: (option: string, value: string) => void;
+  /** Takes an option of that job out. */
+  drop: (option: string) => void;
   /** Takes an option out whose value was left empty. */
   settle: (option: string) => void;
   name: string;
@@ -58,6 +60,7 @@ export function useDraft(from: number | undefined): Draft {
     (option: string, value: string) => setText((old) => setOption(old, index, option, value)),
     [setText, index],
   );
+  const drop = useCallback((option: string) => setText((old) => setOption(old, index, option, null)), [setText, index]);
   const settle = useCallback(
     (option: string) =>
       setText((old) => (jobsOf(parseJobText(old))[index]?.[option] ? old : setOption(old, index, option, null))),
@@ -78,6 +81,7 @@ export function useDraft(from: number | undefined): Draft {
     setActive,
     job: jobs[index] ?? {},
     set,
+    drop,
     settle,
     name,
     setName,

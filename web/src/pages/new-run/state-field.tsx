@@ -1,0 +1,37 @@
+// A state to begin with, as a plain choice: what it is called, and below it what the chosen one means.
+import { SegmentedControl } from '@mantine/core';
+import { useId } from 'react';
+import { AS_IS, type StateChoice } from '../../model/job-form';
+import { errorOf } from './option-field';
+import type { Draft } from './use-draft';
+
+interface StateFieldProps {
+  draft: Draft;
+  option: 'file_state' | 'cache_state';
+  label: string;
+  choices: readonly StateChoice[];
+}
+
+/** The choice; "as it is" is what a job says by saying nothing. */
+export function StateField({ draft, option, label, choices }: StateFieldProps) {
+  const id = useId();
+  const value = draft.job[option] ?? AS_IS;
+  const chosen = choices.find((choice) => choice.value === value);
+  const fault = errorOf(draft, option);
+  return (
+    <div className="state">
+      <span id={id} className="mute small">
+        {label}
+      </span>
+      <SegmentedControl
+        size="xs"
+        aria-labelledby={id}
+        value={value}
+        onChange={(next) => (next === AS_IS ? draft.drop(option) : draft.set(option, next))}
+        data={choices.map((choice) => ({ value: choice.value, label: choice.label }))}
+      />
+      <span className="mute small">{chosen?.sentence ?? `${value} is no state that is known here.`}</span>
+      {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
+    </div>
+  );
+}
