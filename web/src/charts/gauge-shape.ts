@@ -1,6 +1,7 @@
 // The depth gauge as shapes: a section through the host with two flows falling through it, I/Os and bytes, each to its
 // own scale. Numbers in, paths out. Not here: what the numbers mean (`model/gauge`).
-import type { Crossing, Gauge } from '../model/gauge';
+import type { Crossing } from '../model/crossing';
+import type { Gauge } from '../model/gauge';
 
 /** Width and height of the section, in its own units. */
 export const WIDTH = 356;
@@ -15,6 +16,9 @@ export const TOP = 32;
 export const LAYER_COLORS = ['app', 'cache', 'block', 'device'] as const;
 
 const FULL_WIDTH = 76;
+/** How wide others' traffic is drawn at most, and how far beside ours. */
+const OTHERS_WIDTH = 12;
+const OTHERS_GAP = 5;
 /** What is not nothing must be visible. */
 const LEAST_WIDTH = 2;
 /** How far above the bottom a flow that reaches the device comes to rest. */
@@ -35,13 +39,15 @@ export interface Flow {
   kind: 'ios' | 'bytes';
   x: number;
   paths: FlowPath[];
+  /** What the device did for others: a column of its own beside ours; null where it did little. */
+  others: string | null;
 }
 
 /** The flows of a gauge. */
 export function flowsOf(gauge: Gauge): Flow[] {
   return (['ios', 'bytes'] as const).map((kind, i) => {
     const x = i === 0 ? 196 : 300;
-    return { kind, x, paths: pathsOf(gauge, kind, x) };
+    return { kind, x, paths: pathsOf(gauge, kind, x), others: othersOf(gauge, kind, x) };
   });
 }
 
@@ -61,6 +67,14 @@ function pathsOf(gauge: Gauge, kind: keyof Crossing, x: number): FlowPath[] {
   paths.push({ d: fall(x, width(beyond), width(below), block, device), color: 'block', bypassed: false });
   if (below > 0) paths.push({ d: rest(x, width(below), device), color: 'device', bypassed: false });
   return paths;
+}
+
+/** It comes from elsewhere: it enters at the block layer, and is drawn against the widest of the flow. */
+function othersOf({ issued, past, reached, others }: Gauge, kind: keyof Crossing, x: number): string | null {
+  if (!others || others[kind] === 0) return null;
+  const most = Math.max(issued[kind], past?.[kind] ?? 0, reached?.[kind] ?? 0, others[kind]);
+  const width = Math.max(LEAST_WIDTH, (OTHERS_WIDTH * others[kind]) / most);
+  return column(x + FULL_WIDTH / 2 + OTHERS_GAP + OTHERS_WIDTH / 2, width, (DEPTHS[2] + DEPTHS[3]) / 2, HEIGHT - REST);
 }
 
 const column = (x: number, width: number, from: number, to: number) =>

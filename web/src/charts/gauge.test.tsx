@@ -9,9 +9,11 @@ const cached: Gauge = {
   issued: { ios: 853_333, bytes: 853_333 * 4096 },
   past: NOTHING,
   reached: NOTHING,
+  others: null,
   bypassed: false,
   ended: 1,
   notes: { 1: 'answered from memory' },
+  uncertainty: 0,
 };
 
 it('says in words and numbers that 853,333 I/Os came from memory', () => {

@@ -1,8 +1,9 @@
 // The depth gauge: a section through the host drawn like a sounding. At every boundary stands what crossed it; the lead
 // hangs in the layer where most bytes ended. Live, final and side by side it is the same picture.
 import { memo, useId } from 'react';
+import type { Crossing } from '../model/crossing';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format';
-import { type Crossing, type Gauge, LAYERS } from '../model/gauge';
+import { type Gauge, LAYERS } from '../model/gauge';
 import { DEPTHS, type Flow, flowsOf, HEIGHT, LAYER_COLORS, leadDepth, ROPE_X, TOP, WIDTH } from './gauge-shape';
 import './charts.css';
 
@@ -64,7 +65,7 @@ function wrap(note: string): string[] {
   return lines;
 }
 
-function FlowColumn({ flow: { kind, x, paths }, gauge }: { flow: Flow; gauge: Gauge }) {
+function FlowColumn({ flow: { kind, x, paths, others }, gauge }: { flow: Flow; gauge: Gauge }) {
   const crossings = [
     { boundary: 'issued', y: DEPTHS[1], crossing: gauge.issued },
     { boundary: 'past the cache', y: DEPTHS[2], crossing: gauge.past },
@@ -85,8 +86,9 @@ function FlowColumn({ flow: { kind, x, paths }, gauge }: { flow: Flow; gauge: Ga
           strokeDasharray={bypassed || unknown ? '3 3' : undefined}
         />
       ))}
+      {others && <path className="others" d={others} fill="none" stroke="var(--mute)" strokeDasharray="3 2" />}
       {crossings.map(({ boundary, y, crossing }) => (
-        <Crossed key={boundary} x={x} y={y} kind={kind} crossing={crossing} issued={gauge.issued} first={boundary === 'issued'} />
+        <Crossed key={boundary} {...{ x, y, kind, crossing, gauge }} first={boundary === 'issued'} />
       ))}
     </g>
   );
@@ -97,19 +99,19 @@ function Crossed({
   y,
   kind,
   crossing,
-  issued,
+  gauge: { issued, uncertainty },
   first,
 }: {
   x: number;
   y: number;
   kind: keyof Crossing;
   crossing: Crossing | null;
-  issued: Crossing;
+  gauge: Gauge;
   first: boolean;
 }) {
   const label = crossing ? written(kind, crossing[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
   const ratio = crossing && issued[kind] > 0 ? crossing[kind] / issued[kind] : null;
-  const part = first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005) ? null : share(ratio);
+  const part = first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005) ? null : sharesOff(ratio, uncertainty);
   const width = label.length * 6.1 + 14;
   return (
     <g>
@@ -125,6 +127,12 @@ function Crossed({
     </g>
   );
 }
+
+/** From this share on, how far it may be off is worth saying. */
+const OFF = 0.005;
+
+const sharesOff = (ratio: number, uncertainty: number) =>
+  uncertainty >= OFF ? `${share(ratio)} ± ${Math.round(uncertainty * 100)}` : share(ratio);
 
 function written(kind: keyof Crossing, n: number): string {
   if (kind === 'bytes') return text(bytes(n));

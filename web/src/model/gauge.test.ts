@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DeviceCounts } from '../api';
-import { type Crossing, type GaugeInput, gaugeOf } from './gauge';
+import type { DeviceCounts, Verdict } from '../api';
+import type { Crossing, GaugeInput } from './crossing';
+import { gaugeOf } from './gauge';
 
 const NONE: Crossing = { ios: 0, bytes: 0 };
 const COUNTS: DeviceCounts = {
@@ -131,4 +132,115 @@ it('says that nothing is known where nothing was counted', () => {
 it('reaches no layer with ioengine=null', () => {
   const { ended, past, reached } = check({ read: { ios: 9, bytes: 9 }, mode: 'null' });
   expect([ended, past, reached]).toEqual([0, NONE, NONE]);
+});
+
+const MIB = 2 ** 20;
+const storage = (read_bytes: number, write_bytes = 0) => ({ read_bytes, write_bytes, cancelled_write_bytes: 0 });
+const verdict = (shares: Record<string, number>, change: Partial<Verdict> = {}): Verdict => ({
+  class: 'device',
+  sentence: '',
+  shares,
+  uncertainty: 0,
+  evidence: {},
+  proof: [],
+  ...change,
+});
+
+describe('with more evidence than counters of devices', () => {
+  it.each<[string, Partial<GaugeInput>, number, number, RegExp]>([
+    [
+      'buffered reads of holes end in the filesystem',
+      {
+        read: { ios: 1000, bytes: GIB },
+        device: reads(0, 0),
+        leaves: reads(0, 0),
+        verdicts: { read: verdict({ unwritten: 1, device: 0 }) },
+      },
+      2,
+      2,
+      /never written/,
+    ],
+    [
+      'direct reads that fell back end in the page cache',
+      {
+        read: { ios: 1000, bytes: GIB },
+        direct: true,
+        device: reads(0, 0),
+        leaves: reads(0, 0),
+        verdicts: { read: verdict({ page_cache: 1, device: 0 }) },
+      },
+      1,
+      1,
+      /answered from memory/,
+    ],
+    [
+      'what waits in memory is said in bytes',
+      {
+        write: { ios: 1000, bytes: GIB },
+        device: writes(10, 100 * MIB),
+        leaves: writes(10, 100 * MIB),
+        waiting_bytes: 924 * MIB,
+      },
+      1,
+      1,
+      /^924.MiB still in memory, not yet written$/,
+    ],
+    [
+      "others' reads stand apart",
+      {
+        read: { ios: 1000, bytes: 4 * MIB },
+        device: reads(3000, 64 * MIB),
+        leaves: reads(3000, 64 * MIB),
+        direct: true,
+        storage: storage(4 * MIB),
+      },
+      3,
+      3,
+      /^and 60\.3.MiB for others$/,
+    ],
+  ])('%s', (_, input, ended, layer, note) => {
+    const gauge = check(input);
+    expect(gauge.ended).toBe(ended);
+    expect(gauge.notes[layer as 1 | 2 | 3]).toMatch(note);
+  });
+
+  it("takes others' bytes off what reached the device", () => {
+    const gauge = check({
+      read: { ios: 1000, bytes: 4 * MIB },
+      device: reads(4000, 64 * MIB),
+      leaves: reads(4000, 64 * MIB),
+      storage: storage(4 * MIB),
+    });
+    expect([gauge.reached, gauge.others]).toEqual([
+      { ios: 250, bytes: 4 * MIB },
+      { ios: 3750 + 77, bytes: 60 * MIB + 77 * 4096 },
+    ]);
+  });
+
+  it.each<[string, Partial<GaugeInput>, number | null]>([
+    [
+      'are not told from a filesystem’s own writes',
+      { write: { ios: 1, bytes: MIB }, device: writes(9, 99 * MIB), storage: storage(0, MIB) },
+      null,
+    ],
+    [
+      'are told where the verdict says so',
+      {
+        write: { ios: 1, bytes: MIB },
+        device: writes(9, 99 * MIB),
+        storage: storage(0, MIB),
+        verdicts: { write: verdict({}, { class: 'foreign' }) },
+      },
+      98 * MIB,
+    ],
+    [
+      'count when only they wrote',
+      { read: { ios: 1, bytes: MIB }, device: { ...writes(9, 99 * MIB) }, storage: storage(MIB, 0) },
+      99 * MIB,
+    ],
+    ['do not count below the floor', { read: { ios: 1, bytes: 4096 }, device: reads(9, 3 * MIB), storage: storage(4096) }, null],
+    ['are not known without our own counters', { read: { ios: 1, bytes: MIB }, device: reads(9, 99 * MIB) }, null],
+  ])("others' bytes %s", (_, input, bytes) =>
+    expect(check({ leaves: input.device ?? null, ...input }).others?.bytes ?? null).toBe(bytes),
+  );
 });

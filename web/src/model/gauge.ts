@@ -1,33 +1,16 @@
 // The depth gauge as numbers: what the jobs issued, what of it went past the page cache, and what reached the devices,
-// in I/Os and in bytes, and in which layer most bytes were answered. Live totals and final reports give the same shape.
-// Not here: how it is drawn (`charts/gauge`).
-import type { ComparedRun, DeviceCounts, DeviceReport, Mode, Report } from '../api';
+// in I/Os and in bytes, and in which layer most bytes were answered. Live totals and final reports give the same shape; a
+// report's verdict also tells what counters of devices cannot: zeros that the filesystem made, and whose the bytes were.
+// Not here: what is written into the layers (`gauge-notes`), how it is drawn (`charts/gauge`).
+import type { ComparedRun, DeviceCounts, DeviceReport, Report } from '../api';
+import { type Crossing, EMPTY, type GaugeInput, less, NEGLIGIBLE, part, shareOf, sum, verdictsIn } from './crossing';
+import { notesOf } from './gauge-notes';
 import { addCounts } from './window';
-
-/** What crossed a boundary. */
-export interface Crossing {
-  ios: number;
-  bytes: number;
-}
 
 /** The layers from top to bottom. */
 export const LAYERS = ['application', 'page cache', 'filesystem and block layer', 'device'] as const;
 /** Number of a layer in LAYERS. */
 export type Layer = 0 | 1 | 2 | 3;
-
-/** What is known of a run's I/Os. */
-export interface GaugeInput {
-  read: Crossing;
-  write: Crossing;
-  trim: Crossing;
-  /** What the target's block device counted; null when it was not counted. */
-  device: DeviceCounts | null;
-  /** What the physical devices under it counted. */
-  leaves: DeviceCounts | null;
-  /** Whether the page cache was bypassed (`direct=1`). */
-  direct: boolean;
-  mode: Mode | null;
-}
 
 /** The gauge, ready to be drawn. */
 export interface Gauge {
@@ -36,40 +19,44 @@ export interface Gauge {
   past: Crossing | null;
   /** Reached the devices; null when not known. */
   reached: Crossing | null;
+  /** What the devices did for others meanwhile; null when that was little or is not known. */
+  others: Crossing | null;
   bypassed: boolean;
   /** Where most bytes ended. */
   ended: Layer;
   /** A few words on what happened in a layer. */
   notes: Partial<Record<Layer, string>>;
+  /** How far the shares may be off, from 0 to 1. */
+  uncertainty: number;
 }
 
-const EMPTY: Crossing = { ios: 0, bytes: 0 };
-/** Below this share of the issued, what came through is other traffic and rounding, not the job. */
-const NEGLIGIBLE = 0.02;
-/** Above this ratio more was done than was asked; less is metadata and rounding. */
-const AMPLIFIED = 1.1;
+/** Others' bytes count from here on: what is more than the job's own by this part, and more than this many bytes. */
+const MORE = 0.2;
+const FLOOR_BYTES = 4 * 2 ** 20;
 
 /** Reads the gauge from what was counted. */
 export function gaugeOf(input: GaugeInput): Gauge {
   const issued = sum(input.read, input.write, input.trim);
+  const plain = { issued, others: null, uncertainty: 0 };
   if (input.mode === 'null')
-    return { issued, past: EMPTY, reached: EMPTY, bypassed: false, ended: 0, notes: { 0: 'no I/O at all (ioengine=null)' } };
-  const past = input.direct ? issued : crossed(input.device, input, true);
+    return { ...plain, past: EMPTY, reached: EMPTY, bypassed: false, ended: 0, notes: { 0: 'no I/O at all (ioengine=null)' } };
+  const others = othersIn(input, issued);
+  const inMemory = part(issued, shareOf(input, 'page_cache'));
+  const bypassed = input.direct && inMemory.bytes <= issued.bytes * NEGLIGIBLE;
+  const ownLeaves = less(crossed(input.leaves, input, false), others.used);
   const gauge: Gauge = {
-    issued,
-    past,
-    reached: crossed(input.leaves, input, false),
-    bypassed: input.direct,
+    ...plain,
+    past: input.direct ? less(issued, bypassed ? EMPTY : inMemory) : pastCache(input, issued, others.used),
+    reached: ownLeaves,
+    others: others.all,
+    bypassed,
     ended: 0,
     notes: {},
+    uncertainty: Math.max(0, ...verdictsIn(input).map(([, verdict]) => verdict.uncertainty)),
   };
   gauge.ended = endOf(gauge);
   gauge.notes = notesOf(gauge, input);
   return gauge;
-}
-
-function sum(...crossings: Crossing[]): Crossing {
-  return crossings.reduce((a, b) => ({ ios: a.ios + b.ios, bytes: a.bytes + b.bytes }), EMPTY);
 }
 
 /** What a device counted in the directions that the job used: a reader's gauge does not show the journal's writes. */
@@ -81,48 +68,40 @@ function crossed(counts: DeviceCounts | null, used: GaugeInput, merges: boolean)
   return sum(used.read.ios > 0 ? read : EMPTY, used.write.ios > 0 ? write : EMPTY, used.trim.ios > 0 ? trim : EMPTY);
 }
 
+/** Through the cache: what the device counted, and what the filesystem answered by itself below the cache. */
+function pastCache(input: GaugeInput, issued: Crossing, others: Crossing): Crossing | null {
+  const counted = less(crossed(input.device, input, true), others);
+  return counted && sum(counted, part(issued, shareOf(input, 'unwritten') + shareOf(input, 'filesystem')));
+}
+
+/** What the target's device moved for others: in the directions that the job used, and in all. */
+function othersIn(input: GaugeInput, issued: Crossing): { used: Crossing; all: Crossing | null } {
+  const { device, storage } = input;
+  if (!device || !storage) return { used: EMPTY, all: null };
+  const read = beyond(device.read_ios, device.read_bytes, storage.read_bytes);
+  const written = beyond(device.write_ios, device.write_bytes, storage.write_bytes);
+  // A filesystem writes in threads of its own: only the verdict knows whether that may be called others'.
+  const write = input.write.ios > 0 && input.verdicts?.write?.class !== 'foreign' ? EMPTY : written;
+  const all = sum(read, write);
+  if (all.bytes <= FLOOR_BYTES || all.bytes <= issued.bytes * MORE) return { used: EMPTY, all: null };
+  return { used: sum(input.read.ios > 0 ? read : EMPTY, input.write.ios > 0 ? write : EMPTY), all };
+}
+
+/** What is left of a count when its own bytes are taken off; I/Os in proportion. */
+function beyond(ios: number, bytes: number, own: number): Crossing {
+  const rest = Math.max(0, bytes - own);
+  return { bytes: rest, ios: bytes > 0 ? Math.round((ios * rest) / bytes) : 0 };
+}
+
 function endOf({ issued, past, reached }: Gauge): Layer {
   if (!past) return 0;
   if (issued.bytes === 0) return 0;
   const inCache = Math.max(0, issued.bytes - past.bytes);
-  const inBlock = reached ? Math.max(0, past.bytes - reached.bytes) : 0;
+  const inBlock = reached ? Math.max(0, Math.min(past.bytes, issued.bytes) - reached.bytes) : 0;
   const inDevice = reached ? Math.min(reached.bytes, issued.bytes) : 0;
   const most = Math.max(inCache, inBlock, inDevice);
   if (most === inDevice) return 3;
   return most === inBlock ? 2 : 1;
-}
-
-function notesOf(gauge: Gauge, input: GaugeInput): Gauge['notes'] {
-  if (gauge.issued.ios === 0) return {};
-  const notes: Gauge['notes'] = {};
-  if (gauge.bypassed) notes[1] = 'bypassed';
-  else if (gauge.past) notes[1] = cacheNote(gauge.issued, gauge.past, input.write.bytes > input.read.bytes);
-  if (!gauge.reached) notes[3] = 'not counted';
-  else if (gauge.past) notes[2] = blockNote(gauge.past, gauge.reached, gauge.issued);
-  return notes;
-}
-
-const times = (n: number) => n.toLocaleString('en-US', { maximumSignificantDigits: 2 });
-
-function cacheNote(issued: Crossing, past: Crossing, writing: boolean): string {
-  const [ios, bytes] = [past.ios / issued.ios, past.bytes / issued.bytes];
-  if (bytes < NEGLIGIBLE) return writing ? 'taken into memory, not yet written' : 'answered from memory';
-  if (ios < bytes / 2)
-    return `${writing ? 'gathered' : 'readahead'}: ${times(bytes / ios)} ${writing ? 'writes' : 'reads'} in one`;
-  if (bytes > AMPLIFIED) return `${times(bytes)} × the bytes asked for`;
-  const kept = Math.round((1 - bytes) * 100);
-  return kept < 1 ? '' : `${kept} % ${writing ? 'still in memory' : 'answered from memory'}`;
-}
-
-function blockNote(past: Crossing, reached: Crossing, issued: Crossing): string {
-  if (past.ios === 0) return '';
-  if (reached.bytes < issued.bytes * NEGLIGIBLE && past.bytes > issued.bytes / 2)
-    return 'answered here: holes or blocks never written';
-  if (reached.bytes > past.bytes * AMPLIFIED || reached.ios > past.ios * AMPLIFIED) {
-    return `journal, metadata or others: ${times(Math.max(reached.ios / past.ios, reached.bytes / Math.max(1, past.bytes)))} × as much`;
-  }
-  if (past.bytes < issued.bytes * NEGLIGIBLE) return '';
-  return reached.ios < past.ios * 0.9 ? `merged: ${times(past.ios / Math.max(1, reached.ios))} in one` : '';
 }
 
 /** The counts of all leaves of a device together. */
@@ -138,15 +117,20 @@ function countsOf(counts: DeviceCounts): DeviceCounts {
   return { ...reads, ...writes, discard_ios, discard_bytes, flush_ios, in_flight, busy_ms };
 }
 
+/** The parts of a report that the gauge reads; a compared run has them too. */
+type Reported = Pick<Report, 'device' | 'storage'> & { [K in 'read' | 'write' | 'trim']?: Crossing | null };
+
 /** The gauge of a final report, or of a compared run. */
 export function gaugeOfReport(
-  { read, write, trim, device }: Pick<Report, 'device'> & { [K in 'read' | 'write' | 'trim']?: Crossing | null },
-  run: Pick<GaugeInput, 'direct' | 'mode'>,
+  { read, write, trim, device, storage }: Reported,
+  run: Pick<GaugeInput, 'direct' | 'mode' | 'verdicts'>,
 ): Gauge {
   const flows = { read: read ?? EMPTY, write: write ?? EMPTY, trim: trim ?? EMPTY };
-  return gaugeOf({ ...flows, device: device ? countsOf(device) : null, leaves: leavesOf(device), ...run });
+  const waiting_bytes = run.verdicts?.write?.evidence.dirty_end_bytes ?? null;
+  const counted = { device: device ? countsOf(device) : null, leaves: leavesOf(device), storage };
+  return gaugeOf({ ...flows, ...counted, waiting_bytes, ...run });
 }
 
 /** The gauge of one side of a comparison. */
 export const gaugeOfCompared = (compared: ComparedRun): Gauge =>
-  gaugeOfReport(compared, { direct: compared.run.direct, mode: compared.run.mode ?? null });
+  gaugeOfReport(compared, { direct: compared.run.direct, mode: compared.run.mode ?? null, verdicts: compared.verdict });

@@ -1,7 +1,7 @@
-// The verdict in a few words and a layer: what a badge says and which colour it has. The sentence itself is the
-// runner's; where it gave none, the gauge is put into words.
-import type { Verdict, VerdictClass, Verdicts } from '../api';
-import { count, share } from './format';
+// The verdict in a few words and a layer: what a badge says and which colour it has, the shares behind it, and the one
+// rerun that matters. The sentence itself is the runner's; where it gave none, the gauge is put into words.
+import type { Finding, Proof, Verdict, VerdictClass, Verdicts } from '../api';
+import { bytes, count, digits, share, text, UNKNOWN } from './format';
 import type { Gauge, Layer } from './gauge';
 
 /** What a badge shows: a word, and the layer that lends its colour (null: no layer). */
@@ -10,11 +10,19 @@ export interface Badge {
   layer: Layer | null;
 }
 
-const BADGES: Record<VerdictClass, Badge> = {
-  device: { word: 'device', layer: 3 },
-  readahead: { word: 'readahead', layer: 3 },
-  page_cache: { word: 'page cache', layer: 1 },
-  deferred_write: { word: 'still in memory', layer: 1 },
+/** A class: its badge, and the share of the bytes that it speaks of. */
+interface Class extends Badge {
+  share?: string;
+}
+
+const CLASSES: Record<VerdictClass, Class> = {
+  device: { word: 'device', layer: 3, share: 'device' },
+  readahead: { word: 'readahead', layer: 3, share: 'device' },
+  merged: { word: 'merged', layer: 3, share: 'device' },
+  foreign: { word: 'device, shared', layer: 3 },
+  page_cache: { word: 'page cache', layer: 1, share: 'page_cache' },
+  deferred_write: { word: 'still in memory', layer: 1, share: 'page_cache' },
+  unwritten: { word: 'never written', layer: 2, share: 'unwritten' },
   amplified: { word: 'amplified', layer: 2 },
   mixed: { word: 'mixed', layer: 2 },
   no_device: { word: 'no device', layer: 0 },
@@ -22,13 +30,26 @@ const BADGES: Record<VerdictClass, Badge> = {
 };
 
 /** The badge of a class. */
-export const badgeOf = (verdict: VerdictClass): Badge => BADGES[verdict];
+export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
+
+/** Every class with its word, for whoever chooses one. */
+export const VERDICTS = Object.entries(CLASSES).map(([name, { word }]) => ({ name, word }));
+
+const PLACES: Record<string, string> = {
+  device: 'device',
+  page_cache: 'page cache',
+  unwritten: 'blocks never written',
+  filesystem: 'the filesystem by itself',
+  no_device: 'no device',
+};
 
 /** One direction's verdict, ready to be shown. */
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  evidence: [name: string, value: number][];
+  /** Where the bytes were answered, and how far that may be off; empty when not known. */
+  shares: string;
+  proof: readonly Proof[];
 }
 
 /** The verdicts of a run, one a direction; empty where there are none. */
@@ -38,16 +59,54 @@ export function verdictLines(verdicts: Verdicts | null | undefined): VerdictLine
   return [...line('read', verdicts?.read), ...line('write', verdicts?.write)];
 }
 
-function lineOf(direction: 'read' | 'write', verdict: Verdict): VerdictLine {
-  const badge = badgeOf(verdict.class);
-  const part = verdict.shares[verdict.class] as number | undefined;
-  const evidence = Object.entries(verdict.evidence) as [string, number][];
+function lineOf(direction: 'read' | 'write', { class: name, sentence, shares, uncertainty, proof }: Verdict): VerdictLine {
+  const { word, layer, share: spoken } = CLASSES[name];
+  const part = spoken === undefined ? undefined : shares[spoken];
   return {
-    ...badge,
-    word: part === undefined ? badge.word : `${badge.word} ${share(part)}`,
+    word: part === undefined ? word : `${word} ${share(part)}`,
+    layer,
     direction,
-    sentence: verdict.sentence,
-    evidence,
+    sentence,
+    shares: sharesInWords(shares, uncertainty),
+    proof,
+  };
+}
+
+/** Less than this is not worth saying, as a share. */
+const SURE = 0.0005;
+
+function sharesInWords(shares: Verdict['shares'], uncertainty: number): string {
+  const largestFirst = Object.entries(shares).toSorted(([, a], [, b]) => b - a);
+  const words = largestFirst.map(([place, part]) => `${PLACES[place] ?? place.replaceAll('_', ' ')} ${share(part)}`);
+  const off = uncertainty >= SURE ? `, each ± ${digits(uncertainty * 100)} points` : '';
+  return words.length > 0 ? `of the bytes: ${words.join(', ')}${off}` : '';
+}
+
+/** The rerun that matters most: that of the gravest finding that an option mends; null where none is more than a note. */
+export function remedyOf(findings: readonly Finding[]): Finding | null {
+  const mends = ({ patch, patch_label }: Finding) => patch_label && Object.keys(patch ?? {}).length > 0;
+  const of = (severity: Finding['severity']) => findings.find((finding) => finding.severity === severity && mends(finding));
+  return of('serious') ?? of('warning') ?? null;
+}
+
+/** One number of the proof, as its reader compares it with the command's. */
+export interface ProofRow {
+  before: string;
+  after: string;
+  difference: string;
+  /** The difference in larger units, where it has some. */
+  short: string;
+}
+
+/** A row of the proof in every digit: commands print every digit too. */
+export function proofInWords({ before, after, difference, unit }: Proof): ProofRow {
+  const sign = difference > 0 ? '+' : difference < 0 ? '−' : '';
+  const size = Math.abs(difference);
+  return {
+    before: before === null || before === undefined ? UNKNOWN : count(before),
+    after: after === null || after === undefined ? UNKNOWN : count(after),
+    difference: `${sign}${count(size)}`,
+    short: unit === 'bytes' && size >= 1024 ? `${sign}${text(bytes(size))}` : '',
   };
 }
 
@@ -56,5 +115,6 @@ export function gaugeInWords(gauge: Gauge, device: string | null): string | null
   if (gauge.issued.ios === 0) return null;
   const issued = `${count(gauge.issued.ios)} I/Os were issued`;
   if (!gauge.reached) return `${issued}; what reached a device was not counted.`;
-  return `${issued}; ${device ?? 'the device'} did ${count(gauge.reached.ios)}, with ${share(gauge.reached.bytes / gauge.issued.bytes)} of the bytes.`;
+  const others = gauge.others ? ` It moved ${text(bytes(gauge.others.bytes))} for others besides.` : '';
+  return `${issued}; ${device ?? 'the device'} did ${count(gauge.reached.ios)}, with ${share(gauge.reached.bytes / gauge.issued.bytes)} of the bytes.${others}`;
 }

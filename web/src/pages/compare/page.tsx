@@ -16,6 +16,7 @@ import { Differences } from './differences';
 import { Gauges } from './gauges';
 import { Numbers } from './numbers';
 import { Overlays } from './overlays';
+import { RerunButton } from './rerun';
 import './compare.css';
 
 const route = getRouteApi('/compare');
@@ -90,6 +91,7 @@ function Side({
         badge={comparable.same_test ? 'same test' : 'not the same test'}
         say={comparable.sentence}
         more={more}
+        actions={comparable.rerun && <RerunButton rerun={comparable.rerun} />}
       />
       <div className="side-by-side">
         <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />

@@ -2,6 +2,8 @@
 import { Button, Checkbox, Menu, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
+import { termOf, withTerm } from '../../model/filter-text';
+import { VERDICTS } from '../../model/verdict';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
 
 /** How long typing must rest before the server is asked, in ms. */
@@ -26,6 +28,33 @@ export function FilterField({ value, onChange }: { value: string; onChange: (val
       }}
       style={{ flex: '1 1 320px' }}
     />
+  );
+}
+
+/** Only runs that were answered in one place; the filter's text says so too. */
+export function VerdictMenu({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const chosen = termOf(value, 'verdict');
+  const word = VERDICTS.find(({ name }) => name === chosen)?.word ?? chosen;
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button>{word ? `Verdict: ${word}` : 'Verdict'} ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {VERDICTS.map((verdict) => (
+          <Menu.Item
+            key={verdict.name}
+            role="menuitemradio"
+            aria-checked={verdict.name === chosen}
+            onClick={() => onChange(withTerm(value, 'verdict', verdict.name))}
+          >
+            {verdict.word}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => onChange(withTerm(value, 'verdict', null))}>all</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

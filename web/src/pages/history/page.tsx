@@ -14,7 +14,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { BulkBar } from './bulk';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
 import { FirstVisit } from './demo';
-import { ColumnMenu, FilterField } from './filter';
+import { ColumnMenu, FilterField, VerdictMenu } from './filter';
 import { RunTable } from './table';
 import './history.css';
 
@@ -55,6 +55,7 @@ export function HistoryPage() {
         <h1>Runs</h1>
         {query.isSuccess && <span className="mute">{search.q ? `${count(total)} match` : count(total)}</span>}
         <FilterField value={search.q ?? ''} onChange={setFilter} />
+        <VerdictMenu value={search.q ?? ''} onChange={setFilter} />
         <ColumnMenu shown={shown} onChange={setShown} />
         <LinkButton to="/new" variant="filled">
           New run

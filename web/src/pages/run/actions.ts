@@ -1,16 +1,13 @@
 // What can be done to a run: again (with options changed), stop, change its name, tags and notes, delete. Failures are
 // told where they happen; success leads to where it shows.
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch } from '../../api';
 import { startAgain, startKey } from '../../api/start';
 import { inWords } from '../../model/told';
+import { tellFailure } from '../../ui/tell';
 
-function tell(error: unknown) {
-  const { title, detail, remedies } = inWords(error);
-  notifications.show({ color: 'red', title, message: [detail, ...remedies].filter(Boolean).join(' '), autoClose: 12_000 });
-}
+const tell = (error: unknown) => tellFailure(inWords(error));
 
 /** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
 export function useRerun(run: Run) {

@@ -1,9 +1,7 @@
 // What a reader of the result must know, each with its remedy.
-import { Button } from '@mantine/core';
 import type { Run, Severity } from '../../api';
-import { remedyOf } from '../../model/remedies';
 import { Badge, Card } from '../../ui/parts';
-import { useRerun } from './actions';
+import { RemedyButton } from './remedy';
 import { type Live, useFromStage } from './use-live';
 
 const SEVERITY: Record<Severity, { word: string; tone: 'bad' | 'cache' | null }> = {
@@ -22,29 +20,18 @@ export function FindingList({ run, live: { fold, stage } }: { run: Run; live: Li
   if (findings.length === 0) return null;
   return (
     <Card title="What to know about this run">
-      {findings.map(({ code, severity, sentence, remedy }) => (
-        <div key={code + sentence} className="finding">
-          <Badge tone={SEVERITY[severity].tone} title={code}>
-            {SEVERITY[severity].word}
+      {findings.map((finding) => (
+        <div key={finding.code + finding.sentence} className="finding">
+          <Badge tone={SEVERITY[finding.severity].tone} title={finding.code}>
+            {SEVERITY[finding.severity].word}
           </Badge>
           <div>
-            <p>{sentence}</p>
-            {remedy && <p className="mute">{remedy}</p>}
+            <p>{finding.sentence}</p>
+            {finding.remedy && <p className="mute">{finding.remedy}</p>}
           </div>
-          <RemedyButton code={code} run={run} />
+          <RemedyButton finding={finding} run={run} />
         </div>
       ))}
     </Card>
-  );
-}
-
-function RemedyButton({ code, run }: { code: string; run: Run }) {
-  const { rerun, pending } = useRerun(run);
-  const remedy = remedyOf(code, run);
-  if (!remedy) return null;
-  return (
-    <Button className="push no-print" loading={pending} onClick={() => rerun({ patch: remedy.patch })} style={{ flex: 'none' }}>
-      {remedy.label}
-    </Button>
   );
 }

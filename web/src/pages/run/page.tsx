@@ -16,6 +16,7 @@ import { RunHeader } from './header';
 import { LatencyPart } from './latency';
 import { Phases } from './phases';
 import { Say } from './say';
+import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { type Live, useFromStage, useLive } from './use-live';
 import './run.css';
@@ -64,6 +65,7 @@ function Measured({ run, live }: { run: Run; live: Live }) {
         <Tiles live={live} />
         <Courses run={run} live={live} />
         <FindingList run={run} live={live} />
+        <Targets run={run} live={live} />
         <LatencyPart run={run} live={live} />
         <Details run={run} live={live} />
       </div>

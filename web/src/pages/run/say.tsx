@@ -1,15 +1,16 @@
 // The first sentence under the title: what the run means, why there is no result, or what it waits for, with the one
 // button that matters.
 import { Button } from '@mantine/core';
-import type { Failure, Run } from '../../api';
+import { useState } from 'react';
+import type { Failure, Finding, Run } from '../../api';
 import { isFinal, type RunFold } from '../../model/fold';
-import { count } from '../../model/format';
 import { STATUS } from '../../model/summary';
 import { refusalInWords } from '../../model/told';
-import { gaugeInWords, type VerdictLine, verdictLines } from '../../model/verdict';
+import { gaugeInWords, remedyOf, type VerdictLine, verdictLines } from '../../model/verdict';
 import { Notice, type Tone } from '../../ui/parts';
-import { useRerun } from './actions';
 import { gaugeNow } from './gauge-card';
+import { ProofCard } from './proof';
+import { RemedyButton } from './remedy';
 import { type Live, useFromStage } from './use-live';
 
 const LAYER_TONES: Tone[] = ['app', 'cache', 'block', 'device'];
@@ -32,9 +33,7 @@ export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live
       )}
       {status === 'queued' && <Queued run={run} />}
       {STATUS[status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
-      {lines.map((line) => (
-        <VerdictNotice key={line.direction} line={line} run={run} named={lines.length > 1} />
-      ))}
+      {lines.length > 0 && <Verdicts lines={lines} run={run} findings={outcome?.findings ?? run.findings} />}
       {lines.length === 0 && outcome && <Plain run={run} fold={fold} />}
     </>
   );
@@ -76,24 +75,37 @@ function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
   );
 }
 
-function VerdictNotice({ line, run, named }: { line: VerdictLine; run: Run; named: boolean }) {
-  const { rerun, pending } = useRerun(run);
-  const cached = line.layer === 1 && !run.direct;
-  const evidence = line.evidence.map(([name, value]) => `${name.replaceAll('_', ' ')} ${count(value)}`).join(' · ');
+/** The verdicts, and behind "Show me" what they rest on. */
+function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run: Run; findings: readonly Finding[] }) {
+  const [shown, setShown] = useState(false);
   return (
-    <Notice
-      tone={line.layer === null ? null : LAYER_TONES[line.layer]}
-      badge={named ? `${line.direction}s: ${line.word}` : line.word}
-      say={line.sentence}
-      more={evidence && <span className="small">{evidence}</span>}
-      actions={
-        cached && (
-          <Button variant="filled" loading={pending} onClick={() => rerun({ patch: { direct: 1 } })}>
-            Rerun direct
-          </Button>
-        )
-      }
-    />
+    <>
+      {lines.map((line, place) => (
+        <Notice
+          key={line.direction}
+          tone={line.layer === null ? null : LAYER_TONES[line.layer]}
+          badge={lines.length > 1 ? `${line.direction}s: ${line.word}` : line.word}
+          say={line.sentence}
+          more={line.shares && <span className="small">{line.shares}</span>}
+          actions={
+            place === 0 && (
+              <>
+                <Button
+                  data-key="e"
+                  data-does="show the evidence"
+                  aria-expanded={shown}
+                  onClick={() => setShown((before) => !before)}
+                >
+                  {shown ? 'Hide' : 'Show me'}
+                </Button>
+                <RemedyButton finding={remedyOf(findings)} run={run} filled />
+              </>
+            )
+          }
+        />
+      ))}
+      {shown && lines.map((line) => <ProofCard key={line.direction} line={line} />)}
+    </>
   );
 }
 

@@ -1,0 +1,66 @@
+// What crossed from one layer into the next, and all that is known about it: the input of the depth gauge. Not here:
+// what the gauge makes of it (`gauge`).
+import type { DeviceCounts, Mode, StorageIo, Verdict, Verdicts } from '../api';
+
+/** What crossed a boundary. */
+export interface Crossing {
+  ios: number;
+  bytes: number;
+}
+
+/** What is known of a run's I/Os. */
+export interface GaugeInput {
+  read: Crossing;
+  write: Crossing;
+  trim: Crossing;
+  /** What the target's block device counted; null when it was not counted. */
+  device: DeviceCounts | null;
+  /** What the physical devices under it counted. */
+  leaves: DeviceCounts | null;
+  /** Whether the page cache was bypassed (`direct=1`). */
+  direct: boolean;
+  mode: Mode | null;
+  /** What the runner alone moved from and to storage; absent or null when it was not counted. */
+  storage?: StorageIo | null;
+  /** Bytes of the targets that waited in memory to be written, in the end or by now. */
+  waiting_bytes?: number | null;
+  /** Where the I/O went, once the run is over. */
+  verdicts?: Verdicts | null;
+}
+
+/** Nothing. */
+export const EMPTY: Crossing = { ios: 0, bytes: 0 };
+/** Below this share of the issued, what came through is other traffic and rounding, not the job. */
+export const NEGLIGIBLE = 0.02;
+
+/** Several as one. */
+export function sum(...crossings: Crossing[]): Crossing {
+  return crossings.reduce((a, b) => ({ ios: a.ios + b.ios, bytes: a.bytes + b.bytes }), EMPTY);
+}
+
+/** What is left of one. */
+export function less<T extends Crossing | null>(all: T, without: Crossing): T {
+  if (!all) return all;
+  return { ios: Math.max(0, all.ios - without.ios), bytes: Math.max(0, all.bytes - without.bytes) } as T;
+}
+
+/** A share, from 0 to 1, of one. */
+export const part = ({ ios, bytes }: Crossing, share: number): Crossing => ({
+  ios: Math.round(ios * share),
+  bytes: Math.round(bytes * share),
+});
+
+type Directed = ['read' | 'write', Verdict];
+
+/** The verdicts that there are, with their directions. */
+export function verdictsIn({ verdicts }: Pick<GaugeInput, 'verdicts'>): Directed[] {
+  const { read, write } = verdicts ?? {};
+  return [...(read ? [['read', read] as Directed] : []), ...(write ? [['write', write] as Directed] : [])];
+}
+
+/** Share of all issued bytes that one place answered, from 0 to 1; 0 where no verdict says so. */
+export function shareOf(input: GaugeInput, place: string): number {
+  const issued = input.read.bytes + input.write.bytes + input.trim.bytes;
+  const bytes = verdictsIn(input).map(([direction, { shares }]) => input[direction].bytes * (shares[place] ?? 0));
+  return issued > 0 ? bytes.reduce((a, b) => a + b, 0) / issued : 0;
+}

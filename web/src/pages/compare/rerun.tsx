@@ -1,0 +1,23 @@
+// The rerun that would make runs comparable, by one click; it leads to the new run.
+import { Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Rerun } from '../../api';
+import { startAgain, startKey } from '../../api/start';
+import { inWords } from '../../model/told';
+import { tellFailure } from '../../ui/tell';
+
+/** The button. */
+export function RerunButton({ rerun: { run, label, patch } }: { rerun: Rerun }) {
+  const navigate = useNavigate();
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => startAgain(run, { patch }, startKey()),
+    onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
+    onError: (error) => tellFailure(inWords(error)),
+  });
+  return (
+    <Button variant="filled" loading={isPending} onClick={() => mutate()}>
+      #{run}: {label}
+    </Button>
+  );
+}
