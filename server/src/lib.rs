@@ -1,6 +1,6 @@
 //! Leadline's server: queues runs, keeps everything they say, and tells it live.
 //!
-//! `serve` is the way in. Rooms: `runs` (everything about runs), `hosts`, `compare` (pure), `store` (the only one that
+//! `serve` is the way in. Rooms: `runs` (everything about runs), `hosts`, `compare` and `flame` (pure), `store` (the only one that
 //! knows SQL), `auth`, `routes`, `metrics`, `assets`, `config`.
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,7 @@ pub mod compare;
 pub mod config;
 pub mod error;
 mod extract;
+pub mod flame;
 pub mod hosts;
 mod listen;
 pub mod log;

@@ -20,7 +20,7 @@ use crate::App;
 use crate::error::ApiError;
 use crate::extract::MAX_BODY;
 use crate::runs::words::{ExportFormat, RunSort, RunsEvent, SortOrder};
-use crate::{assets, auth, compare, hosts, metrics, runs};
+use crate::{assets, auth, compare, flame, hosts, metrics, runs};
 
 /// Where the calls live.
 pub const API: &str = "/api/v1";
@@ -44,7 +44,7 @@ const HEADERS: &[(&str, &str)] = &[
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Leadline", description = "Storage benchmarks that show where the I/O really went.", contact(), license(name = "Apache-2.0", identifier = "Apache-2.0")),
-    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat)),
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, flame::Theme)),
     tags(
         (name = "runs", description = "Plan, start, watch and keep runs"),
         (name = "studies", description = "Ordered runs started together, and the experiments to begin with"),
@@ -99,13 +99,15 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(runs::http::get_series))
         .routes(routes!(runs::http::stream_run))
         .routes(routes!(runs::http::export_run))
+        .routes(routes!(flame::http::run_flame))
         .routes(routes!(runs::http::stream_runs))
         .routes(routes!(runs::studies::http::list_studies, runs::studies::http::create_study))
         .routes(routes!(runs::studies::http::plan_study))
         .routes(routes!(runs::studies::http::get_study))
         .routes(routes!(runs::studies::http::cancel_study))
         .routes(routes!(runs::studies::http::list_experiments))
-        .routes(routes!(compare::http::compare_runs));
+        .routes(routes!(compare::http::compare_runs))
+        .routes(routes!(flame::http::difference_flame));
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
 }
 
