@@ -52,6 +52,7 @@ fn compared(run: &Run) -> ComparedRun {
         storage: report.and_then(|report| report.storage),
         verdict: run.verdict.clone(),
         cpu_ns_per_io: report.and_then(cpu_ns_per_io),
+        profiled: report.is_some_and(|report| report.profile.is_some()),
     }
 }
 

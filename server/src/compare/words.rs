@@ -65,6 +65,8 @@ pub struct ComparedRun {
     pub verdict: Option<Verdicts>,
     /// Processor time of the runner in ns per I/O.
     pub cpu_ns_per_io: Option<f64>,
+    /// Whether its stacks were taken, so that `GET /compare/flame.svg` can draw them.
+    pub profiled: bool,
 }
 
 /// Which way a number is better.

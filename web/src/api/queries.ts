@@ -2,18 +2,32 @@
 // it wherever it is kept. Samples never come through here.
 import { type InfiniteData, infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import { onFeed } from './feed';
-import type { ListRunsData, Run, RunList, RunRequest, RunSummary, RunsEvent } from './generated/types.gen';
+import type {
+  ListRunsData,
+  Run,
+  RunList,
+  RunRequest,
+  RunSummary,
+  RunsEvent,
+  Study,
+  StudyDocument,
+  StudySummary,
+} from './generated/types.gen';
 import {
   ApiProblem,
   compareRuns,
   getHost,
   getRun,
   getSeries,
+  getStudy,
   listDevices,
+  listExperiments,
   listHosts,
   listOptions,
   listRuns,
+  listStudies,
   planRun,
+  planStudy,
 } from './index';
 
 /** Which runs a list shows. */
@@ -96,16 +110,48 @@ export const optionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+export const studiesQuery = infiniteQueryOptions({
+  queryKey: ['studies'],
+  queryFn: async ({ pageParam, signal }) =>
+    (await listStudies({ query: { cursor: pageParam }, signal, throwOnError: true })).data,
+  initialPageParam: undefined as number | undefined,
+  getNextPageParam: (page) => (page.next_cursor ? Number(page.next_cursor) : undefined),
+});
+export const studyQuery = (n: number) =>
+  queryOptions({
+    queryKey: ['study', n],
+    queryFn: async ({ signal }) => (await getStudy({ path: { n }, signal, throwOnError: true })).data,
+  });
+export const experimentsQuery = queryOptions({
+  queryKey: ['experiments'],
+  queryFn: async ({ signal }) => (await listExperiments({ signal, throwOnError: true })).data,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+export const studyPlanQuery = (document: StudyDocument) =>
+  queryOptions({
+    queryKey: ['study plan', document],
+    queryFn: async ({ signal }) => (await planStudy({ body: document, signal, throwOnError: true })).data,
+  });
+
+/** Keeps a study that an answer brought. */
+export function keepStudy(study: Study): Study {
+  queryClient.setQueryData(['study', study.number], study);
+  return study;
+}
+
 /** Lists are asked for anew at most this often while runs come and go, in ms. */
 const REFRESH_MS = 500;
-let refresh: ReturnType<typeof setTimeout> | undefined;
+const due = new Map<string, ReturnType<typeof setTimeout>>();
 
-function refreshLists() {
-  if (refresh) return;
-  refresh = setTimeout(() => {
-    refresh = undefined;
-    void queryClient.invalidateQueries({ queryKey: ['runs'] });
-  }, REFRESH_MS);
+/** Asks anew, in a moment, for what stands under a key. */
+function refresh(queryKey: readonly (string | number)[]) {
+  const name = queryKey.join();
+  if (due.has(name)) return;
+  const ask = () => {
+    due.delete(name);
+    void queryClient.invalidateQueries({ queryKey });
+  };
+  due.set(name, setTimeout(ask, REFRESH_MS));
 }
 
 /** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
@@ -113,17 +159,21 @@ export const followFeed = () => onFeed(followFrame);
 
 function followFrame(frame: RunsEvent) {
   if (frame.type === 'queue') return;
-  if (frame.type === 'study') {
-    void queryClient.invalidateQueries({ queryKey: ['studies'] });
-    return;
-  }
+  if (frame.type === 'study') return followStudy(frame.study);
   if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
   else {
     const { run } = frame;
     queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run } : old));
     if (replaceInLists(run)) return;
   }
-  refreshLists();
+  refresh(['runs']);
+}
+
+/** Its summary at once; what its steps came to is asked for. */
+function followStudy(study: StudySummary) {
+  queryClient.setQueryData<Study>(['study', study.number], (old) => (old ? { ...old, ...study } : old));
+  refresh(['study', study.number]);
+  refresh(['studies']);
 }
 
 /** Puts a run into every list that shows it. False when one of them does not, or its row may have to move. */

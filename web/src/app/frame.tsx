@@ -10,6 +10,7 @@ import { ThemeToggle } from './theme-toggle';
 const NAV = [
   { to: '/new', label: 'New run' },
   { to: '/runs', label: 'Runs' },
+  { to: '/studies', label: 'Studies' },
   { to: '/compare', label: 'Compare' },
   { to: '/devices', label: 'Devices' },
 ] as const;

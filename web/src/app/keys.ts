@@ -9,6 +9,7 @@ export const KEYS = [
   ['/', 'filter runs'],
   ['c', 'compare the selected runs'],
   ['g h', 'runs (history)'],
+  ['g s', 'studies'],
   ['g c', 'compare'],
   ['g d', 'devices'],
   ['?', 'this help'],
@@ -16,13 +17,14 @@ export const KEYS = [
 ] as const;
 
 /** The places that a single key, or `g` and a key, leads to. */
-const PLACES: Record<string, '/new' | '/runs' | '/compare' | '/devices'> = {
+const PLACES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devices'> = {
   n: '/new',
   '/': '/runs',
   c: '/compare',
   'g n': '/new',
   'g h': '/runs',
   'g r': '/runs',
+  'g s': '/studies',
   'g c': '/compare',
   'g d': '/devices',
 };

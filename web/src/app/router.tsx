@@ -37,6 +37,14 @@ const compare = createRoute({
   validateSearch: (search: Raw) => only(search, 'runs', 'baseline'),
   component: lazyRouteComponent(() => import('../pages/compare/page'), 'ComparePage'),
 });
+const studies = createRoute({
+  ...at('/studies'),
+  component: lazyRouteComponent(() => import('../pages/studies/page'), 'StudiesPage'),
+});
+const study = createRoute({
+  ...at('/studies/$n'),
+  component: lazyRouteComponent(() => import('../pages/study/page'), 'StudyPage'),
+});
 const devices = createRoute({
   ...at('/devices'),
   component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
@@ -44,7 +52,7 @@ const devices = createRoute({
 
 /** The router of the application. */
 export const router = createRouter({
-  routeTree: root.addChildren([home, newRun, runs, run, compare, devices]),
+  routeTree: root.addChildren([home, newRun, runs, run, studies, study, compare, devices]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
   defaultPreload: 'intent',

@@ -1,5 +1,5 @@
 // A plan in the words of "Before it starts": what it takes, what it writes, what the number will tell, what to mind.
-import type { Phase, Plan } from '../api';
+import type { Phase, Plan, StudyPlan } from '../api';
 import { bytes, duration, text } from './format';
 
 /** Less than this is not worth naming apart, in seconds. */
@@ -21,6 +21,19 @@ export function takes({ estimate, phases }: Plan): string {
   const whole = estimate.seconds === null || estimate.seconds === undefined ? null : `about ${seconds(estimate.seconds)}`;
   const how = parts.length > 1 || whole === null ? parts.join(', ') : '';
   return [[whole, how].filter(Boolean).join(': '), estimate.seconds_note].filter(Boolean).join('; ') || 'not known beforehand';
+}
+
+/** How long a study takes, and what it writes at most. */
+export function studyTakes({ steps }: Pick<StudyPlan, 'steps'>): string {
+  const estimates = steps.map(({ plan }) => plan.estimate);
+  const known = estimates.map(({ seconds: s }) => s).filter((s): s is number => typeof s === 'number');
+  const written = estimates.reduce(
+    (sum, { layout_bytes, measure_write_bytes }) => sum + layout_bytes + (measure_write_bytes ?? 0),
+    0,
+  );
+  const time = known.length > 0 ? `, about ${seconds(known.reduce((a, b) => a + b, 0))}` : '';
+  const rest = known.length < steps.length ? ` and ${steps.length - known.length} steps that end when their size is done` : '';
+  return `${steps.length} steps${time}${known.length > 0 ? rest : ''}; writes ${text(bytes(written))}.`;
 }
 
 /** What it writes. */

@@ -15,6 +15,8 @@ interface NamedRowsProps {
   /** What the names are. */
   corner: string;
   heads: readonly ReactNode[];
+  /** What neighbouring heads have in common: a word and how many of them, all heads together. */
+  groups?: readonly { word: ReactNode; span: number }[];
   rows: readonly NamedRow[];
   /** Names and values that are spelt as in code. */
   mono?: boolean;
@@ -22,12 +24,23 @@ interface NamedRowsProps {
 }
 
 /** The table. */
-export function NamedRows({ label, corner, heads, rows, mono, className = '' }: NamedRowsProps) {
+export function NamedRows({ label, corner, heads, groups, rows, mono, className = '' }: NamedRowsProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="scroll-x" tabIndex={0} aria-label={`${label}, scrollable`}>
       <table className={`named-rows ${className}`}>
         <thead>
+          {groups && (
+            <tr className="groups">
+              <td />
+              {groups.map(({ word, span }, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: groups stand in the order of the heads
+                <th key={place} scope="colgroup" colSpan={span}>
+                  {word}
+                </th>
+              ))}
+            </tr>
+          )}
           <tr>
             <th scope="col">{corner}</th>
             {heads.map((head, place) => (

@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
+import { Overlays } from '../../charts/overlays';
 import { LEAST, MOST, numbersIn } from '../../model/compare';
 import { inWords } from '../../model/told';
 import { copyText } from '../../ui/clipboard';
@@ -13,9 +14,9 @@ import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Choose } from './choose';
 import { Differences } from './differences';
+import { FlameDifference } from './flame';
 import { Gauges } from './gauges';
 import { Numbers } from './numbers';
-import { Overlays } from './overlays';
 import { RerunButton } from './rerun';
 import './compare.css';
 
@@ -103,6 +104,7 @@ function Side({
         </div>
       </div>
       <Overlays comparison={comparison} />
+      <FlameDifference comparison={comparison} />
     </>
   );
 }

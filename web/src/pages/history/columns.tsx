@@ -2,10 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
+import { VerdictBadge } from '../../charts/verdict-badge';
 import { fioRate, latency, moment, rate, shortCount, shortMoment, text, UNKNOWN } from '../../model/format';
 import { isActive, STATUS, titleOf } from '../../model/summary';
 import { badgeOf } from '../../model/verdict';
-import { Badge, Dot, type Tone } from '../../ui/parts';
+import { StandingDot } from '../../ui/status';
 
 /** One column. */
 export interface RunColumn {
@@ -22,22 +23,9 @@ export interface RunColumn {
   hint?: (run: RunSummary) => string;
 }
 
-const LAYER_TONES: Tone[] = ['app', 'cache', 'block', 'device'];
-
-function Status({ run }: { run: RunSummary }) {
-  const { word, kind } = STATUS[run.status];
-  const tone = kind === 'trouble' ? 'bad' : kind === 'runs' ? 'app' : kind === 'well' ? 'device' : null;
-  return (
-    <span className="row tight" style={{ flexWrap: 'nowrap' }}>
-      <Dot tone={tone} hollow={kind === 'trouble' || kind === 'waits'} pulse={kind === 'runs'} /> {word}
-    </span>
-  );
-}
-
 function Verdict({ run }: { run: RunSummary }) {
   if (!run.verdict) return <span className="mute">{UNKNOWN}</span>;
-  const { word, layer } = badgeOf(run.verdict);
-  return <Badge tone={layer === null ? null : (LAYER_TONES[layer] ?? null)}>{word}</Badge>;
+  return <VerdictBadge badge={badgeOf(run.verdict)} />;
 }
 
 function Name({ run }: { run: RunSummary }) {
@@ -55,7 +43,7 @@ const statusHint = (run: RunSummary) =>
 export const COLUMNS: readonly RunColumn[] = [
   { key: 'number', title: '#', width: 56, numeric: true, sort: 'number', cell: (run) => run.number },
   { key: 'name', title: 'name', width: 0, sort: 'name', cell: (run) => <Name run={run} />, hint: titleOf },
-  { key: 'status', title: 'status', width: 98, cell: (run) => <Status run={run} />, hint: statusHint },
+  { key: 'status', title: 'status', width: 98, cell: (run) => <StandingDot standing={STATUS[run.status]} />, hint: statusHint },
   { key: 'host', title: 'host', width: 80, optional: true, cell: (run) => run.host },
   {
     key: 'target',

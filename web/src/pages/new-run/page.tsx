@@ -6,6 +6,7 @@ import { PRESETS } from '../../model/presets';
 import { Page } from '../../ui/parts';
 import { BasicFields } from './basic';
 import { Before } from './before';
+import { Experiments } from './experiments';
 import { MoreOptions } from './more';
 import { StartRow } from './start';
 import { JobText } from './text';
@@ -49,6 +50,7 @@ export function NewRunPage() {
         </div>
         <JobText draft={draft} />
       </div>
+      <Experiments />
     </Page>
   );
 }

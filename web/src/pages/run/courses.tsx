@@ -8,6 +8,7 @@ import type { Run } from '../../api';
 import { seriesQuery } from '../../api/queries';
 import { panelsOf } from '../../charts/panels';
 import type { Range, Stage } from '../../charts/stage';
+import { type Live, useFromStage, useTick } from '../../charts/use-live';
 import { MAX_POINTS } from '../../model/course';
 import { type SeriesView, seriesOfBuckets, seriesOfFold } from '../../model/series';
 import { spanOf } from '../../model/span';
@@ -15,7 +16,6 @@ import { directionsOf } from '../../model/summary';
 import { inWords } from '../../model/told';
 import { ProblemNotice } from '../../ui/problem';
 import { SeriesTable } from './series-table';
-import { type Live, useFromStage, useTick } from './use-live';
 
 // Asked for at once, beside the first picture, and not when it is first drawn.
 const panelGrid = import('../../charts/panel-grid');

@@ -1,13 +1,13 @@
 // Everything else: tags and notes, each job by itself, the settings as resolved, the host as found.
 import { TagsInput, Textarea } from '@mantine/core';
 import type { JobReport, Run } from '../../api';
+import { type Live, useFromStage } from '../../charts/use-live';
 import { factsOf } from '../../model/facts';
 import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { usePatch } from './actions';
-import { type Live, useFromStage } from './use-live';
 
 /** The lower part of the page. */
 export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }) {

@@ -1,8 +1,8 @@
 // What a reader of the result must know, each with its remedy.
 import type { Run, Severity } from '../../api';
+import { type Live, useFromStage } from '../../charts/use-live';
 import { Badge, Card } from '../../ui/parts';
 import { RemedyButton } from './remedy';
-import { type Live, useFromStage } from './use-live';
 
 const SEVERITY: Record<Severity, { word: string; tone: 'bad' | 'cache' | null }> = {
   serious: { word: 'serious', tone: 'bad' },

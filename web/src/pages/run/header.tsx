@@ -1,15 +1,16 @@
 // Number, name, what the run does in one line, tags, and what can be done to it.
 import { Button, Menu, Modal } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Run } from '../../api';
+import { type Live, useFromStage } from '../../charts/use-live';
 import { asCurl, asFioJob, asRequest } from '../../model/copy-as';
 import { isFinal } from '../../model/fold';
 import { inOneLine, STATUS, titleOf } from '../../model/summary';
 import { copyText } from '../../ui/clipboard';
 import { LinkButton, LinkItem } from '../../ui/link-button';
-import { Badge, Dot } from '../../ui/parts';
+import { StandingBadge } from '../../ui/status';
 import { useCancel, useDelete, usePatch, useRerun } from './actions';
-import { type Live, useFromStage } from './use-live';
 
 /** The head of the page. */
 export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live }) {
@@ -22,7 +23,8 @@ export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live
           <h1>
             #{run.number} <NameField run={run} />
           </h1>
-          <StatusBadge status={status} />
+          <StandingBadge standing={STATUS[status]} />
+          {run.study && <StudyChip study={run.study} step={run.step ?? 0} />}
         </div>
         <p className="mono mute breaks" style={{ marginTop: 2 }}>
           {inOneLine(run)}
@@ -38,13 +40,11 @@ export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live
   );
 }
 
-function StatusBadge({ status }: { status: Run['status'] }) {
-  const { word, kind } = STATUS[status];
-  const tone = kind === 'trouble' ? 'bad' : kind === 'runs' ? 'app' : null;
+function StudyChip({ study, step }: { study: number; step: number }) {
   return (
-    <Badge tone={tone}>
-      {kind === 'runs' && <Dot tone="app" pulse />} {word}
-    </Badge>
+    <Link to="/studies/$n" params={{ n: String(study) }} className="chip">
+      step {step} of study #{study}
+    </Link>
   );
 }
 

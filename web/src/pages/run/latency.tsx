@@ -2,10 +2,10 @@
 // while the run goes on, the charts over time say enough.
 import { lazy, Suspense, useMemo } from 'react';
 import type { Report, Run } from '../../api';
+import { type Live, useFromStage } from '../../charts/use-live';
 import { latencyTable } from '../../model/latency-table';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
-import { type Live, useFromStage } from './use-live';
 
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
+import { type Live, useFromStage, useLive } from '../../charts/use-live';
 import { isFinal } from '../../model/fold';
 import { titleOf } from '../../model/summary';
 import { inWords } from '../../model/told';
@@ -11,6 +12,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { Courses } from './courses';
 import { Details } from './details';
 import { FindingList } from './findings';
+import { FlamePart } from './flame';
 import { GaugeCard } from './gauge-card';
 import { RunHeader } from './header';
 import { LatencyPart } from './latency';
@@ -18,7 +20,6 @@ import { Phases } from './phases';
 import { Say } from './say';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
-import { type Live, useFromStage, useLive } from './use-live';
 import './run.css';
 
 const route = getRouteApi('/runs/$n');
@@ -66,6 +67,7 @@ function Measured({ run, live }: { run: Run; live: Live }) {
         <Courses run={run} live={live} />
         <FindingList run={run} live={live} />
         <Targets run={run} live={live} />
+        <FlamePart run={run} live={live} />
         <LatencyPart run={run} live={live} />
         <Details run={run} live={live} />
       </div>

@@ -3,6 +3,7 @@ import { act, screen } from '@testing-library/react';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Event, Run } from '../../api';
 import { Stage } from '../../charts/stage';
+import type { Live } from '../../charts/use-live';
 import { RunFold } from '../../model/fold';
 import { serve, showPage } from '../../test-page';
 import { FindingList } from './findings';
@@ -10,7 +11,6 @@ import { GaugeCard } from './gauge-card';
 import { Phases } from './phases';
 import { Say } from './say';
 import { Tiles } from './tiles';
-import type { Live } from './use-live';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()

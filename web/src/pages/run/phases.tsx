@@ -1,7 +1,8 @@
 // The phase bar, and how long it will still take.
+
+import { type Live, useTick } from '../../charts/use-live';
 import { duration } from '../../model/format';
 import { type PhasePart, phaseBar, remaining } from '../../model/phase-bar';
-import { type Live, useTick } from './use-live';
 
 const SAID = { done: 'done', now: 'now', next: 'to come' } as const;
 

@@ -3,17 +3,16 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Failure, Finding, Run } from '../../api';
+import { type Live, useFromStage } from '../../charts/use-live';
+import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold';
+import { gaugeNow } from '../../model/gauge-now';
 import { STATUS } from '../../model/summary';
 import { refusalInWords } from '../../model/told';
 import { gaugeInWords, remedyOf, type VerdictLine, verdictLines } from '../../model/verdict';
-import { Notice, type Tone } from '../../ui/parts';
-import { gaugeNow } from './gauge-card';
+import { Notice } from '../../ui/parts';
 import { ProofCard } from './proof';
 import { RemedyButton } from './remedy';
-import { type Live, useFromStage } from './use-live';
-
-const LAYER_TONES: Tone[] = ['app', 'cache', 'block', 'device'];
 
 /** What there is to say first. */
 export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live }) {
@@ -83,7 +82,7 @@ function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run
       {lines.map((line, place) => (
         <Notice
           key={line.direction}
-          tone={line.layer === null ? null : LAYER_TONES[line.layer]}
+          tone={toneOf(line.layer)}
           badge={lines.length > 1 ? `${line.direction}s: ${line.word}` : line.word}
           say={line.sentence}
           more={line.shares && <span className="small">{line.shares}</span>}
@@ -113,5 +112,5 @@ function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run
 function Plain({ run, fold }: { run: Run; fold: RunFold }) {
   const gauge = gaugeNow(run, fold);
   const words = gaugeInWords(gauge, fold.outcome?.report.device?.name ?? null);
-  return words && <Notice tone={LAYER_TONES[gauge.ended]} say={words} />;
+  return words && <Notice tone={toneOf(gauge.ended)} say={words} />;
 }

@@ -1,9 +1,9 @@
 // The course as a table: for those who do not see the charts, and for copying. One row a point, as drawn.
 import type { Panel } from '../../charts/panels';
 import type { Stage } from '../../charts/stage';
+import { useTick } from '../../charts/use-live';
 import type { SeriesView } from '../../model/series';
 import { Card } from '../../ui/parts';
-import { useTick } from './use-live';
 
 /** All lines of all panels, column by column. */
 export function SeriesTable({ view, panels, stage }: { view: SeriesView; panels: readonly Panel[]; stage: Stage }) {

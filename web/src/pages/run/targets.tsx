@@ -1,12 +1,12 @@
 // The files and devices before and after: what of each lay in the page cache, where, and what its extents are.
 import type { Run, TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
+import { type Live, useFromStage } from '../../charts/use-live';
 import { extentRows, type NumberRow, quoted, residencyRows, targetFacts } from '../../model/targets';
 import { Command } from '../../ui/command';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
-import { type Live, useFromStage } from './use-live';
 
 /** Targets that are shown at once; the others are folded. */
 const SHOWN = 4;

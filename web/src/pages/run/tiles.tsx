@@ -1,6 +1,7 @@
 // The big figures.
+
+import { type Live, useTick } from '../../charts/use-live';
 import { tilesOf } from '../../model/tiles';
-import { type Live, useTick } from './use-live';
 
 /** IOPS, bandwidth, latency and processor: of the last second, or of the whole run when it is over. */
 export function Tiles({ live: { fold, stage } }: { live: Live }) {

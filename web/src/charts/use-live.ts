@@ -2,12 +2,12 @@
 // animation frame. React learns about a tick only where it asked to (`useTick`).
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { Run } from '../../api';
-import { openRunStream } from '../../api/run-stream';
-import type { Link } from '../../api/socket';
-import { Stage } from '../../charts/stage';
-import { MAX_POINTS } from '../../model/course';
-import { foldOfRun, isFinal, RunFold } from '../../model/fold';
+import type { Run } from '../api';
+import { openRunStream } from '../api/run-stream';
+import type { Link } from '../api/socket';
+import { MAX_POINTS } from '../model/course';
+import { foldOfRun, isFinal, RunFold } from '../model/fold';
+import { Stage } from './stage';
 
 /** A run that is being watched. */
 export interface Live {

@@ -1,13 +1,13 @@
 // The courses laid over each other, all beginning at the start of their measured windows, and the percentile curves.
 import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
-import type { Comparison } from '../../api';
-import { seriesQuery } from '../../api/queries';
-import { bucketsOf, strokeOf } from '../../model/compare';
-import { MAX_POINTS } from '../../model/course';
-import { seriesOfBuckets } from '../../model/series';
+import type { Comparison } from '../api';
+import { seriesQuery } from '../api/queries';
+import { bucketsOf, strokeOf } from '../model/compare';
+import { MAX_POINTS } from '../model/course';
+import { seriesOfBuckets } from '../model/series';
 
-const OverlayCharts = lazy(() => import('../../charts/overlay-charts'));
+const OverlayCharts = lazy(() => import('./overlay-charts'));
 
 /** Courses and curves of all runs. */
 export function Overlays({ comparison: { runs } }: { comparison: Comparison }) {

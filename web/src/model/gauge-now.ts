@@ -1,0 +1,19 @@
+// The depth gauge of a run as it stands: of what was counted so far, or of its report.
+import type { Residency, Run } from '../api';
+import type { RunFold } from './fold';
+import { type Gauge, gaugeOf, gaugeOfReport } from './gauge';
+
+/** The gauge as it stands. */
+export function gaugeNow(run: Run, fold: RunFold): Gauge {
+  const jobs = fold.accepted?.jobs ?? run.resolved ?? [];
+  const direct = jobs.length > 0 ? jobs.every((job) => job.direct) : run.direct;
+  const mode = jobs[0]?.mode ?? run.mode ?? null;
+  if (fold.outcome) return gaugeOfReport(fold.outcome.report, { direct, mode, verdicts: fold.outcome.verdict });
+  return gaugeOf({ ...fold.totals, direct, mode, waiting_bytes: waitingBytes(fold.totals.residency?.end) });
+}
+
+/** What of the targets has yet to be written; null where only mincore(2) could be asked. */
+function waitingBytes(residency: Residency | undefined): number | null {
+  const { dirty, writeback } = residency ?? {};
+  return dirty === null || dirty === undefined ? null : dirty + (writeback ?? 0);
+}

@@ -1,0 +1,96 @@
+// A study ready to be shown: where it stands, its steps as rows beside the figures that others published, and which of
+// its runs can be laid over each other.
+import type { Published, Study, StudyStatus, StudyStep } from '../api';
+import { changeInWords, MOST } from './compare';
+import { latency, rate, shortCount, text, UNKNOWN } from './format';
+import { STATUS } from './summary';
+import { type Badge, badgeOf } from './verdict';
+
+/** How a study's status is shown; its words are those of runs, and one of its own. */
+export const STUDY_STATUS: Record<StudyStatus, { word: string; kind: 'waits' | 'runs' | 'well' | 'trouble' }> = {
+  queued: STATUS.queued,
+  running: { word: 'running', kind: 'runs' },
+  done: STATUS.done,
+  failed: STATUS.failed,
+  cancelled: STATUS.cancelled,
+  interrupted: STATUS.interrupted,
+};
+
+/** Whether a study waits or runs. */
+export const isUnderWay = (status: StudyStatus): boolean => ['waits', 'runs'].includes(STUDY_STATUS[status].kind);
+
+/** One step as a row. */
+export interface StepRow {
+  step: number;
+  name: string;
+  note: string;
+  /** Number of its run; null when that was deleted. */
+  run: number | null;
+  /** What it does while it has no numbers yet, or what became of it; empty when it is done. */
+  standing: string;
+  iops: string;
+  change: string;
+  bandwidth: string;
+  p99: string;
+  badge: Badge | null;
+  sentence: string;
+  /** What was published for the same, one cell a column. */
+  published: string[];
+}
+
+/** The rows of a study, in order. Published rows that no step does stand at the end, without a step. */
+export function rowsOf({ steps, published }: Pick<Study, 'steps' | 'published'>): StepRow[] {
+  const columns = published?.columns.length ?? 0;
+  const beside = (step: number) => published?.rows.find((row) => row.step === step)?.cells ?? blank(columns);
+  const without = published?.rows.filter(({ step }) => !steps.some((other) => other.step === step)) ?? [];
+  return [...steps.map((step) => rowOf(step, beside(step.step))), ...without.map(({ cells }) => publishedOnly(cells))];
+}
+
+const blank = (columns: number): string[] => Array.from({ length: columns }, () => '');
+
+function rowOf({ step, name, note, run, sentence, iops_change_percent }: StudyStep, published: string[]): StepRow {
+  return {
+    step,
+    name,
+    note: note ?? '',
+    run: run?.number ?? null,
+    standing: standingOf(run),
+    iops: text(shortCount(run?.iops)),
+    change: changeInWords(iops_change_percent ?? null),
+    bandwidth: text(rate(run?.bytes_per_second)),
+    p99: text(latency(run?.lat_p99_ns)),
+    badge: run?.verdict ? badgeOf(run.verdict) : null,
+    sentence: sentence ?? '',
+    published,
+  };
+}
+
+function standingOf(run: StudyStep['run']): string {
+  if (!run) return 'its run was deleted';
+  if (run.status === 'done') return '';
+  return [STATUS[run.status].word, run.reason].filter(Boolean).join(': ');
+}
+
+function publishedOnly(published: string[]): StepRow {
+  const nothing = { iops: UNKNOWN, change: '', bandwidth: UNKNOWN, p99: UNKNOWN, badge: null, sentence: '' };
+  return {
+    step: 0,
+    name: published[0] ?? '',
+    note: 'Published; no step here does the same.',
+    run: null,
+    standing: '',
+    ...nothing,
+    published,
+  };
+}
+
+/** The heads of the published columns, and how they stand together. */
+export const publishedHeads = (published: Published | null | undefined): readonly string[] => published?.columns ?? [];
+
+/** The runs whose numbers can be laid over each other: the first eight that ended with a result. */
+export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
+  steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MOST);
+
+/** The step that runs now; null when none does. */
+export const stepNow = ({ steps }: Pick<Study, 'steps'>): StudyStep | null =>
+  steps.find(({ run }) => run && STATUS[run.status].kind === 'runs') ?? null;

@@ -1,0 +1,38 @@
+// Where the runner's processor time went, for runs with profile=1: the picture, and its hottest functions in words.
+import type { Run } from '../../api';
+import { FlameGraph } from '../../charts/flame-graph';
+import { type Live, useFromStage } from '../../charts/use-live';
+import { hottest } from '../../model/flame';
+import { isFinal } from '../../model/fold';
+import { count, share } from '../../model/format';
+import { NamedRows } from '../../ui/named-rows';
+import { Card } from '../../ui/parts';
+
+/** Functions that the table names. */
+const NAMED = 8;
+
+/** The flame graph; nothing where no stacks were taken. */
+export function FlamePart({ run, live: { fold, stage } }: { run: Run; live: Live }) {
+  const profile = useFromStage(stage, () => (isFinal(fold.status) ? fold.outcome?.report.profile : null));
+  if (!profile) return null;
+  const { samples, frequency_hz, left_out } = profile;
+  const left = left_out > 0 ? `, without ${count(left_out)} of the rarest stacks` : '';
+  return (
+    <Card
+      title="Where the processor time went"
+      aside={<span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${left}`}</span>}
+    >
+      <FlameGraph
+        path={`/runs/${run.number}/flame.svg`}
+        words="Flame graph of the runner; the table below names its hottest functions"
+      />
+      <NamedRows
+        mono
+        label="Hottest functions"
+        corner="function"
+        heads={['of the samples ended there']}
+        rows={hottest(profile, NAMED).map(({ name, share: part }) => ({ key: name, name, cells: [share(part)] }))}
+      />
+    </Card>
+  );
+}

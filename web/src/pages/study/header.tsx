@@ -1,0 +1,53 @@
+// Number, name, how far it is, and what can be done to it.
+import { Button } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { cancelStudy, type Study } from '../../api';
+import { LEAST } from '../../model/compare';
+import { comparableRuns, isUnderWay, STUDY_STATUS } from '../../model/study';
+import { inWords } from '../../model/told';
+import { LinkButton } from '../../ui/link-button';
+import { StandingBadge } from '../../ui/status';
+import { tellFailure } from '../../ui/tell';
+
+/** The head of the page. */
+export function StudyHeader({ study }: { study: Study }) {
+  const { number, name, status, steps_ended, steps_total } = study;
+  const runs = comparableRuns(study);
+  return (
+    <div className="row">
+      <h1 className="breaks">
+        Study #{number} {name}
+      </h1>
+      <StandingBadge standing={STUDY_STATUS[status]} />
+      <span className="mute">
+        {steps_ended} of {steps_total} steps
+      </span>
+      <span className="push" />
+      {runs.length >= LEAST && (
+        <LinkButton
+          to="/compare"
+          search={{ runs: runs.join(','), baseline: String(runs[0]) }}
+          data-key="c"
+          data-does="compare the runs"
+        >
+          Compare its runs
+        </LinkButton>
+      )}
+      {isUnderWay(status) && <CancelButton number={number} />}
+    </div>
+  );
+}
+
+function CancelButton({ number }: { number: number }) {
+  const queryClient = useQueryClient();
+  const { mutate, isPending } = useMutation({
+    mutationFn: async () => (await cancelStudy({ path: { n: number }, throwOnError: true })).data,
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['study', number] }),
+    onError: (error) => tellFailure(inWords(error)),
+  });
+  return (
+    <Button data-key="x" data-does="cancel the study" c="var(--bad-text)" loading={isPending} onClick={() => mutate()}>
+      Cancel
+    </Button>
+  );
+}

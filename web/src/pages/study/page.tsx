@@ -1,0 +1,51 @@
+// One study, under way or over: why it is worth doing, its steps beside what others published, the gauges of its runs in
+// a row, and their courses over each other.
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { Study } from '../../api';
+import { compareQuery, studyQuery } from '../../api/queries';
+import { Overlays } from '../../charts/overlays';
+import { LEAST } from '../../model/compare';
+import { comparableRuns } from '../../model/study';
+import { inWords } from '../../model/told';
+import { Card, Empty, Notice, Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { StepGauges } from './gauges';
+import { StudyHeader } from './header';
+import { Steps } from './steps';
+import './study.css';
+
+const route = getRouteApi('/studies/$n');
+
+/** The page. */
+export function StudyPage() {
+  const { n } = route.useParams();
+  const number = Number(n);
+  const { data: study, error, refetch } = useQuery({ ...studyQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  if (study) return <StudyView study={study} />;
+  return (
+    <Page title={`Study #${n}`}>
+      <h1>Study #{n}</h1>
+      {error ? <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} /> : null}
+      {!(number > 0) && <Empty title="That is no number of a study" actions={<Link to="/studies">All studies</Link>} />}
+    </Page>
+  );
+}
+
+function StudyView({ study }: { study: Study }) {
+  const { number, name, about, found_by_hand, reason, scaled } = study;
+  const runs = comparableRuns(study);
+  const { data: comparison } = useQuery({ ...compareQuery(runs, runs[0]), enabled: runs.length >= LEAST });
+  return (
+    <Page title={`Study #${number} ${name}`}>
+      <StudyHeader study={study} />
+      {reason && <Notice alert tone="bad" badge={study.status} say={reason} />}
+      {found_by_hand && <Notice tone="cache" badge="found out by hand" say={found_by_hand} more={about} />}
+      {!found_by_hand && about && <Card>{about}</Card>}
+      <Steps study={study} />
+      <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
+      <StepGauges study={study} />
+      {comparison && <Overlays comparison={comparison} />}
+    </Page>
+  );
+}
