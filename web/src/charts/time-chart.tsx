@@ -117,6 +117,8 @@ function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
     borderColor: token(color),
     borderDash: dashed ? [5, 4] : [],
     spanGaps: sparse ?? false,
+    // A course of one point has no line.
+    pointRadius: () => (points.length === 1 && which === 'mean' ? 3 : 0),
     borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
     // The lower is drawn later: dashes stay visible over the line that they match, bands lie below all.
     order: which === 'mean' ? (dashed ? 0 : 1) : 2,

@@ -244,3 +244,13 @@ describe('with more evidence than counters of devices', () => {
     expect(check({ leaves: input.device ?? null, ...input }).others?.bytes ?? null).toBe(bytes),
   );
 });
+
+it("does not take a few of others' reads for ours", () => {
+  const gauge = check({
+    read: { ios: 900, bytes: GIB },
+    device: reads(60, 3 * MIB),
+    leaves: reads(60, 3 * MIB),
+    storage: storage(0),
+  });
+  expect([gauge.past, gauge.reached, gauge.others, gauge.ended]).toEqual([NONE, NONE, null, 1]);
+});

@@ -30,7 +30,7 @@ export interface Gauge {
   uncertainty: number;
 }
 
-/** Others' bytes count from here on: what is more than the job's own by this part, and more than this many bytes. */
+/** Others' bytes are drawn from here on: what is more than the job's own by this part, and more than this many bytes. */
 const MORE = 0.2;
 const FLOOR_BYTES = 4 * 2 ** 20;
 
@@ -83,8 +83,8 @@ function othersIn(input: GaugeInput, issued: Crossing): { used: Crossing; all: C
   // A filesystem writes in threads of its own: only the verdict knows whether that may be called others'.
   const write = input.write.ios > 0 && input.verdicts?.write?.class !== 'foreign' ? EMPTY : written;
   const all = sum(read, write);
-  if (all.bytes <= FLOOR_BYTES || all.bytes <= issued.bytes * MORE) return { used: EMPTY, all: null };
-  return { used: sum(input.read.ios > 0 ? read : EMPTY, input.write.ios > 0 ? write : EMPTY), all };
+  const isMuch = all.bytes > FLOOR_BYTES && all.bytes > issued.bytes * MORE;
+  return { used: sum(input.read.ios > 0 ? read : EMPTY, input.write.ios > 0 ? write : EMPTY), all: isMuch ? all : null };
 }
 
 /** What is left of a count when its own bytes are taken off; I/Os in proportion. */

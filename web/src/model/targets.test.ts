@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Extents, Residency, TargetReport } from '../api';
-import { extentRows, mapInWords, quoted, residencyRows, targetFacts } from './targets';
+import { evenStretches, extentRows, mapInWords, quoted, residencyRows, targetFacts } from './targets';
 
 const MIB = 2 ** 20;
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
@@ -17,6 +17,13 @@ it.each<[string, number[], string]>([
   ],
   ['many stretches', Array.from({ length: 20 }, (_, at) => (at % 2) * 100), 'and 4 more stretches.'],
 ])('says a map of %s in words', (_, cells, words) => expect(plain(mapInWords(cells, { cell_bytes: 8 * MIB }))).toContain(words));
+
+it('joins neighbouring cells that are cached alike', () =>
+  expect(evenStretches([100, 100, 40, 0, 0, 40])).toEqual([
+    { from: 0, to: 2, percent: 100 },
+    { from: 2, to: 3, percent: 40 },
+    { from: 5, to: 6, percent: 40 },
+  ]));
 
 describe('what lay in the page cache', () => {
   it('stands at three moments, and only what is known', () => {

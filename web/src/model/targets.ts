@@ -90,6 +90,17 @@ export function mapInWords(cells: readonly number[], { cell_bytes }: Pick<CacheM
   return `${counts}. Cached, at least in part: ${named.join(', ')}${more}.`;
 }
 
+/** Neighbouring cells that are cached alike, and at all. */
+export function evenStretches(cells: readonly number[]): { from: number; to: number; percent: number }[] {
+  const found: { from: number; to: number; percent: number }[] = [];
+  cells.forEach((percent, at) => {
+    const last = found.at(-1);
+    if (last && last.to === at && last.percent === percent) last.to = at + 1;
+    else found.push({ from: at, to: at + 1, percent });
+  });
+  return found.filter(({ percent }) => percent > 0);
+}
+
 /** Neighbouring cells with something in the cache, as [first, behind the last]. */
 function stretches(cells: readonly number[]): [number, number][] {
   const found: [number, number][] = [];

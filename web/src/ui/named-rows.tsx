@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 
 /** One row: its name and one cell a head. */
-export interface NamedRow {
+interface NamedRow {
   key: string;
   name: ReactNode;
   cells: readonly ReactNode[];
