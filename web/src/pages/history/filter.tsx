@@ -1,5 +1,5 @@
 // The filter, which follows the typing after a moment, and the choice of columns.
-import { Button, Checkbox, Menu, TextInput } from '@mantine/core';
+import { Button, Menu, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { termOf, withTerm } from '../../model/filter-text';
@@ -41,16 +41,13 @@ export function VerdictMenu({ value, onChange }: { value: string; onChange: (val
         <Button>{word ? `Verdict: ${word}` : 'Verdict'} ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {VERDICTS.map((verdict) => (
-          <Menu.Item
-            key={verdict.name}
-            role="menuitemradio"
-            aria-checked={verdict.name === chosen}
-            onClick={() => onChange(withTerm(value, 'verdict', verdict.name))}
-          >
-            {verdict.word}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={chosen ?? ''} onChange={(name) => onChange(withTerm(value, 'verdict', name))}>
+          {VERDICTS.map((verdict) => (
+            <Menu.RadioItem key={verdict.name} value={verdict.name} closeMenuOnClick>
+              {verdict.word}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item onClick={() => onChange(withTerm(value, 'verdict', null))}>all</Menu.Item>
       </Menu.Dropdown>
@@ -68,14 +65,9 @@ export function ColumnMenu({ shown, onChange }: { shown: readonly string[]; onCh
       </Menu.Target>
       <Menu.Dropdown>
         {COLUMNS.filter(({ key }) => key !== 'name').map(({ key, title }) => (
-          <Menu.Item key={key} role="menuitemcheckbox" aria-checked={shown.includes(key)} onClick={() => toggle(key)}>
-            <Checkbox.Indicator
-              checked={shown.includes(key)}
-              size="xs"
-              style={{ display: 'inline-flex', verticalAlign: '-3px', marginRight: 8 }}
-            />
+          <Menu.CheckboxItem key={key} value={key} checked={shown.includes(key)} onChange={() => toggle(key)}>
             {title}
-          </Menu.Item>
+          </Menu.CheckboxItem>
         ))}
         <Menu.Divider />
         <Menu.Item onClick={() => onChange([...DEFAULT_COLUMNS])}>as at first</Menu.Item>
