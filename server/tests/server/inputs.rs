@@ -97,6 +97,10 @@ async fn what_is_not_there_or_not_taken_is_a_problem_too() {
         (Method::GET, "/compare?runs=1", 422, "bad_value"),
         (Method::GET, "/compare?runs=1,x", 422, "bad_value"),
         (Method::GET, "/compare", 422, "bad_query"),
+        (Method::GET, "/compare/flame.svg?runs=1", 422, "bad_value"),
+        (Method::GET, "/compare/flame.svg?runs=98,99", 404, "not_found"),
+        (Method::GET, "/runs/99/flame.svg", 404, "not_found"),
+        (Method::GET, "/runs/99/flame.svg?theme=pink", 422, "bad_query"),
         (Method::GET, "/compare?runs=98,99", 404, "not_found"),
     ] {
         let (answered, problem) = server.send(server.request(method.clone(), path)).await;

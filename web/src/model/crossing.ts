@@ -38,12 +38,6 @@ export function sum(...crossings: Crossing[]): Crossing {
   return crossings.reduce((a, b) => ({ ios: a.ios + b.ios, bytes: a.bytes + b.bytes }), EMPTY);
 }
 
-/** What is left of one. */
-export function less<T extends Crossing | null>(all: T, without: Crossing): T {
-  if (!all) return all;
-  return { ios: Math.max(0, all.ios - without.ios), bytes: Math.max(0, all.bytes - without.bytes) } as T;
-}
-
 /** A share, from 0 to 1, of one. */
 export const part = ({ ios, bytes }: Crossing, share: number): Crossing => ({
   ios: Math.round(ios * share),

@@ -248,7 +248,7 @@ describe('with more evidence than counters of devices', () => {
 it("does not take a few of others' reads for ours", () => {
   const gauge = check({
     read: { ios: 900, bytes: GIB },
-    device: reads(60, 3 * MIB),
+    device: reads(60, 3 * MIB, 12),
     leaves: reads(60, 3 * MIB),
     storage: storage(0),
   });

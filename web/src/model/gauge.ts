@@ -3,7 +3,7 @@
 // report's verdict also tells what counters of devices cannot: zeros that the filesystem made, and whose the bytes were.
 // Not here: what is written into the layers (`gauge-notes`), how it is drawn (`charts/gauge`).
 import type { ComparedRun, DeviceCounts, DeviceReport, Report } from '../api';
-import { type Crossing, EMPTY, type GaugeInput, less, NEGLIGIBLE, part, shareOf, sum, verdictsIn } from './crossing';
+import { type Crossing, EMPTY, type GaugeInput, NEGLIGIBLE, part, shareOf, sum, verdictsIn } from './crossing';
 import { notesOf } from './gauge-notes';
 import { addCounts } from './window';
 
@@ -41,13 +41,11 @@ export function gaugeOf(input: GaugeInput): Gauge {
   if (input.mode === 'null')
     return { ...plain, past: EMPTY, reached: EMPTY, bypassed: false, ended: 0, notes: { 0: 'no I/O at all (ioengine=null)' } };
   const others = othersIn(input, issued);
-  const inMemory = part(issued, shareOf(input, 'page_cache'));
-  const bypassed = input.direct && inMemory.bytes <= issued.bytes * NEGLIGIBLE;
-  const ownLeaves = less(crossed(input.leaves, input, false), others.used);
+  const bypassed = input.direct && shareOf(input, 'page_cache') <= NEGLIGIBLE;
   const gauge: Gauge = {
     ...plain,
-    past: input.direct ? less(issued, bypassed ? EMPTY : inMemory) : pastCache(input, issued, others.used),
-    reached: ownLeaves,
+    past: input.direct ? part(issued, bypassed ? 1 : 1 - shareOf(input, 'page_cache')) : pastCache(input, issued, others.used),
+    reached: without(crossed(input.leaves, input, false), others.used),
     others: others.all,
     bypassed,
     ended: 0,
@@ -68,9 +66,15 @@ function crossed(counts: DeviceCounts | null, used: GaugeInput, merges: boolean)
   return sum(used.read.ios > 0 ? read : EMPTY, used.write.ios > 0 ? write : EMPTY, used.trim.ios > 0 ? trim : EMPTY);
 }
 
+/** What is left when others' bytes are taken off; I/Os in proportion. */
+function without(counted: Crossing | null, others: Crossing): Crossing | null {
+  if (!counted || counted.bytes === 0) return counted;
+  return part(counted, Math.max(0, 1 - others.bytes / counted.bytes));
+}
+
 /** Through the cache: what the device counted, and what the filesystem answered by itself below the cache. */
 function pastCache(input: GaugeInput, issued: Crossing, others: Crossing): Crossing | null {
-  const counted = less(crossed(input.device, input, true), others);
+  const counted = without(crossed(input.device, input, true), others);
   return counted && sum(counted, part(issued, shareOf(input, 'unwritten') + shareOf(input, 'filesystem')));
 }
 
@@ -87,11 +91,9 @@ function othersIn(input: GaugeInput, issued: Crossing): { used: Crossing; all: C
   return { used: sum(input.read.ios > 0 ? read : EMPTY, input.write.ios > 0 ? write : EMPTY), all: isMuch ? all : null };
 }
 
-/** What is left of a count when its own bytes are taken off; I/Os in proportion. */
-function beyond(ios: number, bytes: number, own: number): Crossing {
-  const rest = Math.max(0, bytes - own);
-  return { bytes: rest, ios: bytes > 0 ? Math.round((ios * rest) / bytes) : 0 };
-}
+/** What a device did beyond our own bytes; I/Os in proportion. */
+const beyond = (ios: number, bytes: number, own: number): Crossing =>
+  bytes > 0 ? part({ ios, bytes }, Math.max(0, 1 - own / bytes)) : EMPTY;
 
 function endOf({ issued, past, reached }: Gauge): Layer {
   if (!past) return 0;
