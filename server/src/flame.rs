@@ -18,6 +18,9 @@ const WIDTH: usize = 1180;
 /// Narrower frames than this part of the width, in percent, would be a hair's breadth.
 const NARROWEST_PERCENT: f64 = 0.1;
 
+/// What calls the script that is left out.
+const ON_LOAD: &str = r#" onload="init(evt)""#;
+
 /// On which ground the picture stands.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -33,7 +36,7 @@ pub enum Theme {
 ///
 /// # Errors
 /// The stacks cannot be read.
-pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<Vec<u8>> {
+pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<String> {
     let subtitle = format!("{} samples at {} Hz; the wider, the more processor time", profile.samples, profile.frequency_hz);
     paint(title, subtitle, &profile.folded, theme)
 }
@@ -42,7 +45,7 @@ pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<Vec<
 ///
 /// # Errors
 /// The stacks cannot be read.
-pub fn draw_difference(title: &str, first: &Profile, second: &Profile, theme: Theme) -> anyhow::Result<Vec<u8>> {
+pub fn draw_difference(title: &str, first: &Profile, second: &Profile, theme: Theme) -> anyhow::Result<String> {
     let mut both = Vec::new();
     let options = differential::Options { normalize: true, ..Default::default() };
     differential::from_readers(options, first.folded.as_bytes(), second.folded.as_bytes(), &mut both)?;
@@ -50,7 +53,7 @@ pub fn draw_difference(title: &str, first: &Profile, second: &Profile, theme: Th
     paint(title, subtitle, std::str::from_utf8(&both)?, theme)
 }
 
-fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::Result<Vec<u8>> {
+fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::Result<String> {
     let mut options = Options::default();
     options.title = title.to_owned();
     options.subtitle = Some(subtitle);
@@ -67,7 +70,16 @@ fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::R
     options.no_javascript = true;
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, stacks.lines(), &mut svg)?;
-    Ok(svg)
+    Ok(without_script(&String::from_utf8(svg)?))
+}
+
+/// The picture without the frame of its script, and without the controls that would need it.
+fn without_script(svg: &str) -> String {
+    let svg = svg.replacen(ON_LOAD, "", 1);
+    match svg.split_once("<script").and_then(|(before, rest)| Some((before, rest.split_once("</script>")?.1))) {
+        Some((before, after)) => format!("{before}<style>#search {{ display: none }}</style>{after}"),
+        None => svg,
+    }
 }
 
 const fn grey(r: u8, g: u8, b: u8) -> Color {
@@ -82,13 +94,9 @@ mod tests {
         Profile { frequency_hz: 99, samples: 30, folded: folded.into(), left_out: 0 }
     }
 
-    fn text(svg: Vec<u8>) -> String {
-        String::from_utf8(svg).unwrap()
-    }
-
     #[test]
     fn a_picture_names_its_frames_and_brings_no_script() {
-        let svg = text(draw("Run #7 <warm>", &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"), Theme::Light).unwrap());
+        let svg = draw("Run #7 <warm>", &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"), Theme::Light).unwrap();
         assert!(svg.contains("copy_page_to_iter (20 samples, 66.67%)"), "{svg}");
         assert!(svg.contains("Run #7 &lt;warm&gt;") && svg.contains("30 samples at 99 Hz"));
         assert!(!svg.contains("<script") && !svg.contains("onload"), "{svg}");
@@ -98,7 +106,7 @@ mod tests {
     #[test]
     fn a_difference_is_that_of_shares_not_of_samples() {
         let (first, second) = (profile("a;read 10\na;copy 10\n"), profile("a;read 200\na;copy 600\n"));
-        let svg = text(draw_difference("#1 and #2", &first, &second, Theme::Dark).unwrap());
+        let svg = draw_difference("#1 and #2", &first, &second, Theme::Dark).unwrap();
         assert!(svg.contains("copy (600 samples, 75.00%; +25.00%)"), "{svg}");
         assert!(svg.contains("read (200 samples, 25.00%; -25.00%)"), "{svg}");
     }

@@ -81,7 +81,7 @@ fn pair(text: &str) -> Result<(u64, u64), ApiError> {
 }
 
 /// Up to 20,000 stacks are drawn away from the threads that serve.
-async fn painted(paint: impl FnOnce() -> anyhow::Result<Vec<u8>> + Send + 'static) -> Result<impl IntoResponse, ApiError> {
+async fn painted(paint: impl FnOnce() -> anyhow::Result<String> + Send + 'static) -> Result<impl IntoResponse, ApiError> {
     let svg = tokio::task::spawn_blocking(paint).await.map_err(anyhow::Error::from)??;
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg))
 }
