@@ -2,8 +2,8 @@
 //! what happened in a window is the difference of two. One file a probe; all are opened once and read again by
 //! pread(2), so that a reading costs no look-up of names.
 //!
-//! A reading with one disk takes 12 µs (2-core virtual machine, Linux 6.18, test build: `cargo test -p leadline-runner
-//! --test probe -- --ignored --nocapture`): 0.01 % of one processor at ten a second.
+//! A reading with one disk takes 15 µs (2-core virtual machine, Linux 6.18, test build: `cargo test -p leadline-runner
+//! --test cost -- --ignored --nocapture`, as all such figures here): 0.015 % of one processor at ten a second.
 
 mod book;
 mod cpu;

@@ -1,5 +1,5 @@
 //! Whether direct I/O on a target can mean what it says: what statx(2) tells of it, which filesystem it lies on, and whether
-//! a loop device under it has a page cache of its own below. Asked once, before the measurement: some 10 µs.
+//! a loop device under it has a page cache of its own below. Asked once, before the measurement.
 
 use std::os::fd::BorrowedFd;
 

@@ -2,8 +2,9 @@
 //! cpu-clock, which needs no hardware counters. perf is started before the clones, so that they inherit its events, and
 //! switched on and off by its control pipe; its data stays in memory (memfd), so that no target's disk sees it.
 //!
-//! 199 stacks a second cost 1 to 2 % of a processor, and folding them some seconds afterwards; only when asked for.
+//! Only when asked for: 199 stacks a second and thread take some processor time, and folding them does afterwards.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -26,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The most lines of the folded form, and the most bytes: beyond, a flame graph has no pixel for them.
 const MOST_LINES: usize = 20_000;
 const MOST_BYTES: usize = 2 << 20;
+/// The frame at the root of every stack.
+const ROOT: &str = "leadline-runner";
 
 /// perf at work.
 #[derive(Debug)]
@@ -133,23 +136,29 @@ fn place(data: &OwnedFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), data.as_raw_fd())
 }
 
-/// The most frequent lines, as many as are kept, in the order of their stacks.
+/// The most frequent stacks, as many as are kept, in order.
 fn bounded(folded: &str) -> Profile {
-    let count = |line: &str| line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok()).unwrap_or(0);
-    let mut lines: Vec<&str> = folded.lines().collect();
-    let (samples, all) = (lines.iter().map(|line| count(line)).sum(), lines.len());
-    lines.sort_by_key(|line| std::cmp::Reverse(count(line)));
-    let mut room = MOST_BYTES;
+    let stacks = stacks(folded);
+    let mut lines: Vec<(u64, String)> = stacks.iter().map(|(stack, count)| (*count, format!("{stack} {count}"))).collect();
+    lines.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     lines.truncate(MOST_LINES);
-    let fitting = lines.iter().take_while(|line| {
-        let fits = line.len() < room;
-        room = room.saturating_sub(line.len() + 1);
-        fits
-    });
-    let kept = fitting.count();
-    lines.truncate(kept);
-    lines.sort_unstable();
-    Profile { frequency_hz: FREQUENCY_HZ, samples, left_out: (all - kept) as u64, folded: lines.join("\n") }
+    let mut room = MOST_BYTES;
+    let fits = |(_, line): &&(u64, String)| room.checked_sub(line.len() + 1).inspect(|rest| room = *rest).is_some();
+    let mut kept: Vec<&str> = lines.iter().take_while(fits).map(|(_, line)| line.as_str()).collect();
+    kept.sort_unstable();
+    let left_out = (stacks.len() - kept.len()) as u64;
+    Profile { frequency_hz: FREQUENCY_HZ, samples: stacks.values().sum(), left_out, folded: kept.join("\n") }
+}
+
+/// Each stack once. All threads are ours, and perf does not know the names of those that began while it was switched off: one
+/// name stands at the root, so that two runs can be held against each other.
+fn stacks(folded: &str) -> BTreeMap<String, u64> {
+    let mut stacks = BTreeMap::new();
+    for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {
+        let frames = stack.split_once(';').map_or("", |(_, frames)| frames);
+        *stacks.entry(format!("{ROOT};{frames}")).or_default() += count.parse::<u64>().unwrap_or(0);
+    }
+    stacks
 }
 
 #[cfg(test)]
@@ -157,15 +166,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_frequent_lines_are_kept() {
-        let profile = bounded("a;b 2\na;c 5\n");
-        assert_eq!((profile.samples, profile.left_out, profile.folded.as_str()), (7, 0, "a;b 2\na;c 5"));
-        let many: String =
-            (0..MOST_LINES + 10).map(|line| format!("frame;{line:06} {}\n", if line < 10 { 1 } else { 2 })).collect();
+    fn threads_are_one_and_the_most_frequent_stacks_are_kept() {
+        let profile = bounded(":77;b 2\n:78;b 1\nleadline-runner;c 5\n");
+        assert_eq!((profile.samples, profile.left_out), (8, 0));
+        assert_eq!(profile.folded, "leadline-runner;b 3\nleadline-runner;c 5");
+        let many: String = (0..MOST_LINES + 10).map(|line| format!("comm;{line:06} {}\n", if line < 10 { 1 } else { 2 })).collect();
         let profile = bounded(&many);
         assert_eq!((profile.left_out, profile.folded.lines().count()), (10, MOST_LINES));
         assert!(profile.folded.lines().all(|line| line.ends_with(" 2")) && profile.folded.len() <= MOST_BYTES);
-        let long = format!("{} 1\nshort 9\n", "x".repeat(MOST_BYTES));
-        assert_eq!(bounded(&long).folded, "short 9");
+        let long = format!("comm;{} 1\ncomm;short 9\n", "x".repeat(MOST_BYTES));
+        assert_eq!(bounded(&long).folded, "leadline-runner;short 9");
     }
 }

@@ -1,8 +1,8 @@
 //! How much of a region lies in the page cache: cachestat(2), and mincore(2) where that is missing (Linux before 6.5) or
 //! refused by a container's filter; mincore tells of no dirty pages. Works on files and devices alike.
 //!
-//! A reading takes 1 µs and 3 ns for each page that is cached, less where folios are large (2-core virtual machine,
-//! Linux 6.18): 256 MiB of 4 KiB pages take 0.2 ms.
+//! 256 MiB that are cached in large folios take 6 µs, as a map of 128 cells 0.2 ms; 64 MiB in 16,384 single pages take 0.3 ms, and
+//! what is not cached nothing.
 
 use std::ffi::c_long;
 use std::io;

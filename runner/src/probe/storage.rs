@@ -1,5 +1,5 @@
 //! What this process alone moved from and to storage. Source: `/proc/self/io`, proc_pid_io(5); the counts of all its
-//! threads, those that ended and io_uring's workers included. A reading takes 2 µs, and some ns more for each thread.
+//! threads, those that ended and io_uring's workers included. Its cost is in the figure of `probe.rs`.
 
 use crate::event::StorageIo;
 
