@@ -15,8 +15,8 @@ use utoipa::ToSchema;
 use crate::event::{Buckets, DeviceCounts, Memory, Phase, StorageIo};
 use crate::job::EngineName;
 pub use evidence::{
-    Answered, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile, RequestSize,
-    Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
+    Answered, BackingFile, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile,
+    RequestSize, Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
 };
 pub use figures::Figures;
 pub use verdict::{Finding, Layer, Proof, Severity, Verdict, VerdictClass, Verdicts};

@@ -1,6 +1,7 @@
 //! One run from job to report: plan, guard, layout, caches, ramp and measurement, flush, clean up. Each phase is told
 //! when it begins and ends and reported with its time; only the measurement is in the numbers.
 
+mod backing;
 mod crew;
 mod place;
 mod result;

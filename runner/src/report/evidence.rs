@@ -41,6 +41,9 @@ pub struct TargetReport {
     pub map: CacheMap,
     /// Whether direct I/O can mean here what it says.
     pub direct: DirectFacts,
+    /// The file behind a loop device, where that file goes through the page cache of this host; null otherwise.
+    #[serde(default)]
+    pub backing: Option<BackingFile>,
     /// Numbers of this target that are missing, with the reason.
     pub absent: BTreeMap<String, String>,
 }
@@ -96,6 +99,20 @@ pub struct Extents {
     pub encoded: u64,
     /// Of all these, bytes that another file or snapshot has too: a write is made elsewhere (FIEMAP_EXTENT_SHARED).
     pub shared: u64,
+}
+
+/// The file behind a loop device that has no direct I/O of its own. The device's counters end at the loop; what lies in memory
+/// of this file says whether the disk beneath was asked.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct BackingFile {
+    /// Its path, as the kernel tells it.
+    pub path: String,
+    /// Bytes that have blocks on the disk (stat(2), `st_blocks`); holes are not counted.
+    pub allocated_bytes: u64,
+    /// What of it lay in the page cache when the measured window began; null where that cannot be told.
+    pub start: Option<Residency>,
+    /// And when it ended; null likewise.
+    pub end: Option<Residency>,
 }
 
 /// Where in a region the cached pages lie. The region is cut into equal cells; several regions are put end to end.

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use super::backing::Backing;
 use crate::event::Residency;
 use crate::host::inventory::Inventory;
 use crate::plan::{ResolvedJob, Target, TargetKind};
@@ -32,6 +33,7 @@ pub struct Place {
     before: Option<Extents>,
     mount: Option<(String, String)>,
     direct: DirectFacts,
+    backing: Option<Backing>,
     absent: BTreeMap<String, String>,
 }
 
@@ -62,6 +64,7 @@ impl Place {
             before: None,
             mount: None,
             direct: DirectFacts::default(),
+            backing: None,
             absent: BTreeMap::new(),
         }
     }
@@ -125,6 +128,8 @@ impl Place {
             compressed: self.before.map(|extents| extents.encoded > 0),
         };
         self.direct = direct::facts(opened.fd.as_fd(), asked, host);
+        let cached = self.target.device.as_deref().filter(|_| self.direct.loop_direct_io == Some(false));
+        self.backing = cached.and_then(|device| Backing::of(device, host));
     }
 
     fn look_at_extents(&mut self) {
@@ -141,11 +146,13 @@ impl Place {
     /// The measured window begins.
     pub fn start(&mut self) {
         self.start = self.map_now("start");
+        self.backing.iter_mut().for_each(Backing::start);
     }
 
     /// The measured window ended.
     pub fn end(&mut self) {
         self.end = self.map_now("end");
+        self.backing.iter_mut().for_each(Backing::end);
     }
 
     fn map_now(&mut self, what: &str) -> Option<Map> {
@@ -201,6 +208,7 @@ impl Place {
             filesystem: self.target.filesystem,
             device: self.target.device,
             direct: self.direct,
+            backing: self.backing.map(Backing::tell),
             absent: self.absent,
         }
     }

@@ -58,6 +58,8 @@ pub(super) struct Evidence {
     pub falls_back: bool,
     /// Whether a loop device under it goes through the page cache of its backing file.
     pub is_loop_cached: bool,
+    /// The most bytes that can have passed the page cache of those backing files; `None` where there is none, or it was not seen.
+    pub past_backing: Option<u64>,
     /// The filesystem or engine that has no block device, where that is so for every job of this direction.
     pub deviceless: Option<String>,
     /// What the device under the targets counted; or why that is not known.
@@ -103,6 +105,7 @@ impl Evidence {
             direct,
             falls_back: targets.iter().any(|target| falls_back(direction, target)),
             is_loop_cached: targets.iter().any(|target| target.direct.loop_direct_io == Some(false)),
+            past_backing: past_backing(direction, report, &targets),
             deviceless: deviceless(&jobs),
             device: device(direction, report),
             beneath: beneath(direction, report),
@@ -252,6 +255,22 @@ fn sum(one: Residency, other: Residency) -> Residency {
         evicted: both(one.evicted, other.evicted),
         recently_evicted: both(one.recently_evicted, other.recently_evicted),
     }
+}
+
+/// Reads: what of the backing files has blocks and was not in memory. Writes: what the loop took, less what waits in memory.
+fn past_backing(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Option<u64> {
+    let cached = targets.iter().filter(|target| target.direct.loop_direct_io == Some(false));
+    let each = cached.map(|target| {
+        let backing = target.backing.as_ref()?;
+        let (start, end) = backing.start.zip(backing.end)?;
+        let taken = report.device.as_ref()?.counts.write_bytes;
+        Some(match direction {
+            Direction::Read => backing.allocated_bytes.saturating_sub(start.cached),
+            Direction::Write => (taken + unwritten_back(&start)?).saturating_sub(unwritten_back(&end)?),
+        })
+    });
+    let each = each.collect::<Option<Vec<u64>>>()?;
+    (!each.is_empty()).then(|| each.into_iter().sum())
 }
 
 /// Holes and unwritten extents. Delayed ones have their data in memory.

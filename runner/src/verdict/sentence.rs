@@ -13,22 +13,27 @@ pub(super) fn sentence(evidence: &Evidence, shares: &Shares, class: VerdictClass
     let first = match (class, &evidence.deviceless) {
         (VerdictClass::NoDevice, Some(place)) => no_device(evidence, place),
         (VerdictClass::Unknown, _) => unknown(evidence),
-        _ => Words { evidence, shares, seen: seen(evidence) }.of(class),
+        _ => Words { evidence, shares, seen: seen(evidence, shares) }.of(class),
     };
     let turned = evidence.turned_ms.filter(|_| class != VerdictClass::Unknown);
     let turned = turned.map(|at_ms| format!(" Memory answered from {:.1} s on.", (at_ms - measure_ms).max(0.0) / 1000.0));
     first + &turned.unwrap_or_default() + &weakness(evidence, shares, class)
 }
 
-/// The counter that speaks for the device: the lowest one that could be read.
-fn seen(evidence: &Evidence) -> Counted {
+/// The counter that speaks for the device: the lower one where something stopped above it.
+fn seen(evidence: &Evidence, shares: &Shares) -> Counted {
     let device = evidence.device.as_ref().ok();
     let (device, beneath) = (device, evidence.beneath.as_ref());
     match (device, beneath) {
-        (Some(device), Some(beneath)) if beneath.bytes < device.bytes => beneath.clone(),
+        (Some(_), Some(beneath)) if landed(evidence, shares) < shares.ours.min(evidence.asked()) => beneath.clone(),
         (Some(device), _) => device.clone(),
         (None, _) => Counted { name: "storage".into(), ios: 0, bytes: evidence.own.as_ref().copied().unwrap_or(0), merges: 0 },
     }
+}
+
+/// Bytes of this direction that reached the device.
+fn landed(evidence: &Evidence, shares: &Shares) -> u64 {
+    (shares.device * evidence.bytes as f64).round() as u64
 }
 
 struct Words<'a> {
@@ -114,11 +119,12 @@ impl Words<'_> {
     /// `0 of 2,560 reads reached vda`; in bytes where I/Os were not counted, or where they are others' too.
     fn reached(&self) -> String {
         let Counted { name, ios, bytes: moved, .. } = &self.seen;
-        let by_ios = self.evidence.device.is_ok() && *moved <= self.shares.ours;
+        let landed = landed(self.evidence, self.shares);
+        let beside = moved.saturating_sub(landed) as f64;
+        let by_ios = self.evidence.device.is_ok() && beside <= NOTHING.value * self.evidence.bytes as f64;
         if by_ios {
             format!("{} of {} {} reached {name}", count((*ios).min(self.evidence.ios)), self.issued(), self.noun())
         } else {
-            let landed = (self.shares.device * self.evidence.bytes as f64).round() as u64;
             format!("{} of {} reached {name}", bytes(landed), bytes(self.evidence.bytes))
         }
     }

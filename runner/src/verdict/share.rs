@@ -39,18 +39,19 @@ impl Shares {
         let Some(ours) = least(counted, evidence.own.as_ref().ok().copied()) else { return Self::default() };
         // What did not reach the target's device, and what stopped in a layer beneath it.
         let sent = ours.min(asked);
-        let landed = sent.min(evidence.beneath.as_ref().map_or(u64::MAX, |beneath| beneath.bytes));
+        let beneath = evidence.beneath.as_ref().map_or(u64::MAX, |beneath| beneath.bytes);
+        let landed = sent.min(beneath).min(evidence.past_backing.unwrap_or(u64::MAX));
         let (above, below) = (asked - sent, sent - landed);
         let empty = if evidence.direction == Direction::Read { part(evidence.empty, asked).min(above) } else { 0 };
         let filesystem = filesystem(evidence, sent, above - empty);
-        let beneath = if evidence.is_loop_cached { 0 } else { below };
+        let by_itself = if evidence.is_loop_cached { 0 } else { below };
         let (excess, others) = beyond(evidence, ours, counted.unwrap_or(ours));
         let share = |bytes: u64| bytes as f64 / evidence.bytes as f64;
         Self {
             device: share(landed),
-            page_cache: share(asked - landed - empty - filesystem - beneath),
+            page_cache: share(asked - landed - empty - filesystem - by_itself),
             unwritten: share(empty),
-            filesystem: share(filesystem + beneath),
+            filesystem: share(filesystem + by_itself),
             no_device: share(evidence.bytes_elsewhere),
             uncertainty: share(unsure(evidence, ours, landed)).min(1.0),
             ours,
@@ -115,11 +116,12 @@ fn beyond(evidence: &Evidence, ours: u64, counted: u64) -> (u64, u64) {
 }
 
 /// Bytes that may belong to another share. Without the process's own counters, all that the device moved may be others'; the
-/// same goes for the physical device under a loop, whose I/O the kernel does in threads of its own.
+/// same goes for the physical device under a loop through a page cache that was not seen: the kernel does that I/O in threads
+/// of its own.
 fn unsure(evidence: &Evidence, ours: u64, landed: u64) -> u64 {
     let unseen = match evidence.own {
         Err(_) => landed,
-        Ok(_) if evidence.is_loop_cached => landed,
+        Ok(_) if evidence.is_loop_cached && evidence.past_backing.is_none() => landed,
         Ok(own) if evidence.direction == Direction::Read && evidence.device.is_ok() => own.saturating_sub(ours),
         Ok(_) => 0,
     };

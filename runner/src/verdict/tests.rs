@@ -78,6 +78,7 @@ fn target() -> TargetReport {
         residency: ResidencyReport { found: None, start: Some(none), end: Some(none) },
         extents: ExtentsReport { before: Some(extents), after: Some(extents) },
         map: CacheMap::default(),
+        backing: None,
         direct: DirectFacts { reads_past_cache: Some(true), writes_past_cache: Some(true), ..DirectFacts::default() },
         absent: BTreeMap::new(),
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::event::Phase;
 use crate::plan::fixture::target as planned;
-use crate::report::{Answered, Direction, PhaseTime, Turn, VerdictClass};
+use crate::report::{Answered, BackingFile, Direction, PhaseTime, Turn, VerdictClass};
 
 #[test]
 fn known_cases_have_their_class() {
@@ -133,6 +133,28 @@ fn memory_beneath_the_device_is_memory() {
         "0 of 10,000 reads reached vda",
     );
     check("cached loop, cold", &on_loop(reads(true, (10_000, 40_000)), 41_000, true), VerdictClass::Device, "came from loop0");
+    let seen = |told: (Report, Vec<ResolvedJob>), cached_kib: u64, waiting_kib: u64| {
+        with_target(on_loop(told, 41_000, true), |target| {
+            let at =
+                |dirty: u64| Residency { cached: cached_kib * KIB, dirty: Some(dirty), writeback: Some(0), ..Residency::default() };
+            target.backing = Some(BackingFile {
+                path: "/images/one".into(),
+                allocated_bytes: 40 << 20,
+                start: Some(at(0)),
+                end: Some(at(waiting_kib * KIB)),
+            });
+        })
+    };
+    let warm = seen(reads(true, (10_000, 40_000)), 40 << 10, 0);
+    check("cached loop, warm, while others read the disk", &warm, VerdictClass::PageCache, "0 B of 39.1 MiB reached vda");
+    let taken = seen(writes(true, (10_000, 40_000)), 0, 40_000);
+    check("cached loop, written, while others write", &taken, VerdictClass::DeferredWrite, "only 0.0 %");
+    let cold = seen(reads(true, (10_000, 40_000)), 0, 0);
+    check("cached loop, cold", &cold, VerdictClass::Device, "came from loop0");
+    assert!(
+        verdict_of(&cold).uncertainty < 0.001
+            && verdict_of(&on_loop(reads(true, (10_000, 40_000)), 41_000, true)).uncertainty > 0.9
+    );
     check("loop past the cache", &on_loop(reads(true, (10_000, 40_000)), 40_000, false), VerdictClass::Device, "loop0");
     check("loop on a sparse file", &on_loop(reads(true, (10_000, 40_000)), 0, false), VerdictClass::NoDevice, "by itself");
     check("cached loop, written", &on_loop(writes(true, (10_000, 40_000)), 0, true), VerdictClass::DeferredWrite, "reached vda");

@@ -1,0 +1,51 @@
+//! The file behind a loop device without direct I/O of its own: how much of it lies in this host's page cache at both ends of
+//! the measured window. Whoever may not open it sees nothing of it.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+
+use crate::event::Residency;
+use crate::host::blocks::SECTOR_BYTES;
+use crate::host::inventory::Inventory;
+use crate::probe::region::Region;
+use crate::probe::residency::Means;
+use crate::report::BackingFile;
+
+/// An open backing file.
+pub struct Backing {
+    file: File,
+    whole: Region,
+    told: BackingFile,
+}
+
+impl Backing {
+    /// That of this loop device (kernel name); `None` for other devices, and where it may not be opened.
+    pub fn of(device: &str, host: &Inventory) -> Option<Self> {
+        let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();
+        let file = File::open(&path).ok()?;
+        let stat = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let whole = Region::of(std::iter::once(0..stat.len()));
+        let allocated_bytes = (stat.blocks() * SECTOR_BYTES).min(stat.len());
+        Some(Self { file, whole, told: BackingFile { path, allocated_bytes, start: None, end: None } })
+    }
+
+    /// The measured window begins.
+    pub fn start(&mut self) {
+        self.told.start = self.residency();
+    }
+
+    /// The measured window ended.
+    pub fn end(&mut self) {
+        self.told.end = self.residency();
+    }
+
+    /// What was seen.
+    pub fn tell(self) -> BackingFile {
+        self.told
+    }
+
+    fn residency(&self) -> Option<Residency> {
+        Means::find(self.file.as_fd()).ok()?.residency(self.file.as_fd(), &self.whole).ok()
+    }
+}
