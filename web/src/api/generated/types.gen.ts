@@ -55,6 +55,28 @@ export type Access = {
 };
 
 /**
+ * What answered I/Os, as far as the samples tell.
+ */
+export type Answered = 'device' | 'memory';
+
+/**
+ * The file behind a loop device that has no direct I/O of its own. The device's counters end at the loop; what lies in memory
+ * of this file says whether the disk beneath was asked.
+ */
+export type BackingFile = {
+    /**
+     * Its path, as the kernel tells it.
+     */
+    path: string;
+    /**
+     * Bytes that have blocks on the disk (stat(2), `st_blocks`); holes are not counted.
+     */
+    allocated_bytes: number;
+    start?: Residency | null;
+    end?: Residency | null;
+};
+
+/**
  * Which way a number is better.
  */
 export type Better = 'higher' | 'lower';
@@ -63,6 +85,29 @@ export type Better = 'higher' | 'lower';
  * buffer pages
  */
 export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
+
+/**
+ * Where in a region the cached pages lie. The region is cut into equal cells; several regions are put end to end.
+ */
+export type CacheMap = {
+    /**
+     * Bytes of one cell, whole pages; the last cell may be shorter.
+     */
+    cell_bytes: number;
+    /**
+     * Share of each cell in the page cache when the measured window began, in percent.
+     */
+    start?: Array<number> | null;
+    /**
+     * Share of each cell in the page cache when it ended, in percent.
+     */
+    end?: Array<number> | null;
+};
+
+/**
+ * cache state
+ */
+export type CacheState = 'as-is' | 'cold' | 'warm';
 
 /**
  * The answer to one question about the host.
@@ -125,6 +170,7 @@ export type Comparable = {
      * What is in the way, one sentence each.
      */
     reasons: Array<string>;
+    rerun?: Rerun | null;
 };
 
 /**
@@ -166,11 +212,16 @@ export type ComparedRun = {
     write?: DirStats | null;
     trim?: DirStats | null;
     device?: DeviceReport | null;
+    storage?: StorageIo | null;
     verdict?: Verdicts | null;
     /**
      * Processor time of the runner in ns per I/O.
      */
     cpu_ns_per_io?: number | null;
+    /**
+     * Whether its stacks were taken, so that `GET /compare/flame.svg` can draw them.
+     */
+    profiled: boolean;
 };
 
 /**
@@ -258,6 +309,10 @@ export type CpuReport = {
      * Voluntary and involuntary context switches of the runner.
      */
     context_switches: number;
+    /**
+     * Times that a processor was slowed because it was hot; null where the kernel does not count (virtual machines).
+     */
+    thermal_throttles?: number | null;
 };
 
 /**
@@ -488,6 +543,24 @@ export type DeviceReport = DeviceCounts & {
 };
 
 /**
+ * Requests of one device.
+ */
+export type DeviceRequests = {
+    /**
+     * Kernel name.
+     */
+    name: string;
+    /**
+     * Reads by size.
+     */
+    read: Array<RequestSize>;
+    /**
+     * Writes by size.
+     */
+    write: Array<RequestSize>;
+};
+
+/**
  * A setting or fact that is not alike in all runs.
  */
 export type Difference = {
@@ -535,6 +608,46 @@ export type DirStats = {
     lat_ns: Lat;
     intended_lat_ns?: Lat | null;
 };
+
+/**
+ * Whether direct I/O can mean what it says on a target.
+ */
+export type DirectFacts = {
+    /**
+     * Alignment of memory that direct I/O needs, in bytes (statx(2), STATX_DIOALIGN); null where direct I/O is not possible or
+     * the kernel does not tell.
+     */
+    memory_align?: number | null;
+    /**
+     * Alignment of offsets and lengths that direct I/O needs, in bytes; null likewise.
+     */
+    offset_align?: number | null;
+    /**
+     * Whether the loop device under it goes past the page cache of its backing file (`loop/dio`); null where no loop is.
+     */
+    loop_direct_io?: boolean | null;
+    /**
+     * Whether the file is mapped straight from memory (STATX_ATTR_DAX): no page cache, and no block layer either.
+     */
+    dax?: boolean | null;
+    /**
+     * Whether direct reads go past every page cache of this host; null where that is not known.
+     */
+    reads_past_cache?: boolean | null;
+    /**
+     * Whether direct writes go past every page cache of this host; null where that is not known.
+     */
+    writes_past_cache?: boolean | null;
+    /**
+     * Why not, or why it is not known; one sentence each.
+     */
+    reasons: Array<string>;
+};
+
+/**
+ * The directions that can turn.
+ */
+export type Direction = 'read' | 'write';
 
 /**
  * What this host can do.
@@ -644,6 +757,53 @@ export type Experiment = {
 export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
 
 /**
+ * Bytes of a region by what the filesystem says of its extents (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst).
+ * All but `shared` add up to the region.
+ */
+export type Extents = {
+    /**
+     * Extents, holes not counted.
+     */
+    count: number;
+    /**
+     * Data on the device, as it was written.
+     */
+    written: number;
+    /**
+     * Allocated and never written (FIEMAP_EXTENT_UNWRITTEN): reads are answered with zeros.
+     */
+    unwritten: number;
+    /**
+     * Not allocated: reads are answered with zeros.
+     */
+    hole: number;
+    /**
+     * In memory only, without a place on the device yet (FIEMAP_EXTENT_DELALLOC).
+     */
+    delayed: number;
+    /**
+     * Inside metadata, without a block of its own (FIEMAP_EXTENT_DATA_INLINE).
+     */
+    inline: number;
+    /**
+     * On the device in another form: compressed or encrypted (FIEMAP_EXTENT_ENCODED).
+     */
+    encoded: number;
+    /**
+     * Of all these, bytes that another file or snapshot has too: a write is made elsewhere (FIEMAP_EXTENT_SHARED).
+     */
+    shared: number;
+};
+
+/**
+ * The extents of a region before and after the measurement.
+ */
+export type ExtentsReport = {
+    before?: Extents | null;
+    after?: Extents | null;
+};
+
+/**
  * advice
  */
 export type Fadvise = '1' | '0' | 'random' | 'sequential';
@@ -666,6 +826,11 @@ export type Failure = {
  * allocation
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
+
+/**
+ * file state
+ */
+export type FileState = 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
 
 /**
  * One thing a reader of the report must know.
@@ -693,6 +858,16 @@ export type Finding = {
      * What to do about it.
      */
     remedy: string;
+    /**
+     * The job options of a rerun that mends it, as in a job; empty when the same job mends it; null when no option does.
+     */
+    patch?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * What the button of that rerun says; null likewise.
+     */
+    patch_label?: string | null;
 };
 
 /**
@@ -741,6 +916,20 @@ export type Flow = {
      * Latencies (`lat`, from just before submission until reaped, in ns) of these I/Os.
      */
     lat_ns: Array<Array<number>>;
+};
+
+/**
+ * What was still in memory when the measured window ended, and how long it took to write.
+ */
+export type FlushReport = {
+    /**
+     * Bytes of the targets' regions that were dirty or being written then (cachestat(2)); null where that cannot be told.
+     */
+    dirty_bytes?: number | null;
+    /**
+     * Milliseconds of the flush phase; null without `end_fsync`.
+     */
+    duration_ms?: number | null;
 };
 
 /**
@@ -972,7 +1161,7 @@ export type Job = {
      */
     ioengine?: string | number | boolean;
     /**
-     * Register the I/O buffers with io_uring: the kernel does not look up their pages at each I/O.
+     * Register the I/O buffers with io_uring, which saves looking up their pages; where not said, as locked memory allows.
      */
     fixedbufs?: string | number | boolean;
     /**
@@ -1040,6 +1229,10 @@ export type Job = {
      */
     drop_caches?: string | number | boolean;
     /**
+     * The state of the cache to begin with: as-is, cold (written back and dropped) or warm (read in).
+     */
+    cache_state?: string | number | boolean;
+    /**
      * Every write waits for the device: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
     sync?: string | number | boolean;
@@ -1075,6 +1268,10 @@ export type Job = {
      * Remove afterwards the files that this run made.
      */
     unlink?: string | number | boolean;
+    /**
+     * The state of the file to begin with: as-is, fresh (not there), written, overwrite (written, then again) or append.
+     */
+    file_state?: string | number | boolean;
     /**
      * The most bytes per second; read,write,trim may differ.
      */
@@ -1119,6 +1316,18 @@ export type Job = {
      * Priority from -20 (most) to 19 (least).
      */
     nice?: string | number | boolean;
+    /**
+     * Read the kernel's counters beside the run; 0 only to measure what that costs.
+     */
+    probes?: string | number | boolean;
+    /**
+     * Count the sizes of requests at the device (block tracepoints). Needs root and costs processor time.
+     */
+    request_sizes?: string | number | boolean;
+    /**
+     * Take stacks of the runner in the measured window for a flame graph (perf). Costs processor time.
+     */
+    profile?: string | number | boolean;
 };
 
 /**
@@ -1216,6 +1425,11 @@ export type Lat = {
 };
 
 /**
+ * The layers that an I/O falls through, from top to bottom.
+ */
+export type Layer = 'application' | 'page_cache' | 'filesystem' | 'device';
+
+/**
  * What one physical device counted in the measured window.
  */
 export type LeafReport = DeviceCounts & {
@@ -1309,7 +1523,7 @@ export type OptionDoc = {
      */
     aliases: Array<string>;
     /**
-     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data or cpu.
+     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
      */
     group: string;
     /**
@@ -1683,6 +1897,63 @@ export type Problem = {
 };
 
 /**
+ * Where the runner spent its processor time in the measured window, in user mode and in the kernel (`perf record`, event
+ * cpu-clock).
+ */
+export type Profile = {
+    /**
+     * Samples a second and thread that were asked for.
+     */
+    frequency_hz: number;
+    /**
+     * Samples taken.
+     */
+    samples: number;
+    /**
+     * Stacks, one a line, each `outer;...;inner count` (the folded form that flame graphs are drawn from).
+     */
+    folded: string;
+    /**
+     * Lines that were left out because there were too many; the rarest.
+     */
+    left_out: number;
+};
+
+/**
+ * One number behind a verdict, and how to read it without us.
+ */
+export type Proof = {
+    /**
+     * The layer that counted it.
+     */
+    layer: Layer;
+    /**
+     * What was counted, such as `reads completed by vda`.
+     */
+    name: string;
+    /**
+     * Unit of the three numbers: `I/Os` or `bytes`.
+     */
+    unit: string;
+    /**
+     * At the beginning of the measured window; null where only the difference is known.
+     */
+    before?: number | null;
+    /**
+     * At its end; null likewise.
+     */
+    after?: number | null;
+    /**
+     * What came on top in the window.
+     */
+    difference: number;
+    /**
+     * The shell command that shows it, to be called before and after; null where only the runner counts it.
+     */
+    command?: string | null;
+};
+
+/**
  * A table of figures that others got.
  */
 export type Published = {
@@ -1732,6 +2003,25 @@ export type QueuePlace = {
  * process
  */
 export type RateProcess = 'linear' | 'poisson';
+
+/**
+ * What a device had counted since the system started, at both ends of the measured window: what a reader of
+ * `/sys/class/block/NAME/stat` would have seen.
+ */
+export type Reading = {
+    /**
+     * Kernel name.
+     */
+    device: string;
+    /**
+     * At the beginning.
+     */
+    start: DeviceCounts;
+    /**
+     * At the end.
+     */
+    end: DeviceCounts;
+};
 
 /**
  * Why something is not done, and what would help.
@@ -1805,9 +2095,26 @@ export type Report = {
      */
     jobs: Array<JobReport>;
     device?: DeviceReport | null;
+    /**
+     * The counters of the devices under the targets and of those beneath, as they stood at both ends.
+     */
+    readings: Array<Reading>;
     cpu?: CpuReport | null;
     memory?: MemoryReport | null;
     pressure?: Pressure | null;
+    storage?: StorageIo | null;
+    /**
+     * Each file or device that was worked on.
+     */
+    targets: Array<TargetReport>;
+    /**
+     * When a direction turned from the device to memory or back, in order; the first ones, where there are many.
+     */
+    turns: Array<Turn>;
+    writeback?: Writeback | null;
+    flush?: FlushReport | null;
+    requests?: Requests | null;
+    profile?: Profile | null;
     /**
      * I/Os that failed.
      */
@@ -1825,6 +2132,54 @@ export type Report = {
      */
     absent: {
         [key: string]: string;
+    };
+};
+
+/**
+ * How often a size of request came.
+ */
+export type RequestSize = {
+    /**
+     * Bytes of such a request.
+     */
+    bytes: number;
+    /**
+     * How many.
+     */
+    ios: number;
+};
+
+/**
+ * Requests as the kernel handed them to the devices in the measured window (tracepoint block:block_rq_issue).
+ */
+export type Requests = {
+    /**
+     * Each device under the targets that takes requests.
+     */
+    devices: Array<DeviceRequests>;
+    /**
+     * Events that were lost because the kernel wrote them faster than they were read; the shares still hold.
+     */
+    lost: number;
+};
+
+/**
+ * A run done again with options changed.
+ */
+export type Rerun = {
+    /**
+     * Number of the run.
+     */
+    run: number;
+    /**
+     * What a button for it says.
+     */
+    label: string;
+    /**
+     * The options that change in every job.
+     */
+    patch: {
+        [key: string]: unknown;
     };
 };
 
@@ -1850,6 +2205,42 @@ export type RerunRequest = {
      * The serial number of the device to be overwritten, typed by its owner.
      */
     confirm?: string | null;
+};
+
+/**
+ * How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
+ * only mincore(2) can be asked, all but `cached` is null.
+ */
+export type Residency = {
+    /**
+     * In the page cache.
+     */
+    cached: number;
+    /**
+     * Of those, not written to the device yet.
+     */
+    dirty?: number | null;
+    /**
+     * Of those, being written.
+     */
+    writeback?: number | null;
+    /**
+     * Once cached and driven out, as far as the kernel remembers.
+     */
+    evicted?: number | null;
+    /**
+     * Of those, driven out so lately that more memory would have kept them.
+     */
+    recently_evicted?: number | null;
+};
+
+/**
+ * Bytes of a region in the page cache at three moments.
+ */
+export type ResidencyReport = {
+    found?: Residency | null;
+    start?: Residency | null;
+    end?: Residency | null;
 };
 
 /**
@@ -2084,6 +2475,26 @@ export type ResolvedJob = {
      * Priority.
      */
     nice: number;
+    /**
+     * The state of the files to begin with, as asked; the options above say what it amounts to.
+     */
+    file_state: FileState;
+    /**
+     * The state of the page cache to begin with, as asked; likewise.
+     */
+    cache_state: CacheState;
+    /**
+     * Whether the kernel's counters are read beside the run.
+     */
+    probes: boolean;
+    /**
+     * Whether the sizes of requests at the device are counted.
+     */
+    request_sizes: boolean;
+    /**
+     * Whether stacks of the runner are taken.
+     */
+    profile: boolean;
 };
 
 /**
@@ -2373,6 +2784,8 @@ export type Sample = {
     memory?: Memory | null;
     cpu?: CpuUse | null;
     pressure?: Pressure | null;
+    storage?: StorageIo | null;
+    residency?: Residency | null;
 };
 
 /**
@@ -2569,6 +2982,25 @@ export type StepPlan = {
      * The plan of its run; its refusals stand with the study's.
      */
     plan: Plan;
+};
+
+/**
+ * What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
+ * separates the traffic of the run from everybody else's.
+ */
+export type StorageIo = {
+    /**
+     * Bytes that it had the kernel fetch from storage, readahead included.
+     */
+    read_bytes: number;
+    /**
+     * Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+     */
+    write_bytes: number;
+    /**
+     * Of those dirtied, bytes that will never be written since the file was cut or removed.
+     */
+    cancelled_write_bytes: number;
 };
 
 /**
@@ -2857,6 +3289,120 @@ export type Target = {
 export type TargetKind = 'file' | 'device' | 'loop' | 'null';
 
 /**
+ * One file or device that jobs worked on. Regions of several jobs or clones are taken together, overlaps once.
+ */
+export type TargetReport = {
+    /**
+     * Absolute path.
+     */
+    path: string;
+    /**
+     * What it is.
+     */
+    kind: TargetKind;
+    /**
+     * Names of the jobs that use it.
+     */
+    jobs: Array<string>;
+    /**
+     * Filesystem type, such as `ext4`; null for a device.
+     */
+    filesystem?: string | null;
+    /**
+     * Where that filesystem is mounted; null for a device or where no mount is seen.
+     */
+    mount_point?: string | null;
+    /**
+     * Options of the mount and of its filesystem, as the kernel lists them (proc_pid_mountinfo(5)); null likewise.
+     */
+    mount_options?: string | null;
+    /**
+     * Kernel name of the block device under it; null where there is none.
+     */
+    device?: string | null;
+    /**
+     * Where the regions begin, in bytes.
+     */
+    region_offset: number;
+    /**
+     * Bytes of all regions together.
+     */
+    region_bytes: number;
+    /**
+     * What the run found and began with.
+     */
+    state: TargetState;
+    /**
+     * Bytes of the region in the page cache.
+     */
+    residency: ResidencyReport;
+    /**
+     * Blocks of the region, by what the filesystem says of them.
+     */
+    extents: ExtentsReport;
+    /**
+     * Where in the region the pages lie that are in the page cache.
+     */
+    map: CacheMap;
+    /**
+     * Whether direct I/O can mean here what it says.
+     */
+    direct: DirectFacts;
+    backing?: BackingFile | null;
+    /**
+     * Numbers of this target that are missing, with the reason.
+     */
+    absent: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was asked.
+ */
+export type TargetState = {
+    /**
+     * Whether it was there before the run; always true of a device.
+     */
+    existed: boolean;
+    /**
+     * Share of the region that held written data when the measurement began, from 0 to 1; null where the filesystem does not tell.
+     */
+    written_share?: number | null;
+    /**
+     * Share of the region that lay in the page cache when the measurement began, from 0 to 1; null where that cannot be told.
+     */
+    cached_share?: number | null;
+};
+
+/**
+ * On which ground the picture stands.
+ */
+export type Theme = 'light' | 'dark';
+
+/**
+ * The moment at which a direction turned from the device to memory or back.
+ */
+export type Turn = {
+    /**
+     * When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
+     */
+    t_ms: number;
+    /**
+     * What turned.
+     */
+    direction: Direction;
+    /**
+     * What answered before.
+     */
+    from: Answered;
+    /**
+     * What answered from then on.
+     */
+    to: Answered;
+};
+
+/**
  * Where the I/O of one direction went.
  */
 export type Verdict = {
@@ -2869,23 +3415,38 @@ export type Verdict = {
      */
     sentence: string;
     /**
-     * Share of the issued bytes by where they were answered, from 0 to 1: `device`, `page_cache`. Empty when unknown.
+     * Share of the issued bytes by where they were answered, from 0 to 1; together 1. `device`, `page_cache`, `unwritten`
+     * (the filesystem made zeros of extents without data), `filesystem` (it answered otherwise: compressed, inline) and
+     * `no_device`. Empty when unknown.
      */
     shares: {
         [key: string]: number;
     };
+    /**
+     * How far each share may be off, from 0 to 1: I/Os in flight at the borders of the window, and bytes of the device that
+     * may be anybody's.
+     */
+    uncertainty: number;
+    /**
+     * When a direction that began on the device went over to memory, in ms since the run began; null where it did not.
+     */
+    turned_ms?: number | null;
     /**
      * The numbers behind it.
      */
     evidence: {
         [key: string]: number;
     };
+    /**
+     * The same numbers before and after, each with the command that shows it.
+     */
+    proof: Array<Proof>;
 };
 
 /**
  * Where the I/O of one direction went, in one word.
  */
-export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_write' | 'amplified' | 'mixed' | 'no_device' | 'unknown';
+export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_write' | 'merged' | 'unwritten' | 'amplified' | 'foreign' | 'mixed' | 'no_device' | 'unknown';
 
 /**
  * Where the I/O went; null for a direction in which nothing was done.
@@ -2932,6 +3493,33 @@ export type Workload = {
      * Past the page cache.
      */
     direct: boolean;
+};
+
+/**
+ * What the host's writeback did in the measured window, everybody's together (`/proc/vmstat`).
+ */
+export type Writeback = {
+    /**
+     * Bytes read from block devices, all of the host's (`pgpgin`).
+     */
+    paged_in_bytes: number;
+    /**
+     * Bytes written to block devices, all of the host's (`pgpgout`).
+     */
+    paged_out_bytes: number;
+    /**
+     * Bytes of pages that became dirty (`nr_dirtied`).
+     */
+    dirtied_bytes: number;
+    /**
+     * Bytes of pages handed to a device for writing (`nr_written`).
+     */
+    written_bytes: number;
+    /**
+     * Milliseconds that writers of this run were made to wait by the dirty limit, summed over its threads (tracepoint
+     * writeback:balance_dirty_pages); counted with `request_sizes=1` only, else null.
+     */
+    throttled_ms?: number | null;
 };
 
 /**
@@ -2994,6 +3582,56 @@ export type CompareRunsResponses = {
 };
 
 export type CompareRunsResponse = CompareRunsResponses[keyof CompareRunsResponses];
+
+export type DifferenceFlameData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Two numbers of runs, separated by a comma: the second against the first.
+         */
+        runs: string;
+        /**
+         * On which ground it stands; `light` when nothing is said.
+         */
+        theme?: Theme;
+    };
+    url: '/api/v1/compare/flame.svg';
+};
+
+export type DifferenceFlameErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameErrors];
+
+export type DifferenceFlameResponses = {
+    /**
+     * The differential flame graph
+     */
+    200: Blob | File;
+};
+
+export type DifferenceFlameResponse = DifferenceFlameResponses[keyof DifferenceFlameResponses];
 
 export type StreamRunsData = {
     body?: never;
@@ -3661,6 +4299,57 @@ export type ExportRunResponses = {
 };
 
 export type ExportRunResponse = ExportRunResponses[keyof ExportRunResponses];
+
+export type RunFlameData = {
+    body?: never;
+    path: {
+        /**
+         * Number of the run
+         */
+        n: number;
+    };
+    query?: {
+        /**
+         * On which ground it stands; `light` when nothing is said.
+         */
+        theme?: Theme;
+    };
+    url: '/api/v1/runs/{n}/flame.svg';
+};
+
+export type RunFlameErrors = {
+    /**
+     * No token, or a wrong one.
+     */
+    401: Problem;
+    /**
+     * Foreign `Host` or `Origin`.
+     */
+    403: Problem;
+    /**
+     * Nothing by that name.
+     */
+    404: Problem;
+    /**
+     * Refused by the guard, or by the state of the run.
+     */
+    409: Problem;
+    /**
+     * Bad input: every bad field is in `errors`.
+     */
+    422: Problem;
+};
+
+export type RunFlameError = RunFlameErrors[keyof RunFlameErrors];
+
+export type RunFlameResponses = {
+    /**
+     * The flame graph
+     */
+    200: Blob | File;
+};
+
+export type RunFlameResponse = RunFlameResponses[keyof RunFlameResponses];
 
 export type RerunRunData = {
     body?: RerunRequest | null;
