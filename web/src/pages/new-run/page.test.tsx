@@ -31,9 +31,11 @@ function plan({ jobs }: RunRequest): Plan {
   };
 }
 
+const NO_STUDIES = { 'GET /api/v1/experiments': [], 'GET /api/v1/studies': { studies: [], next_cursor: null, total: 0 } };
 let calls: ReturnType<typeof serve>;
 beforeEach(() => {
   calls = serve({
+    ...NO_STUDIES,
     'GET /api/v1/options': OPTIONS,
     'GET /api/v1/runs': { runs: [], next_cursor: null, total: 0 },
     'GET /api/v1/hosts/local/devices': { devices: [] },
@@ -105,6 +107,7 @@ describe('the start', () => {
 
   it('tells what the server refused', async () => {
     calls = serve({
+      ...NO_STUDIES,
       'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
       'POST /api/v1/runs': new Refuse(429, { title: 'The queue is full', code: 'queue_full', detail: '1,000 runs wait.' }),
     });
