@@ -44,7 +44,8 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   await page.getByRole('button', { name: 'Verdict' }).click();
   await page.getByRole('menuitemradio', { name: 'page cache' }).click();
   await expect(page).toHaveURL(/q=verdict:page_cache/);
-  await expect(page.getByText('1 match')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'too good to be true' }).first()).toBeVisible();
+  await expect(page.getByRole('cell', { name: 'device', exact: true })).toHaveCount(0);
 });
 
 test('says with what state of file and cache a run begins', async ({ signedIn: page, server }) => {
