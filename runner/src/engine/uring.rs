@@ -1,9 +1,11 @@
 //! io_uring: I/Os are entries in a ring that the kernel shares; one system call hands over a whole batch.
 //!
 //! How it submits and waits: everything that is due is put into the ring, one enter hands it over, everything that is
-//! complete is reaped, and only when nothing is does it sleep, for one completion. So the asked depth is refilled at
-//! once and an I/O that the page cache answers costs no second call. Completions are worked on in the submitter's own
-//! context (DEFER_TASKRUN) where the kernel can; files and the ring itself are registered, which saves a lookup each.
+//! complete is reaped, and only when nothing is due does it sleep, for one completion. So the asked depth is refilled at
+//! once, and an I/O that the page cache answers costs no second call. While I/Os linger, at most two go with a call: a
+//! device that would idle until a whole batch is prepared begins with the first. Where the kernel's workers share our
+//! processor, all come back before more go (`turns`). Completions are worked on in the submitter's own context
+//! (DEFER_TASKRUN); files, buffers and the ring itself are registered where the kernel lets us.
 
 use std::io;
 use std::marker::PhantomData;
