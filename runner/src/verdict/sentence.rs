@@ -116,13 +116,14 @@ impl Words<'_> {
         }
     }
 
-    /// `0 of 2,560 reads reached vda`; in bytes where I/Os were not counted, or where they are others' too.
+    /// `0 of 2,560 reads reached vda`; in bytes where I/Os were not counted, or where others' are among them.
     fn reached(&self) -> String {
         let Counted { name, ios, bytes: moved, .. } = &self.seen;
         let landed = landed(self.evidence, self.shares);
-        let beside = moved.saturating_sub(landed) as f64;
-        let by_ios = self.evidence.device.is_ok() && beside <= NOTHING.value * self.evidence.bytes as f64;
-        if by_ios {
+        let is_ours = moved.saturating_sub(landed) as f64 <= NOTHING.value * landed as f64;
+        if landed == 0 {
+            format!("0 of {} {} reached {name}", self.issued(), self.noun())
+        } else if self.evidence.device.is_ok() && is_ours {
             format!("{} of {} {} reached {name}", count((*ios).min(self.evidence.ios)), self.issued(), self.noun())
         } else {
             format!("{} of {} reached {name}", bytes(landed), bytes(self.evidence.bytes))

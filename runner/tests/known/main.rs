@@ -37,7 +37,9 @@ fn what_is_known_is_what_is_told() {
     let mut wrong = Vec::new();
     for case in &chosen {
         for engine in ENGINES {
-            wrong.extend((0..repeat).filter_map(|_| check(case, engine, &places).err()));
+            let failed: Vec<String> = (0..repeat).filter_map(|_| check(case, engine, &places).err()).collect();
+            println!("{} ({engine}): {} of {repeat} right", case.name, repeat - failed.len());
+            wrong.extend(failed);
         }
     }
     println!("{} cases, {} engines, {repeat} times: {} wrong", chosen.len(), ENGINES.len(), wrong.len());

@@ -89,7 +89,12 @@ fn extents_tell_zeros_from_memory() {
 fn the_process_tells_ours_from_others() {
     let own = |read_kib: u64| move |report: &mut Report| report.storage.as_mut().expect("told").read_bytes = read_kib * KIB;
     check("a neighbour reads", &with(reads(true, (30_000, 120_000)), own(40_000)), VerdictClass::Foreign, "78.1 MiB for others");
-    check("warm beside a neighbour", &with(reads(false, (20_000, 80_000)), own(0)), VerdictClass::PageCache, "0 B of 39.1 MiB");
+    check(
+        "warm beside a neighbour",
+        &with(reads(false, (20_000, 80_000)), own(0)),
+        VerdictClass::PageCache,
+        "0 of 10,000 reads reached vda",
+    );
     check(
         "half warm beside a neighbour",
         &with(reads(false, (20_000, 80_000)), own(20_000)),
@@ -146,7 +151,7 @@ fn memory_beneath_the_device_is_memory() {
         })
     };
     let warm = seen(reads(true, (10_000, 40_000)), 40 << 10, 0);
-    check("cached loop, warm, while others read the disk", &warm, VerdictClass::PageCache, "0 B of 39.1 MiB reached vda");
+    check("cached loop, warm, while others read the disk", &warm, VerdictClass::PageCache, "0 of 10,000 reads reached vda");
     let taken = seen(writes(true, (10_000, 40_000)), 0, 40_000);
     check("cached loop, written, while others write", &taken, VerdictClass::DeferredWrite, "only 0.0 %");
     let cold = seen(reads(true, (10_000, 40_000)), 0, 0);
