@@ -70,14 +70,18 @@ fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::R
     options.no_javascript = true;
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, stacks.lines(), &mut svg)?;
-    Ok(without_script(&String::from_utf8(svg)?))
+    Ok(without_script(&String::from_utf8(svg)?, theme))
 }
 
 /// The picture without the frame of its script, and without the controls that would need it.
-fn without_script(svg: &str) -> String {
+fn without_script(svg: &str, theme: Theme) -> String {
     let svg = svg.replacen(ON_LOAD, "", 1);
+    let muted = match theme {
+        Theme::Light => "#55636f",
+        Theme::Dark => "#93a4b4",
+    };
     match svg.split_once("<script").and_then(|(before, rest)| Some((before, rest.split_once("</script>")?.1))) {
-        Some((before, after)) => format!("{before}<style>#search {{ display: none }}</style>{after}"),
+        Some((before, after)) => format!("{before}<style>#search {{ display: none }} #subtitle {{ fill: {muted} }}</style>{after}"),
         None => svg,
     }
 }

@@ -99,6 +99,11 @@ impl Crew {
         self.members.iter().filter_map(Member::border_ns).map(|border_ns| border_ns.max(now_ns)).min()
     }
 
+    /// When the last measurement is to end, in ns.
+    pub fn end_ns(&self) -> u64 {
+        self.members.iter().map(|member| member.schedule.end_ns.load(Ordering::Acquire)).max().unwrap_or(0)
+    }
+
     /// Wakes the clones that sleep past the end of their phase.
     pub fn wake_late(&self, now_ns: u64) {
         self.members.iter().filter(|member| member.border_ns().is_some_and(|border_ns| border_ns <= now_ns)).for_each(Member::wake);

@@ -70,7 +70,7 @@ impl Watch<'_, '_> {
         let (mut counters, mut totals) = (first.clone(), Totals::default());
         let mut grid_point = 1;
         loop {
-            let next_ns = (start_ns + grid_point * self.grid_ns).min(end_ns);
+            let next_ns = self.before_the_end(start_ns + grid_point * self.grid_ns).min(end_ns);
             let working = self.sleep_until(next_ns);
             let border_ns = end_ns.min(Monotonic.now_ns());
             let (now_counters, now_totals) = (if working { self.probes.read() } else { self.settled() }, self.totals(phase));
@@ -84,6 +84,13 @@ impl Watch<'_, '_> {
             // A grid point that was slept through (SIGSTOP, an overloaded host) is not made up: the window was longer.
             grid_point = (Monotonic.now_ns().saturating_sub(start_ns) / self.grid_ns + 1).max(grid_point + 1);
         }
+    }
+
+    /// A grid point, less those in the last half step of the run: what is left behind them would be a window of a few I/Os, whose
+    /// rates mean nothing. The last window is that much longer.
+    fn before_the_end(&self, next_ns: u64) -> u64 {
+        let left_ns = self.crew.end_ns().checked_sub(next_ns);
+        if left_ns.is_some_and(|left_ns| left_ns < self.grid_ns / 2) { next_ns + self.grid_ns } else { next_ns }
     }
 
     /// Sleeps until then, and sees to the borders and the stop flag meanwhile. Returns false as soon as all are done.

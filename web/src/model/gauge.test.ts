@@ -254,3 +254,16 @@ it("does not take a few of others' reads for ours", () => {
   });
   expect([gauge.past, gauge.reached, gauge.others, gauge.ended]).toEqual([NONE, NONE, null, 1]);
 });
+
+it("takes direct reads that reached the device for as many as were issued, whatever others' were", () => {
+  const device = reads(1100, 8 * MIB);
+  const gauge = check({
+    read: { ios: 1000, bytes: 4 * MIB },
+    device,
+    leaves: device,
+    direct: true,
+    mode: 'direct',
+    storage: storage(4 * MIB),
+  });
+  expect(gauge.reached).toEqual({ ios: 1000, bytes: 4 * MIB });
+});

@@ -45,7 +45,7 @@ export function gaugeOf(input: GaugeInput): Gauge {
   const gauge: Gauge = {
     ...plain,
     past: input.direct ? part(issued, bypassed ? 1 : 1 - shareOf(input, 'page_cache')) : pastCache(input, issued, others.used),
-    reached: without(crossed(input.leaves, input, false), others.used),
+    reached: without(crossed(input.leaves, input, false), others.used, input.direct ? issued : null),
     others: others.all,
     bypassed,
     ended: 0,
@@ -66,15 +66,20 @@ function crossed(counts: DeviceCounts | null, used: GaugeInput, merges: boolean)
   return sum(used.read.ios > 0 ? read : EMPTY, used.write.ios > 0 ? write : EMPTY, used.trim.ios > 0 ? trim : EMPTY);
 }
 
-/** What is left when others' bytes are taken off; I/Os in proportion. */
-function without(counted: Crossing | null, others: Crossing): Crossing | null {
-  if (!counted || counted.bytes === 0) return counted;
-  return part(counted, Math.max(0, 1 - others.bytes / counted.bytes));
+/**
+ * What is left when others' bytes are taken off. I/Os go in proportion; where ours are known to reach the device as they
+ * were issued, as many are ours as made those bytes.
+ */
+function without(counted: Crossing | null, others: Crossing, issued: Crossing | null): Crossing | null {
+  if (!counted || counted.bytes === 0 || others.bytes === 0) return counted;
+  const ours = part(counted, Math.max(0, 1 - others.bytes / counted.bytes));
+  if (!issued || issued.bytes === 0) return ours;
+  return { ...ours, ios: Math.min(counted.ios, Math.round((issued.ios * ours.bytes) / issued.bytes)) };
 }
 
 /** Through the cache: what the device counted, and what the filesystem answered by itself below the cache. */
 function pastCache(input: GaugeInput, issued: Crossing, others: Crossing): Crossing | null {
-  const counted = without(crossed(input.device, input, true), others);
+  const counted = without(crossed(input.device, input, true), others, null);
   return counted && sum(counted, part(issued, shareOf(input, 'unwritten') + shareOf(input, 'filesystem')));
 }
 
