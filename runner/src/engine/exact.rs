@@ -126,8 +126,14 @@ fn of_this_thread(name: &str) -> u64 {
     io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap().parse().unwrap()
 }
 
+/// The least of three passes: the kernel counts for a thread whatever it fetches, a page of the program or of the file's map
+/// among them, which is there from then on.
+fn check_counts<E: Engine>(engine: impl Fn() -> E, depth: usize, name: &str) -> (u64, u64, u64) {
+    (0..3).map(|_| counts(engine(), depth, name)).min_by_key(|(.., counted)| *counted).unwrap()
+}
+
 /// Reads through an engine; I/Os and bytes as the ledger has them, and how much the kernel counted meanwhile.
-fn check_counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
+fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let ledger = Ledger::default();
     let mut work = Loop::new(engine, Tsc::new(), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
     // Reading the counters is counted too.
@@ -143,9 +149,9 @@ fn ios_and_bytes_are_those_that_the_kernel_counted() {
     let (_keep, cached) = file(0);
     let (_keep, direct) = file(libc::O_DIRECT);
     let (ios, bytes) = (READS as u64, READS as u64 * 4096);
-    assert_eq!(check_counts(Psync::new(&cached), 1, "syscr"), (ios, bytes, ios));
-    assert_eq!(check_counts(Psync::new(&cached), 1, "rchar"), (ios, bytes, bytes));
-    assert_eq!(check_counts(Psync::new(&direct), 1, "read_bytes"), (ios, bytes, bytes));
-    assert_eq!(check_counts(ring(&direct, 32), 32, "read_bytes"), (ios, bytes, bytes));
-    assert_eq!(check_counts(Null::new(32), 32, "read_bytes"), (ios, bytes, 0));
+    assert_eq!(check_counts(|| Psync::new(&cached), 1, "syscr"), (ios, bytes, ios));
+    assert_eq!(check_counts(|| Psync::new(&cached), 1, "rchar"), (ios, bytes, bytes));
+    assert_eq!(check_counts(|| Psync::new(&direct), 1, "read_bytes"), (ios, bytes, bytes));
+    assert_eq!(check_counts(|| ring(&direct, 32), 32, "read_bytes"), (ios, bytes, bytes));
+    assert_eq!(check_counts(|| Null::new(32), 32, "read_bytes"), (ios, bytes, 0));
 }
