@@ -245,23 +245,15 @@ fn experiment_000_memory_answers_the_second_run() {
 
 #[test]
 fn experiment_001_the_first_write_is_another_test_than_the_second() {
-    /// A busy host slows every round, but not the same: the least that the kernel spends on a write in these is the write's own.
-    const ROUNDS: usize = 3;
-    let mut least_ns = [f64::MAX; 4];
-    for _ in 0..ROUNDS {
-        let Some(steps) = shown("001-first-write.json", "16m") else { return };
-        let is_first = |step: &Value| step["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == "initial_write");
-        let first: Vec<bool> = steps.iter().map(is_first).collect();
-        assert_eq!(first, [true, false, false, true, false]);
-        let existed: Vec<&Value> = steps.iter().map(|step| &step["jobs"][0]["targets"][0]["existed"]).collect();
-        assert_eq!(existed, [false, true, true, true, true]);
-        let append = &steps[3]["jobs"][0]["targets"][0];
-        assert_eq!(append["offset"], append["length"], "it begins at the end");
-        let cost_ns = |step: &Value| step["report"]["jobs"][0]["system_ns_per_io"].as_f64().unwrap();
-        least_ns.iter_mut().zip(&steps).for_each(|(least, step)| *least = least.min(cost_ns(step)));
-    }
-    let [initial, again, overwrite, append] = least_ns;
-    assert!(initial.min(append) > again.min(overwrite), "{least_ns:?}");
+    // That the first write is slower is for an idle disk to show: a time is no test. What makes it so is one.
+    let Some(steps) = shown("001-first-write.json", "16m") else { return };
+    let is_first = |step: &Value| step["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == "initial_write");
+    let first: Vec<bool> = steps.iter().map(is_first).collect();
+    assert_eq!(first, [true, false, false, true, false]);
+    let existed: Vec<&Value> = steps.iter().map(|step| &step["jobs"][0]["targets"][0]["existed"]).collect();
+    assert_eq!(existed, [false, true, true, true, true]);
+    let append = &steps[3]["jobs"][0]["targets"][0];
+    assert_eq!(append["offset"], append["length"], "it begins at the end");
 }
 
 #[test]
