@@ -2,6 +2,7 @@
 //! jobs as the plan would resolve them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod document;
 pub mod program;
 
 use std::fs::{self, File};
