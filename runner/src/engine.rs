@@ -49,6 +49,9 @@ pub trait Engine {
         Vec::new()
     }
 
+    /// Slots that `pop` would give back now.
+    fn ready(&self) -> usize;
+
     /// Gives back a slot that is complete, with its result; `None` until the next `commit` or `wait` finds more.
     fn pop(&mut self) -> Option<(u32, i32)>;
 }

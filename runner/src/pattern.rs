@@ -31,10 +31,11 @@ use place::Place;
 use rotation::Rotation;
 
 /// What an I/O does. As wide as the hole that `Io` would have: copies of an `Io` are then whole words.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[repr(u16)]
 pub enum Kind {
     /// Read into the buffer.
+    #[default]
     Read = 0,
     /// Write from the buffer.
     Write = 1,
@@ -59,6 +60,9 @@ pub struct Io {
     pub kind: Kind,
 }
 
+/// I/Os that are alike and drawn at a time: as many as the loop asks for.
+const AT_ONCE: usize = 64;
+
 /// Keeps the seeds of clones apart: an odd number without a pattern (SplitMix64's successor constant, L'Ecuyer).
 const CLONE_STRIDE: u64 = 0xd134_2543_de82_ef95;
 
@@ -75,7 +79,7 @@ pub struct Pattern {
     /// To move before the end; where nothing bounds it, 2^64 last longer than any device.
     bytes_left: u64,
     ios_left: u64,
-    /// Bytes of an I/O, where all differ in nothing but direction and random offset: such a list is drawn without asking.
+    /// Bytes of an I/O, where all differ in nothing but direction and random offset: such a list is drawn many at a time.
     alike: Option<u64>,
 }
 
@@ -86,10 +90,11 @@ impl Pattern {
         let lanes = Lane::all(job);
         let places: Vec<Place> =
             job.targets_of(clone).map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng)).collect();
-        let mix = Mix::new(job.rw, job.rwmixread);
+        let mix = Mix::new(job.rw, job.rwmixread, &mut rng);
         let smallest = mix.kinds().iter().map(|kind| lanes[*kind as usize].sizes.min).min().unwrap_or(1);
         let cadence = Cadence::new(job.fsync, job.fdatasync);
-        let is_alike = |kind: &Kind| lanes[*kind as usize].only_jumps() && lanes[*kind as usize].sizes.min == smallest;
+        let first = &lanes[mix.kinds()[0] as usize];
+        let is_alike = |kind: &Kind| lanes[*kind as usize].only_jumps() && lanes[*kind as usize].is_like(first);
         let alike = mix.kinds().iter().all(is_alike) && places.len() == 1 && cadence.is_never();
         Self {
             alike: alike.then_some(smallest),
@@ -121,18 +126,12 @@ impl Pattern {
 
     fn draw_alike(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);
-        let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
-        let Self { mix, lanes, places, rng, .. } = self;
-        let (out, place) = (&mut out[..n], &mut places[0]);
-        let io = |offset, kind| Io { offset, len: len as u32, target: 0, kind };
-        if let Mix::Only(kind) = *mix {
-            let lane = &lanes[kind as usize];
-            out.fill_with(|| io(place.jump(lane, rng), kind));
-        } else {
-            out.fill_with(|| {
-                let kind = mix.next(rng);
-                io(place.jump(&lanes[kind as usize], rng), kind)
-            });
+        let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()).min(AT_ONCE));
+        let mut offsets = [0; AT_ONCE];
+        let lane = &self.lanes[self.mix.kinds()[0] as usize];
+        self.places[0].jumps(lane, &mut offsets[..n], &mut self.rng);
+        for (io, offset) in out.iter_mut().zip(&offsets[..n]) {
+            *io = Io { offset: *offset, len: len as u32, target: 0, kind: self.mix.next() };
         }
         self.ios_left -= n as u64;
         if self.bytes_left != u64::MAX {
@@ -145,7 +144,7 @@ impl Pattern {
         if let Some(sync) = self.cadence.due() {
             return Some(sync);
         }
-        let kind = self.mix.next(&mut self.rng);
+        let kind = self.mix.next();
         let lane = &mut self.lanes[kind as usize];
         let wanted = lane.size(self.bytes_left, &mut self.rng)?;
         self.ios_left = self.ios_left.checked_sub(1)?;

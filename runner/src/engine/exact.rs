@@ -63,6 +63,9 @@ impl<E: Engine> Engine for Noted<E> {
     fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         self.inner.wait(at_least, timeout_ns)
     }
+    fn ready(&self) -> usize {
+        self.inner.ready()
+    }
     fn pop(&mut self) -> Option<(u32, i32)> {
         let popped = self.inner.pop()?;
         self.latencies.borrow_mut().push(self.told.0.get() - self.begun[&popped.0]);

@@ -54,6 +54,11 @@ impl<E: Engine> Engine for Fresh<E> {
     }
 
     #[inline]
+    fn ready(&self) -> usize {
+        self.inner.ready()
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.inner.pop()
     }

@@ -67,10 +67,13 @@ pub struct Loop<E, C, S> {
     source: S,
     buffers: Option<Pool>,
     slots: Box<[Slot]>,
-    free: Vec<u32>,
+    /// Numbers of slots: the first `free` have no I/O, the `batch` after them went with the last call.
+    idle: Box<[u32]>,
+    free: usize,
+    batch: usize,
+    in_flight: usize,
     /// Slots whose I/O the kernel could not take now (EAGAIN) or gave up for a signal (EINTR): submitted again.
     again: Vec<u32>,
-    batch: Vec<u32>,
     drawn: [Io; DRAW],
     next: usize,
     end: usize,
@@ -79,7 +82,7 @@ pub struct Loop<E, C, S> {
     batch_limit: usize,
     /// As `batch_limit`, as long as I/Os linger.
     linger_limit: usize,
-    /// Whether some of the last batch stayed in flight when it had been handed over.
+    /// Whether something stayed in flight when the last batch had been handed over.
     lingers: bool,
     /// Once the whole depth is in flight, so many must be complete before more is submitted.
     complete_min: usize,
@@ -105,9 +108,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             clock,
             source,
             slots: vec![Slot { io: NO_IO, times: Times::default() }; depth].into(),
-            free: (0..depth as u32).rev().collect(),
+            idle: (0..depth as u32).collect(),
+            free: depth,
+            batch: 0,
+            in_flight: 0,
             again: Vec::with_capacity(depth),
-            batch: Vec::with_capacity(depth),
             drawn: [NO_IO; DRAW],
             next: 0,
             end: 0,
@@ -137,10 +142,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
                 return Ok(Stop::Failed(error));
             }
             let submitted = self.submit();
-            ledger.in_flight.set(self.in_flight() as u64);
+            ledger.in_flight.set(self.in_flight as u64);
             if submitted > 0 {
                 self.engine.commit()?;
-            } else if self.in_flight() == 0 && self.next == self.end {
+            } else if self.in_flight == 0 && self.next == self.end {
                 return Ok(Stop::Finished);
             } else {
                 self.rest(until_ns)?;
@@ -161,7 +166,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Tells whether the kernel gave everything back.
     pub fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = Ledger::default();
-        while self.in_flight() > 0 && self.clock.now_ns() < until_ns {
+        while self.in_flight > 0 && self.clock.now_ns() < until_ns {
             // Waiting with a limit: a device that hangs must not hang us.
             if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
                 break;
@@ -169,66 +174,68 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.now_ns = self.clock.now_ns();
             self.reap(&discarded);
         }
-        self.in_flight() == 0
+        self.in_flight == 0
     }
 
-    /// Takes back what is complete. What came back at once needs no second look at its slot; what lingers was taken by the
-    /// kernel when the call that handed it over returned.
+    /// Takes back what is complete. What lingers was taken by the kernel when the call that handed it over returned.
     #[inline]
     fn reap(&mut self, ledger: &Ledger) {
+        if self.batch > 0 {
+            self.lingers = self.engine.ready() < self.in_flight;
+            if self.lingers {
+                self.mark_taken();
+            }
+            self.batch = 0;
+        }
         let mut run = Run::default();
-        let mut at_once = 0;
         while let Some((number, result)) = self.engine.pop() {
+            self.in_flight -= 1;
             let slot = &self.slots[number as usize];
-            at_once += usize::from(slot.times.taken_ns == NOT_YET);
             if result == slot.io.len as i32 {
                 run.add(slot, self.now_ns, ledger);
                 self.source.completes(number, slot.io.kind, self.now_ns.saturating_sub(self.begin_ns), ledger);
-                self.free.push(number);
+                self.give_back(number);
             } else {
                 self.reap_short(number, result, ledger);
             }
         }
         run.record(self.now_ns, ledger);
-        if !self.batch.is_empty() {
-            self.lingers = at_once < self.batch.len();
-            self.mark_taken();
+    }
+
+    fn mark_taken(&mut self) {
+        for &number in &self.idle[self.free..self.free + self.batch] {
+            self.slots[number as usize].times.taken_ns = self.now_ns;
         }
     }
 
     #[inline]
-    fn mark_taken(&mut self) {
-        if self.lingers {
-            for &number in &self.batch {
-                let times = &mut self.slots[number as usize].times;
-                times.taken_ns = times.taken_ns.min(self.now_ns);
-            }
-        }
-        self.batch.clear();
+    fn give_back(&mut self, number: u32) {
+        self.idle[self.free] = number;
+        self.free += 1;
     }
 
     /// What did not move all of its bytes: to be submitted again, or an error.
     #[cold]
     fn reap_short(&mut self, number: u32, result: i32, ledger: &Ledger) {
+        let slot = &mut self.slots[number as usize];
         if result == -libc::EAGAIN || result == -libc::EINTR {
+            slot.times.taken_ns = slot.times.taken_ns.min(self.now_ns);
             return self.again.push(number);
         }
         ledger.errors.add(1);
-        self.failed.get_or_insert(IoError { io: self.slots[number as usize].io, errno: -result.min(0) });
-        self.free.push(number);
+        self.failed.get_or_insert(IoError { io: slot.io, errno: -result.min(0) });
+        self.give_back(number);
     }
 
-    /// Fills the batch with what is due, and tells how many I/Os that are.
+    /// Submits what is due, and tells how many I/Os that are.
     #[inline]
     fn submit(&mut self) -> usize {
-        if !self.again.is_empty() {
-            self.submit_again();
+        let again = if self.again.is_empty() { 0 } else { self.submit_again() };
+        if self.waits && self.in_flight + self.complete_min > self.slots.len() {
+            return again;
         }
-        if self.waits && self.in_flight() + self.complete_min > self.slots.len() {
-            return self.batch.len();
-        }
-        let limit = if self.lingers && self.in_flight() > 0 { self.linger_limit } else { self.batch_limit };
-        let mut room = limit.saturating_sub(self.batch.len()).min(self.free.len());
+        let limit = if self.lingers && self.in_flight > 0 { self.linger_limit } else { self.batch_limit };
+        let mut room = limit.saturating_sub(again).min(self.free);
         while room > 0 {
             let due = self.due(room);
             if due == 0 {
@@ -237,18 +244,21 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.submit_next(due);
             room -= due;
         }
-        self.waits = self.free.is_empty();
-        self.batch.len()
+        self.waits = self.free == 0;
+        again + self.batch
     }
 
     #[cold]
-    fn submit_again(&mut self) {
+    fn submit_again(&mut self) -> usize {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
-        for number in self.again.drain(..) {
-            self.batch.push(number);
+        for &number in &self.again {
             // SAFETY: as in `submit_next`; the kernel has given the slot back.
             unsafe { self.engine.submit(number, &self.slots[number as usize].io, pool.slot(number)) };
         }
+        let again = self.again.len();
+        self.again.clear();
+        self.in_flight += again;
+        again
     }
 
     /// How many I/Os from `next` on are due, at most `room`; draws some when there are none.
@@ -266,33 +276,30 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     fn submit_next(&mut self, n: usize) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
         let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
-        for io in &self.drawn[self.next..self.next + n] {
-            let number = self.free.pop().expect("no more are submitted than slots are free");
-            self.batch.push(number);
+        self.free -= n;
+        // Last in, first out: its buffer is the likeliest to be in the processor's cache.
+        let (ios, numbers) = (&self.drawn[self.next..][..n], &self.idle[self.free..][..n]);
+        for (io, &number) in ios.iter().zip(numbers.iter().rev()) {
             self.slots[number as usize] = Slot { io: *io, times };
             self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
             unsafe { self.engine.submit(number, io, pool.slot(number)) };
         }
-        self.next += n;
+        (self.batch, self.in_flight, self.next) = (self.batch + n, self.in_flight + n, self.next + n);
     }
 
     /// Sleeps for a completion, for the next I/O to be due, or for the end.
     fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
         let due_ns = self.source.next_due_ns().map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
-        if self.in_flight() == 0 {
+        if self.in_flight == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
-            let missing = self.complete_min.saturating_sub(self.slots.len() - self.in_flight());
-            let at_least = if self.waits { missing.clamp(1, self.in_flight()) } else { 1 };
+            let missing = self.complete_min.saturating_sub(self.slots.len() - self.in_flight);
+            let at_least = if self.waits { missing.clamp(1, self.in_flight) } else { 1 };
             self.engine.wait(at_least as u32, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
         }
         Ok(())
-    }
-
-    fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len() - self.again.len()
     }
 
     /// Sleeps until the moment from which due times count, so that all clones begin together.
@@ -323,7 +330,7 @@ const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
-        if self.free.len() + self.again.len() < self.slots.len() {
+        if self.in_flight > 0 {
             // The kernel still owns buffers: they are leaked rather than given to somebody else.
             std::mem::forget(self.buffers.take());
         }
@@ -333,7 +340,7 @@ impl<E, C, S> Drop for Loop<E, C, S> {
 /// Consecutive completions with the same moments.
 #[derive(Default)]
 struct Run {
-    kind: Option<Kind>,
+    kind: Kind,
     times: Times,
     n: u64,
     bytes: u64,
@@ -342,9 +349,9 @@ struct Run {
 impl Run {
     #[inline]
     fn add(&mut self, slot: &Slot, now_ns: u64, ledger: &Ledger) {
-        if self.kind != Some(slot.io.kind) || self.times != slot.times {
+        if self.times != slot.times || self.kind != slot.io.kind {
             self.record(now_ns, ledger);
-            *self = Self { kind: Some(slot.io.kind), times: slot.times, n: 0, bytes: 0 };
+            *self = Self { kind: slot.io.kind, times: slot.times, n: 0, bytes: 0 };
         }
         self.n += 1;
         self.bytes += u64::from(slot.io.len);
@@ -352,8 +359,8 @@ impl Run {
 
     #[inline]
     fn record(&self, now_ns: u64, ledger: &Ledger) {
-        if let Some(kind) = self.kind {
-            ledger.tally(kind).record(self.times, now_ns, self.n, self.bytes);
+        if self.n > 0 {
+            ledger.tally(self.kind).record(self.times, now_ns, self.n, self.bytes);
         }
     }
 }

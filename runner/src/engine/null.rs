@@ -23,6 +23,11 @@ impl Engine for Null {
     }
 
     #[inline]
+    fn ready(&self) -> usize {
+        self.done.len()
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.done.pop()
     }

@@ -37,6 +37,11 @@ impl Engine for Psync {
     }
 
     #[inline]
+    fn ready(&self) -> usize {
+        usize::from(self.done.is_some())
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.done.take()
     }

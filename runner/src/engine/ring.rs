@@ -198,6 +198,7 @@ impl Ring for KernelRing {
         result
     }
 
+    #[inline]
     fn ready(&self) -> usize {
         self.completion.len()
     }

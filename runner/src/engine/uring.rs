@@ -164,6 +164,11 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     }
 
     #[inline]
+    fn ready(&self) -> usize {
+        self.ring.ready() + self.done.len()
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         let Some((slot, result)) = self.ring.pop() else { return self.done.pop() };
         self.popped += 1;

@@ -50,20 +50,11 @@ impl Chooser {
     }
 
     /// The next slot, below `n`.
-    #[inline(always)]
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match self {
             Self::EveryOnce(permutation) => permutation.next(rng),
-            // A product's upper half instead of a division or a second try: of 2^64 draws at most n favour a slot.
-            Self::Any(n) => ((u128::from(rng.next_u64()) * u128::from(*n)) >> 64) as u64,
-            _ => self.next_liked(rng),
-        }
-    }
-
-    /// By itself, so that the two above melt into the loop that draws.
-    fn next_liked(&mut self, rng: &mut impl Rng) -> u64 {
-        match self {
-            Self::EveryOnce(_) | Self::Any(_) => self.next(rng),
+            Self::Any(n) => any(*n, rng),
             Self::Zipf(zipf, places) => places.place(rng.sample(*zipf) as u64 - 1),
             Self::Pareto(slots, power, places) => places.place((*slots * rng.random::<f64>().powf(*power)) as u64),
             Self::Normal(bell, n) => inside(bell, *n, rng),
@@ -73,6 +64,22 @@ impl Chooser {
             }
         }
     }
+
+    /// The next slots: the law is asked for once, not for each.
+    #[inline]
+    pub fn fill(&mut self, out: &mut [u64], rng: &mut impl Rng) {
+        match self {
+            Self::EveryOnce(permutation) => permutation.fill(out, rng),
+            Self::Any(n) => out.fill_with(|| any(*n, rng)),
+            _ => out.fill_with(|| self.next(rng)),
+        }
+    }
+}
+
+/// A product's upper half instead of a division or a second try: of 2^64 draws at most n favour a slot.
+#[inline]
+fn any(n: u64, rng: &mut impl Rng) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
 /// Draws until the slot lies in the region: the bell is cut at both ends, not folded back.

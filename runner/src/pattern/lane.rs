@@ -95,7 +95,8 @@ impl Lane {
         self.gap.saturating_add_unsigned(self.sizes.min) < 0
     }
 
-    fn is_like(&self, other: &Self) -> bool {
+    /// Whether its I/Os are as large and go to the same places as those of another.
+    pub fn is_like(&self, other: &Self) -> bool {
         (self.align, self.sizes.max, &self.distribution) == (other.align, other.sizes.max, &other.distribution)
     }
 }

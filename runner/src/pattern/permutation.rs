@@ -10,7 +10,8 @@ use rand::Rng;
 /// Rounds of the bijection: with three, one key in twenty still shows neighbours or lumps; four pass the tests below.
 const ROUNDS: usize = 4;
 
-/// Numbers that are made at a time: enough for the processor to work on several at once, few enough to stay in cache.
+/// Numbers that are made at a time where they are asked for one by one: enough for the processor to work on several at once, few
+/// enough to stay in cache.
 const READY: usize = 32;
 
 /// Numbers below `n` in a keyed order.
@@ -40,30 +41,30 @@ impl Permutation {
     }
 
     /// The next number; after the last one a new pass begins in another order.
-    #[inline(always)]
+    #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         if self.taken == READY {
-            self.refill(rng);
+            let mut ready = [0; READY];
+            self.fill(&mut ready, rng);
+            (self.ready, self.taken) = (ready, 0);
         }
-        let number = self.ready[self.taken];
         self.taken += 1;
-        number
+        self.ready[self.taken - 1]
     }
 
-    /// Makes the next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
-    #[inline(never)]
-    fn refill(&mut self, rng: &mut impl Rng) {
+    /// The next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
+    #[inline]
+    pub fn fill(&mut self, out: &mut [u64], rng: &mut impl Rng) {
         let mut filled = 0;
-        while filled < READY {
+        while filled < out.len() {
             if self.counter > self.mask {
                 self.rekey(rng);
             }
             let number = self.scramble(self.counter);
             self.counter += 1;
-            self.ready[filled] = number;
+            out[filled] = number;
             filled += usize::from(number < self.n);
         }
-        self.taken = 0;
     }
 
     /// Where `rank` (below `n`) lies: one place for each rank, always the same. Walks the cycle until it is below `n`.

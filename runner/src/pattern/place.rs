@@ -53,10 +53,11 @@ impl Place {
         (self.begin + start, len)
     }
 
-    /// Offset in the target of the next I/O of a lane that only jumps.
-    #[inline(always)]
-    pub fn jump(&mut self, lane: &Lane, rng: &mut impl Rng) -> u64 {
-        self.begin + self.choosers[lane.chooser].next(rng) * lane.align
+    /// Offsets in the target of the next I/Os of a lane that only jumps.
+    #[inline]
+    pub fn jumps(&mut self, lane: &Lane, out: &mut [u64], rng: &mut impl Rng) {
+        self.choosers[lane.chooser].fill(out, rng);
+        out.iter_mut().for_each(|slot| *slot = self.begin + *slot * lane.align);
     }
 
     fn follow_on(&self, kind: Kind, lane: &Lane, wanted: u64) -> Option<(u64, u64)> {

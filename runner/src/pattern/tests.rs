@@ -114,7 +114,7 @@ fn percentage_random_is_exact() {
 }
 
 #[test]
-fn a_list_drawn_without_asking_is_the_same_list() {
+fn a_list_drawn_many_at_a_time_is_the_same_list() {
     for different in [
         json!({}),
         json!({"norandommap": true}),

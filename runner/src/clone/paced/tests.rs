@@ -41,6 +41,9 @@ impl Engine for Stalling {
         self.hands.0.set(self.hands.0.get() + if self.ios == 10 { 500 } else { 1 } * MILLISECOND_NS);
         self.done = Some(slot);
     }
+    fn ready(&self) -> usize {
+        usize::from(self.done.is_some())
+    }
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.done.take().map(|slot| (slot, 4096))
     }

@@ -53,6 +53,9 @@ impl Engine for Flaky {
             unsafe { self.inner.submit(slot, io, buffer) };
         }
     }
+    fn ready(&self) -> usize {
+        self.pending.len() + self.inner.ready()
+    }
     fn pop(&mut self) -> Option<(u32, i32)> {
         let Some(slot) = self.pending.pop() else { return self.inner.pop() };
         let errno = if self.pending.is_empty() { std::mem::take(&mut self.errno) } else { self.errno };
@@ -81,6 +84,9 @@ impl Engine for OneByOne {
         assert!((1..=self.in_flight.len()).contains(&(at_least as usize)), "what is not in flight never completes");
         (self.done, self.waited) = (self.in_flight.pop_front(), true);
         Ok(())
+    }
+    fn ready(&self) -> usize {
+        usize::from(self.done.is_some())
     }
     fn pop(&mut self) -> Option<(u32, i32)> {
         self.done.take().map(|slot| (slot, 4096))
