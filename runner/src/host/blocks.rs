@@ -16,6 +16,9 @@ use super::place::Stat;
 
 /// sysfs counts sizes in sectors of this many bytes, whatever the device's own are.
 pub const SECTOR_BYTES: u64 = 512;
+/// Since when `queue/iostats` is set by those whose I/Os are no requests, and heeded; until then it stands at 0 and means nothing
+/// (kernel commits 526d10061bc2 and 10764815ff47).
+const HEEDING_IOSTATS: &[(DeviceKind, (u32, u32))] = &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
 /// One block device, as far as the others need it.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub struct Block {
     pub size_bytes: u64,
     /// Whether the kernel refuses writes.
     pub read_only: bool,
+    /// Whether the kernel counts its I/Os.
+    pub is_counted: bool,
     /// The disk that it is a part of.
     pub part_of: Option<String>,
     /// Devices that it is made of (dm, md).
@@ -65,8 +70,7 @@ impl Block {
 
     /// Where its queue attributes are: a partition has those of its disk.
     pub fn queue(&self) -> PathBuf {
-        let own = self.dir.join("queue");
-        if own.is_dir() { own } else { self.dir.join("../queue") }
+        queue(&self.dir)
     }
 
     fn read(kernel: &Kernel, name: String) -> Option<Self> {
@@ -76,12 +80,14 @@ impl Block {
         }
         let is_part = dir.join("partition").exists();
         let part_of = is_part.then(|| dir.parent()?.file_name()?.to_str().map(String::from)).flatten();
+        let kind = kind(&name, &dir);
         Some(Self {
             dm_name: attribute(dir.join("dm/name")),
             dev: value(dir.join("dev"))?,
-            kind: kind(&name, &dir),
+            kind,
             size_bytes: value::<u64>(dir.join("size")).unwrap_or(0).saturating_mul(SECTOR_BYTES),
             read_only: flag(dir.join("ro")).unwrap_or(false),
+            is_counted: flag(queue(&dir).join("iostats")) != Some(false) || counts_always(kernel, kind),
             part_of,
             slaves: names(dir.join("slaves")),
             holders: names(dir.join("holders")),
@@ -109,6 +115,17 @@ impl Backing {
         let device = found.as_ref().filter(|found| found.file_type().is_block_device()).map(|found| Dev(found.rdev()));
         Some(Self { path, on: found.as_ref().map(|found| Dev(found.dev())), inode: found.map(|found| found.ino()), device })
     }
+}
+
+fn queue(dir: &Path) -> PathBuf {
+    let own = dir.join("queue");
+    if own.is_dir() { own } else { dir.join("../queue") }
+}
+
+/// Whether `queue/iostats` says nothing of it, and its I/Os are counted although it stands at 0.
+fn counts_always(kernel: &Kernel, kind: DeviceKind) -> bool {
+    let heeding = HEEDING_IOSTATS.iter().find(|(of, _)| *of == kind);
+    heeding.zip(kernel.version()).is_some_and(|((_, since), version)| version < *since)
 }
 
 fn kind(name: &str, dir: &Path) -> DeviceKind {

@@ -26,6 +26,17 @@ impl Kernel {
     pub fn live() -> Self {
         Self { sys: "/sys".into(), proc: "/proc".into() }
     }
+
+    /// Major and minor number of its release; `None` where procfs does not tell.
+    pub fn version(&self) -> Option<(u32, u32)> {
+        attribute(self.proc.join("sys/kernel/osrelease")).map(|release| version(&release))
+    }
+}
+
+/// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for what is no number.
+pub fn version(release: &str) -> (u32, u32) {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// A device number, as in `st_dev` and `st_rdev`; shown as `major:minor`.
@@ -104,6 +115,19 @@ mod tests {
         {
             assert_eq!(unescape(field), want);
         }
+    }
+
+    #[test]
+    fn releases() {
+        for (release, want) in
+            [("6.1.0-48-amd64", (6, 1)), ("6.18.44", (6, 18)), ("5.14.0-570.el9.x86_64", (5, 14)), ("7", (7, 0)), ("x", (0, 0))]
+        {
+            assert_eq!(version(release), want);
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let kernel = Kernel { sys: dir.path().into(), proc: dir.path().into() };
+        assert_eq!(kernel.version(), None);
+        assert!(Kernel::live().version().unwrap() >= (5, 6));
     }
 
     #[test]

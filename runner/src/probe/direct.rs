@@ -4,12 +4,11 @@
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::{AtFlags, IFlags, Statx, StatxAttributes, StatxFlags, ioctl_getflags, statx};
-use rustix::system::uname;
 
 use crate::host::DeviceKind;
 use crate::host::blocks::Block;
 use crate::host::inventory::Inventory;
-use crate::host::kernel::flag;
+use crate::host::kernel::{Kernel, flag};
 use crate::plan::TargetKind;
 use crate::report::DirectFacts;
 
@@ -106,7 +105,7 @@ fn through_cache(file: BorrowedFd, asked: Asked, refused: bool) -> Through {
         }
         _ if refused => Through::both(Some(true), "The kernel says that direct I/O is not possible on this file (statx)."),
         (_, Some("ext2" | "ext3" | "ext4" | "xfs")) => Through::none(),
-        (_, Some("btrfs")) => btrfs(asked, has_checksums(file), kernel_version()),
+        (_, Some("btrfs")) => btrfs(asked, has_checksums(file), Kernel::live().version().unwrap_or_default()),
         (_, Some(other)) => Through::both(None, format!("What {other} does with direct I/O is its own matter.")),
         (_, None) => Through::both(None, "The filesystem is not known."),
     }
@@ -132,14 +131,6 @@ fn btrfs(asked: Asked, checksums: Option<bool>, kernel: (u32, u32)) -> Through {
 /// Whether a file of btrfs has checksums; `None` where its flags cannot be read.
 fn has_checksums(file: BorrowedFd) -> Option<bool> {
     ioctl_getflags(file).ok().map(|flags| !flags.contains(IFlags::NOCOW))
-}
-
-/// Major and minor number of the running kernel.
-fn kernel_version() -> (u32, u32) {
-    let names = uname();
-    let release = names.release().to_string_lossy();
-    let mut numbers = release.split(|digit: char| !digit.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 #[cfg(test)]

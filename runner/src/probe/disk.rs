@@ -8,7 +8,6 @@ use super::book::Book;
 use crate::event::DeviceCounts;
 use crate::host::blocks::SECTOR_BYTES;
 use crate::host::inventory::Inventory;
-use crate::host::kernel::flag;
 
 /// 17 numbers of up to 20 digits.
 const BYTES: usize = 512;
@@ -92,7 +91,7 @@ impl Disks {
 fn open_all(host: &Inventory, names: &BTreeSet<String>, books: &mut BTreeMap<String, Book>) -> Result<(), String> {
     for name in names {
         let block = host.blocks.get(name).ok_or_else(|| format!("{name} is not a block device of this host"))?;
-        if flag(block.queue().join("iostats")) == Some(false) {
+        if !block.is_counted {
             return Err(format!("{name} does not count: its queue/iostats is 0. Write 1 to {}/iostats", block.queue().display()));
         }
         let book = Book::open(&block.dir.join("stat"), BYTES).map_err(|error| format!("the counters of {name}: {error}"))?;
@@ -239,6 +238,30 @@ mod tests {
         check(&["md0"], 7, &[("sdb", 5), ("sdc", 6)]);
         check(&["dm-1", "md0", "md0"], 11, &[("sda", 1), ("sdb", 5), ("sdc", 6)]);
         check(&["sdd"], 17, &[("sdd", 8), ("sde", 9)]);
+    }
+
+    #[test]
+    fn iostats_of_dm_and_md_says_nothing_before_they_heed_it() {
+        let off = |device: &str, release: &str| {
+            format!(
+                "{STACK}\n sys/devices/{device}/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0
+                sys/devices/{device}/queue/iostats = 0\n proc/sys/kernel/osrelease = {release}"
+            )
+        };
+        for (device, release, is_counted) in [
+            ("dm-0", "6.1.0-48-amd64", true),
+            ("dm-0", "6.4.16", true),
+            ("dm-0", "6.5.0", false),
+            ("dm-0", "6.18.44", false),
+            ("md0", "5.10.0-35-amd64", true),
+            ("md0", "5.14.0", false),
+            ("sda", "5.10.0-35-amd64", false),
+        ] {
+            let (host, mut absent) = (Fixture::new(&off(device, release)), BTreeMap::new());
+            Disks::open(&host.look(), &[device.to_string()], &mut absent);
+            let reason = absent.get("device").map_or("", String::as_str);
+            assert_eq!(!reason.contains("iostats"), is_counted, "{device} {release}: {reason}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use rustix::system::uname;
 
 use super::{fail, ok, warn};
 use crate::host::Check;
-use crate::host::kernel::{Kernel, attribute, value};
+use crate::host::kernel::{Kernel, attribute, value, version};
 
 /// What needs the newest kernel of all that is used: statx tells the alignment of direct I/O, and rings may defer
 /// their work to the thread that reaps.
@@ -23,8 +23,7 @@ pub fn kernel() -> Check {
 }
 
 fn judge_kernel(release: &str) -> Check {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse::<u32>().unwrap_or(0));
-    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let version = version(release);
     let found = format!("Linux {release}");
     if version >= WANTED {
         ok("kernel", found)
