@@ -30,7 +30,8 @@ pub struct Case {
     pub truth: &'static str,
 }
 
-const fn reads(
+/// Reads whose class is known.
+pub const fn reads(
     name: &'static str,
     place: Place,
     state: State,
@@ -42,7 +43,8 @@ const fn reads(
     Case { name, place, state, rw, direct, more: nothing, neighbour: None, read: Some(class), write: None, truth }
 }
 
-const fn writes(
+/// Writes whose class is known.
+pub const fn writes(
     name: &'static str,
     place: Place,
     state: State,
@@ -59,7 +61,8 @@ fn nothing() -> Value {
 }
 
 impl Case {
-    const fn with(self, more: fn() -> Value) -> Self {
+    /// The same with further options.
+    pub const fn with(self, more: fn() -> Value) -> Self {
         Self { more, ..self }
     }
 
@@ -69,15 +72,15 @@ impl Case {
 }
 
 /// Direct I/O goes past the page cache, whatever lies there.
-const PAST: &str = "O_DIRECT on written blocks";
+pub const PAST: &str = "O_DIRECT on written blocks";
 /// The pages were dropped, and mincore(2) found none.
-const DROPPED: &str = "its pages were dropped before";
+pub const DROPPED: &str = "its pages were dropped before";
 /// The pages were read in, and stay.
-const CACHED: &str = "all its pages were read in before";
+pub const CACHED: &str = "all its pages were read in before";
 /// Nothing was ever written to it.
-const EMPTY: &str = "no block of it was ever written";
+pub const EMPTY: &str = "no block of it was ever written";
 /// Far less is written than makes the kernel write back.
-const SMALL: &str = "16 MiB wait 30 s before the kernel writes them";
+pub const SMALL: &str = "16 MiB wait 30 s before the kernel writes them";
 /// Nothing of it is on a block device.
 const NOWHERE: &str = "there is no block device";
 
