@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
 /// At least so many are known.
 const FEWEST_CASES: usize = 40;
-/// How often each case is run.
+/// So many times; once where it is not set.
 const REPEAT: &str = "LEADLINE_REPEAT";
 /// Only the cases with this in their name.
 const ONLY: &str = "LEADLINE_CASE";
@@ -45,9 +45,14 @@ fn what_is_known_is_what_is_told() {
     assert!(env::var_os(ONLY).is_some() || held >= FEWEST_CASES);
 }
 
+/// How often each case is run.
+fn repeat() -> usize {
+    env::var(REPEAT).ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
 /// Holds each case by each engine, as often as wanted, and what is `beside` its verdict too; how many there were.
 fn hold(cases: &[Case], places: &Places, beside: impl Fn(&Case, &Value) -> Result<(), String>) -> usize {
-    let repeat: usize = env::var(REPEAT).ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    let repeat = repeat();
     let only = env::var(ONLY).unwrap_or_default();
     let chosen: Vec<&Case> = cases.iter().filter(|case| case.name.contains(&only)).collect();
     let mut wrong = Vec::new();

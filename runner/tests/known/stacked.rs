@@ -3,12 +3,13 @@
 
 use std::env;
 
+use leadline_runner::host::devices;
 use serde_json::{Value, json};
 
 use crate::cases::{CACHED, Case, DROPPED, EMPTY, PAST, SMALL, reads, writes};
 use crate::places::Place::*;
 use crate::places::Places;
-use crate::stack::{self, Stack};
+use crate::stack::{self, STACKS, Stack};
 use crate::state::State::*;
 use crate::{hold, uml};
 
@@ -76,8 +77,25 @@ fn what_is_known_of_dm_and_md() {
     if env::var_os(INSIDE).is_none() {
         return uml::run("stacked::what_is_known_of_dm_and_md");
     }
-    let held = hold(CASES, &Places::stacked(), beside);
-    println!("{held} cases held");
+    let places = Places::stacked();
+    hold(CASES, &places, beside);
+    no_disk_is_written_raw(&places);
+}
+
+/// Neither what is part of something, nor what nobody uses: no raw writes but to loop devices.
+fn no_disk_is_written_raw(places: &Places) {
+    let listed = devices(&[places.root().into()]).devices;
+    let refused = |path: &str, part: &str| {
+        let device = listed.iter().find(|device| device.path == path).unwrap();
+        let reason = device.writing.reason.as_deref().unwrap_or_default();
+        assert!(device.reading.allowed && !device.writing.allowed && reason.contains(part), "{path}: {reason}, not {part}");
+    };
+    for stack in STACKS {
+        stack.disks.iter().for_each(|disk| refused(&format!("/dev/{disk}"), "is in use: part of"));
+        if !stack.has_filesystem {
+            refused(places.target(stack.place).path.to_str().unwrap(), "not a loop device");
+        }
+    }
 }
 
 /// The disks beneath and the page cache, whatever the class.
