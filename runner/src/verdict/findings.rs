@@ -3,6 +3,7 @@
 //! look at.
 
 mod answered;
+mod beneath;
 mod cache;
 mod host;
 mod late;
@@ -38,6 +39,7 @@ const CHECKS: &[Check] = &[
     late::late,
     load::cpu,
     load::others,
+    beneath::more,
     host::clock,
     host::governor,
     host::heat,

@@ -100,8 +100,16 @@ fn no_disk_is_written_raw(places: &Places) {
 
 /// The disks beneath and the page cache, whatever the class.
 fn beside(case: &Case, told: &Value) -> Result<(), String> {
-    let held = residency(told).and_then(|()| beneath(stack::of(case.place), told));
+    let held = residency(told).and_then(|()| beneath(stack::of(case.place), told)).and_then(|()| copies(case, told));
     held.map_err(|wrong| format!("{}: {wrong}", case.name))
+}
+
+/// Whoever writes to a mirror is told that the disks wrote more.
+fn copies(case: &Case, told: &Value) -> Result<(), String> {
+    let known = stack::of(case.place).copies() > 1 && case.write.is_some_and(|class| class != "deferred_write");
+    let findings = told["findings"].as_array().unwrap();
+    let is_told = findings.iter().any(|finding| finding["code"] == "more_beneath");
+    if is_told == known { Ok(()) } else { Err(format!("that there are copies is {known}: {findings:?}")) }
 }
 
 /// Told by mincore(2), which knows of no dirty pages, and said so.

@@ -136,6 +136,26 @@ fn failed_ios_are_told_with_the_first() {
 }
 
 #[test]
+fn what_disks_do_beneath_an_array_is_told() {
+    let on_mirror = |rw: &str, counted: (u64, u64), each_kib: u64| {
+        let (report, jobs) = with(one_way(rw, true, (30_000, 4), counted), |report| {
+            let counts = DeviceCounts { read_bytes: each_kib * KIB, write_bytes: each_kib * KIB, ..DeviceCounts::default() };
+            let device = report.device.as_mut().unwrap();
+            device.name = "md0".into();
+            device.leaves = ["sda", "sdb"].map(|name| LeafReport { name: name.into(), counts, utilization: 50.0 }).into();
+        });
+        judge(&report, &jobs, &HostFacts::default()).1.into_iter().find(|finding| finding.code == "more_beneath")
+    };
+    let told = on_mirror("randwrite", (30_000, 120_000), 120_000).unwrap();
+    assert_eq!(told.sentence, "sda+sdb under md0 wrote 2.0 bytes for each byte that it took: 234 MiB for 117 MiB.");
+    assert!(
+        on_mirror("randread", (30_000, 120_000), 120_000).unwrap().sentence.contains("read 2.0 bytes for each byte that it gave")
+    );
+    assert!(on_mirror("randread", (30_000, 120_000), 60_000).is_none(), "a mirror reads one copy");
+    assert!(on_mirror("randread", (0, 0), 60_000).is_none(), "the array answered nothing");
+}
+
+#[test]
 fn a_rerun_is_a_job_that_can_be_read() {
     let direct = |finding: &Finding| finding.patch.as_ref().map(|patch| patch["direct"] == 1);
     for (rw, counted) in [("randread", (0, 0)), ("read", (500, 120_000))] {
