@@ -49,7 +49,8 @@ pub fn run(test: &str) {
     let has_ended = linux.wait(LONGEST * repeat() as u32);
     drop(linux);
     let told = String::from_utf8_lossy(&fs::read(&console).unwrap()).into_owned();
-    println!("{told}");
+    // Indented, so that nobody counts its results as others.
+    told.lines().for_each(|line| println!("  {line}"));
     if has_ended && !told.contains(BOOTED) {
         return skip(&format!("linux.uml does not boot here: {}", told.lines().last().unwrap_or_default()));
     }
