@@ -5,6 +5,7 @@
 //! with its interval. Figures go to `target/bench/CELL.json`, the table to `target/bench/table.md`.
 
 mod args;
+mod calls;
 mod cell;
 mod child;
 mod contender;

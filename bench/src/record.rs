@@ -33,6 +33,8 @@ pub struct Summary {
     pub system_ns_per_io: f64,
     /// Context switches a second.
     pub context_switches_per_second: f64,
+    /// System calls for an I/O, from one run more; null where perf may not count them.
+    pub calls_per_io: Option<f64>,
     /// I/Os in flight; null where it records no latency.
     pub achieved_depth: Option<f64>,
     /// Ours over this one, round by round, ours with `norandommap` where this one's offsets repeat; null for ours.
@@ -65,14 +67,14 @@ impl Record {
     pub fn new(cell: &Cell, rounds: Rounds) -> Self {
         let summary = |(name, figures): (&String, &Vec<Figures>)| {
             let ratio = rounds.partners.get(name).map(|partner| ratio(&rounds.figures[*partner], figures));
-            (name.clone(), Summary::new(rounds.commands[name].clone(), figures, ratio))
+            (name.clone(), Summary::new(rounds.commands[name].clone(), rounds.calls_per_io[name], figures, ratio))
         };
         Self { cell: cell.clone(), contenders: rounds.figures.iter().map(summary).collect(), rounds: rounds.figures }
     }
 }
 
 impl Summary {
-    fn new(command: String, figures: &[Figures], ratio: Option<Ratio>) -> Self {
+    fn new(command: String, calls_per_io: Option<f64>, figures: &[Figures], ratio: Option<Ratio>) -> Self {
         let all = |pick: fn(&Figures) -> f64| figures.iter().map(pick).collect::<Vec<f64>>();
         let median = |pick| Interval::of(&all(pick)).median;
         let rates = all(|figures| figures.iops);
@@ -86,6 +88,7 @@ impl Summary {
             user_ns_per_io: median(|figures| figures.user_ns_per_io),
             system_ns_per_io: median(|figures| figures.system_ns_per_io),
             context_switches_per_second: median(|figures| figures.context_switches_per_second),
+            calls_per_io,
             achieved_depth: depths.map(|depths| Interval::of(&depths).median),
             ratio,
         }

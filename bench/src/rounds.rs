@@ -13,8 +13,9 @@ use rand::seq::SliceRandom;
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::calls;
 use crate::cell::Cell;
-use crate::child::{Cost, run as run_child};
+use crate::child::{Cost, Invocation, run as run_child};
 use crate::contender::runner::Runner;
 use crate::contender::{Contender, Counts};
 use crate::record::{OURS, OURS_REPEATING};
@@ -43,6 +44,8 @@ pub struct Rounds {
     pub commands: BTreeMap<String, String>,
     /// The one of ours that it is compared with; none for builds of ours themselves.
     pub partners: BTreeMap<String, &'static str>,
+    /// System calls for an I/O; null where perf may not count them.
+    pub calls_per_io: BTreeMap<String, Option<f64>>,
     /// Its figures, one for each round.
     pub figures: BTreeMap<String, Vec<Figures>>,
 }
@@ -60,6 +63,8 @@ pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBo
     let bench = Bench { args, work: &cell.work, target, interrupted };
     eprintln!("[bench] {}: pre-pass", cell.name);
     let contenders = bench.contenders()?;
+    let calls = |contender: &dyn Contender| Ok((contender.name(), bench.calls_per_io(contender)?));
+    let calls_per_io = contenders.iter().map(|contender| calls(&**contender)).collect::<Result<BTreeMap<_, _>>>()?;
     let starts = contenders.iter().map(|contender| bench.start_cost(&**contender)).collect::<Result<Vec<_>>>()?;
     let mut figures: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(RandomState::new().build_hasher().finish());
@@ -74,7 +79,7 @@ pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBo
     }
     let commands = contenders.iter().map(|contender| (contender.name(), bench.command(&**contender))).collect();
     let partners = contenders.iter().filter_map(|contender| Some((contender.name(), partner(&**contender, &figures)?))).collect();
-    Ok(Rounds { commands, partners, figures })
+    Ok(Rounds { commands, partners, calls_per_io, figures })
 }
 
 struct Bench<'a> {
@@ -121,6 +126,12 @@ impl Bench<'_> {
         Ok(sum)
     }
 
+    fn calls_per_io(&self, contender: &dyn Contender) -> Result<Option<f64>> {
+        let (cores, invocation) = self.prepared(contender, PREPASS)?;
+        let Some((output, calls)) = calls::count(&cores, &invocation)? else { return Ok(None) };
+        Ok(Some(calls / contender.read(&output, PREPASS)?.ios))
+    }
+
     fn figures(&self, contender: &dyn Contender, start: &Cost) -> Result<Figures> {
         let (counts, cost) = self.measure(contender, self.length())?;
         ensure!(counts.ios > 0.0, "{} did no I/O", contender.name());
@@ -135,12 +146,18 @@ impl Bench<'_> {
     }
 
     fn measure(&self, contender: &dyn Contender, length: Length) -> Result<(Counts, Cost)> {
-        self.target.prepare(self.work).context("preparing the target")?;
-        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
-        let ended = run_child(&self.args.cores(self.work.numjobs), &invocation);
+        let (cores, invocation) = self.prepared(contender, length)?;
+        let ended = run_child(&cores, &invocation);
         ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted; what was made is removed");
         let (output, cost) = ended?;
         Ok((contender.read(&output, length)?, cost))
+    }
+
+    /// Brings the target into its state, and tells what to run on which processors.
+    fn prepared(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
+        self.target.prepare(self.work).context("preparing the target")?;
+        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
+        Ok((self.args.cores(self.work.numjobs), invocation))
     }
 
     fn length(&self) -> Length {

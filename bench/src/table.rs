@@ -53,6 +53,9 @@ fn told(summary: &Summary) -> String {
         summary.system_ns_per_io,
         summary.context_switches_per_second
     );
+    if let Some(calls) = summary.calls_per_io {
+        text += &format!(", {calls:.3} calls an I/O");
+    }
     if let Some(depth) = summary.achieved_depth {
         text += &format!(", depth {depth:.2}");
     }
@@ -77,8 +80,8 @@ pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
         host.fio.as_deref().unwrap_or("without fio"),
         host.load_1m
     );
-    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns an I/O: ours, fio, tuned, t/io_uring | kernel ns an I/O | depth held |\n";
-    text += "|---|---|---|---|---|---|---|---|\n";
+    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns an I/O: ours, fio, tuned, t/io_uring | kernel ns an I/O | calls an I/O | depth held |\n";
+    text += "|---|---|---|---|---|---|---|---|---|\n";
     text.extend(records.iter().map(row));
     text.extend(skipped.iter().map(|line| format!("\n{line}\n")));
     text
@@ -96,7 +99,7 @@ fn row(record: &Record) -> String {
         [&OURS].into_iter().chain(&OTHERS).map(one).collect::<Vec<String>>().join(", ")
     };
     format!(
-        "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} |\n",
+        "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} | {} |\n",
         record.cell.name,
         ours.iops.median,
         ours.spread_percent / 2.0,
@@ -105,6 +108,7 @@ fn row(record: &Record) -> String {
         ratios[2],
         each(|summary| Some(summary.user_ns_per_io), 0),
         each(|summary| Some(summary.system_ns_per_io), 0),
+        each(|summary| summary.calls_per_io, 2),
         each(|summary| summary.achieved_depth, 1),
     )
 }
