@@ -126,7 +126,11 @@ impl Bench<'_> {
         Ok(sum)
     }
 
+    /// `None` as well for who tells a rate and not how many I/Os it did, and so cannot be told to do one.
     fn calls_per_io(&self, contender: &dyn Contender) -> Result<Option<f64>> {
+        if !contender.can(self.work, Length::OneIo) {
+            return Ok(None);
+        }
         let (cores, invocation) = self.prepared(contender, PREPASS)?;
         let Some((output, calls)) = calls::count(&cores, &invocation)? else { return Ok(None) };
         Ok(Some(calls / contender.read(&output, PREPASS)?.ios))
