@@ -29,6 +29,41 @@ fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
     device[direction].as_array().unwrap().iter().map(pair).collect()
 }
 
+/// A limit of its own for what may wait in memory for a device; none when dropped.
+struct DirtyLimit(String);
+
+impl DirtyLimit {
+    fn new(device: &str, bytes: u64) -> Option<Self> {
+        let number = std::fs::read_to_string(format!("/sys/class/block/{device}/dev")).unwrap();
+        let limit = Self(format!("/sys/class/bdi/{}", number.trim()));
+        let set = limit.set("strict_limit", 1).and_then(|()| limit.set("max_bytes", bytes));
+        set.map_err(|error| skip(&format!("no limit for what waits for {device}: {error}"))).ok().map(|()| limit)
+    }
+
+    fn set(&self, name: &str, value: u64) -> std::io::Result<()> {
+        std::fs::write(format!("{}/{name}", self.0), value.to_string())
+    }
+}
+
+impl Drop for DirtyLimit {
+    fn drop(&mut self) {
+        let undone = self.set("strict_limit", 0).and_then(|()| self.set("max_ratio", 100));
+        undone.unwrap_or_else(|error| skip(&format!("{} keeps its limit: {error}", self.0)));
+    }
+}
+
+#[test]
+fn writers_that_the_kernel_holds_back_are_told_how_long() {
+    let (Some(_tracing), Some(disk)) = (tracefs(), Disk::ext4()) else { return };
+    let Some(_limit) = DirtyLimit::new(disk.device.name(), 8 * MIB) else { return };
+    let job = json!({"filename": disk.file("f"), "size": "200m", "rw": "write", "bs": "1m", "direct": 0, "request_sizes": 1});
+    let told = result(&job);
+    let waited_ms = told["report"]["writeback"]["throttled_ms"].as_f64().unwrap();
+    assert!(waited_ms > 0.0, "200 MiB do not fit into 8: {}", told["report"]["writeback"]);
+    let finding = told["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "writeback_throttled").unwrap();
+    assert_eq!(finding["evidence"]["throttled_ms"], json!(waited_ms), "{finding}");
+}
+
 #[test]
 fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() {
     let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else { return };

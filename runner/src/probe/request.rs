@@ -92,7 +92,8 @@ impl Tracing {
         self.note_threads();
     }
 
-    /// Keeps in mind which threads are ours: io_uring's workers come and go.
+    /// Keeps in mind which threads are ours: io_uring's workers, which do what would make the submitter wait, come with the
+    /// first such I/O and go with the ring.
     pub fn note_threads(&mut self) {
         let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         self.threads.extend(entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()));
@@ -112,7 +113,7 @@ impl Tracing {
         let ours = tally.pauses_ms.iter().filter(|(thread, _)| self.threads.contains(thread));
         let devices = self.devices.iter().map(|(name, dev)| tally.of_device(name, *dev));
         Traced {
-            throttled_ms: ours.map(|(_, ms)| *ms as f64).sum(),
+            throttled_ms: ours.map(|(_, ms)| *ms).sum::<u64>() as f64,
             requests: Requests {
                 devices: devices.filter(|device| !device.read.is_empty() || !device.write.is_empty()).collect(),
                 lost: self.instance.lost(),

@@ -131,16 +131,16 @@ impl Witness {
         self.due_ns = Monotonic.now_ns() + SECOND_NS;
     }
 
-    /// The page cache, when it is time to look again.
+    /// At every sample. Returns the page cache, when it is time to look again.
     pub fn look(&mut self) -> Option<Residency> {
+        if let Some(tracing) = &mut self.tracing {
+            tracing.note_threads();
+        }
         let begin_ns = Monotonic.now_ns();
         if begin_ns < self.due_ns || self.places.is_empty() {
             return None;
         }
         let seen = self.places.iter().map(Place::residency).reduce(both).flatten();
-        if let Some(tracing) = &mut self.tracing {
-            tracing.note_threads();
-        }
         let now_ns = Monotonic.now_ns();
         self.due_ns = begin_ns + SECOND_NS.max((now_ns - begin_ns) * READING_PART);
         seen

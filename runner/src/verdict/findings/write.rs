@@ -76,7 +76,8 @@ pub(super) fn not_flushed(case: &Case) -> Option<Finding> {
     Some(finding.rerun("Rerun with end_fsync", json!({"end_fsync": 1})))
 }
 
-/// The kernel makes writers wait from halfway between its two limits on (balance_dirty_pages, dirty_freerun_ceiling).
+/// The kernel makes writers wait from halfway between its two limits on (balance_dirty_pages, dirty_freerun_ceiling); earlier where
+/// the device has a limit of its own (/sys/class/bdi).
 pub(super) fn throttled(case: &Case) -> Option<Finding> {
     let buffered = case.jobs.iter().any(|job| job.rw.writes() && !job.direct && job.mode != Mode::Null);
     let (memory, background, limit) = (case.report.memory?, case.host.dirty_background_bytes?, case.host.dirty_bytes?);
@@ -86,13 +87,15 @@ pub(super) fn throttled(case: &Case) -> Option<Finding> {
     if !buffered || (most < ceiling && waited_ms == 0.0) {
         return None;
     }
-    let waited = if waited_ms > 0.0 { format!(" for {} in all", duration(waited_ms)) } else { String::new() };
-    let sentence = format!(
-        "Dirty memory stood at {} of {}: past {} the kernel makes writers wait{waited}, so that the number is that of writeback.",
-        bytes(most),
-        bytes(limit),
-        bytes(ceiling)
-    );
+    let sentence = if waited_ms > 0.0 {
+        let waited = duration(waited_ms);
+        format!("The kernel made the writers wait {waited} in all for writeback to catch up: the number is that of writeback.")
+    } else {
+        let (most, limit, ceiling) = (bytes(most), bytes(limit), bytes(ceiling));
+        format!(
+            "Dirty memory stood at {most} of {limit}: past {ceiling} the kernel makes writers wait, so that the number is that of writeback."
+        )
+    };
     let numbers = [("dirty_bytes", json!(most)), ("ceiling_bytes", json!(ceiling)), ("throttled_ms", json!(waited_ms))];
     Some(finding(
         Note,
