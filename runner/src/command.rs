@@ -16,12 +16,16 @@ use leadline_runner::plan::Plan;
 use leadline_runner::print::Style;
 use leadline_runner::refusal::Refusal;
 use leadline_runner::run::{self, Stop};
-use leadline_runner::study::{is_study, parse_study, refused};
+use leadline_runner::study::{Own, is_study, parse_study, refused};
+use leadline_runner::target::tidy;
 use leadline_runner::{host, print};
 use listener::{Form, Listener};
 
 /// How often an orphaned runner looks for its parent: well within the two seconds in which it must stop.
 const PARENT_LOOK: Duration = Duration::from_millis(100);
+
+/// The exit code of a command that was called wrongly.
+const USAGE: u8 = 2;
 
 /// Does direct, buffered and raw I/O on this host and tells where it went.
 #[derive(Parser)]
@@ -64,6 +68,12 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Remove the files of a study's own that no step of it removed, as named on standard input
+    #[command(hide = true)]
+    Tidy {
+        #[command(flatten)]
+        roots: Roots,
     },
     /// List the block devices of this host, and who uses them
     Devices {
@@ -112,6 +122,7 @@ pub fn execute(cli: Cli) -> u8 {
     match cli.command {
         Command::Run { job, json, events, stop_when_orphaned } => run_job(&job, Form::of(json, events), stop_when_orphaned),
         Command::Plan { job, json } => plan_job(&job, json),
+        Command::Tidy { roots } => tidy_up(&roots.roots),
         Command::Devices { roots, json } => show(json, &host::devices(&roots.roots), print::devices),
         Command::Doctor { roots, data_dir, json } => show(json, &host::doctor(&data_dir, &roots.roots), print::doctor),
         Command::Host { json: _ } => show(true, &host::look(), |_, _| String::new()),
@@ -166,6 +177,17 @@ fn plan_job(args: &JobArgs, json: bool) -> u8 {
         }
     };
     if refusals.is_empty() { failed } else { Refusal::exit_code(&refusals) }
+}
+
+/// For servers: `{"mark": ..., "files": [...]}` in, what became of them out.
+fn tidy_up(roots: &[PathBuf]) -> u8 {
+    match serde_json::from_reader::<_, Own>(std::io::stdin().lock()) {
+        Ok(own) => show(true, &tidy(&own, roots), |_, _| String::new()),
+        Err(error) => {
+            eprintln!("leadline-runner: what to tidy up cannot be read: {error}");
+            USAGE
+        }
+    }
 }
 
 fn run_job(args: &JobArgs, form: Form, stop_when_orphaned: bool) -> u8 {

@@ -10,7 +10,7 @@ mod value;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use parse::{RunAsk, parse_run};
+pub use parse::{RunAsk, is_mark, parse_run};
 pub use value::{
     BufferPages, Bytes, CacheState, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, FileState, Files,
     FioValue, Flag, Micros, PerDirection, Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,

@@ -1,10 +1,11 @@
 //! A study: an ordered set of runs started together, written as one JSON document. Here: its words, as asked and as
 //! planned. `parse` reads the document, `scale` fits its sizes to the host, `left` is the host as the steps before will
-//! have left it. Pure.
+//! have left it, `own` names the files that are the study's own. Pure.
 //!
 //! Not here: doing the steps one after the other (`command` on a terminal, the server's queue otherwise).
 
 mod left;
+mod own;
 mod parse;
 mod scale;
 
@@ -17,6 +18,7 @@ use crate::plan::{HostView, Plan, resolve as resolve_run};
 use crate::refusal::Refusal;
 use left::Left;
 
+pub use own::{LeftBehind, Own, Tidied};
 pub use parse::{MAX_STEPS, is_study, parse_study};
 pub use scale::{Scale, Scaled};
 

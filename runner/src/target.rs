@@ -11,6 +11,7 @@ mod loops;
 mod made;
 mod open;
 mod stamp;
+mod tidy;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 pub use cache::{advise, chill, drop_caches, flush, invalidate, pre_read};
 pub use layout::Fill;
 pub use stamp::Stamp;
+pub use tidy::tidy;
 
 use crate::guard::{Admission, Guard};
 use crate::host::kernel::Dev;

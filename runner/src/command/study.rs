@@ -6,6 +6,7 @@ use leadline_runner::job::parse_run;
 use leadline_runner::print::{self, StepResult, Style};
 use leadline_runner::run::{self, Stop};
 use leadline_runner::study::{StepPlan, StudyPlan, parse_study};
+use leadline_runner::target::tidy;
 use serde_json::{Value, json};
 
 use super::listener::{Form, Listener};
@@ -28,6 +29,7 @@ pub fn run(document: Value, roots: &[PathBuf], form: Form, stop: &Stop) -> u8 {
         return refuse(plan.refusals);
     }
     let steps = do_steps(&plan, roots, form, stop);
+    let stayed = tell_what_stayed(&plan, roots);
     let failed = steps.iter().filter_map(|step| step.done.as_ref()).map(|(code, _)| *code).find(|code| *code != 0);
     let text = match form {
         Form::Events => String::new(),
@@ -35,7 +37,14 @@ pub fn run(document: Value, roots: &[PathBuf], form: Form, stop: &Stop) -> u8 {
         Form::Text => print::study_table(&plan, &results(&steps), Style::of_stdout()),
     };
     let unread = write_out(&text).is_err();
-    failed.or(stop.exit_code()).unwrap_or(u8::from(unread))
+    failed.or(stop.exit_code()).unwrap_or(u8::from(unread || stayed))
+}
+
+/// Removes the files that a step which never ran would have removed. Whether any is still there.
+fn tell_what_stayed(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
+    let left = tidy(&plan.own(), roots).left;
+    left.iter().filter_map(|file| file.reason.as_ref()).for_each(|reason| eprintln!("leadline-runner: {reason}"));
+    !left.is_empty()
 }
 
 fn do_steps<'a>(plan: &'a StudyPlan, roots: &[PathBuf], form: Form, stop: &Stop) -> Vec<Step<'a>> {

@@ -112,10 +112,14 @@ fn parse_sample_ms(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> 
     }
 }
 
+/// Whether a word can be the mark of a study.
+pub fn is_mark(text: &str) -> bool {
+    text.len() == MARK_LETTERS && text.bytes().all(|letter| letter.is_ascii_hexdigit())
+}
+
 fn parse_study(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Option<String> {
     let value = object.get("study")?;
-    let is_mark = |text: &&str| text.len() == MARK_LETTERS && text.bytes().all(|letter| letter.is_ascii_hexdigit());
-    let mark = value.as_str().filter(is_mark).map(str::to_owned);
+    let mark = value.as_str().filter(|text| is_mark(text)).map(str::to_owned);
     if mark.is_none() {
         let remedy = format!("Leave it out; a study gives its steps a mark of {MARK_LETTERS} hexadecimal digits.");
         refusals.push(Refusal::invalid("bad_value", "study", format!("{value} is not the mark of a study."), remedy));

@@ -143,7 +143,9 @@ pub(super) fn open_beneath(guard: &Guard, path: &Path, flags: OFlags) -> Result<
     let root = guard.root_of(path).unwrap_or(Path::new("/"));
     let directory = open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mode = if flags.contains(OFlags::CREATE) { NEW_FILE } else { Mode::empty() };
-    openat2(directory, path.strip_prefix(root).unwrap_or(path), flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
+    // The root itself has no name beneath it.
+    let beneath = path.strip_prefix(root).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    openat2(directory, beneath, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
 }
 
 /// What fstat(2) says of an open file.
