@@ -31,7 +31,6 @@ use std::time::Duration;
 
 use leadline_runner::event::RunStatus;
 use tokio::sync::{Semaphore, broadcast, watch};
-use tokio::time::Instant;
 
 pub use self::stream::STALLED;
 
@@ -85,14 +84,14 @@ struct Board {
     queue: Queue,
     /// The runs that have not come to their end.
     lives: HashMap<u64, Arc<Live>>,
-    /// Nothing starts before.
-    held_until: Option<Instant>,
+    /// Nothing starts: the runners of the last server may still be there, or what its studies left behind.
+    held: bool,
 }
 
 impl Runs {
     /// Runs of this store, done by this runner, `max_running` side by side. Call `recover` next.
     pub fn new(store: Store, runner: Runner, max_running: usize) -> Self {
-        let board = Board { queue: Queue::new(max_running), lives: HashMap::new(), held_until: None };
+        let board = Board { queue: Queue::new(max_running), lives: HashMap::new(), held: false };
         Self(Arc::new(Shared {
             store,
             runner,
@@ -136,33 +135,45 @@ impl Runs {
     /// # Errors
     /// There is none, it came to its end, or the store cannot be written.
     pub async fn cancel(&self, number: u64) -> Result<RunSummary, ApiError> {
-        let (withdrawn, live) = {
-            let mut board = self.board();
-            (board.queue.withdraw(number), board.lives.get(&number).cloned())
-        };
-        match (withdrawn, live) {
-            (Some(locks), Some(live)) => {
-                if let Err(error) = self.cancel_waiting(number, live).await {
-                    self.board().queue.push(number, locks);
-                    return Err(error.into());
-                }
-            }
-            (None, Some(live)) => live.ask_to_stop(Stop::Cancel),
-            (_, None) => {
-                let run = self.summary(number).await?;
-                let sentence = format!("Run #{number} is {} already.", run.status.word());
-                return Err(ApiError::Conflict { code: "already_ended", sentence });
-            }
+        if !self.cancel_or_stop(number).await? {
+            let run = self.summary(number).await?;
+            let sentence = format!("Run #{number} is {} already.", run.status.word());
+            return Err(ApiError::Conflict { code: "already_ended", sentence });
         }
+        self.end_rest(number).await;
+        self.tidy_after(number).await;
         self.summary(number).await
     }
 
-    async fn cancel_waiting(&self, number: u64, live: Arc<Live>) -> anyhow::Result<()> {
-        let mut journal = Journal::resume(number, RunStatus::Queued, self.0.store.clone(), live).await?;
-        journal.move_to(RunStatus::Cancelled, Some("Cancelled before it began.".into())).await?;
+    /// Ends a run that waits, or asks one that runs to stop; `false` when it came to its end before.
+    async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
+        if self.cancel_waiting(number, "Cancelled before it began.").await? {
+            return Ok(true);
+        }
+        let live = self.board().lives.get(&number).cloned();
+        Ok(live.inspect(|live| live.ask_to_stop(Stop::Cancel)).is_some())
+    }
+
+    /// Ends a run that waits; `false` when it does not wait.
+    async fn cancel_waiting(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
+        let (locks, live) = {
+            let mut board = self.board();
+            let Some(live) = board.lives.get(&number).cloned() else { return Ok(false) };
+            let Some(locks) = board.queue.withdraw(number) else { return Ok(false) };
+            (locks, live)
+        };
+        if let Err(error) = self.keep_cancelled(number, live, reason).await {
+            self.board().queue.push(number, locks);
+            return Err(error);
+        }
         self.hang_up(number).await;
         self.release(number);
-        Ok(())
+        Ok(true)
+    }
+
+    async fn keep_cancelled(&self, number: u64, live: Arc<Live>, reason: &str) -> anyhow::Result<()> {
+        let mut journal = Journal::resume(number, RunStatus::Queued, self.0.store.clone(), live).await?;
+        journal.move_to(RunStatus::Cancelled, Some(reason.into())).await.map(drop)
     }
 
     /// Stops: nothing new is started, what runs ends with what it has, then listeners are sent away.
@@ -237,8 +248,7 @@ impl Runs {
         loop {
             let (number, live) = {
                 let mut board = self.board();
-                let held = board.held_until.is_some_and(|until| Instant::now() < until);
-                if held || *self.0.phase.borrow() != Phase::Open {
+                if board.held || *self.0.phase.borrow() != Phase::Open {
                     return;
                 }
                 let Some(number) = board.queue.start_next() else { return };

@@ -26,7 +26,7 @@ pub use keys::{Claim, IdempotencyKey};
 pub use list::Page;
 pub use open::OpenError;
 pub use runs::{NewRun, Unfinished, Update};
-pub use studies::{NewStudy, StepWords, StoredStudy};
+pub use studies::{EndedAt, NewStudy, StepWords, StoredStudy};
 
 /// How much a commit waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -35,10 +35,12 @@ pub(super) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
         give_up(&runs, number, &error).await;
     }
     runs.hang_up(number).await;
+    runs.end_rest(number).await;
     if let Some(mut running) = leftover {
         // Its device is not free as long as the kernel does I/O for it.
         running.exit().await;
     }
+    runs.tidy_after(number).await;
     runs.release(number);
 }
 

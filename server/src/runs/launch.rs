@@ -10,7 +10,7 @@ use std::time::Duration;
 use leadline_runner::event::{Event, EventBody};
 use leadline_runner::host::{DeviceList, Doctor, HostFacts};
 use leadline_runner::plan::Plan;
-use leadline_runner::study::StudyPlan;
+use leadline_runner::study::{Own, StudyPlan, Tidied};
 use rustix::process::{Pid, Signal};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -72,6 +72,15 @@ impl Runner {
     /// No plan came back.
     pub async fn plan_study(&self, document: &Value) -> Result<StudyPlan, RunnerError> {
         self.answer(self.command("plan").arg("-").arg("--json").args(self.roots()), Some(document)).await
+    }
+
+    /// Removes the files of a study's own.
+    ///
+    /// # Errors
+    /// No answer came back; some may be gone.
+    pub async fn tidy(&self, own: &Own) -> Result<Tidied, RunnerError> {
+        let own = serde_json::to_value(own).map_err(|error| RunnerError(error.to_string()))?;
+        self.answer(self.command("tidy").args(self.roots()), Some(&own)).await
     }
 
     /// The block devices of the host.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leadline_runner::event::RunStatus;
-use tokio::time::Instant;
 
 use super::Runs;
 use super::journal::Journal;
@@ -31,10 +30,10 @@ impl Runs {
                 interrupted += 1;
             }
         }
-        if interrupted > 0 {
-            self.hold();
+        for study in self.0.store.waiting_studies().await? {
+            self.cancel_rest(study).await?;
         }
-        self.start_ready();
+        self.start_when_tidy(interrupted > 0);
         Ok(interrupted)
     }
 
@@ -56,12 +55,16 @@ impl Runs {
         Ok(())
     }
 
-    fn hold(&self) {
-        self.board().held_until = Some(Instant::now() + ORPHAN_STOPS_WITHIN);
+    /// Starts what waits when the runners of the last server are gone, and what its studies left behind.
+    fn start_when_tidy(&self, has_orphans: bool) {
+        self.board().held = true;
         let runs = self.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(ORPHAN_STOPS_WITHIN).await;
-            runs.board().held_until = None;
+            if has_orphans {
+                tokio::time::sleep(ORPHAN_STOPS_WITHIN).await;
+            }
+            runs.tidy_up_all().await;
+            runs.board().held = false;
             runs.start_ready();
         });
     }

@@ -1,15 +1,15 @@
 //! Studies: ordered runs started together. All runs of a study are taken in at once and wait in the queue; a lock of their
-//! own keeps them in order. Each asks, when its turn comes, whether the study still goes on (`study_over`): so a step
-//! that failed ends it in the same way before and after a restart, and nothing is kept that the runs do not tell.
+//! own keeps them in order. A step that failed ends those behind it (`ending`), in the same way before and after a restart,
+//! and nothing is kept that the runs do not tell.
 //!
 //! Not here: what stands in a study (the runner's `study`), how one run is done (`conduct`).
 
+mod ending;
 mod experiments;
 pub mod http;
 mod standing;
 pub mod words;
 
-use leadline_runner::event::RunStatus;
 use leadline_runner::study::{StepPlan, StudyPlan};
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ impl Runs {
         let all: Vec<_> = plan.steps.iter().flat_map(|step| step.plan.jobs.clone()).collect();
         let devices = self.devices_under(&all).await?;
         let (host, tags) = (request.host.unwrap_or_else(|| ask::LOCAL.into()), request.tags.unwrap_or_default());
-        let study = plan.words.name.clone();
+        let (study, own) = (plan.words.name.clone(), plan.own());
         let run = |step: &StepPlan| NewRun {
             name: format!("{study}: {}", step.name),
             host: host.clone(),
@@ -98,7 +98,8 @@ impl Runs {
             words: plan.words,
             scaled: plan.scaled,
             continue_on_failure: plan.continue_on_failure,
-            mark: plan.mark,
+            mark: own.mark,
+            own_files: own.files,
         })
     }
 
@@ -175,24 +176,10 @@ impl Runs {
             return Err(ApiError::Conflict { code: "already_ended", sentence });
         }
         for run in open.into_iter().rev() {
-            match self.cancel(run).await {
-                // It came to its end by itself.
-                Ok(_) | Err(ApiError::Conflict { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            self.cancel_or_stop(run).await?;
         }
+        self.tidy_up(number).await?;
         Ok(standing::summary(&self.0.store.study(number).await?.ok_or(ApiError::no_study(number))?))
-    }
-
-    /// Why a run does not begin though it is its turn: a step before it ended the study. What the server itself
-    /// interrupted did not fail, and the study goes on.
-    pub(super) async fn study_over(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
-        let Some((study, step)) = run.study.zip(run.step) else { return Ok(None) };
-        let ended = self.0.store.step_that_ended(study, step).await?;
-        Ok(ended.map(|(step, run, status)| {
-            let how = if status == RunStatus::Failed { "failed" } else { "was cancelled" };
-            format!("Not begun: step {step} (#{run}) {how}, which ended study #{study}.")
-        }))
     }
 
     /// The mark of the study that a run is a step of.

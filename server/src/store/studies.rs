@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use leadline_runner::event::RunStatus;
 use leadline_runner::report::Verdicts;
-use leadline_runner::study::{Scaled, StudyWords};
+use leadline_runner::study::{LeftBehind, Scaled, StudyWords};
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow, QueryBuilder, Sqlite, Transaction};
 
@@ -15,7 +15,7 @@ use super::{Durability, Entry, Store, from_word, json};
 use crate::runs::words::RunSummary;
 
 /// The columns of `StudyRow`.
-const STUDY: &str = "number, created_at_ms, continue_on_failure, mark, words, scaled, steps";
+const STUDY: &str = "number, created_at_ms, continue_on_failure, mark, words, scaled, steps, own_files";
 
 /// A study that is to be queued.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct NewStudy {
     pub continue_on_failure: bool,
     /// In the names of its files.
     pub mark: String,
+    /// Canonical paths of the files that it is not to leave behind.
+    pub own_files: Vec<String>,
     /// Its steps in order, with their runs.
     pub steps: Vec<(StepWords, NewRun)>,
 }
@@ -58,8 +60,21 @@ pub struct StoredStudy {
     pub scaled: Scaled,
     /// Its steps in order.
     pub steps: Vec<StepWords>,
+    /// The files of its own that are not known to be gone.
+    pub own_files: Vec<LeftBehind>,
     /// The runs that its steps became, in order; those deleted are missing.
     pub runs: Vec<RunSummary>,
+}
+
+/// The step that ended a study.
+#[derive(Clone, Debug)]
+pub struct EndedAt {
+    /// Its place, from 1.
+    pub step: u32,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why.
+    pub reason: Option<String>,
 }
 
 #[derive(FromRow)]
@@ -71,6 +86,7 @@ struct StudyRow {
     words: String,
     scaled: String,
     steps: String,
+    own_files: String,
 }
 
 impl StudyRow {
@@ -83,6 +99,7 @@ impl StudyRow {
             words: serde_json::from_str(&self.words)?,
             scaled: serde_json::from_str(&self.scaled)?,
             steps: serde_json::from_str(&self.steps)?,
+            own_files: serde_json::from_str(&self.own_files)?,
             runs: Vec::new(),
         })
     }
@@ -185,27 +202,87 @@ impl Store {
         rows.into_iter().map(|(run, verdict)| Ok((run.cast_unsigned(), serde_json::from_str(&verdict)?))).collect()
     }
 
-    /// The step before this one that ended the study, with its run and how that ended; `None` when the study goes on.
+    /// The first step that ended its study; `None` when the study goes on.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn step_that_ended(&self, study: u64, before: u32) -> anyhow::Result<Option<(u32, u64, RunStatus)>> {
-        let row: Option<(i64, i64, String)> = sqlx::query_as(
-            "SELECT step, runs.number, status FROM runs JOIN studies ON studies.number = study
-             WHERE study = ? AND step < ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
+    pub async fn step_that_ended(&self, study: u64) -> anyhow::Result<Option<EndedAt>> {
+        let row: Option<(i64, String, Option<String>)> = sqlx::query_as(
+            "SELECT step, status, reason FROM runs JOIN studies ON studies.number = study
+             WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
         )
         .bind(study.cast_signed())
-        .bind(before)
         .fetch_optional(&self.readers)
         .await?;
-        row.map(|(step, run, status)| Ok((u32::try_from(step)?, run.cast_unsigned(), from_word(&status)?))).transpose()
+        row.map(|(step, status, reason)| Ok(EndedAt { step: u32::try_from(step)?, status: from_word(&status)?, reason }))
+            .transpose()
+    }
+
+    /// The runs of a study that wait behind a step.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn queued_behind(&self, study: u64, step: u32) -> anyhow::Result<Vec<u64>> {
+        let rows: Vec<i64> =
+            sqlx::query_scalar("SELECT number FROM runs WHERE study = ? AND step > ? AND status = 'queued' ORDER BY step")
+                .bind(study.cast_signed())
+                .bind(step)
+                .fetch_all(&self.readers)
+                .await?;
+        Ok(rows.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// The studies of which a step waits.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn waiting_studies(&self) -> anyhow::Result<Vec<u64>> {
+        let rows: Vec<i64> =
+            sqlx::query_scalar("SELECT DISTINCT study FROM runs WHERE status = 'queued' AND study IS NOT NULL ORDER BY study")
+                .fetch_all(&self.readers)
+                .await?;
+        Ok(rows.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// At most `limit` studies that are over and have files of their own that are not known to be gone, newest first.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn untidy_studies(&self, limit: u32) -> anyhow::Result<Vec<u64>> {
+        let rows: Vec<i64> = sqlx::query_scalar(
+            "SELECT number FROM studies WHERE own_files <> '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number
+             AND status IN ('queued', 'preparing', 'measuring', 'finishing')) ORDER BY number DESC LIMIT ?",
+        )
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// Keeps which files of its own a study left behind.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub async fn keep_left_behind(&self, study: u64, left: &[LeftBehind]) -> anyhow::Result<()> {
+        let mut writer = self.writer().await;
+        let mut transaction = writer.begin(Durability::Full).await?;
+        sqlx::query("UPDATE studies SET own_files = ? WHERE number = ?")
+            .bind(json(left)?)
+            .bind(study.cast_signed())
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        writer.done();
+        Ok(())
     }
 }
 
 async fn insert_row(transaction: &mut Transaction<'_, Sqlite>, new: &NewStudy, now_ms: u64) -> anyhow::Result<u64> {
     let steps: Vec<&StepWords> = new.steps.iter().map(|(words, _)| words).collect();
+    let own_files: Vec<LeftBehind> = new.own_files.iter().map(|path| LeftBehind { path: path.clone(), reason: None }).collect();
     let row = sqlx::query(
-        "INSERT INTO studies (name, created_at_ms, continue_on_failure, mark, words, scaled, steps) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO studies (name, created_at_ms, continue_on_failure, mark, words, scaled, steps, own_files)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.words.name)
     .bind(now_ms.cast_signed())
@@ -214,6 +291,7 @@ async fn insert_row(transaction: &mut Transaction<'_, Sqlite>, new: &NewStudy, n
     .bind(json(&new.words)?)
     .bind(json(&new.scaled)?)
     .bind(json(&steps)?)
+    .bind(json(&own_files)?)
     .execute(&mut **transaction)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

@@ -5,6 +5,7 @@ mod access;
 mod full;
 mod inputs;
 mod kills;
+mod leftovers;
 mod lists;
 mod openapi;
 mod program;

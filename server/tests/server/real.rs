@@ -29,7 +29,7 @@ async fn queue(server: &Program, runtime: &str) -> u64 {
 }
 
 /// The runners that this server started.
-fn runners(server: u32) -> Vec<Pid> {
+pub fn runners(server: u32) -> Vec<Pid> {
     let children = std::fs::read_dir(format!("/proc/{server}/task")).unwrap().flat_map(|task| {
         let list = std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
         list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()

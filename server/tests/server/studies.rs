@@ -78,7 +78,7 @@ async fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
     let ended = until_ended(&server, 1).await;
     assert_eq!((statuses(&ended), &ended["status"]), (vec!["done", "failed", "cancelled", "cancelled"], &json!("failed")));
     assert_eq!(ended["reason"], "Step 2: The disk is full.");
-    assert_eq!(ended["steps"][3]["run"]["reason"], "Not begun: step 2 (#2) failed, which ended study #1.");
+    assert_eq!(ended["steps"][3]["run"]["reason"], "Not begun: step 2 failed: The disk is full.");
     asked["continue_on_failure"] = json!(true);
     create(&server, &asked).await;
     let ended = until_ended(&server, 2).await;
@@ -147,7 +147,7 @@ async fn one_step_cancelled_by_hand_ends_the_study_too() {
     assert_eq!(server.post("/runs/2/cancel", &json!(null)).await.0, StatusCode::ACCEPTED);
     let ended = until_ended(&server, 1).await;
     assert_eq!(statuses(&ended), ["done", "cancelled", "cancelled"]);
-    assert_eq!(ended["steps"][2]["run"]["reason"], "Not begun: step 2 (#2) was cancelled, which ended study #1.");
+    assert_eq!(ended["steps"][2]["run"]["reason"], "Not begun: step 2 was cancelled.");
     assert_eq!(server.starts(), ["a"]);
 }
 
@@ -167,6 +167,20 @@ async fn a_study_goes_on_after_a_kill_and_no_step_runs_twice() {
     assert!(statuses.iter().all(|status| ["done", "interrupted"].contains(status)), "{statuses:?}");
     assert_eq!((statuses[1], statuses[3]), ("interrupted", "interrupted"));
     assert_eq!(server.starts(), names, "each step once, in order");
+}
+
+#[tokio::test]
+async fn steps_behind_one_that_failed_say_so_at_once() {
+    let server = Program::start().await;
+    // What is behind the failing step waits for vdb, which is busy for long.
+    let blocker = server.queue(job_on("vdb", "blocker", "20s")).await;
+    let mut asked = study(&[("fail", "10ms"), ("b", "10ms"), ("c", "10ms")]);
+    (1..3).for_each(|step| asked["steps"][step]["jobs"] = json!([job_on("vdb", "b", "10ms")]));
+    create(&server, &asked).await;
+    let ended = until_ended(&server, 1).await;
+    assert_eq!(statuses(&ended), ["failed", "cancelled", "cancelled"]);
+    assert_eq!(ended["steps"][2]["run"]["reason"], "Not begun: step 1 failed: The disk is full.");
+    assert_eq!(server.get(&format!("/runs/{blocker}")).await["status"], "measuring");
 }
 
 #[tokio::test]

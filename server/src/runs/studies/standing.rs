@@ -67,6 +67,7 @@ pub fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
         published: stored.words.published,
         scaled: stored.scaled,
         continue_on_failure: stored.continue_on_failure,
+        left_behind: stored.own_files.into_iter().filter(|file| file.reason.is_some()).collect(),
         summary,
     }
 }

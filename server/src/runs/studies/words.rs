@@ -2,7 +2,7 @@
 //! runner and used as it is.
 
 use leadline_runner::job::Job;
-use leadline_runner::study::{Published, Scaled};
+use leadline_runner::study::{LeftBehind, Published, Scaled};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -165,6 +165,8 @@ pub struct Study {
     pub scaled: Scaled,
     /// Whether a step that fails leaves the others be.
     pub continue_on_failure: bool,
+    /// Files that it made and that could not be removed when it was over; tried again when the server starts.
+    pub left_behind: Vec<LeftBehind>,
     /// Its steps in order.
     pub steps: Vec<StudyStep>,
 }

@@ -1444,6 +1444,17 @@ export type LeafReport = DeviceCounts & {
 };
 
 /**
+ * A file that a study made and that is still there though the study is over.
+ */
+export type LeftBehind = {
+    /**
+     * Its canonical path.
+     */
+    path: string;
+    reason?: Refusal | null;
+};
+
+/**
  * The host's memory at one moment, in bytes (`/proc/meminfo`).
  */
 export type Memory = {
@@ -3024,6 +3035,10 @@ export type Study = StudySummary & {
      * Whether a step that fails leaves the others be.
      */
     continue_on_failure: boolean;
+    /**
+     * Files that it made and that could not be removed when it was over; tried again when the server starts.
+     */
+    left_behind: Array<LeftBehind>;
     /**
      * Its steps in order.
      */
