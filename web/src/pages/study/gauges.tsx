@@ -1,45 +1,52 @@
-// The depth gauges of the steps in a row: those that ended, and live that of the one that runs.
+// The depth gauges of the steps: those that ended, and live that of the one that runs. Each is drawn when it is first
+// scrolled to, since a study may have hundreds.
+import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Run, Study, StudyStep } from '../../api';
 import { runQuery } from '../../api/queries';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { useLive, useTick } from '../../charts/use-live';
-import { MOST, strokeOf } from '../../model/compare';
+import { strokeOf } from '../../model/compare';
 import { shortCount, text } from '../../model/format';
 import { gaugeNow } from '../../model/gauge-now';
-import { STATUS } from '../../model/summary';
+import { comparableRuns } from '../../model/study';
 import { tilesOf } from '../../model/tiles';
 import { gaugeInWords } from '../../model/verdict';
 
-/** One gauge a step that began; the first eight. */
+/** One gauge a step that began. */
 export function StepGauges({ study }: { study: Study }) {
-  const begun = study.steps.filter(({ run }) => run && STATUS[run.status].kind !== 'waits').slice(0, MOST);
+  const begun = study.steps.filter(({ run }) => run?.started_at_ms);
+  const overlaid = comparableRuns(study);
   if (begun.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={`gauges ${begun.length > 4 ? 'many' : ''}`} aria-label="Depth gauges of the steps" tabIndex={0}>
-      {begun.map((step, place) => (
-        <StepGauge key={step.step} step={step} place={place} />
+    <section className="step-gauges" aria-label="Depth gauges of the steps">
+      {begun.map((step) => (
+        <StepGauge key={step.step} step={step} place={overlaid.indexOf(step.run?.number ?? 0)} />
       ))}
     </section>
   );
 }
 
+/** `place`: among the runs whose courses are laid over each other; -1 when it is none of them. */
 function StepGauge({ step: { step, name, run }, place }: { step: StudyStep; place: number }) {
+  const { ref, inViewport } = useInViewport<HTMLElement>();
+  const [seen, setSeen] = useState(false);
+  if (inViewport && !seen) setSeen(true);
   const number = run?.number ?? 0;
-  const { data } = useQuery(runQuery(number));
+  const { data } = useQuery({ ...runQuery(number), enabled: seen });
   const title = `${step} ${name}`;
   return (
-    <section className="card">
+    <section className="card" ref={ref}>
       <div className="row tight" style={{ flexWrap: 'nowrap', marginBottom: 6 }}>
-        <Legend entries={[{ label: '', ...strokeOf(place) }]} />
+        {place >= 0 && <Legend entries={[{ label: '', ...strokeOf(place) }]} />}
         <Link to="/runs/$n" params={{ n: String(number) }} className="clip" title={title} style={{ fontWeight: 600 }}>
           {title}
         </Link>
       </div>
-      {data ? <LiveGauge key={data.number} run={data} /> : <div style={{ minHeight: 420 }} />}
+      {data ? <LiveGauge key={data.number} run={data} /> : <div className="awaited" />}
     </section>
   );
 }

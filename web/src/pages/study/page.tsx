@@ -7,7 +7,7 @@ import { compareQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { LEAST } from '../../model/compare';
 import { comparableRuns } from '../../model/study';
-import { inWords } from '../../model/told';
+import { inWords, refusalInWords } from '../../model/told';
 import { Card, Empty, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { StepGauges } from './gauges';
@@ -33,13 +33,14 @@ export function StudyPage() {
 }
 
 function StudyView({ study }: { study: Study }) {
-  const { number, name, about, found_by_hand, reason, scaled } = study;
+  const { number, name, about, found_by_hand, reason, scaled, left_behind } = study;
   const runs = comparableRuns(study);
   const { data: comparison } = useQuery({ ...compareQuery(runs, runs[0]), enabled: runs.length >= LEAST });
   return (
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
       {reason && <Notice alert tone="bad" badge={study.status} say={reason} />}
+      {left_behind.length > 0 && <LeftBehind files={left_behind} />}
       {found_by_hand && <Notice tone="cache" badge="found out by hand" say={found_by_hand} more={about} />}
       {!found_by_hand && about && <Card>{about}</Card>}
       <Steps study={study} />
@@ -48,4 +49,14 @@ function StudyView({ study }: { study: Study }) {
       {comparison && <Overlays comparison={comparison} />}
     </Page>
   );
+}
+
+function LeftBehind({ files }: { files: Study['left_behind'] }) {
+  const say = `${files.length} of its files could not be removed. The server tries again when it starts.`;
+  const more = files.map(({ path, reason }) => (
+    <p key={path} className="breaks">
+      <span className="mono">{path}</span> {reason && refusalInWords(reason)}
+    </p>
+  ));
+  return <Notice tone="bad" badge="left behind" say={say} more={more} />;
 }
