@@ -19,7 +19,7 @@ const home = createRoute({
 });
 const newRun = createRoute({
   ...at('/new'),
-  validateSearch: (search: Raw) => only(search, 'from'),
+  validateSearch: (search: Raw) => only(search, 'from', 'study'),
   component: lazyRouteComponent(() => import('../pages/new-run/page'), 'NewRunPage'),
 });
 const runs = createRoute({

@@ -5,7 +5,7 @@ import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
 import { errorOf } from './option-field';
 import { StateField } from './state-field';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 const SUGGESTED: Record<string, string[]> = {
   bs: ['512', '4k', '8k', '16k', '64k', '128k', '1m', '4m'],

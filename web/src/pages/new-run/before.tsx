@@ -4,15 +4,15 @@ import { minds, takes, writes } from '../../model/plan-words';
 import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 /** The plan in words. */
-export function Before({ draft: { plan, planned, planError } }: { draft: Draft }) {
+export function Before({ draft: { plan, planned, planError }, title }: { draft: Draft; title: string }) {
   if (planError) return <ProblemNotice problem={inWords(planError)} />;
   const worries = plan ? minds(plan) : [];
   return (
-    <Card title="Before it starts" className={planned ? '' : 'stale'}>
-      {plan ? (
+    <Card title={title} className={planned ? '' : 'stale'}>
+      {plan && plan.phases.length > 0 ? (
         <dl className="before">
           <dt>takes</dt>
           <dd>{takes(plan)}</dd>
@@ -30,7 +30,7 @@ export function Before({ draft: { plan, planned, planError } }: { draft: Draft }
           <dd>{text(bytes(plan.estimate.buffer_bytes))} for I/O buffers</dd>
         </dl>
       ) : (
-        <p className="mute">What would happen stands here as soon as the job can be read.</p>
+        <p className="mute">What would happen stands here as soon as nothing is in the way.</p>
       )}
     </Card>
   );

@@ -8,7 +8,7 @@ import { bytes, text, UNKNOWN } from '../../model/format';
 import { inWords } from '../../model/told';
 import { ProblemNotice } from '../../ui/problem';
 import { errorOf } from './option-field';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 /** The stable path of a device where it has one. */
 const pathOf = (device: Device) => device.links.find((link) => link.includes('/by-id/')) ?? device.path;

@@ -7,7 +7,7 @@ import { optionsQuery } from '../../api/queries';
 import { BASIC } from '../../model/job-form';
 import { Card } from '../../ui/parts';
 import { OptionField } from './option-field';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 const isBasic = ({ name }: OptionDoc) => (BASIC as readonly string[]).includes(name);
 

@@ -2,7 +2,7 @@
 import { Autocomplete, TextInput } from '@mantine/core';
 import type { OptionDoc } from '../../api';
 import { WORDS } from '../../model/job-form';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 /** What is wrong with an option of the job that the form shows; null when nothing is. */
 export function errorOf({ obstacles, active }: Draft, option: string): string | null {

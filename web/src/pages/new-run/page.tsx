@@ -1,16 +1,18 @@
 // Building a run: three ways to the disk first, then what and how much, the same as editable fio text beside it, and
-// what would happen before anything does.
-import { Button, Menu } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
-import { PRESETS } from '../../model/presets';
+// what would happen before anything does. Or, at the same address, a study of several.
+import { Button } from '@mantine/core';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Page } from '../../ui/parts';
 import { BasicFields } from './basic';
 import { Before } from './before';
 import { Experiments } from './experiments';
 import { MoreOptions } from './more';
+import { PresetMenu } from './presets';
 import { StartRow } from './start';
+import { StudyForm } from './study';
 import { JobText } from './text';
 import { useDraft } from './use-draft';
+import { useTakeOver } from './use-study';
 import { WayChoice } from './ways';
 import './new-run.css';
 
@@ -18,7 +20,11 @@ const route = getRouteApi('/new');
 
 /** The page. */
 export function NewRunPage() {
-  const { from } = route.useSearch();
+  const { from, study } = route.useSearch();
+  return study ? <StudyForm /> : <RunForm from={from} />;
+}
+
+function RunForm({ from }: { from: string | undefined }) {
   const draft = useDraft(from ? Number(from) : undefined);
   return (
     <Page title="New run">
@@ -26,26 +32,15 @@ export function NewRunPage() {
         <h1>New run</h1>
         {from && <span className="chip">begun as #{from}</span>}
         <span className="push" />
-        <Menu width={440}>
-          <Menu.Target>
-            <Button>Presets ▾</Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {PRESETS.map(({ name, reason, text }) => (
-              <Menu.Item key={name} onClick={() => draft.setText(text)}>
-                <b>{name}</b>
-                <div className="mute small">{reason}</div>
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
+        <MakeStudy text={draft.text} />
+        <PresetMenu onChoose={draft.setText} />
       </div>
       <div className="new-run">
         <div className="stack">
           <WayChoice draft={draft} />
           <BasicFields draft={draft} />
           <MoreOptions draft={draft} />
-          <Before draft={draft} />
+          <Before draft={draft} title="Before it starts" />
           <StartRow draft={draft} />
         </div>
         <JobText draft={draft} />
@@ -53,4 +48,15 @@ export function NewRunPage() {
       <Experiments />
     </Page>
   );
+}
+
+/** Takes the job over into the study that is being built. */
+function MakeStudy({ text }: { text: string }) {
+  const { steps, take } = useTakeOver();
+  const navigate = useNavigate();
+  const go = () => {
+    take(text);
+    void navigate({ to: '/new', search: { study: '1' } });
+  };
+  return <Button onClick={go}>{steps > 0 ? `Add it to the study (${steps})` : 'Make it a study'}</Button>;
 }

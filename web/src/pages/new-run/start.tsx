@@ -1,9 +1,10 @@
-// Name, tags, and the start. The button is never merely greyed: whatever is in the way stands beside it.
+// Name, tags, and the start, of a run or of a study. The button is never merely greyed: whatever is in the way stands
+// beside it.
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { runsQuery } from '../../api/queries';
 import { startKey, startRun } from '../../api/start';
 import { waitsFor } from '../../model/job-form';
@@ -11,93 +12,112 @@ import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
-import type { Draft } from './use-draft';
+import { Obstacles } from './obstacles';
+import type { RunDraft } from './use-draft';
 
 /** The start of the run. */
-export function StartRow({ draft }: { draft: Draft }) {
-  const { start, pending, error } = useStart(draft);
-  const blocked = draft.obstacles.length > 0;
-  useHotkeys([['mod+Enter', start]], []);
+export function StartRow({ draft }: { draft: RunDraft }) {
+  usePreloadRunPage();
+  const navigate = useNavigate();
+  const { start, pending, error } = useStart(
+    draft.obstacles.length === 0,
+    (key) => startRun(draft.request, key),
+    (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
+  );
   return (
     <>
       <Card>
-        <div className="fields naming">
-          <TextInput
-            label="name of the run"
-            placeholder="optional"
-            maxLength={200}
-            value={draft.name}
-            onChange={({ currentTarget }) => draft.setName(currentTarget.value)}
-          />
-          <TagsInput
-            label="tags"
-            placeholder={draft.tags.length === 0 ? 'optional' : ''}
-            value={draft.tags}
-            onChange={draft.setTags}
-            maxTags={20}
-          />
-        </div>
+        <Naming what="run" {...draft} />
       </Card>
       {error && <ProblemNotice problem={inWords(error)} />}
-      <div className="row">
-        <Button
-          variant="filled"
-          h={40}
-          px={28}
-          fz={15}
-          loading={pending}
-          aria-disabled={blocked}
-          aria-describedby="start-state"
-          onClick={start}
-          className={blocked ? 'blocked' : ''}
-        >
-          Start
-        </Button>
-        <div id="start-state" role="status">
-          {blocked ? <Obstacles draft={draft} /> : <Ready draft={draft} />}
-        </div>
-      </div>
+      <Start start={start} pending={pending} obstacles={draft.obstacles.length > 0 && <Obstacles of={draft.obstacles} />}>
+        <Waits draft={draft} />
+      </Start>
     </>
   );
 }
 
-function useStart(draft: Draft) {
-  usePreloadRunPage();
-  const navigate = useNavigate();
+interface NamingProps {
+  what: 'run' | 'study';
+  name: string;
+  setName: (name: string) => void;
+  tags: string[];
+  setTags: (tags: string[]) => void;
+}
+
+/** The fields for name and tags. */
+export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
+  return (
+    <div className="fields naming">
+      <TextInput
+        label={`name of the ${what}`}
+        placeholder="optional"
+        maxLength={what === 'run' ? 200 : 100}
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TagsInput label="tags" placeholder={tags.length === 0 ? 'optional' : ''} value={tags} onChange={setTags} maxTags={20} />
+    </div>
+  );
+}
+
+/** Starts what is ready once a wish, by button or by key. */
+export function useStart<Started>(ready: boolean, begin: (key: string) => Promise<Started>, go: (started: Started) => unknown) {
   const key = useRef(startKey());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startRun(draft.request, key.current),
-    onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
+    mutationFn: () => begin(key.current),
+    onSuccess: go,
     onSettled: () => {
       key.current = startKey();
     },
   });
   const start = () => {
-    if (draft.obstacles.length === 0 && !isPending) mutate();
+    if (ready && !isPending) mutate();
   };
+  useHotkeys([['mod+Enter', start]], []);
   return { start, pending: isPending, error };
 }
 
-function Obstacles({ draft: { obstacles } }: { draft: Draft }) {
+interface StartProps {
+  start: () => void;
+  pending: boolean;
+  /** What is in the way; nothing when nothing is. */
+  obstacles: ReactNode;
+  /** What is to be said when nothing is in the way. */
+  children?: ReactNode;
+}
+
+/** The button, and beside it what is in the way. */
+export function Start({ start, pending, obstacles, children }: StartProps) {
   return (
-    <ul className="obstacles">
-      {obstacles.map(({ sentence, remedy, option, line }) => (
-        <li key={`${option}${line}${sentence}`}>
-          {line !== null && <span className="mute">line {line + 1}: </span>}
-          {sentence} <span className="mute">{remedy}</span>
-        </li>
-      ))}
-    </ul>
+    <div className="row start">
+      <Button
+        variant="filled"
+        h={40}
+        px={28}
+        fz={15}
+        loading={pending}
+        aria-disabled={Boolean(obstacles)}
+        aria-describedby="start-state"
+        onClick={start}
+        className={obstacles ? 'blocked' : ''}
+      >
+        Start
+      </Button>
+      <div id="start-state" role="status">
+        {obstacles || (
+          <span className="mute">
+            or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            {children}
+          </span>
+        )}
+      </div>
+    </div>
   );
 }
 
-function Ready({ draft: { plan } }: { draft: Draft }) {
+function Waits({ draft: { plan } }: { draft: RunDraft }) {
   const { data } = useInfiniteQuery(runsQuery({}));
   const before = plan ? waitsFor(plan, data?.pages.flatMap((page) => page.runs) ?? []) : null;
-  return (
-    <span className="mute">
-      or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-      {before && ` · waits behind #${before.number} on ${before.device}`}
-    </span>
-  );
+  return before && ` · waits behind #${before.number} on ${before.device}`;
 }

@@ -3,7 +3,7 @@ import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
 import { AS_IS, type StateChoice } from '../../model/job-form';
 import { errorOf } from './option-field';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 interface StateFieldProps {
   draft: Draft;

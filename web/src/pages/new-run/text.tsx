@@ -1,11 +1,11 @@
 // The same job in fio's words, editable: what is typed here changes the fields, and the other way round.
-import { useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
-/** The text beside the form. */
-export function JobText({ draft: { text, setText, obstacles } }: { draft: Draft }) {
+/** The text beside the form; below it, what else is to be known. */
+export function JobText({ draft: { text, setText, obstacles }, children }: { draft: Draft; children?: ReactNode }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const bad = obstacles.filter((obstacle) => obstacle.line !== null);
   const marked = new Set(bad.map(({ line }) => line));
@@ -61,6 +61,7 @@ export function JobText({ draft: { text, setText, obstacles } }: { draft: Draft 
         Edit here or there; each follows the other. Sections under <code>[name]</code> are jobs that start together;{' '}
         <code>[global]</code> counts for all after it.
       </p>
+      {children && <p className="mute small">{children}</p>}
     </Card>
   );
 }

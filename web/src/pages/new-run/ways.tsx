@@ -1,7 +1,7 @@
 // The first choice: which way to the disk.
 import { takeWay, WAYS, type Way, wayOf } from '../../model/job-form';
 import { Card } from '../../ui/parts';
-import type { Draft } from './use-draft';
+import type { Draft } from './use-job';
 
 /** Three plain choices. */
 export function WayChoice({ draft: { text, setText, active, job } }: { draft: Draft }) {

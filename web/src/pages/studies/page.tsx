@@ -24,8 +24,11 @@ export function StudiesPage() {
       <div className="row">
         <h1>Studies</h1>
         <span className="push" />
-        <LinkButton to="/new" hash="experiments" variant="filled">
+        <LinkButton to="/new" hash="experiments">
           See it happen on your disk
+        </LinkButton>
+        <LinkButton to="/new" search={{ study: '1' }} variant="filled">
+          New study
         </LinkButton>
       </div>
       {query.error && <ProblemNotice problem={inWords(query.error)} onRetry={() => void query.refetch()} />}
@@ -49,13 +52,18 @@ function NoStudies() {
     <Empty
       title="No studies yet"
       actions={
-        <LinkButton to="/new" hash="experiments" variant="filled" h={36}>
-          See it happen on your disk
-        </LinkButton>
+        <>
+          <LinkButton to="/new" hash="experiments" variant="filled" h={36}>
+            See it happen on your disk
+          </LinkButton>
+          <LinkButton to="/new" search={{ study: '1' }} h={36}>
+            New study
+          </LinkButton>
+        </>
       }
     >
       A study is a row of runs that are started together and done one after the other. Five come with Leadline: each shows on this
-      disk how a benchmark’s number misleads. Others are posted with curl, or run in a terminal.
+      disk how a benchmark’s number misleads. Others you build step by step, post with curl, or run in a terminal.
     </Empty>
   );
 }

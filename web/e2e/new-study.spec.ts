@@ -1,0 +1,95 @@
+// A study of one's own: built step by step from a run, by keyboard, told at the field what is wrong, and started.
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from './server';
+
+const JOB = '[first]\nfilename=own-$study.data\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n';
+const names = (page: Page) => page.getByRole('textbox', { name: /^Name of step/ });
+const order = (page: Page) => names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
+
+/** New run with the job above, made a study. */
+async function begin(page: Page, url: string) {
+  await page.goto(`${url}/new`);
+  await page.getByRole('textbox', { name: 'Job file' }).fill(JOB);
+  await page.getByRole('button', { name: 'Make it a study' }).click();
+  await expect(page.getByRole('heading', { name: 'New study' })).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(JOB);
+}
+
+test('is built from a run, told what is wrong at the field, and started', async ({ signedIn: page, server }) => {
+  test.setTimeout(90_000);
+  await begin(page, server.url);
+  await page.getByRole('textbox', { name: 'Name of step 1' }).fill('past the cache');
+  await page.getByRole('button', { name: 'Duplicate step 1' }).click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('out of memory');
+  await page.getByText('Buffered file').click();
+  await page.getByText('warm', { exact: true }).click();
+  await expect(page.getByRole('listitem').filter({ hasText: 'cache warm' })).toContainText('randread 4k × 4 buffered');
+
+  const size = page.getByRole('combobox', { name: /block size/ });
+  await size.fill('3x');
+  await expect(page.getByRole('listitem').filter({ hasText: '1 problem' })).toContainText('3x');
+  await expect(size).toHaveAttribute('aria-invalid', 'true');
+  const start = page.getByRole('button', { name: 'Start' });
+  await expect(start).toHaveAttribute('aria-disabled', 'true');
+  await page.getByRole('radio', { name: 'Show step 1' }).check();
+  await expect(size).toHaveValue('4k');
+  await page.getByRole('status').getByRole('button', { name: 'step 2' }).click();
+  await expect(page.getByRole('radio', { name: 'Show step 2' })).toBeChecked();
+  await size.fill('8k');
+  await expect(start).toHaveAttribute('aria-disabled', 'false');
+
+  await page.getByRole('textbox', { name: 'name of the study' }).fill('my own');
+  await expect(page.getByText(/^2 steps, about/)).toBeVisible();
+  await start.click();
+  await expect(page).toHaveURL(/\/studies\/\d+$/);
+  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 60_000 });
+  const steps = page.getByRole('region', { name: 'Steps, scrollable' });
+  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('device');
+  await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('page cache');
+});
+
+test('is built without a mouse', async ({ signedIn: page, server }) => {
+  await begin(page, server.url);
+  await names(page).first().focus();
+  await page.keyboard.type('a');
+  await page.getByRole('button', { name: 'Add a step' }).press('Enter');
+  await page.keyboard.type('b');
+  await page.getByRole('button', { name: 'Duplicate step 2' }).press('Enter');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('c');
+  expect(await order(page)).toEqual(['a', 'b', 'c']);
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect.poll(() => order(page)).toEqual(['c', 'a', 'b']);
+  await expect(names(page).first()).toBeFocused();
+  const down = page.getByRole('button', { name: 'Move down step 1' });
+  await down.focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Move down step 2' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => order(page)).toEqual(['a', 'b', 'c']);
+  await page.getByRole('button', { name: 'Remove step 2' }).press('Enter');
+  await expect.poll(() => order(page)).toEqual(['a', 'c']);
+  // It is still there after a reload, and a run can be added to it.
+  await page.reload();
+  await expect.poll(() => order(page)).toEqual(['a', 'c']);
+  await page.getByRole('link', { name: 'One run instead' }).click();
+  await page.getByRole('button', { name: 'Add it to the study (2)' }).click();
+  await expect.poll(() => order(page)).toEqual(['a', 'c', '']);
+  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await expect.poll(() => order(page)).toEqual(['']);
+});
+
+for (const theme of ['dark', 'light'] as const)
+  test(`without a violation, ${theme}`, async ({ signedIn: page, server }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await begin(page, server.url);
+    await page.getByRole('button', { name: 'Duplicate step 1' }).click();
+    await page.getByRole('combobox', { name: /block size/ }).fill('3x');
+    await expect(page.getByText('1 problem')).toBeVisible();
+    await page.waitForTimeout(500);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)).toEqual([]);
+  });

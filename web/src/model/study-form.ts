@@ -1,0 +1,140 @@
+// A study in the making: its steps in order, each a job text of its own. What moves, copies and removes them, the document
+// that is posted, and where each refusal of the server belongs. Not here: what a job means, which is the server's business.
+import type { Job, Refusal, StudyDocument } from '../api';
+import { AS_IS, type Obstacle, obstaclesOf } from './job-form';
+import { type JobOptions, jobsOf, parseJobText } from './job-text';
+
+/** One step. */
+export interface Step {
+  /** Its own for as long as the draft lives; no place. */
+  id: number;
+  /** Empty: the name of its first job. */
+  name: string;
+  text: string;
+}
+
+/** The draft of a study. */
+export interface StudyDraft {
+  name: string;
+  tags: string[];
+  continueOnFailure: boolean;
+  /** At least one. */
+  steps: Step[];
+  /** The step that the form shows, by its id. */
+  active: number;
+}
+
+/** The most steps; as the server says. */
+export const MAX_STEPS = 256;
+
+const nextId = ({ steps }: StudyDraft) => Math.max(0, ...steps.map(({ id }) => id)) + 1;
+
+/** A draft of one step. */
+export function studyOf(text: string): StudyDraft {
+  return { name: '', tags: [], continueOnFailure: false, steps: [{ id: 1, name: '', text }], active: 1 };
+}
+
+/** The place of the step that the form shows. */
+export const placeOfActive = ({ steps, active }: StudyDraft): number =>
+  Math.max(
+    0,
+    steps.findIndex(({ id }) => id === active),
+  );
+
+/** The draft with another step behind the one at a place, which the form then shows. */
+function insert(draft: StudyDraft, place: number, name: string, text: string): StudyDraft {
+  if (draft.steps.length >= MAX_STEPS) return draft;
+  const id = nextId(draft);
+  return { ...draft, steps: draft.steps.toSpliced(place + 1, 0, { id, name, text }), active: id };
+}
+
+/** A step with this text at the end. */
+export const addStep = (draft: StudyDraft, text: string): StudyDraft => insert(draft, draft.steps.length - 1, '', text);
+
+/** The same step once more, behind itself. */
+export function duplicateStep(draft: StudyDraft, place: number): StudyDraft {
+  const step = draft.steps[place];
+  return step ? insert(draft, place, step.name, step.text) : draft;
+}
+
+/** The draft without a step; the last one stays. */
+export function removeStep(draft: StudyDraft, place: number): StudyDraft {
+  if (draft.steps.length < 2) return draft;
+  const steps = draft.steps.toSpliced(place, 1);
+  const active = steps.some(({ id }) => id === draft.active) ? draft.active : (steps[Math.min(place, steps.length - 1)]?.id ?? 0);
+  return { ...draft, steps, active };
+}
+
+/** The draft with a step moved by so many places; none where there is no such place. */
+export function moveStep(draft: StudyDraft, place: number, by: number): StudyDraft {
+  const step = draft.steps[place];
+  const to = place + by;
+  if (!step || to < 0 || to >= draft.steps.length) return draft;
+  return { ...draft, steps: draft.steps.toSpliced(place, 1).toSpliced(to, 0, step) };
+}
+
+/** The draft with a step changed. */
+export const changeStep = (draft: StudyDraft, place: number, change: Partial<Step>): StudyDraft => ({
+  ...draft,
+  steps: draft.steps.map((step, at) => (at === place ? { ...step, ...change } : step)),
+});
+
+/** The study as it is posted. */
+export function documentOf({ name, tags, continueOnFailure, steps }: StudyDraft, confirm = ''): StudyDocument {
+  const job = (options: JobOptions) => options as Job;
+  return {
+    ...(name && { name }),
+    ...(tags.length > 0 && { tags }),
+    ...(confirm && { confirm }),
+    ...(continueOnFailure && { continue_on_failure: true }),
+    steps: steps.map((step) => ({ ...(step.name && { name: step.name }), jobs: jobsOf(parseJobText(step.text)).map(job) })),
+  };
+}
+
+/** Whether every step can be read, so that the server can be asked. */
+export const isReadable = ({ steps }: StudyDraft): boolean =>
+  steps.every(({ text }) => {
+    const file = parseJobText(text);
+    return file.faults.length === 0 && jobsOf(file).length > 0;
+  });
+
+/** What is in the way of a study: by the place of the step, and -1 for what is about none. */
+export function obstaclesByStep({ steps }: StudyDraft, refusals: readonly Refusal[]): Map<number, Obstacle[]> {
+  const found = new Map<number, Obstacle[]>();
+  const add = (place: number, obstacles: Obstacle[]) => found.set(place, [...(found.get(place) ?? []), ...obstacles]);
+  steps.forEach(({ text }, place) => {
+    const file = parseJobText(text);
+    const plain = { job: null, option: null, remedy: '' };
+    add(
+      place,
+      file.faults.map(({ line, sentence }) => ({ ...plain, line, sentence })),
+    );
+    if (jobsOf(file).length === 0) add(place, [{ ...plain, line: null, sentence: 'There is no job in this step yet.' }]);
+  });
+  for (const refusal of refusals) {
+    const [, index, field = refusal.field] = /^steps\[(\d+)\]\.(.*)$/.exec(refusal.field ?? '') ?? [];
+    const place = index === undefined ? -1 : Number(index);
+    add(place, [whereIn(steps[place]?.text ?? '', { ...refusal, field: field ?? null })]);
+  }
+  return found;
+}
+
+/** A refusal about a job stands in the text of its step; one about the step itself does not. */
+function whereIn(text: string, refusal: Refusal): Obstacle {
+  const { field, sentence, remedy } = refusal;
+  const [found] = field?.startsWith('jobs[') ? obstaclesOf([refusal], text) : [];
+  return found ?? { job: null, option: field ?? null, line: null, sentence, remedy };
+}
+
+/** What a step does, in fio's words: the first of its jobs with its name, and how many there are beside it. */
+export function stepInWords({ text }: Step): { job: string; does: string; state: string } {
+  const [first, ...others] = jobsOf(parseJobText(text));
+  if (!first) return { job: '', does: 'no job yet', state: '' };
+  const { name: job = '', rw = 'read', bs = '4k', iodepth, direct, filename } = first;
+  const way = filename?.startsWith('/dev/') ? 'raw' : { '0': 'buffered', '1': 'direct' }[direct ?? ''];
+  const words = [rw, bs, iodepth && `× ${iodepth}`, way, filename, others.length > 0 && `and ${others.length} more`];
+  const states = [stateWord('file', first.file_state), stateWord('cache', first.cache_state)];
+  return { job, does: words.filter(Boolean).join(' '), state: states.filter(Boolean).join(', ') };
+}
+
+const stateWord = (what: string, state: string | undefined) => (state && state !== AS_IS ? `${what} ${state}` : '');

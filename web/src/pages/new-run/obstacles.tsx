@@ -1,0 +1,23 @@
+// What is in the way of a start, one line each, with what would help.
+import type { ReactNode } from 'react';
+import type { Obstacle } from '../../model/job-form';
+
+interface ObstaclesProps {
+  of: readonly Obstacle[];
+  /** Where they stand, when it is not plain. */
+  at?: ReactNode;
+}
+
+/** The list. */
+export function Obstacles({ of, at }: ObstaclesProps) {
+  return (
+    <ul className="obstacles">
+      {of.map(({ sentence, remedy, option, line }) => (
+        <li key={`${option}${line}${sentence}`}>
+          {at} {line !== null && <span className="mute">line {line + 1}: </span>}
+          {sentence} <span className="mute">{remedy}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

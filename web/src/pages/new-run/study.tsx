@@ -1,0 +1,103 @@
+// Building a study: its steps, the form of a run for the one that is shown, and what all of them would do together.
+import { Button, Checkbox } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { startStudy } from '../../api/start';
+import { studyTakes } from '../../model/plan-words';
+import { inWords } from '../../model/told';
+import { copyText } from '../../ui/clipboard';
+import { Card, Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { BasicFields } from './basic';
+import { Before } from './before';
+import { MoreOptions } from './more';
+import { Obstacles } from './obstacles';
+import { PresetMenu } from './presets';
+import { Naming, Start, useStart } from './start';
+import { StepList } from './steps';
+import { JobText } from './text';
+import { type StudyInTheMaking, useStudy } from './use-study';
+import { WayChoice } from './ways';
+
+/** The page. */
+export function StudyForm() {
+  const study = useStudy();
+  const { draft, place, job, document, clear } = study;
+  const title = `Step ${place + 1}${draft.steps[place]?.name ? `: ${draft.steps[place].name}` : ''}`;
+  return (
+    <Page title="New study">
+      <div className="row">
+        <h1>New study</h1>
+        <span className="mute">runs that are started together and done one after the other</span>
+        <span className="push" />
+        <Link to="/new">One run instead</Link>
+        <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>Copy as JSON</Button>
+        <Button onClick={clear}>Begin anew</Button>
+        <PresetMenu onChoose={job.setText} />
+      </div>
+      <StepList study={study} />
+      <h2 className="section">{title}</h2>
+      <div className="new-run">
+        <div className="stack">
+          <WayChoice draft={job} />
+          <BasicFields draft={job} />
+          <MoreOptions draft={job} />
+          <Before draft={job} title={`Before step ${place + 1} starts`} />
+        </div>
+        <JobText draft={job}>
+          <code>$study</code> in a file name stands for a mark of the study’s own. Files that carry it, and that their last step
+          removes (<code>unlink=1</code>), do not stay behind however the study ends.
+        </JobText>
+      </div>
+      <StudyStart study={study} />
+    </Page>
+  );
+}
+
+function StudyStart({ study }: { study: StudyInTheMaking }) {
+  const { draft, change, document, plan, blocked } = study;
+  const navigate = useNavigate();
+  const { start, pending, error } = useStart(
+    !blocked,
+    (key) => startStudy(document, key),
+    ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
+  );
+  return (
+    <>
+      <Card title="The whole study">
+        <Naming
+          what="study"
+          name={draft.name}
+          setName={(name) => change((old) => ({ ...old, name }))}
+          tags={draft.tags}
+          setTags={(tags) => change((old) => ({ ...old, tags }))}
+        />
+        <Checkbox
+          mt={10}
+          label="A step that fails leaves the others be"
+          checked={draft.continueOnFailure}
+          onChange={({ currentTarget: { checked } }) => change((old) => ({ ...old, continueOnFailure: checked }))}
+        />
+        {plan && !blocked && <p style={{ marginTop: 10 }}>{studyTakes(plan)}</p>}
+      </Card>
+      {error && <ProblemNotice problem={inWords(error)} />}
+      <Start start={start} pending={pending} obstacles={blocked && <AllObstacles study={study} />} />
+    </>
+  );
+}
+
+function AllObstacles({ study: { draft, obstacles, change } }: { study: StudyInTheMaking }) {
+  const all = [...obstacles].filter(([, found]) => found.length > 0).sort(([a], [b]) => a - b);
+  return all.map(([place, found]) => (
+    <Obstacles
+      key={place}
+      of={found}
+      at={
+        place >= 0 && (
+          <button type="button" onClick={() => change((old) => ({ ...old, active: draft.steps[place]?.id ?? old.active }))}>
+            step {place + 1}
+          </button>
+        )
+      }
+    />
+  ));
+}
