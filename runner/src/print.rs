@@ -6,6 +6,7 @@ pub(crate) mod number;
 mod plan;
 mod progress;
 mod report;
+mod sheet;
 mod study;
 mod style;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::number::bytes;
-use super::style::{Style, Tone, WIDTH, wrap};
+use super::style::{Style, Tone, wrap};
 use crate::host::{Access, Device, DeviceKind, DeviceList};
 
 /// Width of the names before a detail, in characters.
@@ -76,7 +76,7 @@ impl<'a> Tree<'a> {
     }
 
     fn detail(&mut self, rest: &str, label: &str, text: &str, tone: Tone) {
-        let width = WIDTH.saturating_sub(rest.chars().count() + LABEL);
+        let width = self.style.width.saturating_sub(rest.chars().count() + LABEL);
         for (number, line) in wrap(text, width).iter().enumerate() {
             let label = if number == 0 { label } else { "" };
             self.out += &format!("{rest}{label:<LABEL$}{}\n", self.style.paint(tone, line));
@@ -166,7 +166,7 @@ mod tests {
             ],
         };
         let text = devices(&list, Style::default());
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+        assert!(text.lines().all(|line| line.chars().count() <= Style::default().width));
         insta::assert_snapshot!(text, @r"
         sda  1 GiB disk · Fast One
         │  identity wwid:eui.1

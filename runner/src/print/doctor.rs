@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::style::{Style, Tone, WIDTH, wrap};
+use super::style::{Style, Tone, wrap};
 use crate::host::{CheckStatus, Doctor};
 
 /// Width of the status and of the name, in characters.
@@ -19,9 +19,9 @@ pub fn doctor(found: &Doctor, style: Style) -> String {
             style.paint(tone, &format!("{word:<STATUS$}")),
             style.paint(Tone::Name, &format!("{:<NAME$}", check.name))
         );
-        paragraph(&mut out, &head, &check.found);
+        paragraph(&mut out, style, &head, &check.found);
         if let Some(remedy) = &check.remedy {
-            paragraph(&mut out, &" ".repeat(STATUS + NAME), &format!("→ {remedy}"));
+            paragraph(&mut out, style, &" ".repeat(STATUS + NAME), &format!("→ {remedy}"));
         }
     }
     let _ = writeln!(out, "\n{}", summary(found));
@@ -36,8 +36,8 @@ fn status(status: CheckStatus) -> (&'static str, Tone) {
     }
 }
 
-fn paragraph(out: &mut String, head: &str, text: &str) {
-    for (number, line) in wrap(text, WIDTH - STATUS - NAME).iter().enumerate() {
+fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
+    for (number, line) in wrap(text, style.width - STATUS - NAME).iter().enumerate() {
         let _ = if number == 0 { writeln!(out, "{head}{line}") } else { writeln!(out, "{}{line}", " ".repeat(STATUS + NAME)) };
     }
 }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_healthy_host_is_said_to_be_ready() {
         let found = Doctor { checks: vec![check("kernel", CheckStatus::Ok, "Linux 6.18.44", None)] };
-        assert!(doctor(&found, Style { color: true }).ends_with("\nThis host is ready.\n"));
-        assert!(doctor(&found, Style { color: true }).starts_with("\x1b[32mok    \x1b[0m"));
+        assert!(doctor(&found, Style { color: true, ..Style::default() }).ends_with("\nThis host is ready.\n"));
+        assert!(doctor(&found, Style { color: true, ..Style::default() }).starts_with("\x1b[32mok    \x1b[0m"));
     }
 }

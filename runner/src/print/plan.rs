@@ -1,7 +1,8 @@
 //! A plan as a terminal shows it: what it takes, what it writes, what it will tell, what to mind, what is in the way.
 
 use super::number::{bytes, duration};
-use super::report::{Sheet, workload};
+use super::report::workload;
+use super::sheet::Sheet;
 use super::style::{Style, Tone};
 use crate::plan::Plan;
 

@@ -2,7 +2,7 @@
 
 use super::number::{bandwidth, latency, rate};
 use super::plan::plan;
-use super::report::Sheet;
+use super::sheet::Sheet;
 use super::style::{Style, Tone};
 use crate::event::Outcome;
 use crate::report::Figures;
@@ -14,6 +14,8 @@ const FIGURE: usize = 10;
 const BANDWIDTH: usize = 26;
 /// The widest that names are shown, in characters.
 const NAME: usize = 28;
+/// Width of everything beside the names, in characters.
+const BESIDE: usize = 4 + 3 * (FIGURE + 1) + BANDWIDTH + 1;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +59,7 @@ pub fn study_plan(study: &StudyPlan, style: Style) -> String {
 pub fn study_line(study: &StudyPlan, results: &[StepResult], style: Style) -> String {
     let last = results.len().saturating_sub(1);
     let head = if last == 0 { heads(study, style) } else { String::new() };
-    head + &row(study, results, last)
+    head + &row(study, results, last, style)
 }
 
 /// All steps: their figures, how they differ from the first, and where the I/O went.
@@ -69,7 +71,7 @@ pub fn study_table(study: &StudyPlan, results: &[StepResult], style: Style) -> S
     out.gap();
     out.text(&heads(study, style));
     for (index, result) in results.iter().enumerate() {
-        out.text(&row(study, results, index));
+        out.text(&row(study, results, index, style));
         for sentence in sentences(result) {
             out.line(Tone::Good, "", sentence);
         }
@@ -82,21 +84,28 @@ fn sentences<'a>(result: &StepResult<'a>) -> Vec<&'a str> {
     [&outcome.verdict.read, &outcome.verdict.write].into_iter().flatten().map(|verdict| verdict.sentence.as_str()).collect()
 }
 
-fn width(study: &StudyPlan) -> usize {
-    study.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(NAME)
+fn width(study: &StudyPlan, style: Style) -> usize {
+    let longest = study.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0);
+    longest.min(NAME).min(style.width.saturating_sub(BESIDE))
+}
+
+/// A name as wide as its column.
+fn fit(name: &str, width: usize) -> String {
+    if name.chars().count() <= width {
+        return format!("{name:<width$}");
+    }
+    name.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn heads(study: &StudyPlan, style: Style) -> String {
-    let name = format!("{:<1$}", "step", width(study));
+    let name = format!("{:<1$}", "step", width(study, style));
     let heads = format!(" #  {name} {:>FIGURE$} {:>BANDWIDTH$} {:>FIGURE$} {:>FIGURE$}", "IOPS", "bandwidth", "p99", "IOPS to #1");
     style.paint(Tone::Aside, &heads) + "\n"
 }
 
 /// One step; its IOPS beside those of the first that has any.
-fn row(study: &StudyPlan, results: &[StepResult], index: usize) -> String {
-    let width = width(study);
-    let name: String = study.steps[index].name.chars().take(width).collect();
-    let begin = format!("{:>2}  {name:<width$}", index + 1);
+fn row(study: &StudyPlan, results: &[StepResult], index: usize, style: Style) -> String {
+    let begin = format!("{:>2}  {}", index + 1, fit(&study.steps[index].name, width(study, style)));
     let Some(figures) = results[index].figures() else {
         let why = if let StepResult::Failed(why) = results[index] { why } else { "not begun" };
         return format!("{begin} {why}\n");

@@ -2,14 +2,28 @@
 
 use std::io::{IsTerminal, stdout};
 
-/// The longest line, in characters: fits a terminal beside an editor, and a mail.
-pub const WIDTH: usize = 100;
+use rustix::termios::tcgetwinsize;
 
-/// Whether colours are used.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+/// The longest line where no terminal says how wide it is, in characters: fits a mail.
+const WIDTH: usize = 100;
+/// Lines are no shorter, however narrow the terminal: tables need as much.
+const NARROWEST: usize = 80;
+/// And no longer, however wide it is: nobody reads such lines.
+const WIDEST: usize = 120;
+
+/// Whether colours are used, and how long lines may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Style {
     /// Colours are used.
     pub color: bool,
+    /// The longest line, in characters.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { color: false, width: WIDTH }
+    }
 }
 
 /// What a colour stands for.
@@ -28,11 +42,15 @@ pub enum Tone {
 }
 
 impl Style {
-    /// Colours on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb.
+    /// Colours on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb; lines as long as it is wide.
     pub fn of_stdout() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { color: stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb }
+        let columns = tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+        Self {
+            color: stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
+            width: columns.map_or(WIDTH, |columns| columns.clamp(NARROWEST, WIDEST)),
+        }
     }
 
     /// Text in a tone.
@@ -82,7 +100,7 @@ mod tests {
 
     #[test]
     fn colour_is_only_added_where_wanted() {
-        assert_eq!(Style { color: false }.paint(Tone::Bad, "no"), "no");
-        assert_eq!(Style { color: true }.paint(Tone::Bad, "no"), "\x1b[31mno\x1b[0m");
+        assert_eq!(Style::default().paint(Tone::Bad, "no"), "no");
+        assert_eq!(Style { color: true, ..Style::default() }.paint(Tone::Bad, "no"), "\x1b[31mno\x1b[0m");
     }
 }
