@@ -44,6 +44,7 @@ export const COLUMNS: readonly RunColumn[] = [
   { key: 'number', title: '#', width: 56, numeric: true, sort: 'number', cell: (run) => run.number },
   { key: 'name', title: 'name', width: 0, sort: 'name', cell: (run) => <Name run={run} />, hint: titleOf },
   { key: 'status', title: 'status', width: 98, cell: (run) => <StandingDot standing={STATUS[run.status]} />, hint: statusHint },
+  { key: 'verdict', title: 'verdict', width: 120, cell: (run) => <Verdict run={run} /> },
   { key: 'host', title: 'host', width: 80, optional: true, cell: (run) => run.host },
   {
     key: 'target',
@@ -78,12 +79,11 @@ export const COLUMNS: readonly RunColumn[] = [
   { key: 'p50', title: 'p50', width: 78, numeric: true, optional: true, cell: (run) => text(latency(run.lat_p50_ns)) },
   { key: 'p99', title: 'p99', width: 78, numeric: true, sort: 'lat_p99_ns', cell: (run) => text(latency(run.lat_p99_ns)) },
   { key: 'max', title: 'max', width: 78, numeric: true, optional: true, cell: (run) => text(latency(run.lat_max_ns)) },
-  { key: 'verdict', title: 'verdict', width: 120, cell: (run) => <Verdict run={run} /> },
-  { key: 'tags', title: 'tags', width: 104, cell: (run) => run.tags.join(', '), hint: (run) => run.tags.join(', ') },
+  { key: 'tags', title: 'tags', width: 90, cell: (run) => run.tags.join(', '), hint: (run) => run.tags.join(', ') },
   {
     key: 'when',
     title: 'when',
-    width: 118,
+    width: 96,
     numeric: true,
     sort: 'created_at_ms',
     cell: (run) => (isActive(run) ? 'now' : shortMoment(run.created_at_ms)),

@@ -40,7 +40,7 @@ it('shows a run in a row, with its verdict as a word', async () => {
   answer([run(3), run(2, { status: 'failed', iops: null, verdict: null, reason: 'no io_uring' })]);
   showPage(HistoryPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
-  expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(/3run 3 ?done.*randread4k8187\.9 k343 MiB\/s1\.21 mspage cache/);
+  expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(/3run 3 ?donepage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/);
   expect(screen.getByText('failed').closest('td')).toHaveAttribute('title', 'no io_uring');
 });
 

@@ -1,5 +1,5 @@
-// The depth gauges of the steps: those that ended, and live that of the one that runs. Each is drawn when it is first
-// scrolled to, since a study may have hundreds.
+// The depth gauges of the steps: those that ended, and live that of the one that runs. Where there are many, since a study
+// may have hundreds, each is drawn when it is first scrolled to.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -16,6 +16,9 @@ import { comparableRuns } from '../../model/study';
 import { tilesOf } from '../../model/tiles';
 import { gaugeInWords } from '../../model/verdict';
 
+/** So many are drawn at once, also for a print. */
+const AT_ONCE = 16;
+
 /** One gauge a step that began. */
 export function StepGauges({ study }: { study: Study }) {
   const begun = study.steps.filter(({ run }) => run?.started_at_ms);
@@ -24,16 +27,16 @@ export function StepGauges({ study }: { study: Study }) {
   return (
     <section className="step-gauges" aria-label="Depth gauges of the steps">
       {begun.map((step) => (
-        <StepGauge key={step.step} step={step} place={overlaid.indexOf(step.run?.number ?? 0)} />
+        <StepGauge key={step.step} step={step} place={overlaid.indexOf(step.run?.number ?? 0)} late={begun.length > AT_ONCE} />
       ))}
     </section>
   );
 }
 
 /** `place`: among the runs whose courses are laid over each other; -1 when it is none of them. */
-function StepGauge({ step: { step, name, run }, place }: { step: StudyStep; place: number }) {
+function StepGauge({ step: { step, name, run }, place, late }: { step: StudyStep; place: number; late: boolean }) {
   const { ref, inViewport } = useInViewport<HTMLElement>();
-  const [seen, setSeen] = useState(false);
+  const [seen, setSeen] = useState(!late);
   if (inViewport && !seen) setSeen(true);
   const number = run?.number ?? 0;
   const { data } = useQuery({ ...runQuery(number), enabled: seen });
@@ -57,6 +60,7 @@ function LiveGauge({ run }: { run: Run }) {
   const gauge = gaugeNow(run, fold);
   const [iops] = tilesOf(fold);
   const device = fold.outcome?.report.device?.name ?? run.device ?? null;
+  if (run.finished_at_ms && gauge.issued.ios === 0) return <p className="mute">It ended before anything was issued.</p>;
   return (
     <>
       <p className="small" style={{ marginBottom: 8 }}>

@@ -6,7 +6,7 @@ import { publishedHeads, rowsOf, type StepRow } from '../../model/study';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-const HEADS = ['IOPS', 'against step 1', 'bandwidth', 'p99', 'where the I/O went'];
+const HEADS = ['IOPS', 'against step 1', 'bandwidth', 'p99', <span key="went">where the I/O went</span>];
 
 /** The table. */
 export function Steps({ study }: { study: Study }) {
