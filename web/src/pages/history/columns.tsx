@@ -28,10 +28,14 @@ function Verdict({ run }: { run: RunSummary }) {
   return <VerdictBadge badge={badgeOf(run.verdict)} />;
 }
 
+/** A step's name stays to be read where that of its study, which it shares with others, does not fit. */
 function Name({ run }: { run: RunSummary }) {
+  const title = titleOf(run);
+  const cut = run.study ? title.indexOf(': ') : -1;
   return (
-    <Link to="/runs/$n" params={{ n: String(run.number) }} className="clip name">
-      {titleOf(run)}
+    <Link to="/runs/$n" params={{ n: String(run.number) }} className={`name ${cut > 0 ? 'of-study' : 'clip'}`}>
+      {cut > 0 && <span className="clip">{title.slice(0, cut)}</span>}
+      {cut > 0 ? <span className="clip step">{title.slice(cut)}</span> : title}
     </Link>
   );
 }
