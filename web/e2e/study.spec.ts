@@ -28,7 +28,7 @@ test('an experiment says what it would do, starts by one click, and shows its st
   await expect(readahead.getByText(/2 steps.*writes/)).toBeVisible();
   await expect(readahead.getByRole('region', { name: /Published figures/ })).toContainText('4,156');
   await readahead.getByRole('button', { name: 'Run it here' }).click();
-  await expect(page).toHaveURL(/\/studies\/1$/);
+  await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 120_000 });
 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });

@@ -32,8 +32,9 @@ impl Sheet {
 
     /// A line that is set as it is.
     pub fn row(&mut self, tone: Tone, label: &str, text: &str) {
-        let label = format!("{label:<LABEL$}");
-        self.text += format!("{} {text}", self.style.paint(tone, &label)).trim_end();
+        let column = format!("{label:<LABEL$}");
+        let column = if label.is_empty() { column } else { self.style.paint(tone, &column) };
+        self.text += format!("{column} {text}").trim_end();
         self.text.push('\n');
     }
 
