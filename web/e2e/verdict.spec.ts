@@ -36,7 +36,9 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
 
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
   await expect(
-    page.getByText(new RegExp(`#${number + 1} was served by the device(, beside others)?, #${number} by memory: not the same test\\.`)),
+    page.getByText(
+      new RegExp(`#${number + 1} was served by the device(, beside others)?, #${number} by memory: not the same test\\.`),
+    ),
   ).toBeVisible();
   await expect(page.getByRole('button', { name: `#${number}: Rerun direct` })).toBeVisible();
 

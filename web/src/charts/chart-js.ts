@@ -47,8 +47,15 @@ export function faded(name: string, alpha: number): string {
 
 type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
 
+/** A moment on an axis with ticks every `step` seconds: 5 ms, 0.5 s, 1:30 min; before 0 is the ramp. */
+export function timeLabel(seconds: number, step: number): string {
+  if (step < 0.1) return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`;
+  if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`;
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')} min`;
+}
+
 /** A time axis in seconds. */
-export function timeAxis(range: Axis, label: (seconds: number) => string) {
+export function timeAxis(range: Axis) {
   return {
     type: 'linear' as const,
     ...range,
@@ -59,7 +66,8 @@ export function timeAxis(range: Axis, label: (seconds: number) => string) {
       maxRotation: 0,
       includeBounds: false,
       maxTicksLimit: 7,
-      callback: (value: number | string) => label(Number(value)),
+      callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
+        timeLabel(Number(value), (ticks[1]?.value ?? 1) - (ticks[0]?.value ?? 0)),
     },
   };
 }
@@ -68,10 +76,11 @@ export function timeAxis(range: Axis, label: (seconds: number) => string) {
 const FEW_DECADES = 1.6;
 
 /** Whether a tick of a logarithmic axis gets a label. */
-function isLabelled(value: number, ticks: readonly { value: number }[]): boolean {
+export function isLabelled(value: number, ticks: readonly { value: number }[]): boolean {
   const [first, last] = [ticks[0]?.value ?? 1, ticks.at(-1)?.value ?? 1];
-  const leading = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
-  return leading === 1 || (Math.log10(last / first) < FEW_DECADES && (leading === 2 || leading === 5));
+  const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  const is = (digit: number) => Math.abs(leading - digit) < 1e-6;
+  return is(1) || (Math.log10(last / first) < FEW_DECADES && (is(2) || is(5)));
 }
 
 /** A value axis with our labels; `decades`: where it is logarithmic, whether only round decimals have one. */

@@ -155,12 +155,6 @@ function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[]
   });
 }
 
-/** Seconds on the axis: 0 s, 1 min 30 s; before 0 is the ramp. */
-const secondsLabel = (seconds: number) =>
-  Math.abs(seconds) < 60
-    ? `${Number(seconds.toFixed(2))} s`
-    : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')} min`;
-
 function scaleOf({ scale, format }: DrawnPanel) {
   if (scale === 'binary') return { ...valueAxis('linear', format), ...BINARY_AXIS };
   if (scale === 'binary log') return { ...valueAxis('log', format, false), ...BINARY_LOG_AXIS };
@@ -176,7 +170,7 @@ function optionsOf(panel: DrawnPanel, stage: Stage, { from, to }: Range): ChartO
     ...COMMON,
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
-      x: timeAxis({ min: from, max: to }, secondsLabel),
+      x: timeAxis({ min: from, max: to }),
       y: { ...scaleOf(panel), suggestedMax: Math.max(0, ...(panel.marks ?? []).map(({ value }) => value)) || undefined },
     },
     plugins: {

@@ -4,6 +4,7 @@ import type { Report } from '../api';
 import type { RunFold } from './fold';
 import { count, decimalRate, type Figure, latency, percent, rate, shortCount, text } from './format';
 import { type Buckets, mergeBuckets, percentiles } from './histogram';
+import { whoseNumber } from './verdict';
 import { joinWindows, type Window } from './window';
 
 /** One big figure with a line below it. */
@@ -11,6 +12,8 @@ export interface Tile {
   label: string;
   figure: Figure;
   below: string;
+  /** Whether the line below is a warning. */
+  warns?: boolean;
 }
 
 /** What the figures are made of. */
@@ -39,8 +42,9 @@ export function tilesOf(fold: RunFold): Tile[] {
   const measured = report ? ofReport(report) : ofNow(fold);
   const [p50 = null, p99 = null, p999 = null] = percentiles(measured.lat, [50, 99, 99.9]);
   const perIo = measured.cpu_ns_per_io === null ? '' : `${text(latency(measured.cpu_ns_per_io))} per I/O`;
+  const whose = whoseNumber(fold.outcome?.verdict);
   return [
-    { label: 'IOPS', figure: shortCount(measured.iops), below: measured.iops_note },
+    { label: 'IOPS', figure: shortCount(measured.iops), below: whose ?? measured.iops_note, warns: whose !== null },
     {
       label: 'bandwidth',
       figure: rate(measured.bytes_per_second),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, Proof, Verdict } from '../api';
-import { proofInWords, remedyOf, verdictLines } from './verdict';
+import { proofInWords, remedyOf, verdictLines, whoseNumber } from './verdict';
 
 const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
 const verdict = (name: Verdict['class'], shares: Verdict['shares'], uncertainty = 0): Verdict => ({
@@ -67,3 +67,10 @@ describe('the rerun that matters', () => {
     ['is not that of a note', [finding('note', { runtime: '60s' })], null],
   ])('%s', (_, findings, expected) => expect(remedyOf(findings)).toBe(expected));
 });
+
+it.each<[string, Parameters<typeof whoseNumber>[0], string | null]>([
+  ['memory', { read: verdict('page_cache', { page_cache: 1 }) }, 'memory’s, not the disk’s'],
+  ['the disk', { read: verdict('device', { device: 1 }) }, null],
+  ['both', { read: verdict('page_cache', {}), write: verdict('device', {}) }, null],
+  ['nobody yet', null, null],
+])('warns whose the number is where %s answered', (_, verdicts, whose) => expect(whoseNumber(verdicts)).toBe(whose));

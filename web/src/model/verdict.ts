@@ -10,9 +10,10 @@ export interface Badge {
   layer: Layer | null;
 }
 
-/** A class: its badge, and the share of the bytes that it speaks of. */
+/** A class: its badge, the share of the bytes that it speaks of, and whose the number is where it is not the disk's. */
 interface Class extends Badge {
   share?: string;
+  whose?: string;
 }
 
 const CLASSES: Record<VerdictClass, Class> = {
@@ -20,9 +21,9 @@ const CLASSES: Record<VerdictClass, Class> = {
   readahead: { word: 'readahead', layer: 3, share: 'device' },
   merged: { word: 'merged', layer: 3, share: 'device' },
   foreign: { word: 'device, shared', layer: 3 },
-  page_cache: { word: 'page cache', layer: 1, share: 'page_cache' },
-  deferred_write: { word: 'still in memory', layer: 1, share: 'page_cache' },
-  unwritten: { word: 'never written', layer: 2, share: 'unwritten' },
+  page_cache: { word: 'page cache', layer: 1, share: 'page_cache', whose: 'memory’s, not the disk’s' },
+  deferred_write: { word: 'still in memory', layer: 1, share: 'page_cache', whose: 'memory’s, not yet the disk’s' },
+  unwritten: { word: 'never written', layer: 2, share: 'unwritten', whose: 'the filesystem’s: nothing to read' },
   amplified: { word: 'amplified', layer: 2 },
   mixed: { word: 'mixed', layer: 2 },
   no_device: { word: 'no device', layer: 0 },
@@ -31,6 +32,12 @@ const CLASSES: Record<VerdictClass, Class> = {
 
 /** The badge of a class. */
 export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
+
+/** Whose the number is, where it is not the disk's; null where it is, or nobody knows. */
+export function whoseNumber(verdicts: Verdicts | null | undefined): string | null {
+  const classes = [verdicts?.read, verdicts?.write].flatMap((verdict) => (verdict ? [CLASSES[verdict.class].whose] : []));
+  return (new Set(classes).size === 1 && classes[0]) || null;
+}
 
 /** Every class with its word, for whoever chooses one. */
 export const VERDICTS = Object.entries(CLASSES).map(([name, { word }]) => ({ name, word }));

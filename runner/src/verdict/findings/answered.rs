@@ -34,7 +34,7 @@ fn by_class(judged: &Judged) -> Option<Finding> {
             Serious,
             "cache_answered",
             format!("The number is that of memory, not of {name}."),
-            "Write direct=1 to go past the page cache, or work on at least twice the memory.",
+            "Write direct=1 to go past the page cache (memory that keeps copies of files), or work on at least twice the memory.",
         )
         .map(|finding| finding.rerun("Rerun direct", json!({"direct": 1}))),
         VerdictClass::Readahead => told(

@@ -82,7 +82,7 @@ function Side({
       {comparable.reasons.map((reason) => (
         <p key={reason}>{reason}</p>
       ))}
-      <p>{confidence.sentence}</p>
+      {comparable.same_test && <p>{confidence.sentence}</p>}
     </>
   );
   return (

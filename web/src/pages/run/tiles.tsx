@@ -8,14 +8,14 @@ export function Tiles({ live: { fold, stage } }: { live: Live }) {
   useTick(stage);
   return (
     <section className="tiles" aria-label="Figures">
-      {tilesOf(fold).map(({ label, figure, below }) => (
+      {tilesOf(fold).map(({ label, figure, below, warns }) => (
         <div key={label} className="card tile">
           <b>
             {figure.value}
             {figure.unit && <small>{figure.unit}</small>}
           </b>
           <span>{label}</span>
-          <span className="below clip" title={below}>
+          <span className={`below clip${warns ? ' warns' : ''}`} title={below}>
             {below}
           </span>
         </div>
