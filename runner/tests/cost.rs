@@ -1,5 +1,5 @@
-//! What the probes cost a run, as `docs/measurement.md` quotes it: the same job with `probes=1` and `probes=0`, in turns, so
-//! that what drifts hits both; with the highest priority, so that others on the host hit neither. Measurements, run by hand.
+//! What samples and probes cost a run, as `docs/measurement.md` quotes it: the same job with and without, in turns, so that
+//! what drifts hits both; with the highest priority, so that others on the host hit neither. Measurements, run by hand.
 
 mod scratch;
 
@@ -20,29 +20,44 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 9;
 
 /// I/Os a second, and processor time of the clones per I/O in ns, of one run of some seconds.
-fn run(job: &Value, probes: u8) -> (f64, f64) {
-    let mut job = job.clone();
-    job["probes"] = json!(probes);
-    let report = result(&job)["report"].clone();
+fn run(document: &Value) -> (f64, f64) {
+    let report = result(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
     (report["read"]["iops"].as_f64().unwrap(), part("user_ns_per_io") + part("system_ns_per_io"))
 }
 
+/// The job with samples and probes, which is how it comes.
+fn as_it_comes(job: &Value) -> Value {
+    json!({"jobs": [job]})
+}
+
+fn without_probes(job: &Value) -> Value {
+    let mut job = job.clone();
+    job["probes"] = json!(0);
+    json!({"jobs": [job]})
+}
+
+/// The first sample would come after the end.
+fn without_samples(job: &Value) -> Value {
+    json!({"jobs": [job], "sample_ms": 10_000})
+}
+
 /// The rounds' ratios of with to without, in order.
-fn compare(what: &str, job: &Value) -> Vec<f64> {
+fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
+    let (with, without) = (as_it_comes(job), without(job));
     let (mut iops, mut cpu) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         // Whoever comes second meets the same host in another state: they take turns.
-        let (with, without) = if round % 2 == 0 {
-            let with = run(job, 1);
-            (with, run(job, 0))
+        let (a, b) = if round % 2 == 0 {
+            let a = run(&with);
+            (a, run(&without))
         } else {
-            let without = run(job, 0);
-            (run(job, 1), without)
+            let b = run(&without);
+            (run(&with), b)
         };
-        eprintln!("{what} round {}: {:.0} IOPS with, {:.0} without", round + 1, with.0, without.0);
-        iops.push(with.0 / without.0);
-        cpu.push(with.1 / without.1);
+        eprintln!("{what} round {}: {:.0} IOPS with, {:.0} without", round + 1, a.0, b.0);
+        iops.push(a.0 / b.0);
+        cpu.push(a.1 / b.1);
     }
     for (name, ratios) in [("IOPS", &mut iops), ("processor time per I/O", &mut cpu)] {
         ratios.sort_by(f64::total_cmp);
@@ -55,10 +70,21 @@ fn compare(what: &str, job: &Value) -> Vec<f64> {
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
 fn a_run_that_the_processor_bounds() {
     let Some(disk) = Disk::ext4() else { return };
-    let job = json!({"filename": disk.file("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 32, "direct": 0, "cache_state": "warm",
-        "runtime": 3, "time_based": 1, "cpus_allowed": "0", "nice": -20});
-    let ratios = compare("hot reads", &job);
+    let ratios = compare("hot reads, probes", &hot(&disk), without_probes);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
+}
+
+#[test]
+#[ignore = "a measurement: cargo test --release -p leadline-runner --test cost -- --ignored --nocapture samples"]
+fn samples_of_a_run_that_the_processor_bounds() {
+    let Some(disk) = Disk::ext4() else { return };
+    let ratios = compare("hot reads, samples", &hot(&disk), without_samples);
+    assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
+}
+
+fn hot(disk: &Disk) -> Value {
+    json!({"filename": disk.file("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 32, "direct": 0, "cache_state": "warm",
+        "runtime": 3, "time_based": 1, "cpus_allowed": "0", "nice": -20})
 }
 
 #[test]
@@ -67,7 +93,7 @@ fn a_run_that_the_device_bounds() {
     let directory = scratch::directory();
     let job = json!({"filename": Path::new(directory.path()).join("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1,
         "runtime": 3, "time_based": 1, "nice": -20});
-    let ratios = compare("direct reads", &job);
+    let ratios = compare("direct reads, probes", &job, without_probes);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
