@@ -1,7 +1,6 @@
 //! The server with the real runner on a real file: how soon and how often it tells, whether samples and report agree,
 //! and what a `kill -9` of either leaves behind.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,6 +34,13 @@ pub fn runners(server: u32) -> Vec<Pid> {
         list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()
     });
     children.filter_map(Pid::from_raw).collect()
+}
+
+/// The letter of a process's state (proc_pid_stat(5)); `None` when it has ended, whether or not somebody has asked how.
+fn state(process: Pid) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    after_name.chars().next().filter(|state| !"ZX".contains(*state))
 }
 
 #[tokio::test]
@@ -75,8 +81,8 @@ async fn a_runner_stops_when_its_server_is_gone() {
     assert_eq!(runners.len(), 1);
     let began = Instant::now();
     server.kill().await;
-    while Path::new(&format!("/proc/{}", runners[0].as_raw_nonzero())).exists() {
-        assert!(began.elapsed() < Duration::from_secs(2), "the runner goes on without its server");
+    while let Some(state) = state(runners[0]) {
+        assert!(began.elapsed() < Duration::from_secs(2), "the runner goes on without its server, in state {state}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
