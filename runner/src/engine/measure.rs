@@ -67,10 +67,12 @@ pub struct Loop<E, C, S> {
     source: S,
     buffers: Option<Pool>,
     slots: Box<[Slot]>,
-    /// Numbers of slots: the first `free` have no I/O, the `batch` after them went with the last call.
+    /// Numbers of slots: those from `top` on have no I/O, the `batch` before them went with the last call. A stack, because the
+    /// buffer that came back last is the likeliest to be in the processor's cache.
     idle: Box<[u32]>,
-    free: usize,
+    top: usize,
     batch: usize,
+    /// What the engine has. It follows from `top` and `again`; counted, since it is asked for at every turn.
     in_flight: usize,
     /// Slots whose I/O the kernel could not take now (EAGAIN) or gave up for a signal (EINTR): submitted again.
     again: Vec<u32>,
@@ -109,7 +111,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             source,
             slots: vec![Slot { io: NO_IO, times: Times::default() }; depth].into(),
             idle: (0..depth as u32).collect(),
-            free: depth,
+            top: 0,
             batch: 0,
             in_flight: 0,
             again: Vec::with_capacity(depth),
@@ -203,15 +205,15 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     }
 
     fn mark_taken(&mut self) {
-        for &number in &self.idle[self.free..self.free + self.batch] {
+        for &number in &self.idle[self.top - self.batch..self.top] {
             self.slots[number as usize].times.taken_ns = self.now_ns;
         }
     }
 
     #[inline]
     fn give_back(&mut self, number: u32) {
-        self.idle[self.free] = number;
-        self.free += 1;
+        self.top -= 1;
+        self.idle[self.top] = number;
     }
 
     /// What did not move all of its bytes: to be submitted again, or an error.
@@ -235,7 +237,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             return again;
         }
         let limit = if self.lingers && self.in_flight > 0 { self.linger_limit } else { self.batch_limit };
-        let mut room = limit.saturating_sub(again).min(self.free);
+        let mut room = limit.saturating_sub(again).min(self.slots.len() - self.top);
         while room > 0 {
             let due = self.due(room);
             if due == 0 {
@@ -244,7 +246,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.submit_next(due);
             room -= due;
         }
-        self.waits = self.free == 0;
+        self.waits = self.top == self.slots.len();
         again + self.batch
     }
 
@@ -276,16 +278,14 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     fn submit_next(&mut self, n: usize) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
         let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
-        self.free -= n;
-        // Last in, first out: its buffer is the likeliest to be in the processor's cache.
-        let (ios, numbers) = (&self.drawn[self.next..][..n], &self.idle[self.free..][..n]);
-        for (io, &number) in ios.iter().zip(numbers.iter().rev()) {
+        for (io, &number) in self.drawn[self.next..self.next + n].iter().zip(&self.idle[self.top..self.top + n]) {
             self.slots[number as usize] = Slot { io: *io, times };
             self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
             unsafe { self.engine.submit(number, io, pool.slot(number)) };
         }
+        self.top += n;
         (self.batch, self.in_flight, self.next) = (self.batch + n, self.in_flight + n, self.next + n);
     }
 
