@@ -1,5 +1,5 @@
-//! The five experiments: each must show here what it was published for, in small, by counters. How much faster or slower is
-//! for an idle disk to show: a time is no test.
+//! The five experiments: each must show here what it was published for, in small: by counters, and by speed only where memory
+//! stands against a disk. How much faster one write is than another is for an idle disk to show: a time is no test.
 
 mod scratch;
 

@@ -77,6 +77,10 @@ pub const PAST: &str = "O_DIRECT on written blocks";
 pub const DROPPED: &str = "its pages were dropped before";
 /// The pages were read in, and stay.
 pub const CACHED: &str = "all its pages were read in before";
+/// Half of the pages were.
+pub const HALF_CACHED: &str = "the first half was read in before";
+/// Few large reads take the place of many small ones.
+pub const AHEAD: &str = "the kernel reads ahead of small reads in order";
 /// Nothing was ever written to it.
 pub const EMPTY: &str = "no block of it was ever written";
 /// Far less is written than makes the kernel write back.
@@ -90,11 +94,11 @@ pub const CASES: &[Case] = &[
     reads("ext4, random direct reads of cached pages", Ext4, Warm, "randread", 1, "device", PAST),
     reads("ext4, large direct reads", Ext4, Cold, "read", 1, "device", PAST).with(|| json!({"bs": "1m"})),
     reads("ext4, cold random reads", Ext4, Cold, "randread", 0, "device", DROPPED),
-    reads("ext4, cold sequential reads", Ext4, Cold, "read", 0, "readahead", "the kernel reads ahead of small reads in order"),
+    reads("ext4, cold sequential reads", Ext4, Cold, "read", 0, "readahead", AHEAD),
     reads("ext4, warm random reads", Ext4, Warm, "randread", 0, "page_cache", CACHED),
     reads("ext4, warm sequential reads", Ext4, Warm, "read", 0, "page_cache", CACHED),
-    reads("ext4, half warm random reads", Ext4, HalfWarm, "randread", 0, "mixed", "the first half was read in before"),
-    reads("ext4, half warm sequential reads", Ext4, HalfWarm, "read", 0, "mixed", "the first half was read in before"),
+    reads("ext4, half warm random reads", Ext4, HalfWarm, "randread", 0, "mixed", HALF_CACHED),
+    reads("ext4, half warm sequential reads", Ext4, HalfWarm, "read", 0, "mixed", HALF_CACHED),
     reads("ext4, warmed by the job itself", Ext4, Cold, "randread", 0, "page_cache", "pre_read reads all of it in")
         .with(|| json!({"pre_read": 1})),
     reads("ext4, cooled by the job itself", Ext4, Warm, "randread", 0, "device", "invalidate drops clean pages")
@@ -168,14 +172,14 @@ pub const CASES: &[Case] = &[
     .beside(Writes),
     writes("ext4, buffered writes beside a writer", Ext4, Cold, "randwrite", 0, "deferred_write", SMALL).beside(Writes),
     reads("xfs, random direct reads", Xfs, Cold, "randread", 1, "device", PAST),
-    reads("xfs, cold sequential reads", Xfs, Cold, "read", 0, "readahead", "the kernel reads ahead of small reads in order"),
+    reads("xfs, cold sequential reads", Xfs, Cold, "read", 0, "readahead", AHEAD),
     reads("xfs, warm random reads", Xfs, Warm, "randread", 0, "page_cache", CACHED),
-    reads("xfs, half warm random reads", Xfs, HalfWarm, "randread", 0, "mixed", "the first half was read in before"),
+    reads("xfs, half warm random reads", Xfs, HalfWarm, "randread", 0, "mixed", HALF_CACHED),
     reads("xfs, direct reads of a fallocated file", Xfs, Fallocated, "randread", 1, "unwritten", EMPTY),
     writes("xfs, random direct overwrites", Xfs, Cold, "randwrite", 1, "device", PAST),
     writes("xfs, random buffered writes", Xfs, Cold, "randwrite", 0, "deferred_write", SMALL),
     reads("btrfs, random direct reads", Btrfs, Cold, "randread", 1, "device", PAST),
-    reads("btrfs, cold sequential reads", Btrfs, Cold, "read", 0, "readahead", "the kernel reads ahead of small reads in order"),
+    reads("btrfs, cold sequential reads", Btrfs, Cold, "read", 0, "readahead", AHEAD),
     reads("btrfs, warm random reads", Btrfs, Warm, "randread", 0, "page_cache", CACHED),
     reads("btrfs, direct reads of a sparse file", Btrfs, Sparse, "randread", 1, "unwritten", EMPTY),
     writes("btrfs, sequential buffered writes", Btrfs, Cold, "write", 0, "deferred_write", SMALL),
@@ -195,16 +199,7 @@ pub const CASES: &[Case] = &[
     reads("tmpfs, direct reads", Tmpfs, Warm, "randread", 1, "no_device", NOWHERE),
     writes("tmpfs, random writes", Tmpfs, Warm, "randwrite", 0, "no_device", NOWHERE),
     reads("loop device, random direct reads", Raw, Cold, "randread", 1, "device", PAST),
-    reads(
-        "loop device, cold sequential reads",
-        Raw,
-        Cold,
-        "read",
-        0,
-        "readahead",
-        "the kernel reads ahead of small reads in order",
-    )
-    .with(|| json!({"invalidate": 1})),
+    reads("loop device, cold sequential reads", Raw, Cold, "read", 0, "readahead", AHEAD).with(|| json!({"invalidate": 1})),
     reads("loop device, warm random reads", Raw, Cold, "randread", 0, "page_cache", "pre_read reads all of it in")
         .with(|| json!({"pre_read": 1})),
     writes("loop device, random direct writes", Raw, Cold, "randwrite", 1, "device", PAST),

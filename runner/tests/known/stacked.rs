@@ -6,7 +6,7 @@ use std::env;
 use leadline_runner::host::devices;
 use serde_json::{Value, json};
 
-use crate::cases::{CACHED, Case, DROPPED, EMPTY, PAST, SMALL, reads, writes};
+use crate::cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes};
 use crate::places::Place::*;
 use crate::places::Places;
 use crate::stack::{self, STACKS, Stack};
@@ -31,27 +31,10 @@ const CASES: &[Case] = &[
     reads("dm-linear, random direct reads", Linear, Cold, "randread", 1, "device", PAST),
     reads("dm-linear, warm random reads", Linear, Cold, "randread", 0, "page_cache", "pre_read reads all of it in")
         .with(|| json!({"pre_read": 1})),
-    reads(
-        "dm-linear, cold sequential reads",
-        Linear,
-        Cold,
-        "read",
-        0,
-        "readahead",
-        "the kernel reads ahead of small reads in order",
-    )
-    .with(|| json!({"invalidate": 1})),
+    reads("dm-linear, cold sequential reads", Linear, Cold, "read", 0, "readahead", AHEAD).with(|| json!({"invalidate": 1})),
     reads("ext4 on dm-linear, random direct reads", OnLinear, Warm, "randread", 1, "device", PAST),
     reads("ext4 on dm-linear, cold random reads", OnLinear, Cold, "randread", 0, "device", DROPPED),
-    reads(
-        "ext4 on dm-linear, half warm random reads",
-        OnLinear,
-        HalfWarm,
-        "randread",
-        0,
-        "mixed",
-        "the first half was read in before",
-    ),
+    reads("ext4 on dm-linear, half warm random reads", OnLinear, HalfWarm, "randread", 0, "mixed", HALF_CACHED),
     reads("ext4 on dm-linear, warm random reads", OnLinear, Warm, "randread", 0, "page_cache", CACHED),
     reads("ext4 on dm-linear, direct reads of a fallocated file", OnLinear, Fallocated, "randread", 1, "unwritten", EMPTY),
     writes("ext4 on dm-linear, random direct overwrites", OnLinear, Cold, "randwrite", 1, "device", PAST),
