@@ -79,8 +79,8 @@ impl Words<'_> {
             }
             (VerdictClass::NoDevice, _) => format!("{iops} IOPS came from the filesystem by itself: {}.", self.reached()),
             (VerdictClass::DeferredWrite, _) => format!(
-                "{iops} IOPS went into memory: only {} of the {} had reached {name} when the measurement ended.",
-                percent(self.shares.device),
+                "{iops} IOPS went into memory: {} of the {} had reached {name} when the measurement ended.",
+                self.arrived(),
                 bytes(self.evidence.bytes)
             ),
             (VerdictClass::Amplified, direction) => {
@@ -103,6 +103,15 @@ impl Words<'_> {
 
     fn issued(&self) -> String {
         count(self.evidence.ios)
+    }
+
+    /// `only 1.0 %`; `none` where it was nothing at all.
+    fn arrived(&self) -> String {
+        match self.shares.device {
+            0.0 => "none".into(),
+            share if share < LEAST_TOLD => percent(share),
+            share => format!("only {}", percent(share)),
+        }
     }
 
     fn each(&self) -> String {
@@ -155,7 +164,14 @@ impl Words<'_> {
     }
 }
 
+/// The least share that a tenth of a percent can tell.
+const LEAST_TOLD: f64 = 0.000_5;
+
+/// `0.0 %` is nothing at all.
 fn percent(share: f64) -> String {
+    if share > 0.0 && share < LEAST_TOLD {
+        return "under 0.1 %".into();
+    }
     format!("{:.1} %", share * 100.0)
 }
 

@@ -153,7 +153,7 @@ fn memory_beneath_the_device_is_memory() {
     let warm = seen(reads(true, (10_000, 40_000)), 40 << 10, 0);
     check("cached loop, warm, while others read the disk", &warm, VerdictClass::PageCache, "0 of 10,000 reads reached vda");
     let taken = seen(writes(true, (10_000, 40_000)), 0, 40_000);
-    check("cached loop, written, while others write", &taken, VerdictClass::DeferredWrite, "only 0.0 %");
+    check("cached loop, written, while others write", &taken, VerdictClass::DeferredWrite, "none of the 39.1 MiB had reached vda");
     let cold = seen(reads(true, (10_000, 40_000)), 0, 0);
     check("cached loop, cold", &cold, VerdictClass::Device, "came from loop0");
     assert!(
@@ -245,6 +245,20 @@ fn the_sentence_says_it_to_anybody() {
         (3_000_000, 4),
         (100, 120_000),
         "100,000 IOPS went into memory: only 1.0 % of the 11.4 GiB had reached vda when the measurement ended.",
+    );
+    check(
+        "randwrite",
+        false,
+        (3_000_000, 4),
+        (0, 0),
+        "100,000 IOPS went into memory: none of the 11.4 GiB had reached vda when the measurement ended.",
+    );
+    check(
+        "randwrite",
+        false,
+        (3_000_000, 4),
+        (10, 1200),
+        "100,000 IOPS went into memory: under 0.1 % of the 11.4 GiB had reached vda when the measurement ended.",
     );
 }
 
