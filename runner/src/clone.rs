@@ -6,10 +6,11 @@
 mod instructions;
 mod paced;
 
+use std::cell::Cell;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::buffer::Pool;
@@ -57,6 +58,7 @@ pub struct Progress {
     /// What was done in the measurement.
     pub measure: Ledger,
     stage: AtomicU8,
+    broken: AtomicBool,
 }
 
 impl Progress {
@@ -68,6 +70,11 @@ impl Progress {
             2 => Stage::Measure,
             _ => Stage::Done,
         }
+    }
+
+    /// Whether it could not begin or go on, so that the others need not either.
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Acquire)
     }
 
     fn reach(&self, stage: Stage) {
@@ -87,6 +94,40 @@ pub struct Schedule {
     pub end_ns: AtomicU64,
 }
 
+/// What a clone owes the others: to pass the gate twice (when it is ready, and when the schedule is written), and to be done in
+/// the end. It is paid when this is dropped, so that a clone that cannot begin, or whose thread panics, holds up nobody.
+pub struct Attendance {
+    progress: Arc<Progress>,
+    gate: Arc<Barrier>,
+    passed: Cell<u8>,
+    finished: Cell<bool>,
+}
+
+impl Attendance {
+    /// Times that every clone passes the gate.
+    const PASSES: u8 = 2;
+
+    /// Of a clone that tells of itself here.
+    pub fn new(progress: Arc<Progress>, gate: Arc<Barrier>) -> Self {
+        Self { progress, gate, passed: Cell::new(0), finished: Cell::new(false) }
+    }
+
+    fn pass(&self) {
+        self.gate.wait();
+        self.passed.set(self.passed.get() + 1);
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.progress.broken.store(!self.finished.get(), Ordering::Release);
+        self.progress.reach(Stage::Done);
+        while self.passed.get() < Self::PASSES {
+            self.pass();
+        }
+    }
+}
+
 /// What one clone is to do.
 pub struct Assignment {
     /// The job as resolved.
@@ -99,8 +140,8 @@ pub struct Assignment {
     pub progress: Arc<Progress>,
     /// When it begins and ends.
     pub schedule: Arc<Schedule>,
-    /// Passed twice: when everybody is ready, and when the schedule is written.
-    pub gate: Arc<Barrier>,
+    /// What it owes the others.
+    pub attendance: Attendance,
 }
 
 /// What one clone did, less the ledgers.
@@ -134,10 +175,16 @@ pub struct Broken {
 /// # Errors
 /// What the system said where that concerns no single I/O; a failed I/O is a `Stop`.
 pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
+    let done = set_out(assignment)?;
+    assignment.attendance.finished.set(true);
+    Ok(done)
+}
+
+fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
     let job = &assignment.job;
     let ready = settle(job).and_then(|()| buffers(assignment));
     match (ready, job.ioengine) {
-        (Err(broken), _) => Err(miss_the_start(assignment, broken)),
+        (Err(broken), _) => Err(broken),
         (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth(job)), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
         (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, None),
@@ -153,23 +200,13 @@ fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, buffer: O
     let job = &assignment.job;
     let polling = Polling { device: job.hipri, submissions: job.sqthread_poll };
     let setup = Setup { buffer, polling, spin_ns: job.spin_us * MICROSECOND_NS };
-    match Uring::<_, N>::new(&assignment.files, depth(job), &setup) {
-        Ok(engine) => with_data(assignment, engine, pool),
-        Err(error) => Err(miss_the_start(assignment, Broken { doing: "setting up io_uring", error })),
-    }
+    let engine = Uring::<_, N>::new(&assignment.files, depth(job), &setup);
+    with_data(assignment, engine.map_err(|error| Broken { doing: "setting up io_uring", error })?, pool)
 }
 
 /// I/Os that a clone of this job really keeps in flight.
 pub fn depth(job: &ResolvedJob) -> u32 {
     if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
-}
-
-/// The others wait at the gate: who cannot begin passes it all the same.
-fn miss_the_start(assignment: &Assignment, broken: Broken) -> Broken {
-    assignment.progress.reach(Stage::Done);
-    assignment.gate.wait();
-    assignment.gate.wait();
-    broken
 }
 
 fn settle(job: &ResolvedJob) -> Result<(), Broken> {
@@ -240,13 +277,13 @@ fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Resul
 }
 
 fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, pool: Pool) -> Result<Done, Broken> {
-    let Assignment { job, progress, schedule, gate, .. } = assignment;
+    let Assignment { job, progress, schedule, attendance, .. } = assignment;
     let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
     let clock = Tsc::new();
     let clock_choice = clock_choice(&clock);
     let mut work = Loop::new(engine, clock, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
-    gate.wait();
-    gate.wait();
+    attendance.pass();
+    attendance.pass();
     let begin_ns = moment(&schedule.begin_ns);
     work.begin_at(begin_ns);
     let awake_ns = Monotonic.now_ns();
@@ -344,3 +381,23 @@ pub fn describe(error: &IoError) -> (String, String) {
 
 /// A run's length in seconds that stands for "no end": about 68 years, far from overflow.
 pub const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_breaks_holds_up_nobody() {
+        for passes_before in 0..=Attendance::PASSES {
+            let (progress, gate) = (Arc::new(Progress::default()), Arc::new(Barrier::new(2)));
+            let attendance = Attendance::new(progress.clone(), gate.clone());
+            let clone = std::thread::spawn(move || {
+                (0..passes_before).for_each(|_| attendance.pass());
+                panic!("as an engine might");
+            });
+            (0..Attendance::PASSES).for_each(|_| drop(gate.wait()));
+            assert!(clone.join().is_err());
+            assert_eq!((progress.stage(), progress.is_broken()), (Stage::Done, true), "after {passes_before} passes");
+        }
+    }
+}

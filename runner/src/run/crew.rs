@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 
 use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
-use crate::clone::{Assignment, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work};
+use crate::clone::{Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work};
 use crate::engine::ledger::Ledger;
 use crate::event::Phase;
 use crate::plan::ResolvedJob;
@@ -61,9 +61,10 @@ impl Crew {
             let schedule = Arc::new(Schedule::default());
             for (number, files) in clones.into_iter().enumerate() {
                 let progress = Arc::new(Progress::default());
-                let (job, gate) = (jobs[index].clone(), gate.clone());
+                let (job, attendance) = (jobs[index].clone(), Attendance::new(progress.clone(), gate.clone()));
+                let number = number as u32;
                 let assignment =
-                    Assignment { job, number: number as u32, files, progress: progress.clone(), schedule: schedule.clone(), gate };
+                    Assignment { job, number, files, progress: progress.clone(), schedule: schedule.clone(), attendance };
                 let handle = start(assignment)?;
                 members.push(Member { job: index, progress, schedule: schedule.clone(), handle });
             }
@@ -124,9 +125,10 @@ impl Crew {
         self.members.iter().map(move |member| if phase == Phase::Ramp { &member.progress.ramp } else { &member.progress.measure })
     }
 
-    /// Whether an I/O of any clone failed.
+    /// Whether an I/O of any clone failed, or a clone could not begin or go on.
     pub fn has_failed(&self) -> bool {
-        self.ledgers(Phase::Ramp).chain(self.ledgers(Phase::Measure)).any(|ledger| ledger.errors.get() > 0)
+        self.members.iter().any(|member| member.progress.is_broken())
+            || self.ledgers(Phase::Ramp).chain(self.ledgers(Phase::Measure)).any(|ledger| ledger.errors.get() > 0)
     }
 
     /// Whether every clone has been measured.
@@ -150,6 +152,7 @@ fn start(assignment: Assignment) -> io::Result<JoinHandle<Result<Done, Broken>>>
     // Linux keeps 15 bytes of a thread's name.
     Builder::new().name(name.chars().filter(char::is_ascii_graphic).take(15).collect()).spawn(move || {
         let done = work(&assignment);
+        drop(assignment);
         watcher.unpark();
         done
     })
