@@ -85,8 +85,9 @@ impl Profiling {
     }
 
     fn stop(&mut self) {
-        if let Some(pid) = Pid::from_raw(self.perf.id() as i32) {
-            // It may be gone already.
+        // Only a perf that was not waited for has its number for itself.
+        let runs = matches!(self.perf.try_wait(), Ok(None));
+        if let Some(pid) = Pid::from_raw(self.perf.id() as i32).filter(|_| runs) {
             let _ = kill_process(pid, Signal::INT);
         }
     }
