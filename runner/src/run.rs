@@ -28,7 +28,7 @@ use crate::probe::region::Region;
 use crate::probe::residency::Means;
 use crate::probe::thermal::throttles;
 use crate::refusal::Refusal;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, Severity};
 use crate::study::{self, StudyAsk, StudyPlan};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
@@ -67,12 +67,20 @@ pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMu
     let mut targets = Targets::new(roots.to_vec()).of_study(ask.study.clone());
     let measured = Run { plan: &mut plan, targets: &mut targets, teller: &mut teller, stop }.measure();
     targets.sign();
-    let cleaned = clean_up(&plan, &mut targets, &mut teller);
-    match (measured, cleaned) {
-        (Ok((report, host)), Ok(())) => finish(&plan, report, &host, &mut teller, stop),
-        (Err(End::Refused(refusal)), _) | (Ok(_), Err(refusal)) => fail(&mut teller, vec![refusal]),
-        (Err(End::Stopped), _) => interrupted(&mut teller, stop),
+    let left_behind = clean_up(&plan, &mut targets, &mut teller).err();
+    match measured {
+        Ok((report, host)) => {
+            plan.findings.extend(left_behind.map(not_removed));
+            finish(&plan, report, &host, &mut teller, stop)
+        }
+        Err(End::Refused(refusal)) => fail(&mut teller, vec![refusal]),
+        Err(End::Stopped) => interrupted(&mut teller, stop),
     }
+}
+
+/// What was measured counts all the same.
+fn not_removed(Refusal { code, sentence, remedy, .. }: Refusal) -> Finding {
+    Finding { code, severity: Severity::Warning, sentence, evidence: BTreeMap::new(), remedy, patch: None, patch_label: None }
 }
 
 /// Every clone has its own descriptor of each file, and the witness one more: the soft limit (often 1,024) is raised to the
@@ -149,6 +157,12 @@ struct Eyes {
     absent: BTreeMap<String, String>,
 }
 
+/// What is to be flushed after the measurement, and the number of its job.
+struct ToFlush {
+    job: usize,
+    opened: Opened,
+}
+
 /// The open targets of each clone of each job.
 type Open = Vec<Vec<Vec<Opened>>>;
 
@@ -165,7 +179,6 @@ impl Run<'_, '_> {
         let open = self.in_phase(Phase::Guard, Self::open)?;
         witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
-        let started_at_ms = wall_ms() + self.plan.jobs.iter().map(|job| job.ramp_ms).min().unwrap_or(0);
         let syncs = self.files_to_flush(&open)?;
         witness.prepare(&self.plan.jobs);
         let crew =
@@ -174,13 +187,9 @@ impl Run<'_, '_> {
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
         let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
-        let frame = Frame { started_at_ms, phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify() };
+        let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify() };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
-        self.flush(&syncs)?;
-        let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
-        if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
-            flush.duration_ms = Some(time.duration_ms);
-        }
+        self.flush(&syncs, &mut report);
         Ok((report, host))
     }
 
@@ -286,21 +295,36 @@ impl Run<'_, '_> {
     }
 
     /// Descriptors of what is to be flushed after the measurement: those of the clones are theirs.
-    fn files_to_flush(&self, open: &Open) -> Result<Vec<Opened>, End> {
-        let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| job.end_fsync);
-        let copy = |opened: &Opened| Ok(Opened { fd: opened.fd.try_clone()?, target: opened.target.clone() });
-        let copies = jobs.flat_map(|(_, clones)| clones.iter().flatten()).map(copy).collect::<std::io::Result<Vec<_>>>();
+    fn files_to_flush(&self, open: &Open) -> Result<Vec<ToFlush>, End> {
+        let jobs = self.plan.jobs.iter().enumerate().zip(open).filter(|((_, job), _)| job.end_fsync);
+        let opened = jobs.flat_map(|((job, _), clones)| clones.iter().flatten().map(move |opened| (job, opened)));
+        let copy = |(job, opened): (usize, &Opened)| {
+            Ok(ToFlush { job, opened: Opened { fd: opened.fd.try_clone()?, target: opened.target.clone() } })
+        };
+        let copies = opened.map(copy).collect::<std::io::Result<Vec<_>>>();
         Ok(copies.map_err(|error| Broken { doing: "keeping files open for the flush", error })?)
     }
 
-    fn flush(&mut self, files: &[Opened]) -> Result<(), End> {
+    /// Flushes what was written. A flush that fails is an I/O that failed: what was measured is told all the same. Whoever stopped
+    /// the run does not want to wait for it.
+    fn flush(&mut self, files: &[ToFlush], report: &mut Report) {
         if files.is_empty() {
-            return Ok(());
+            return;
+        }
+        if self.stop.is_requested() {
+            report.absent.insert("flush".into(), "the run was stopped before its flush".into());
+            return;
         }
         self.teller.phase(Phase::Flush, PhaseState::Begin);
-        let flushed = files.iter().try_for_each(flush);
+        let failed = files.iter().find_map(|file| Some((file, flush(&file.opened).err()?)));
         self.teller.phase(Phase::Flush, PhaseState::End);
-        Ok(flushed.map_err(|error| Broken { doing: "flushing the target", error: error.into() })?)
+        if let Some((file, errno)) = failed {
+            return result::add_failed_flush(report, file.job, &file.opened.target, errno);
+        }
+        let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
+        if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
+            flush.duration_ms = Some(time.duration_ms);
+        }
     }
 }
 

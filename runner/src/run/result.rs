@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustix::io::Errno;
+
 use super::crew::Finished;
 use super::watch::Watched;
 use super::witness::Testimony;
@@ -9,7 +11,7 @@ use crate::clock::MILLISECOND_NS;
 use crate::clone::{Broken, Done, describe};
 use crate::engine::ledger::Ledger;
 use crate::engine::measure::Stop;
-use crate::plan::ResolvedJob;
+use crate::plan::{ResolvedJob, Target};
 use crate::probe::Counters;
 use crate::report::build::{direction, latency_sum_ns, syncs};
 use crate::report::{
@@ -19,8 +21,6 @@ use crate::report::{
 
 /// What stands in the report beside the counts.
 pub struct Frame {
-    /// When the measured window began, in milliseconds since 1970 UTC.
-    pub started_at_ms: u64,
     /// The phases with their times.
     pub phases: Vec<PhaseTime>,
     /// Kernel names of the target's devices.
@@ -50,7 +50,7 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
     let jobs: Vec<JobReport> = jobs.iter().enumerate().map(|(index, job)| job_report(index, job, &all, watched.stopped)).collect();
     let begins = || clones.iter().map(|clone| clone.done.begin_ns);
     Ok(Report {
-        started_at_ms: frame.started_at_ms,
+        started_at_ms: watched.started_at_ms,
         duration_ms: ms(duration_ns),
         ended_by: overall(jobs.iter().map(|job| job.ended_by)),
         phases: frame.phases,
@@ -91,6 +91,22 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         absent: frame.absent.into_iter().chain(frame.testimony.absent).collect(),
         jobs,
     })
+}
+
+/// A flush that failed is counted as an I/O that did, of the job with this number.
+pub fn add_failed_flush(report: &mut Report, job: usize, target: &Target, errno: Errno) {
+    let Some(job) = report.jobs.get_mut(job) else { return };
+    job.errors += 1;
+    report.errors.total += 1;
+    report.errors.first.get_or_insert_with(|| FirstError {
+        job: job.name.clone(),
+        operation: "sync".into(),
+        offset: target.offset,
+        bytes: target.size,
+        errno: errno.raw_os_error(),
+        message: std::io::Error::from(errno).to_string(),
+    });
+    report.absent.insert("flush".into(), format!("the flush failed: {}", std::io::Error::from(errno)));
 }
 
 struct CloneResult {

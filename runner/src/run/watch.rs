@@ -8,7 +8,7 @@ use super::crew::Crew;
 use super::stop::Stop;
 use super::tell::Teller;
 use super::witness::Witness;
-use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
 use crate::event::{EventBody, Phase, PhaseState, Residency, Sample};
 use crate::probe::{Counters, Probes};
 use crate::sample::{Flows, Totals};
@@ -28,6 +28,8 @@ pub struct Watched {
     pub after: Counters,
     /// Whether a signal ended it.
     pub stopped: bool,
+    /// When it began, in milliseconds since 1970 UTC.
+    pub started_at_ms: u64,
 }
 
 /// Lets the crew begin, and watches it until all are done.
@@ -37,12 +39,13 @@ pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, witness: &mut Wit
         witness.start();
     }
     let (begin_ns, measure_ns) = crew.begin();
-    let mut watch = Watch { crew, probes, witness, teller, grid_ns: u64::from(sample_ms) * MILLISECOND_NS, stop, stopped: false };
+    let grid_ns = u64::from(sample_ms) * MILLISECOND_NS;
+    let mut watch = Watch { crew, probes, witness, teller, grid_ns, stop, stopped: false, began_at_ms: 0 };
     if measure_ns > begin_ns {
         watch.phase(Phase::Ramp, begin_ns, measure_ns);
     }
     let (before, after) = watch.phase(Phase::Measure, measure_ns, u64::MAX);
-    Watched { before, after, stopped: watch.stopped }
+    Watched { before, after, stopped: watch.stopped, started_at_ms: watch.began_at_ms }
 }
 
 struct Watch<'a, 'b> {
@@ -53,6 +56,8 @@ struct Watch<'a, 'b> {
     grid_ns: u64,
     stop: &'a Stop,
     stopped: bool,
+    /// When the last phase began, in milliseconds since 1970 UTC.
+    began_at_ms: u64,
 }
 
 impl Watch<'_, '_> {
@@ -66,6 +71,7 @@ impl Watch<'_, '_> {
             self.witness.start();
         }
         self.sleep_until(start_ns);
+        self.began_at_ms = wall_ms();
         self.teller.phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
         let mut grid_point = 1;

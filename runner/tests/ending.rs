@@ -1,0 +1,88 @@
+//! Runs whose end goes wrong: what was measured is told all the same.
+
+mod scratch;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use scratch::program::{run, start};
+use scratch::{Loop, Mounted};
+use serde_json::{Value, json};
+
+fn buffered_write(file: &Path, size: &str) -> Value {
+    json!({"name": "write", "filename": file, "size": size, "rw": "write", "bs": "64k", "direct": 0, "fallocate": "none",
+        "ioengine": "psync", "end_fsync": 1})
+}
+
+fn has_finding(told: &Value, code: &str) -> bool {
+    told["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == code)
+}
+
+/// A filesystem that is larger than the memory that it lies on: memory takes what the device cannot.
+#[test]
+fn a_flush_that_fails_is_an_io_error_beside_the_numbers() {
+    let directory = scratch::directory();
+    let (small, large) = (directory.path().join("small"), directory.path().join("large"));
+    std::fs::create_dir(&small).unwrap();
+    std::fs::create_dir(&large).unwrap();
+    if let Err(reason) = scratch::run("mount", &["-t", "tmpfs", "-o", "size=8m", "tmpfs", small.to_str().unwrap()]) {
+        return scratch::skip(&reason);
+    }
+    let _memory = Mounted::there(&small);
+    let image = small.join("image");
+    std::fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
+    let Some(device) = Loop::attach(&image, &[]) else { return };
+    scratch::run("mkfs.ext2", &["-q", &device.0]).unwrap();
+    let _disk = Mounted::new(&device.0, &large);
+    let output = run(&buffered_write(&large.join("t1"), "32m"), &["--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = &told["report"];
+    assert_eq!((report["write"]["ios"].as_u64(), report["errors"]["total"].as_u64()), (Some(512), Some(1)));
+    assert_eq!(report["errors"]["first"]["operation"], "sync");
+    assert!(report["flush"]["duration_ms"].is_null() && report["absent"]["flush"].as_str().unwrap().contains("failed"));
+    assert!(has_finding(&told, "io_errors"), "{}", told["findings"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
+    let directory = scratch::directory();
+    let at = directory.path().to_str().unwrap();
+    let mut job = buffered_write(&directory.path().join("t1"), "1m");
+    for (option, value) in [("runtime", json!("1s")), ("time_based", json!(1)), ("unlink", json!(1))] {
+        job[option] = value;
+    }
+    let mut child = start(&job, &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    // From here on the directory takes names, and gives none back, not even to root.
+    if let Err(reason) = scratch::run("chattr", &["+a", at]) {
+        child.wait().unwrap();
+        return scratch::skip(&reason);
+    }
+    let last = lines.last().unwrap();
+    scratch::run("chattr", &["-a", at]).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{last}");
+    let told: Value = serde_json::from_str(&last).unwrap();
+    assert!(told["report"]["write"]["ios"].as_u64().unwrap() > 0);
+    assert!(has_finding(&told, "clean_up_failed"), "{}", told["findings"]);
+}
+
+#[test]
+fn who_stops_a_run_does_not_wait_for_its_flush() {
+    let directory = scratch::directory();
+    let mut job = buffered_write(&directory.path().join("t1"), "64m");
+    for (option, value) in [("runtime", json!("60s")), ("time_based", json!(1))] {
+        job[option] = value;
+    }
+    let mut child = start(&job, &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(rest.iter().all(|line| !line.contains("\"phase\":\"flush\"")), "it flushed");
+    let told: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
+    assert!(told["report"]["flush"]["dirty_bytes"].is_u64() && told["report"]["flush"]["duration_ms"].is_null());
+    assert!(told["report"]["absent"]["flush"].as_str().unwrap().contains("stopped"));
+}
