@@ -11,6 +11,7 @@ pub mod words;
 
 use leadline_runner::event::RunStatus;
 use leadline_runner::report::Report;
+use leadline_runner::units::size;
 
 use self::words::{Comparable, ComparedRun, Comparison, Confidence, ConfidenceLevel, Difference};
 use crate::runs::words::Run;
@@ -110,7 +111,32 @@ fn without_result(run: &Run) -> Option<String> {
 }
 
 fn shown(difference: &Difference) -> String {
-    difference.values.iter().map(|value| value.as_deref().unwrap_or("nothing")).collect::<Vec<_>>().join(" / ")
+    let shown = |value: &Option<String>| value.as_deref().map_or("nothing".into(), |value| in_units(&difference.name, value));
+    difference.values.iter().map(shown).collect::<Vec<_>>().join(" / ")
+}
+
+/// Settings whose numbers are bytes, or bytes a second.
+const BYTES: &[&str] = &["bs", "blockalign", "io_size", "layout_bytes", "length", "offset", "offset_increment", "rate", "size"];
+
+/// A value as people write it: sizes as in fio (`4k-64k`), times with the unit that the name ends in.
+fn in_units(name: &str, value: &str) -> String {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    let unit = ["ms", "us", "ns"].into_iter().find(|unit| name.strip_suffix(unit).is_some_and(|name| name.ends_with('_')));
+    match unit {
+        _ if BYTES.contains(&name) => sizes(value),
+        Some(unit) if value.bytes().all(|byte| byte.is_ascii_digit()) => format!("{value} {unit}"),
+        _ => value.to_owned(),
+    }
+}
+
+/// Every number of a text as a size.
+fn sizes(text: &str) -> String {
+    let parts = text.split_inclusive(|letter: char| !letter.is_ascii_digit());
+    let shown = parts.map(|part| {
+        let digits = part.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+        digits.parse().map_or_else(|_| part.to_owned(), |bytes| size(bytes) + &part[digits.len()..])
+    });
+    shown.collect()
 }
 
 #[cfg(test)]

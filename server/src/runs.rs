@@ -6,6 +6,7 @@
 
 pub mod ask;
 mod conduct;
+mod confirm;
 pub mod export;
 pub mod filter;
 pub mod http;

@@ -104,3 +104,18 @@ fn whether_runs_may_be_compared() {
     failed.summary.status = RunStatus::Failed;
     check(&[device, failed], false, "#2 is failed and has no report.");
 }
+
+#[test]
+fn a_sentence_has_units() {
+    for (name, value, shown) in [
+        ("size", "1073741824", "1g"),
+        ("jobs[1].bs", "4096-65536", "4k-64k"),
+        ("bs", "4096,8192,4096", "4k,8k,4k"),
+        ("targets.length", "1048576 512", "1m 512"),
+        ("runtime_ms", "30000", "30000 ms"),
+        ("iodepth", "32", "32"),
+        ("targets.path", "/srv/1024", "/srv/1024"),
+    ] {
+        assert_eq!(in_units(name, value), shown, "{name}");
+    }
+}

@@ -10,6 +10,7 @@ pub mod http;
 mod standing;
 pub mod words;
 
+use leadline_runner::plan::ResolvedJob;
 use leadline_runner::study::{StepPlan, StudyPlan};
 use serde_json::Value;
 
@@ -52,7 +53,10 @@ impl Runs {
     /// # Errors
     /// The runner did not answer.
     pub async fn plan_study(&self, request: &StudyRequest) -> Result<StudyPlan, ApiError> {
-        Ok(self.0.runner.plan_study(&request.document).await?)
+        let mut plan = self.0.runner.plan_study(&request.document).await?;
+        let jobs: Vec<ResolvedJob> = plan.steps.iter().flat_map(|step| step.plan.jobs.clone()).collect();
+        plan.refusals.extend(self.not_confirmed(request.confirm.as_deref(), &jobs).await?);
+        Ok(plan)
     }
 
     /// Queues all runs of a study, unless the plan of one is refused or the key came before.

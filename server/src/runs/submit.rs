@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use leadline_runner::host::DeviceList;
 use leadline_runner::plan::{Plan, ResolvedJob};
+use leadline_runner::refusal::Refusal;
 use serde_json::{Value, json};
 
 use super::live::Live;
 use super::locks::{locks_of, touches_devices};
 use super::queue::Locks;
 use super::words::{RerunRequest, Run, RunRequest};
-use super::{MAX_QUEUED, Phase, Runs, ask, journal};
+use super::{MAX_QUEUED, Phase, Runs, ask, confirm, journal};
 use crate::error::ApiError;
 use crate::store::{Claim, IdempotencyKey, NewRun};
 
@@ -28,7 +29,17 @@ impl Runs {
     /// # Errors
     /// The runner did not answer.
     pub async fn plan(&self, request: &RunRequest) -> Result<Plan, ApiError> {
-        Ok(self.0.runner.plan(&for_runner(request)).await?)
+        let mut plan = self.0.runner.plan(&for_runner(request)).await?;
+        plan.refusals.extend(self.not_confirmed(request.confirm.as_deref(), &plan.jobs).await?);
+        Ok(plan)
+    }
+
+    /// Refusals of what was typed to confirm that these devices may be overwritten.
+    pub(super) async fn not_confirmed(&self, confirm: Option<&str>, jobs: &[ResolvedJob]) -> Result<Vec<Refusal>, ApiError> {
+        if !confirm::is_to_be_checked(confirm, jobs) {
+            return Ok(Vec::new());
+        }
+        Ok(confirm::refusals(confirm, jobs, &self.0.runner.devices().await?))
     }
 
     /// Queues a run, unless its plan is refused or the key came before.

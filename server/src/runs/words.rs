@@ -29,7 +29,8 @@ pub struct RunRequest {
     pub tags: Option<Vec<String>>,
     /// Free text about it.
     pub notes: Option<String>,
-    /// The serial number of the device to be overwritten, typed by its owner.
+    /// The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+    /// given must be right.
     pub confirm: Option<String>,
 }
 
@@ -43,7 +44,8 @@ pub struct RerunRequest {
     /// Options to set in every job, such as `{"direct": 1}`; null removes an option.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub patch: Option<Map<String, Value>>,
-    /// The serial number of the device to be overwritten, typed by its owner.
+    /// The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+    /// given must be right.
     pub confirm: Option<String>,
 }
 

@@ -126,13 +126,14 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub async fn patch_run(&self, run: u64, patch: &RunPatch) -> anyhow::Result<bool> {
+        // Nobody else changes it between this reading and the writing: there is one writer.
+        let mut writer = self.writer().await;
         let Some(now) = self.summary(run).await? else { return Ok(false) };
         let (name, notes, tags) = (
             patch.name.as_ref().unwrap_or(&now.name),
             patch.notes.as_ref().unwrap_or(&now.notes),
             patch.tags.as_ref().unwrap_or(&now.tags),
         );
-        let mut writer = self.writer().await;
         let mut transaction = writer.begin(Durability::Full).await?;
         let changed = sqlx::query("UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?")
             .bind(name)

@@ -1,6 +1,7 @@
 //! The server with the real runner on a real file: how soon and how often it tells, whether samples and report agree,
 //! and what a `kill -9` of either leaves behind.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -121,4 +122,46 @@ async fn servers_and_runners_killed_at_random_moments() {
         assert!(began.elapsed() < PATIENCE, "a runner is left over");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// A loop device, detached when dropped.
+struct Loop(String);
+
+impl Loop {
+    fn attach(file: &str) -> Option<Self> {
+        let output = Command::new("losetup").args(["--find", "--show", file]).output().ok()?;
+        output.status.success().then(|| Self(String::from_utf8(output.stdout).unwrap().trim().into()))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}
+
+#[tokio::test]
+async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let made = server.until_ended(queue(&server, "10ms").await).await;
+    let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap()) else {
+        return eprintln!("SKIP: no loop device can be attached here");
+    };
+    let name = device.0.trim_start_matches("/dev/");
+    let write = json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "direct": 1});
+    let codes = async |job: &Value, confirm: Value| -> Vec<Value> {
+        let plan = server.post("/plan", &json!({"jobs": [job], "confirm": confirm})).await.1;
+        plan["refusals"].as_array().unwrap().iter().map(|refusal| refusal["code"].clone()).collect()
+    };
+    assert_eq!(codes(&write, json!(name)).await, Vec::<Value>::new());
+    assert_eq!(codes(&write, json!("loop")).await, ["not_confirmed"]);
+    let mut reading = write.clone();
+    reading["rw"] = json!("randread");
+    assert_eq!(codes(&reading, json!("loop")).await, Vec::<Value>::new(), "what only reads needs no confirmation");
+    let (status, problem) = server.post("/runs", &json!({"jobs": [write], "confirm": "sda"})).await;
+    let error = &problem["errors"][0];
+    assert_eq!((status, &error["field"], &error["code"]), (StatusCode::CONFLICT, &json!("confirm"), &json!("not_confirmed")));
+    let steps = json!({"name": "s", "steps": [{"jobs": [write]}], "confirm": "sda"});
+    let (status, problem) = server.post("/studies", &steps).await;
+    assert_eq!((status, &problem["errors"][0]["code"]), (StatusCode::CONFLICT, &json!("not_confirmed")), "{problem}");
 }

@@ -217,6 +217,21 @@ async fn owners_may_rename_tag_and_delete() {
 }
 
 #[tokio::test]
+async fn changes_at_the_same_time_are_all_kept() {
+    let server = Program::start().await;
+    let number = server.queue(job("a", "10ms")).await;
+    server.until_ended(number).await;
+    let path = format!("/runs/{number}");
+    let patch = |change: Value| server.send(server.request(Method::PATCH, &path).json(&change));
+    for round in 0..50 {
+        let (name, tag, note) = (format!("name {round}"), format!("tag{round}"), format!("note {round}"));
+        tokio::join!(patch(json!({"name": name})), patch(json!({"tags": [tag]})), patch(json!({"notes": note})));
+        let run = server.get(&path).await;
+        assert_eq!((&run["name"], &run["tags"], &run["notes"]), (&json!(name), &json!([tag]), &json!(note)));
+    }
+}
+
+#[tokio::test]
 async fn series_and_exports_tell_the_samples() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;

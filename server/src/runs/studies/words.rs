@@ -30,7 +30,8 @@ pub struct StudyDocument {
     pub host: Option<String>,
     /// Words to find its runs by.
     pub tags: Option<Vec<String>>,
-    /// The serial number of the device to be overwritten, typed by its owner.
+    /// The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+    /// given must be right.
     pub confirm: Option<String>,
 }
 

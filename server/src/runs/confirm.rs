@@ -1,0 +1,40 @@
+//! What somebody typed to confirm that a device may be overwritten: where it is given, it must be that device's serial, or its
+//! kernel name where it has none. Pure.
+//!
+//! Nobody has to give it: the guard admits only idle loop devices under a target root. The pages always ask for it.
+
+use leadline_runner::host::DeviceList;
+use leadline_runner::plan::{ResolvedJob, Target, TargetKind};
+use leadline_runner::refusal::Refusal;
+
+/// Whether there is anything to hold against the devices of the host.
+pub fn is_to_be_checked(confirm: Option<&str>, jobs: &[ResolvedJob]) -> bool {
+    confirm.is_some() && overwritten(jobs).next().is_some()
+}
+
+/// One for each device that would be overwritten and is not the one that was confirmed.
+pub fn refusals(confirm: Option<&str>, jobs: &[ResolvedJob], devices: &DeviceList) -> Vec<Refusal> {
+    let Some(typed) = confirm else { return Vec::new() };
+    let mut names: Vec<&str> = overwritten(jobs).filter_map(|target| target.device.as_deref()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().filter_map(|name| refusal(typed, name, devices)).collect()
+}
+
+fn refusal(typed: &str, name: &str, devices: &DeviceList) -> Option<Refusal> {
+    let serial = devices.devices.iter().find(|device| device.name == name).and_then(|device| device.serial.as_deref());
+    let (what, expected) = serial.map_or(("name", name), |serial| ("serial", serial));
+    (typed.trim() != expected).then(|| {
+        Refusal::guard(
+            "not_confirmed",
+            "confirm",
+            format!("`{typed}` is not the {what} of {name}, which this would overwrite."),
+            format!("If {name} is the one, type {expected}."),
+        )
+    })
+}
+
+fn overwritten(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Target> {
+    let writing = jobs.iter().filter(|job| job.rw.destroys());
+    writing.flat_map(|job| &job.targets).filter(|target| target.kind == TargetKind::Device)
+}
