@@ -5,18 +5,16 @@ import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';
 import { latency, text } from '../model/format';
 import { type Buckets, bars, countOf, curve } from '../model/histogram';
+import { lengthsOf, type Stroke } from '../model/stroke';
 import { COMMON, token, valueAxis } from './chart-js';
 import { Legend } from './legend';
 
 const inWords = (ns: number | null) => text(latency(ns));
 
 /** One named distribution. */
-export interface Distribution {
+export interface Distribution extends Stroke {
   label: string;
   buckets: Buckets;
-  /** Name of the colour token. */
-  color: string;
-  dashed?: boolean;
 }
 
 /** How the latencies spread. */
@@ -80,7 +78,7 @@ export function PercentileChart({ title, of }: { title: string; of: readonly Dis
     <section className="card chart">
       <h2>
         {title}
-        <Legend entries={of.map(({ label, color, dashed }) => ({ label, color, dashed }))} />
+        <Legend entries={of.map(({ label, color, dash }) => ({ label, color, dash }))} />
       </h2>
       <div className="canvas">
         <Line
@@ -95,11 +93,11 @@ export function PercentileChart({ title, of }: { title: string; of: readonly Dis
 }
 
 function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y: number }[]> {
-  const line = ({ label, buckets, color, dashed }: Distribution) => ({
+  const line = ({ label, buckets, color, dash }: Distribution) => ({
     label,
     data: curve(buckets).map(({ nines, ns }) => ({ x: nines, y: Math.max(1, ns) })),
     borderColor: token(color),
-    borderDash: dashed ? [5, 4] : [],
+    borderDash: lengthsOf(dash),
   });
   return { datasets: of.map(line) };
 }

@@ -3,16 +3,15 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import type { Column } from '../model/columns';
 import type { SeriesView } from '../model/series';
+import type { Stroke } from '../model/stroke';
 import { type Distribution, PercentileChart } from './distribution';
 import { type Panel, panelsOf } from './panels';
 import { Stage } from './stage';
 import { TimeChart } from './time-chart';
 
 /** The course of one run with its stroke. */
-interface OverlaidRun {
+interface OverlaidRun extends Stroke {
   label: string;
-  color: string;
-  dashed?: boolean;
   view: SeriesView;
 }
 

@@ -3,9 +3,10 @@ import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
-import { bucketsOf, strokeOf } from '../model/compare';
+import { bucketsOf } from '../model/compare';
 import { MAX_POINTS } from '../model/course';
 import { seriesOfBuckets } from '../model/series';
+import { strokeOf } from '../model/stroke';
 
 const OverlayCharts = lazy(() => import('./overlay-charts'));
 

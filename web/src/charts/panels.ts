@@ -2,15 +2,12 @@
 // model and a line here.
 import type { Column } from '../model/columns';
 import { bytes, type Figure, latency, percent, rate, shortCount, text } from '../model/format';
+import type { Stroke } from '../model/stroke';
 
 /** One line of a panel: one column, or several added up. */
-export interface PanelLine {
+export interface PanelLine extends Stroke {
   label: string;
   columns: readonly Column[];
-  /** Name of the colour token. */
-  color: string;
-  /** A dashed line can be told from a solid one without its colour. */
-  dashed?: boolean;
   thin?: boolean;
   /** Read less often than the rest: its points are joined across those between. */
   sparse?: boolean;
@@ -82,7 +79,7 @@ export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Pane
 const LATENCY: PanelLine[] = [
   { label: 'p50', columns: ['lat_p50_ns'], color: 'app' },
   { label: 'p99', columns: ['lat_p99_ns'], color: 'block' },
-  { label: 'p99.9', columns: ['lat_p999_ns'], color: 'cache', dashed: true },
+  { label: 'p99.9', columns: ['lat_p999_ns'], color: 'cache', dash: 'dashed' },
   { label: 'max', columns: ['lat_max_ns'], color: 'bad', thin: true },
 ];
 const DEPTH: PanelLine[] = [{ label: 'application', columns: ['in_flight'], color: 'app' }];
@@ -90,15 +87,15 @@ const MEMORY: PanelLine[] = [
   { label: 'Cached', columns: ['cached'], color: 'cache' },
   { label: 'Buffers', columns: ['buffers'], color: 'block' },
   { label: 'Dirty', columns: ['dirty'], color: 'bad' },
-  { label: 'Writeback', columns: ['writeback'], color: 'device', dashed: true },
+  { label: 'Writeback', columns: ['writeback'], color: 'device', dash: 'dashed' },
   { label: 'of the target', columns: ['target_cached'], color: 'app', sparse: true },
 ];
-const TARGET_DIRTY: PanelLine = { label: 'its dirty', columns: ['target_dirty'], color: 'app', dashed: true, sparse: true };
+const TARGET_DIRTY: PanelLine = { label: 'its dirty', columns: ['target_dirty'], color: 'app', dash: 'dashed', sparse: true };
 const PROCESSOR: PanelLine[] = [
   { label: 'user', columns: ['process_user'], color: 'app' },
   { label: 'system', columns: ['process_system'], color: 'block' },
   { label: 'host', columns: ['machine_busy'], color: 'mute', thin: true },
-  { label: 'pressure', columns: ['io_some'], color: 'bad', dashed: true },
+  { label: 'pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
 ];
 
 const memory = ({ writes }: Directions): PanelLine[] => [...MEMORY, ...(writes ? [TARGET_DIRTY] : [])];
@@ -122,6 +119,6 @@ function flows({ reads, writes, trims }: Directions, unit: 'iops' | 'bytes_per_s
     thin: true,
   }));
   const all: PanelLine = { label: mixed ? 'application, all' : 'application', columns, color: 'app' };
-  const below: PanelLine = { label: 'device', columns: device, color: 'device', dashed: true };
+  const below: PanelLine = { label: 'device', columns: device, color: 'device', dash: 'dashed' };
   return [all, ...(mixed ? parts : []), ...(device.length > 0 ? [below] : [])];
 }

@@ -4,6 +4,7 @@ import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
 import { follow, lastKnown, nearest, type SeriesView, type XY } from '../model/series';
+import { lengthsOf } from '../model/stroke';
 import { BINARY_AXIS, BINARY_LOG_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
 import { crosshairOf } from './crosshair';
 import { Legend, type LegendEntry } from './legend';
@@ -56,7 +57,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
     };
   }, [lines, strokes, stage, whole, panel]);
 
-  const entries: LegendEntry[] = lines.map(({ label, color, dashed }) => ({ label, color, dashed }));
+  const entries: LegendEntry[] = lines.map(({ label, color, dash }) => ({ label, color, dash }));
   return (
     <section ref={card} className="card chart">
       <h2>
@@ -111,17 +112,17 @@ function strokesOf(lines: readonly DrawnLine[]): Stroke[] {
 }
 
 function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
-  const datasets = strokes.map(({ line: { label, color, dashed, thin, sparse }, which, points }) => ({
+  const datasets = strokes.map(({ line: { label, color, dash, thin, sparse }, which, points }) => ({
     label: `${label} ${which}`,
     data: points,
     borderColor: token(color),
-    borderDash: dashed ? [5, 4] : [],
+    borderDash: lengthsOf(dash),
     spanGaps: sparse ?? false,
     // A course of one point has no line.
     pointRadius: () => (points.length === 1 && which === 'mean' ? 3 : 0),
     borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
     // The lower is drawn later: dashes stay visible over the line that they match, bands lie below all.
-    order: which === 'mean' ? (dashed ? 0 : 1) : 2,
+    order: which === 'mean' ? (dash ? 0 : 1) : 2,
     fill: which === 'max' ? '-1' : false,
     backgroundColor: faded(color, 0.16),
   }));

@@ -1,5 +1,5 @@
-// A comparison ready to be shown: what its numbers are called, how they and their changes are written, which stroke a
-// run is drawn with, and which runs an address asks for. What is comparable and how sure it is, says the server.
+// A comparison ready to be shown: what its numbers are called, how they and their changes are written, and which runs an
+// address asks for. What is comparable and how sure it is, says the server.
 import type { ComparedMetric, Comparison } from '../api';
 import { valueInWords } from './facts';
 import { digits, duration, type Figure, latency, percent, rate, shortCount, text, UNKNOWN } from './format';
@@ -9,21 +9,6 @@ import { badgeOf } from './verdict';
 /** The fewest and the most runs of one comparison. */
 export const LEAST = 2;
 export const MOST = 8;
-
-/** How each run is drawn: colours repeat with a dash, so that no two runs look alike without colour. */
-const STROKES = [
-  { color: 'app' },
-  { color: 'cache', dashed: true },
-  { color: 'block' },
-  { color: 'device', dashed: true },
-  { color: 'bad' },
-  { color: 'app', dashed: true },
-  { color: 'cache' },
-  { color: 'block', dashed: true },
-] as const;
-
-/** Colour token and dash of the run at a place. */
-export const strokeOf = (place: number): { color: string; dashed?: boolean } => STROKES[place % STROKES.length] ?? STROKES[0];
 
 /** The numbers in `runs=1,2,3`; what is no number of a run is left out, the first eight count. */
 export function numbersIn(runs: string | undefined): number[] {

@@ -3,8 +3,9 @@ import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
-import { answeredBy, strokeOf } from '../../model/compare';
+import { answeredBy } from '../../model/compare';
 import { gaugeOfCompared } from '../../model/gauge';
+import { strokeOf } from '../../model/stroke';
 import { titleOf } from '../../model/summary';
 import { gaugeInWords } from '../../model/verdict';
 import { Badge } from '../../ui/parts';
@@ -53,7 +54,7 @@ function GaugeOfRun({
       </div>
       <div className="row tight" style={{ marginBottom: 8, flexWrap: 'nowrap' }}>
         {isBaseline ? (
-          <Badge tone="app">baseline</Badge>
+          <Badge>baseline</Badge>
         ) : (
           <button type="button" className="chip" onClick={() => onBaseline(run.number)}>
             make baseline

@@ -2,7 +2,8 @@
 // knows whether it is one.
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
-import { changeInWords, directionsIn, metricName, strokeOf, valueInUnit } from '../../model/compare';
+import { changeInWords, directionsIn, metricName, valueInUnit } from '../../model/compare';
+import { strokeOf } from '../../model/stroke';
 import { NamedRows } from '../../ui/named-rows';
 
 /** The table. */

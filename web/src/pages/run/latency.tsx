@@ -23,7 +23,7 @@ function Latencies({ report }: { report: Report }) {
       label: `${name}s`,
       buckets: report[name].lat_ns.buckets,
       color: colors[name],
-      dashed: i > 0,
+      dash: i > 0 ? ('dashed' as const) : undefined,
     }));
   }, [report]);
   return (

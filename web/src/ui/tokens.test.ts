@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const css = readFileSync('src/ui/tokens.css', 'utf8');
+const [light = '', dark = ''] = css.split(/:root\[data-mantine-color-scheme="dark"\]|@media print/);
+const RUNS = ['run-ink', 'run-rose', 'run-grey'];
+const LAYERS = ['app', 'cache', 'block', 'device', 'bad'];
+
+/** The channels of a token, from 0 to 1. */
+function channelsOf(theme: string, name: string): [number, number, number] {
+  const [, digits = ''] = new RegExp(`--${name}: #([0-9a-f]{3,6});`).exec(theme) ?? [];
+  const six = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
+  const at = (place: number) => Number.parseInt(six.slice(place, place + 2), 16) / 255;
+  return [at(0), at(2), at(4)];
+}
+
+/** Relative luminance; WCAG 2.2. */
+function luminance(theme: string, name: string): number {
+  const [r, g, b] = channelsOf(theme, name).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * (r ?? 0) + 0.7152 * (g ?? 0) + 0.0722 * (b ?? 0);
+}
+
+function contrast(theme: string, one: string, other: string): number {
+  const [more = 0, less = 0] = [luminance(theme, one), luminance(theme, other)].sort((a, b) => b - a);
+  return (more + 0.05) / (less + 0.05);
+}
+
+/** The hue in degrees; null where there is hardly any. */
+function hue(theme: string, name: string): number | null {
+  const [r, g, b] = channelsOf(theme, name);
+  const [most, least] = [Math.max(r, g, b), Math.min(r, g, b)];
+  if (most - least < 0.15) return null;
+  const sixth = most === r ? (g - b) / (most - least) : most === g ? 2 + (b - r) / (most - least) : 4 + (r - g) / (most - least);
+  return (sixth * 60 + 360) % 360;
+}
+
+describe.each([
+  ['light', light],
+  ['dark', dark],
+])('runs, %s', (_, theme) => {
+  it.each(RUNS)('%s is seen on every ground', (run) => {
+    for (const ground of ['bg', 'surface']) expect(contrast(theme, run, ground)).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each(RUNS)('%s has the hue of no layer', (run) => {
+    const own = hue(theme, run);
+    for (const layer of LAYERS) {
+      const apart = own === null ? 180 : Math.abs(((own - (hue(theme, layer) ?? 0) + 540) % 360) - 180);
+      expect(apart, layer).toBeGreaterThan(40);
+    }
+  });
+
+  it.each(['run-rose', 'run-grey'])('%s is told from ink by lightness alone', (run) => {
+    expect(contrast(theme, 'run-ink', run)).toBeGreaterThan(2);
+  });
+});
