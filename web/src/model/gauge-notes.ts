@@ -11,7 +11,7 @@ const SAID = 0.1;
 /** The notes of a gauge. */
 export function notesOf(gauge: Gauge, input: GaugeInput): Gauge['notes'] {
   if (gauge.issued.ios === 0) return {};
-  const others = gauge.others ? `and ${text(bytes(gauge.others.bytes))} for others` : '';
+  const others = gauge.others ? `and ${text(bytes(gauge.others.bytes))} for ${gauge.others.whose}` : '';
   const notes: Gauge['notes'] = {};
   notes[1] = inCache(gauge, input);
   if (gauge.reached && gauge.past) notes[2] = byFilesystem(input) || inBlock(gauge.past, gauge.reached, gauge.issued);

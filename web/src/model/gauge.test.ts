@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DeviceCounts, Verdict } from '../api';
 import type { Crossing, GaugeInput } from './crossing';
 import { gaugeOf } from './gauge';
+import { gaugeInWords } from './verdict';
 
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 const NONE: Crossing = { ios: 0, bytes: 0 };
 const COUNTS: DeviceCounts = {
   read_ios: 0,
@@ -213,7 +215,7 @@ describe('with more evidence than counters of devices', () => {
     });
     expect([gauge.reached, gauge.others]).toEqual([
       { ios: 250, bytes: 4 * MIB },
-      { ios: 3750 + 77, bytes: 60 * MIB + 77 * 4096 },
+      { ios: 3750 + 77, bytes: 60 * MIB + 77 * 4096, whose: 'others' },
     ]);
   });
 
@@ -229,7 +231,7 @@ describe('with more evidence than counters of devices', () => {
         write: { ios: 1, bytes: MIB },
         device: writes(9, 99 * MIB),
         storage: storage(0, MIB),
-        verdicts: { write: verdict({}, { class: 'foreign' }) },
+        verdicts: { write: verdict({}, { class: 'foreign', evidence: { own_bytes: MIB } }) },
       },
       98 * MIB,
     ],
@@ -243,6 +245,52 @@ describe('with more evidence than counters of devices', () => {
   ])("others' bytes %s", (_, input, bytes) =>
     expect(check({ leaves: input.device ?? null, ...input }).others?.bytes ?? null).toBe(bytes),
   );
+});
+
+describe('buffered writes, as their verdict counts them', () => {
+  // Of 7.5 GiB nothing was clean when the window ended; the device had written 70 MiB meanwhile, in 560 I/Os.
+  const issued = { ios: 983_040, bytes: 7.5 * GIB };
+  const gauge = (own_bytes: number, change: Partial<Verdict> = {}) =>
+    check({
+      write: issued,
+      device: writes(560, 70 * MIB),
+      leaves: writes(560, 70 * MIB),
+      storage: storage(0, issued.bytes),
+      waiting_bytes: issued.bytes,
+      verdicts: { write: verdict({ page_cache: 1, device: 0 }, { class: 'deferred_write', evidence: { own_bytes }, ...change }) },
+    });
+
+  it('none reached the device where the sentence says none, and nothing that it did is lost', () => {
+    const { past, reached, others, ended, notes } = gauge(0);
+    expect([past, reached, ended]).toEqual([NONE, NONE, 1]);
+    expect(others).toEqual({ ios: 560, bytes: 70 * MIB, whose: 'others and the filesystem itself' });
+    expect(notes[3]).toMatch(/^and 70.MiB for others and the filesystem itself$/);
+  });
+
+  it('reached it with as many bytes as were clean, and the rest stands beside', () => {
+    const { past, reached, others } = gauge(14 * MIB);
+    expect([past, reached]).toEqual([
+      { ios: 112, bytes: 14 * MIB },
+      { ios: 112, bytes: 14 * MIB },
+    ]);
+    expect((reached?.bytes ?? 0) + (others?.bytes ?? 0)).toBe(70 * MIB);
+  });
+
+  it('are all ours where more was clean than the device is known to have written', () => {
+    const { reached, others, notes } = gauge(80 * MIB);
+    expect([reached?.bytes, others, notes[3]]).toEqual([70 * MIB, null, '']);
+  });
+
+  it.each<[string, Partial<Verdict>]>([
+    ['where what is clean could not be told', { evidence: {} }],
+    ['where the filesystem’s own writes belong to the job', { class: 'amplified' }],
+  ])('are all ours %s', (_, change) => expect(gauge(0, change).reached).toEqual({ ios: 560, bytes: 70 * MIB }));
+
+  it('say the same in words', () => {
+    expect(plain(gaugeInWords(gauge(0), 'vda') ?? '')).toBe(
+      '983,040 I/Os were issued; vda did 0, with 0 % of the bytes. It moved 70 MiB for others and the filesystem itself besides.',
+    );
+  });
 });
 
 it("does not take a few of others' reads for ours", () => {

@@ -5,6 +5,7 @@
 import type { ComparedRun, DeviceCounts, DeviceReport, Report } from '../api';
 import { type Crossing, EMPTY, type GaugeInput, NEGLIGIBLE, part, shareOf, sum, verdictsIn } from './crossing';
 import { notesOf } from './gauge-notes';
+import { type Others, othersIn } from './others';
 import { addCounts } from './window';
 
 /** The layers from top to bottom. */
@@ -19,8 +20,8 @@ export interface Gauge {
   past: Crossing | null;
   /** Reached the devices; null when not known. */
   reached: Crossing | null;
-  /** What the devices did for others meanwhile; null when that was little or is not known. */
-  others: Crossing | null;
+  /** What the devices did meanwhile that was not the job's; null when that was little or is not known. */
+  others: Others | null;
   bypassed: boolean;
   /** Where most bytes ended. */
   ended: Layer;
@@ -29,10 +30,6 @@ export interface Gauge {
   /** How far the shares may be off, from 0 to 1. */
   uncertainty: number;
 }
-
-/** Others' bytes are drawn from here on: what is more than the job's own by this part, and more than this many bytes. */
-const MORE = 0.2;
-const FLOOR_BYTES = 4 * 2 ** 20;
 
 /** Reads the gauge from what was counted. */
 export function gaugeOf(input: GaugeInput): Gauge {
@@ -82,23 +79,6 @@ function pastCache(input: GaugeInput, issued: Crossing, others: Crossing): Cross
   const counted = without(crossed(input.device, input, true), others, null);
   return counted && sum(counted, part(issued, shareOf(input, 'unwritten') + shareOf(input, 'filesystem')));
 }
-
-/** What the target's device moved for others: in the directions that the job used, and in all. */
-function othersIn(input: GaugeInput, issued: Crossing): { used: Crossing; all: Crossing | null } {
-  const { device, storage } = input;
-  if (!device || !storage) return { used: EMPTY, all: null };
-  const read = beyond(device.read_ios, device.read_bytes, storage.read_bytes);
-  const written = beyond(device.write_ios, device.write_bytes, storage.write_bytes);
-  // A filesystem writes in threads of its own: only the verdict knows whether that may be called others'.
-  const write = input.write.ios > 0 && input.verdicts?.write?.class !== 'foreign' ? EMPTY : written;
-  const all = sum(read, write);
-  const isMuch = all.bytes > FLOOR_BYTES && all.bytes > issued.bytes * MORE;
-  return { used: sum(input.read.ios > 0 ? read : EMPTY, input.write.ios > 0 ? write : EMPTY), all: isMuch ? all : null };
-}
-
-/** What a device did beyond our own bytes; I/Os in proportion. */
-const beyond = (ios: number, bytes: number, own: number): Crossing =>
-  bytes > 0 ? part({ ios, bytes }, Math.max(0, 1 - own / bytes)) : EMPTY;
 
 function endOf({ issued, past, reached }: Gauge): Layer {
   if (!past) return 0;

@@ -122,6 +122,6 @@ export function gaugeInWords(gauge: Gauge, device: string | null): string | null
   if (gauge.issued.ios === 0) return null;
   const issued = `${count(gauge.issued.ios)} I/Os were issued`;
   if (!gauge.reached) return `${issued}; what reached a device was not counted.`;
-  const others = gauge.others ? ` It moved ${text(bytes(gauge.others.bytes))} for others besides.` : '';
+  const others = gauge.others ? ` It moved ${text(bytes(gauge.others.bytes))} for ${gauge.others.whose} besides.` : '';
   return `${issued}; ${device ?? 'the device'} did ${count(gauge.reached.ios)}, with ${share(gauge.reached.bytes / gauge.issued.bytes)} of the bytes.${others}`;
 }
