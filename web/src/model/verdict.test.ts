@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding, Proof, Verdict } from '../api';
-import { proofInWords, remedyOf, verdictLines, whoseNumber } from './verdict';
+import { isMemorys, proofInWords, remedyOf, verdictLines, whoseNumber } from './verdict';
 
 const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
 const verdict = (name: Verdict['class'], shares: Verdict['shares'], uncertainty = 0): Verdict => ({
@@ -29,6 +29,18 @@ it.each<[Verdict, string, string]>([
 ])('%j has the badge %s', (read, word, shares) => {
   const [line] = verdictLines({ read, write: null });
   expect([plain(line?.word), plain(line?.shares), line?.direction]).toEqual([word, shares, 'read']);
+});
+
+it.each<[Verdict['class'] | null, Verdict['class'] | null, boolean]>([
+  ['page_cache', null, true],
+  [null, 'deferred_write', true],
+  ['page_cache', 'deferred_write', true],
+  ['page_cache', 'device', false],
+  ['mixed', null, false],
+  [null, null, false],
+])('reads of %s and writes of %s are memory’s alone: %s', (read, write, is) => {
+  const of = (name: Verdict['class'] | null) => (name ? verdict(name, {}) : null);
+  expect(isMemorys({ read: of(read), write: of(write) })).toBe(is);
 });
 
 const proof = (change: Partial<Proof>): Proof => ({

@@ -39,6 +39,12 @@ export function whoseNumber(verdicts: Verdicts | null | undefined): string | nul
   return (new Set(classes).size === 1 && classes[0]) || null;
 }
 
+/** Whether memory answered everything that the number counts. */
+export function isMemorys(verdicts: Verdicts | null | undefined): boolean {
+  const all = [verdicts?.read, verdicts?.write].filter((verdict) => verdict !== null && verdict !== undefined);
+  return all.length > 0 && all.every((verdict) => verdict.class === 'page_cache' || verdict.class === 'deferred_write');
+}
+
 /** Every class with its word, for whoever chooses one. */
 export const VERDICTS = Object.entries(CLASSES).map(([name, { word }]) => ({ name, word }));
 

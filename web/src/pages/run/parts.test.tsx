@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { act, screen } from '@testing-library/react';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Event, Run } from '../../api';
 import { Stage } from '../../charts/stage';
 import type { Live } from '../../charts/use-live';
@@ -76,6 +76,61 @@ it('gives the verdict of the report, and what to know about it', async () => {
   expect(await screen.findByText(/43,864 IOPS came from vda/)).toBeVisible();
   expect(screen.getByText('device 100 %')).toBeVisible();
   expect(screen.getAllByText(/warning|note/).map((badge) => badge.textContent)).toEqual(['warning', 'note']);
+});
+
+describe('where memory answered', () => {
+  const warm = {
+    ...RUN,
+    number: 9,
+    status: 'done',
+    mode: 'buffered',
+    direct: false,
+    host: 'local',
+    jobs: 1,
+    target: '/t',
+  } as Run;
+  const direct = { ...warm, number: 12, direct: true, verdict: 'device', iops: 21_756.4 };
+  const side = (run: object, name: string) => ({ run, duration_ms: 1000, verdict: { read: { class: name }, write: null } });
+  const comparison = (name: string) => ({
+    runs: [side(warm, 'page_cache'), side(direct, name)],
+    settings_that_differ: [{ name: 'direct', values: ['false', 'true'] }],
+  });
+  const say = async (answers: Parameters<typeof serve>[0]) => {
+    const calls = serve(answers);
+    fold(99);
+    const { outcome } = live.fold;
+    if (!outcome?.verdict?.read) throw new Error('the recorded run has a verdict');
+    const [finding] = outcome.findings;
+    if (!finding) throw new Error('the recorded run has findings');
+    const verdict = { ...outcome.verdict, read: { ...outcome.verdict.read, class: 'page_cache' as const } };
+    const mended = { ...finding, severity: 'serious' as const, patch: { direct: 1 }, patch_label: 'Rerun direct' };
+    live.fold.outcome = { ...outcome, verdict, findings: [mended] };
+    await show(() => <Say run={warm} live={live} />);
+    return calls;
+  };
+
+  it('says what the disk itself does, where the history knows', async () => {
+    const calls = await say({ 'GET /api/v1/runs': { runs: [direct] }, 'GET /api/v1/compare': comparison('device') });
+    expect(await screen.findByText(/^The disk itself/)).toHaveTextContent('The disk itself: 21,756 IOPS (run #12)');
+    expect(screen.getByRole('link', { name: 'run #12' })).toHaveAttribute('href', '/runs/12');
+    const compare = screen.getByRole('link', { name: 'Compare with the disk' });
+    expect(compare).toHaveAttribute('href', '/compare?runs=12,9&baseline=12');
+    expect(screen.queryByRole('button', { name: 'Rerun direct' })).toBeNull();
+    expect(calls.map(({ call }) => decodeURIComponent(call)).at(-1)).toBe('GET /api/v1/compare?runs=9,12&baseline=9');
+  });
+
+  it.each([
+    ['no run looks like it', { 'GET /api/v1/runs': { runs: [{ ...direct, bs: '8k' }] } }],
+    [
+      'another layer answered the other',
+      { 'GET /api/v1/runs': { runs: [direct] }, 'GET /api/v1/compare': comparison('foreign') },
+    ],
+    ['the history cannot be read', {}],
+  ])('offers the rerun where %s', async (_, answers) => {
+    await say(answers);
+    expect(await screen.findByRole('button', { name: 'Rerun direct' })).toBeVisible();
+    expect(screen.queryByText(/The disk itself/)).toBeNull();
+  });
 });
 
 it('says why a run ended early, and what would help', async () => {

@@ -2,23 +2,26 @@
 // button that matters.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { Failure, Finding, Run } from '../../api';
+import type { Failure, Finding, Run, Verdicts } from '../../api';
 import { type Live, useFromStage } from '../../charts/use-live';
 import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold';
 import { gaugeNow } from '../../model/gauge-now';
 import { STATUS } from '../../model/summary';
 import { refusalInWords } from '../../model/told';
-import { gaugeInWords, remedyOf, type VerdictLine, verdictLines } from '../../model/verdict';
+import { gaugeInWords, remedyOf, verdictLines } from '../../model/verdict';
 import { Notice } from '../../ui/parts';
+import { CompareWithDisk, DiskItself } from './disk-itself';
 import { ProofCard } from './proof';
 import { RemedyButton } from './remedy';
+import { useDiskItself } from './use-disk-itself';
 
 /** What there is to say first. */
 export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live }) {
   const status = useFromStage(stage, () => fold.status);
   const outcome = useFromStage(stage, () => fold.outcome);
-  const lines = verdictLines(outcome?.verdict ?? run.verdict);
+  const verdicts = outcome?.verdict ?? run.verdict;
+  const lines = verdictLines(verdicts);
   return (
     <>
       {link === 'lost' && !isFinal(status) && (
@@ -32,7 +35,7 @@ export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live
       )}
       {status === 'queued' && <Queued run={run} />}
       {STATUS[status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
-      {lines.length > 0 && <Verdicts lines={lines} run={run} findings={outcome?.findings ?? run.findings} />}
+      {lines.length > 0 && <VerdictNotices verdicts={verdicts} run={run} findings={outcome?.findings ?? run.findings} />}
       {lines.length === 0 && outcome && <Plain run={run} fold={fold} />}
     </>
   );
@@ -74,9 +77,17 @@ function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
   );
 }
 
+interface VerdictProps {
+  verdicts: Verdicts | null | undefined;
+  run: Run;
+  findings: readonly Finding[];
+}
+
 /** The verdicts, and behind "Show me" what they rest on. */
-function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run: Run; findings: readonly Finding[] }) {
+function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
   const [shown, setShown] = useState(false);
+  const itself = useDiskItself(run, verdicts);
+  const lines = verdictLines(verdicts);
   return (
     <>
       {lines.map((line, place) => (
@@ -85,7 +96,12 @@ function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run
           tone={toneOf(line.layer)}
           badge={lines.length > 1 ? `${line.direction}s: ${line.word}` : line.word}
           say={line.sentence}
-          more={line.shares && <span className="small">{line.shares}</span>}
+          more={
+            <>
+              {line.shares && <span className="small">{line.shares}</span>}
+              {place === 0 && itself && <DiskItself itself={itself} />}
+            </>
+          }
           actions={
             place === 0 && (
               <>
@@ -97,7 +113,8 @@ function Verdicts({ lines, run, findings }: { lines: readonly VerdictLine[]; run
                 >
                   {shown ? 'Hide' : 'Show me'}
                 </Button>
-                <RemedyButton finding={remedyOf(findings)} run={run} filled />
+                {itself && <CompareWithDisk run={run} itself={itself} />}
+                {itself === null && <RemedyButton finding={remedyOf(findings)} run={run} filled />}
               </>
             )
           }
