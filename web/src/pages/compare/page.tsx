@@ -8,6 +8,7 @@ import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { LEAST, MOST, numbersIn } from '../../model/compare';
+import { holdsDirect } from '../../model/disk-itself';
 import { inWords } from '../../model/told';
 import { copyText } from '../../ui/clipboard';
 import { Card, Notice, Page } from '../../ui/parts';
@@ -77,6 +78,7 @@ function Side({
   onBaseline: (n: number) => void;
 }) {
   const { comparable, confidence } = comparison;
+  const rerun = comparable.rerun && !holdsDirect(comparison, comparable.rerun.run) ? comparable.rerun : null;
   const more = (
     <>
       {comparable.reasons.map((reason) => (
@@ -92,7 +94,7 @@ function Side({
         badge={comparable.same_test ? 'same test' : 'not the same test'}
         say={comparable.sentence}
         more={more}
-        actions={comparable.rerun && <RerunButton rerun={comparable.rerun} />}
+        actions={rerun && <RerunButton rerun={rerun} />}
       />
       <div className="side-by-side">
         <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
