@@ -131,6 +131,8 @@ export const studyPlanQuery = (document: StudyDocument) =>
   queryOptions({
     queryKey: ['study plan', document],
     queryFn: async ({ signal }) => (await planStudy({ body: document, signal, throwOnError: true })).data,
+    placeholderData: keepPreviousData,
+    retry: false,
   });
 
 /** Keeps a study that an answer brought. */

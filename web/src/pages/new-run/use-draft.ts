@@ -1,6 +1,6 @@
 // The run that is being built. It survives a reload in the browser's session, and may begin as a copy of an earlier run.
-import { useDebouncedValue, useSessionStorage } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useSessionStorage } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Plan, RunRequest } from '../../api';
 import { planQuery, runQuery } from '../../api/queries';
@@ -8,7 +8,8 @@ import { asFioJob } from '../../model/copy-as';
 import { type Obstacle, obstaclesOf } from '../../model/job-form';
 import type { JobFile } from '../../model/job-text';
 import { FIRST_TEXT } from '../../model/presets';
-import { type Draft, REST_MS, useJob } from './use-job';
+import { type Draft, useJob } from './use-job';
+import { usePlan } from './use-plan';
 
 /** A run in the making. */
 export interface RunDraft extends Draft {
@@ -33,7 +34,9 @@ export function useDraft(from: number | undefined): RunDraft {
     (): RunRequest => ({ jobs, name: name || undefined, tags, confirm: confirm || undefined }),
     [jobs, name, tags, confirm],
   );
-  const { plan, planned, planError } = usePlan(request, file.faults.length === 0 && jobs.length > 0);
+  // Name and tags change nothing about the plan.
+  const wanted = useMemo((): RunRequest => ({ jobs, confirm: request.confirm }), [jobs, request.confirm]);
+  const { plan, planned, error: planError } = usePlan(wanted, planQuery, file.faults.length === 0 && jobs.length > 0);
   const obstacles = useMemo(() => obstaclesInAll(file, plan, text, jobs.length), [file, plan, text, jobs.length]);
   return { ...edit, name, setName, tags, setTags, confirm, setConfirm, request, plan, planned, planError, obstacles };
 }
@@ -51,22 +54,6 @@ function useCopyOf(
     setName(run.name);
     setTags(run.tags);
   }, [run, setText, setName, setTags]);
-}
-
-/** The server's plan of the request, asked for when typing rests. Name and tags change nothing about it. */
-function usePlan({ jobs, confirm }: RunRequest, complete: boolean) {
-  const wanted = useMemo((): RunRequest => ({ jobs, confirm }), [jobs, confirm]);
-  const [asked] = useDebouncedValue(wanted, REST_MS);
-  const { data, error, isPlaceholderData } = useQuery({
-    ...planQuery(asked),
-    enabled: complete,
-    placeholderData: keepPreviousData,
-  });
-  return {
-    plan: complete ? data : undefined,
-    planned: complete && data !== undefined && asked === wanted && !isPlaceholderData,
-    planError: complete ? error : null,
-  };
 }
 
 function obstaclesInAll(file: JobFile, plan: Plan | undefined, text: string, jobs: number): Obstacle[] {

@@ -5,9 +5,6 @@ import type { Plan } from '../../api';
 import type { Obstacle } from '../../model/job-form';
 import { type JobFile, type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job-text';
 
-/** How long typing must rest before the server is asked, in ms. */
-export const REST_MS = 250;
-
 /** A job text being edited. */
 interface JobEdit {
   text: string;

@@ -1,7 +1,6 @@
 // The study that is being built: its steps are kept in the browser's session, the form shows one of them, and the server
 // plans all of them together, each on the host as the steps before will have left it.
-import { useDebouncedValue, useSessionStorage } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import type { StudyDocument, StudyPlan } from '../../api';
 import { ApiProblem } from '../../api/problem';
@@ -18,7 +17,8 @@ import {
   type StudyDraft,
   studyOf,
 } from '../../model/study-form';
-import { type Draft, REST_MS, useJob } from './use-job';
+import { type Draft, useJob } from './use-job';
+import { usePlan } from './use-plan';
 
 /** A study in the making. */
 export interface StudyInTheMaking {
@@ -38,17 +38,18 @@ export interface StudyInTheMaking {
   blocked: boolean;
 }
 
-const KEY = 'leadline-study';
+/** The draft as it is kept in the browser's session; null when there is none. */
+export const useKeptStudy = () => useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
 
 /** Takes a job text over into the study: as its first step, or behind those that it has. */
 export function useTakeOver() {
-  const [kept, keep] = useSessionStorage<StudyDraft | null>({ key: KEY, defaultValue: null });
+  const [kept, keep] = useKeptStudy();
   return { steps: kept?.steps.length ?? 0, take: (text: string) => keep(kept ? addStep(kept, text) : studyOf(text)) };
 }
 
 /** The study. */
 export function useStudy(): StudyInTheMaking {
-  const [kept, keep] = useSessionStorage<StudyDraft | null>({ key: KEY, defaultValue: null });
+  const [kept, keep] = useKeptStudy();
   const draft = useMemo(() => kept ?? studyOf(FIRST_TEXT), [kept]);
   const change = useCallback(
     (edit: (draft: StudyDraft) => StudyDraft) => keep((old) => edit(old ?? studyOf(FIRST_TEXT))),
@@ -66,7 +67,7 @@ export function useStudy(): StudyInTheMaking {
   const place = placeOfActive(draft);
   const edit = useJob(draft.steps[place]?.text ?? '', changeText);
   const document = useMemo(() => documentOf(draft, confirm), [draft, confirm]);
-  const { plan, planned, error } = usePlan(document, isReadable(draft));
+  const { plan, planned, error } = usePlan(document, studyPlanQuery, isReadable(draft));
   const refused = error instanceof ApiProblem ? error.refusals : [];
   const obstacles = obstaclesByStep(draft, plan?.refusals ?? refused);
   const planError = refused.length > 0 ? null : error;
@@ -74,20 +75,4 @@ export function useStudy(): StudyInTheMaking {
   const job = { ...edit, confirm, setConfirm, plan: plan?.steps[place]?.plan, planned, planError, obstacles: own };
   const blocked = [...obstacles.values()].some((found) => found.length > 0);
   return { draft, change, clear: () => keep(null), place, job, document, plan, obstacles, blocked };
-}
-
-/** The server's plan of the study, asked for when typing rests. */
-function usePlan(document: StudyDocument, complete: boolean) {
-  const [asked] = useDebouncedValue(document, REST_MS);
-  const { data, error, isPlaceholderData } = useQuery({
-    ...studyPlanQuery(asked),
-    enabled: complete,
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
-  return {
-    plan: complete ? data : undefined,
-    planned: complete && data !== undefined && asked === document && !isPlaceholderData,
-    error: complete ? error : null,
-  };
 }
