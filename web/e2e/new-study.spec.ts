@@ -20,6 +20,7 @@ test('is built from a run, told what is wrong at the field, and started', async 
   test.setTimeout(90_000);
   await begin(page, server.url);
   await page.getByRole('textbox', { name: 'Name of step 1' }).fill('past the cache');
+  await page.getByRole('textbox', { name: 'note of step 1' }).fill('What the disk does.');
   await page.getByRole('button', { name: 'Duplicate step 1' }).click();
   await page.keyboard.press('Control+A');
   await page.keyboard.type('out of memory');
@@ -48,6 +49,20 @@ test('is built from a run, told what is wrong at the field, and started', async 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
   await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('device');
   await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('page cache');
+  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('What the disk does.');
+
+  // Opened again it is as it was; what is changed then survives a reload.
+  await page.getByRole('link', { name: 'Edit and start again' }).click();
+  await expect(page).toHaveURL(/new\?study=1$/);
+  await expect.poll(() => order(page)).toEqual(['past the cache', 'out of memory']);
+  await expect(page.getByRole('textbox', { name: 'name of the study' })).toHaveValue('my own');
+  await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(/filename=own-\$study\.data/);
+  const note = page.getByRole('textbox', { name: 'note of step 1' });
+  await expect(note).toHaveValue('What the disk does.');
+  await note.fill('Once more.');
+  await page.reload();
+  await expect(note).toHaveValue('Once more.');
+  await expect(start).toHaveAttribute('aria-disabled', 'false');
 });
 
 test('is built without a mouse', async ({ signedIn: page, server }) => {

@@ -135,6 +135,17 @@ export const studyPlanQuery = (document: StudyDocument) =>
     retry: false,
   });
 
+/** A study with the runs of its steps, less those that were deleted. */
+export const studyWithRunsQuery = (n: number) =>
+  queryOptions({
+    queryKey: ['study with runs', n],
+    queryFn: async () => {
+      const study = await queryClient.fetchQuery(studyQuery(n));
+      const numbers = study.steps.flatMap(({ run }) => (run ? [run.number] : []));
+      return { study, runs: await Promise.all(numbers.map((number) => queryClient.fetchQuery(runQuery(number)))) };
+    },
+  });
+
 /** Keeps a study that an answer brought. */
 export function keepStudy(study: Study): Study {
   queryClient.setQueryData(['study', study.number], study);

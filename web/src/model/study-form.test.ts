@@ -38,6 +38,12 @@ describe('steps', () => {
   ];
   it.each(cases)('%s', (_, so, expected) => expect(order(so)).toBe(expected));
 
+  it('are copied with all that is said about them', () => {
+    const said = changeStep(draft, 0, { name: 'n', note: 'What for.', sampleMs: 50 });
+    const [one, other] = duplicateStep(said, 0).steps;
+    expect(other).toEqual({ ...one, id: other?.id });
+  });
+
   it('have ids of their own', () => {
     const so = duplicateStep(removeStep(duplicateStep(draft, 0), 1), 0);
     expect(new Set(so.steps.map(({ id }) => id)).size).toBe(so.steps.length);
@@ -54,8 +60,15 @@ it('posts what was said, and nothing else', () => {
   expect(documentOf(studyOf(text('a')))).toEqual({
     steps: [{ jobs: [{ name: 'a', rw: 'randread', bs: '8k', direct: '1' }] }],
   });
-  const said = { ...changeStep(draft, 1, { name: 'second' }), name: 's', tags: ['t'], continueOnFailure: true };
-  expect(documentOf(said, 'SERIAL')).toMatchObject({ name: 's', tags: ['t'], continue_on_failure: true, confirm: 'SERIAL' });
+  const second = { name: 'second', note: 'What for.', sampleMs: 50 };
+  const said = { ...changeStep(draft, 1, second), name: 's', about: 'Why.', tags: ['t'], continueOnFailure: true };
+  const around = { name: 's', about: 'Why.', tags: ['t'], continue_on_failure: true, confirm: 'SERIAL' };
+  expect(documentOf(said, 'SERIAL')).toMatchObject(around);
+  expect(documentOf(said).steps.map(({ note, sample_ms }) => [note, sample_ms])).toEqual([
+    [undefined, undefined],
+    ['What for.', 50],
+    [undefined, undefined],
+  ]);
   expect(documentOf(said).steps.map(({ name }) => name)).toEqual([undefined, 'second', undefined]);
 });
 

@@ -1,6 +1,6 @@
 // A study in the making: its steps in order, each a job text of its own. What moves, copies and removes them, the document
 // that is posted, and where each refusal of the server belongs. Not here: what a job means, which is the server's business.
-import type { Job, Refusal, StudyDocument } from '../api';
+import type { Job, Refusal, StepDocument, StudyDocument } from '../api';
 import { AS_IS, type Obstacle, obstaclesOf } from './job-form';
 import { type JobOptions, jobsOf, parseJobText } from './job-text';
 
@@ -10,12 +10,20 @@ export interface Step {
   id: number;
   /** Empty: the name of its first job. */
   name: string;
+  /** What it is there for; nothing where nothing is said. */
+  note?: string;
   text: string;
+  /** Its sampling grid in ms; the server's own where nothing is said. */
+  sampleMs?: number;
 }
 
 /** The draft of a study. */
 export interface StudyDraft {
+  /** Number of the study that it began as a copy of. */
+  from?: number;
   name: string;
+  /** Why it is worth doing; nothing where nothing is said. */
+  about?: string;
   tags: string[];
   continueOnFailure: boolean;
   /** At least one. */
@@ -42,19 +50,19 @@ export const placeOfActive = ({ steps, active }: StudyDraft): number =>
   );
 
 /** The draft with another step behind the one at a place, which the form then shows. */
-function insert(draft: StudyDraft, place: number, name: string, text: string): StudyDraft {
+function insert(draft: StudyDraft, place: number, step: Omit<Step, 'id'>): StudyDraft {
   if (draft.steps.length >= MAX_STEPS) return draft;
   const id = nextId(draft);
-  return { ...draft, steps: draft.steps.toSpliced(place + 1, 0, { id, name, text }), active: id };
+  return { ...draft, steps: draft.steps.toSpliced(place + 1, 0, { ...step, id }), active: id };
 }
 
 /** A step with this text at the end. */
-export const addStep = (draft: StudyDraft, text: string): StudyDraft => insert(draft, draft.steps.length - 1, '', text);
+export const addStep = (draft: StudyDraft, text: string): StudyDraft => insert(draft, draft.steps.length - 1, { name: '', text });
 
 /** The same step once more, behind itself. */
 export function duplicateStep(draft: StudyDraft, place: number): StudyDraft {
   const step = draft.steps[place];
-  return step ? insert(draft, place, step.name, step.text) : draft;
+  return step ? insert(draft, place, step) : draft;
 }
 
 /** The draft without a step; the last one stays. */
@@ -80,15 +88,20 @@ export const changeStep = (draft: StudyDraft, place: number, change: Partial<Ste
 });
 
 /** The study as it is posted. */
-export function documentOf({ name, tags, continueOnFailure, steps }: StudyDraft, confirm = ''): StudyDocument {
-  const job = (options: JobOptions) => options as Job;
+export function documentOf({ name, about, tags, continueOnFailure, steps }: StudyDraft, confirm = ''): StudyDocument {
   return {
     ...(name && { name }),
+    ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(confirm && { confirm }),
     ...(continueOnFailure && { continue_on_failure: true }),
-    steps: steps.map((step) => ({ ...(step.name && { name: step.name }), jobs: jobsOf(parseJobText(step.text)).map(job) })),
+    steps: steps.map(stepDocument),
   };
+}
+
+function stepDocument({ name, note, text, sampleMs }: Step): StepDocument {
+  const jobs = jobsOf(parseJobText(text)).map((options: JobOptions) => options as Job);
+  return { ...(name && { name }), ...(note && { note }), ...(sampleMs && { sample_ms: sampleMs }), jobs };
 }
 
 /** Whether every step can be read, so that the server can be asked. */

@@ -7,6 +7,7 @@ import { BasicFields } from './basic';
 import { Before } from './before';
 import { Experiments } from './experiments';
 import { MoreOptions } from './more';
+import { OpenStudy } from './open-study';
 import { PresetMenu } from './presets';
 import { StartRow } from './start';
 import { StudyForm } from './study';
@@ -21,7 +22,8 @@ const route = getRouteApi('/new');
 /** The page. */
 export function NewRunPage() {
   const { from, study } = route.useSearch();
-  return study ? <StudyForm /> : <RunForm from={from} />;
+  if (study) return from ? <OpenStudy number={Number(from)} /> : <StudyForm />;
+  return <RunForm from={from} />;
 }
 
 function RunForm({ from }: { from: string | undefined }) {

@@ -63,7 +63,7 @@ interface StepLineProps {
 }
 
 function StepLine({ step, place, study: { draft, change, obstacles }, edit }: StepLineProps) {
-  const { id, name } = step;
+  const { id, name, note } = step;
   const { job, does, state } = stepInWords(step);
   const found = obstacles.get(place) ?? [];
   const shown = draft.active === id;
@@ -98,6 +98,7 @@ function StepLine({ step, place, study: { draft, change, obstacles }, edit }: St
       <button type="button" className="does" tabIndex={-1} onClick={show}>
         <span className="mono">{does}</span> {state && <span className="mute small">{state}</span>}{' '}
         {found.length > 0 && <Badge tone="bad">{found.length === 1 ? '1 problem' : `${found.length} problems`}</Badge>}
+        {note && <span className="mute small clip note">{note}</span>}
       </button>
       <Buttons place={place} id={id} last={draft.steps.length - 1} edit={edit} move={move} />
     </li>

@@ -1,8 +1,9 @@
 // Building a study: its steps, the form of a run for the one that is shown, and what all of them would do together.
-import { Button, Checkbox } from '@mantine/core';
+import { Button, Checkbox, Textarea } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
 import { studyTakes } from '../../model/plan-words';
+import { changeStep } from '../../model/study-form';
 import { inWords } from '../../model/told';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
@@ -27,6 +28,7 @@ export function StudyForm() {
     <Page title="New study">
       <div className="row">
         <h1>New study</h1>
+        {draft.from && <span className="chip">begun as study #{draft.from}</span>}
         <span className="mute">runs that are started together and done one after the other</span>
         <span className="push" />
         <Link to="/new">One run instead</Link>
@@ -35,7 +37,8 @@ export function StudyForm() {
         <PresetMenu onChoose={job.setText} />
       </div>
       <StepList study={study} />
-      <h2 className="section">{title}</h2>
+      <h2 className="section breaks">{title}</h2>
+      <StepNote study={study} />
       <div className="new-run">
         <div className="stack">
           <WayChoice draft={job} />
@@ -50,6 +53,22 @@ export function StudyForm() {
       </div>
       <StudyStart study={study} />
     </Page>
+  );
+}
+
+/** What the shown step is there for. */
+function StepNote({ study: { draft, place, change, obstacles } }: { study: StudyInTheMaking }) {
+  const fault = obstacles.get(place)?.find(({ job, option }) => job === null && option === 'note');
+  return (
+    <Textarea
+      autosize
+      maxRows={8}
+      label={`note of step ${place + 1}`}
+      placeholder="optional: what it is there for"
+      value={draft.steps[place]?.note ?? ''}
+      error={fault && `${fault.sentence} ${fault.remedy}`}
+      onChange={({ currentTarget: { value } }) => change((old) => changeStep(old, place, { note: value }))}
+    />
   );
 }
 
@@ -70,6 +89,15 @@ function StudyStart({ study }: { study: StudyInTheMaking }) {
           setName={(name) => change((old) => ({ ...old, name }))}
           tags={draft.tags}
           setTags={(tags) => change((old) => ({ ...old, tags }))}
+        />
+        <Textarea
+          mt={10}
+          autosize
+          maxRows={8}
+          label="about the study"
+          placeholder="optional: why it is worth doing"
+          value={draft.about ?? ''}
+          onChange={({ currentTarget: { value } }) => change((old) => ({ ...old, about: value }))}
         />
         <Checkbox
           mt={10}

@@ -33,6 +33,9 @@ export function StudyHeader({ study }: { study: Study }) {
           Compare its runs
         </LinkButton>
       )}
+      <LinkButton to="/new" search={{ study: '1', from: String(number) }}>
+        Edit and start again
+      </LinkButton>
       {isUnderWay(status) && <CancelButton number={number} />}
     </div>
   );
