@@ -10,8 +10,16 @@ import { strokeOf } from '../model/stroke';
 
 const OverlayCharts = lazy(() => import('./overlay-charts'));
 
-/** Courses and curves of all runs. */
-export function Overlays({ comparison: { runs } }: { comparison: Comparison }) {
+interface OverlaysProps {
+  comparison: Comparison;
+  /** What a run is called in the legends, by its number. */
+  labelOf?: (run: number) => string;
+}
+
+const byNumber = (run: number) => `#${run}`;
+
+/** Courses and curves of all runs. `labelOf` must be the same from one rendering to the next. */
+export function Overlays({ comparison: { runs }, labelOf = byNumber }: OverlaysProps) {
   const series = useQueries({
     queries: runs.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
     combine: (results) => results.map(({ data }) => data),
@@ -20,16 +28,16 @@ export function Overlays({ comparison: { runs } }: { comparison: Comparison }) {
     () =>
       runs.flatMap(({ run }, place) => {
         const data = series[place];
-        return data ? [{ label: `#${run.number}`, ...strokeOf(place), view: seriesOfBuckets(data, false) }] : [];
+        return data ? [{ label: labelOf(run.number), ...strokeOf(place), view: seriesOfBuckets(data, false) }] : [];
       }),
-    [runs, series],
+    [runs, series, labelOf],
   );
   const curves = useMemo(
     () =>
       runs
-        .map((compared, place) => ({ label: `#${compared.run.number}`, ...strokeOf(place), buckets: bucketsOf(compared) }))
+        .map((compared, place) => ({ label: labelOf(compared.run.number), ...strokeOf(place), buckets: bucketsOf(compared) }))
         .filter(({ buckets }) => buckets.length > 0),
-    [runs],
+    [runs, labelOf],
   );
   const longest_s = Math.max(1, ...runs.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
   return (

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Plan } from '../api';
-import { minds, takes, writes } from './plan-words';
+import { minds, studyTakes, takes, writes } from './plan-words';
 
 const GIB = 2 ** 30;
 function plan(change: Partial<Plan['estimate']>, rest: Partial<Plan> = {}): Plan {
@@ -36,6 +36,17 @@ it.each<[string, Plan]>([
   ],
   ['then as much as it can until the time is over', plan({ measure_write_bytes: null }, { jobs: [job('randrw', '/t', 0)] })],
 ])('writes %s', (words, input) => expect(plain(writes(input))).toBe(words));
+
+it.each<[string, Partial<Plan['estimate']>[]]>([
+  ['1 step, about 30 s; writes 0 B.', [{}]],
+  ['2 steps, about 1 min; writes 1 GiB.', [{ layout_bytes: GIB }, {}]],
+  ['2 steps, about 30 s and 1 step that ends when its size is done; writes 0 B.', [{}, { seconds: null }]],
+  ['3 steps, about 30 s and 2 steps that end when their size is done; writes 0 B.', [{}, { seconds: null }, { seconds: null }]],
+  ['1 step; writes 0 B.', [{ seconds: null }]],
+])('a study takes %s', (words, estimates) => {
+  const steps = estimates.map((estimate) => ({ name: '', jobs: [], plan: plan(estimate) }));
+  expect(plain(studyTakes({ steps }))).toBe(words);
+});
 
 it('minds findings with their remedies', () => {
   const findings = [

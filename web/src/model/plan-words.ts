@@ -32,9 +32,13 @@ export function studyTakes({ steps }: Pick<StudyPlan, 'steps'>): string {
     0,
   );
   const time = known.length > 0 ? `, about ${seconds(known.reduce((a, b) => a + b, 0))}` : '';
-  const rest = known.length < steps.length ? ` and ${steps.length - known.length} steps that end when their size is done` : '';
-  return `${steps.length} steps${time}${known.length > 0 ? rest : ''}; writes ${text(bytes(written))}.`;
+  const unknown = steps.length - known.length;
+  const end = unknown === 1 ? 'ends when its size is done' : 'end when their size is done';
+  const rest = known.length > 0 && unknown > 0 ? ` and ${inSteps(unknown)} that ${end}` : '';
+  return `${inSteps(steps.length)}${time}${rest}; writes ${text(bytes(written))}.`;
 }
+
+const inSteps = (n: number) => (n === 1 ? '1 step' : `${n} steps`);
 
 /** What it writes. */
 export function writes({ estimate, jobs }: Plan): string {

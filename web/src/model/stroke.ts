@@ -5,7 +5,7 @@
 export type Dash = 'dashed' | 'dotted' | 'dash-dot';
 
 /** Lengths of stroke and gap in pixels. */
-const LENGTHS: Record<Dash, number[]> = { dashed: [6, 4], dotted: [2, 3], 'dash-dot': [9, 3, 2, 3] };
+const LENGTHS: Record<Dash, number[]> = { dashed: [6, 4], dotted: [2, 3], 'dash-dot': [12, 3, 2, 3] };
 
 /** The stroke and gap lengths of a line in pixels; empty when it is solid. */
 export const lengthsOf = (dash: Dash | undefined): number[] => (dash ? LENGTHS[dash] : []);

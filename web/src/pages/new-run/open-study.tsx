@@ -1,7 +1,7 @@
 // A study that was started, taken over into the form. It happens once: then the address is that of the form, and what is
 // changed there survives a reload.
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { studyWithRunsQuery } from '../../api/queries';
 import { draftOf } from '../../model/study-again';
@@ -24,7 +24,14 @@ export function OpenStudy({ number }: { number: number }) {
     <Page title="New study">
       <h1>New study</h1>
       {error ? (
-        <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+        <>
+          <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+          <p>
+            <Link to="/new" search={{ study: '1' }}>
+              The study in the making
+            </Link>
+          </p>
+        </>
       ) : (
         <p className="mute">Reading the steps of study #{number}…</p>
       )}

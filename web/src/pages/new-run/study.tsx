@@ -29,8 +29,7 @@ export function StudyForm() {
       <div className="row">
         <h1>New study</h1>
         {draft.from && <span className="chip">begun as study #{draft.from}</span>}
-        <span className="mute">runs that are started together and done one after the other</span>
-        <span className="push" />
+        <span className="mute clip aim">runs that are started together and done one after the other</span>
         <Link to="/new">One run instead</Link>
         <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>Copy as JSON</Button>
         <Button onClick={clear}>Begin anew</Button>
@@ -60,15 +59,17 @@ export function StudyForm() {
 function StepNote({ study: { draft, place, change, obstacles } }: { study: StudyInTheMaking }) {
   const fault = obstacles.get(place)?.find(({ job, option }) => job === null && option === 'note');
   return (
-    <Textarea
-      autosize
-      maxRows={8}
-      label={`note of step ${place + 1}`}
-      placeholder="optional: what it is there for"
-      value={draft.steps[place]?.note ?? ''}
-      error={fault && `${fault.sentence} ${fault.remedy}`}
-      onChange={({ currentTarget: { value } }) => change((old) => changeStep(old, place, { note: value }))}
-    />
+    <Card>
+      <Textarea
+        autosize
+        maxRows={8}
+        label={`note of step ${place + 1}`}
+        placeholder="optional: what it is there for"
+        value={draft.steps[place]?.note ?? ''}
+        error={fault && `${fault.sentence} ${fault.remedy}`}
+        onChange={({ currentTarget: { value } }) => change((old) => changeStep(old, place, { note: value }))}
+      />
+    </Card>
   );
 }
 

@@ -2,6 +2,7 @@
 // a row, and their courses over each other.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import type { Study } from '../../api';
 import { compareQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
@@ -33,9 +34,10 @@ export function StudyPage() {
 }
 
 function StudyView({ study }: { study: Study }) {
-  const { number, name, about, found_by_hand, reason, scaled, left_behind } = study;
+  const { number, name, about, found_by_hand, reason, scaled, left_behind, steps } = study;
   const runs = comparableRuns(study);
   const { data: comparison } = useQuery({ ...compareQuery(runs, runs[0]), enabled: runs.length >= LEAST });
+  const labelOf = useCallback((run: number) => `step ${steps.find((step) => step.run?.number === run)?.step}`, [steps]);
   return (
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
@@ -46,7 +48,7 @@ function StudyView({ study }: { study: Study }) {
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />
-      {comparison && <Overlays comparison={comparison} />}
+      {comparison && <Overlays comparison={comparison} labelOf={labelOf} />}
     </Page>
   );
 }
