@@ -2213,7 +2213,8 @@ export type RerunRequest = {
         [key: string]: unknown;
     } | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner.
+     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+     * given must be right.
      */
     confirm?: string | null;
 };
@@ -2625,7 +2626,8 @@ export type RunRequest = {
      */
     notes?: string | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner.
+     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+     * given must be right.
      */
     confirm?: string | null;
 };
@@ -3080,7 +3082,8 @@ export type StudyDocument = {
      */
     tags?: Array<string> | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner.
+     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
+     * given must be right.
      */
     confirm?: string | null;
 };
