@@ -1,7 +1,8 @@
 //! What somebody typed to confirm that a device may be overwritten: where it is given, it must be that device's serial, or its
 //! kernel name where it has none. Pure.
 //!
-//! Nobody has to give it: the guard admits only idle loop devices under a target root. The pages always ask for it.
+//! Nobody has to give it: the guard admits only idle loop devices under a target root. The pages always give it, empty as long
+//! as nothing was typed.
 
 use leadline_runner::host::DeviceList;
 use leadline_runner::plan::{ResolvedJob, Target, TargetKind};
@@ -24,14 +25,13 @@ pub fn refusals(confirm: Option<&str>, jobs: &[ResolvedJob], devices: &DeviceLis
 fn refusal(typed: &str, name: &str, devices: &DeviceList) -> Option<Refusal> {
     let serial = devices.devices.iter().find(|device| device.name == name).and_then(|device| device.serial.as_deref());
     let (what, expected) = serial.map_or(("name", name), |serial| ("serial", serial));
-    (typed.trim() != expected).then(|| {
-        Refusal::guard(
-            "not_confirmed",
-            "confirm",
-            format!("`{typed}` is not the {what} of {name}, which this would overwrite."),
-            format!("If {name} is the one, type {expected}."),
-        )
-    })
+    let sentence = match typed.trim() {
+        typed if typed == expected => return None,
+        "" => format!("This would overwrite {name}, which nobody has confirmed."),
+        typed => format!("`{typed}` is not the {what} of {name}, which this would overwrite."),
+    };
+    let remedy = format!("If {name} is the one, type its {what}: {expected}.");
+    Some(Refusal::guard("not_confirmed", "confirm", sentence, remedy))
 }
 
 fn overwritten(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Target> {

@@ -154,7 +154,9 @@ async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
         plan["refusals"].as_array().unwrap().iter().map(|refusal| refusal["code"].clone()).collect()
     };
     assert_eq!(codes(&write, json!(name)).await, Vec::<Value>::new());
-    assert_eq!(codes(&write, json!("loop")).await, ["not_confirmed"]);
+    for wrong in ["loop", ""] {
+        assert_eq!(codes(&write, json!(wrong)).await, ["not_confirmed"]);
+    }
     let mut reading = write.clone();
     reading["rw"] = json!("randread");
     assert_eq!(codes(&reading, json!("loop")).await, Vec::<Value>::new(), "what only reads needs no confirmation");

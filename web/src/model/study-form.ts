@@ -88,12 +88,12 @@ export const changeStep = (draft: StudyDraft, place: number, change: Partial<Ste
 });
 
 /** The study as it is posted. */
-export function documentOf({ name, about, tags, continueOnFailure, steps }: StudyDraft, confirm = ''): StudyDocument {
+export function documentOf({ name, about, tags, continueOnFailure, steps }: StudyDraft, confirm?: string): StudyDocument {
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
-    ...(confirm && { confirm }),
+    ...(confirm !== undefined && { confirm }),
     ...(continueOnFailure && { continue_on_failure: true }),
     steps: steps.map(stepDocument),
   };

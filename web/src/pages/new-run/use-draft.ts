@@ -31,7 +31,8 @@ export function useDraft(from: number | undefined): RunDraft {
   const edit = useJob(text, setText);
   const { file, jobs } = edit;
   const request = useMemo(
-    (): RunRequest => ({ jobs, name: name || undefined, tags, confirm: confirm || undefined }),
+    // Given even when empty: then the server says so where a device would be overwritten.
+    (): RunRequest => ({ jobs, name: name || undefined, tags, confirm }),
     [jobs, name, tags, confirm],
   );
   // Name and tags change nothing about the plan.
