@@ -5,20 +5,19 @@
 #[cfg(test)]
 mod instructions;
 mod paced;
+mod progress;
 
-use std::cell::Cell;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::buffer::Pool;
 use crate::clock::{Clock, MICROSECOND_NS, Monotonic, SECOND_NS, Tsc};
 use crate::data::Data;
 use crate::engine::Engine;
 use crate::engine::fresh::Fresh;
-use crate::engine::ledger::Ledger;
 use crate::engine::measure::{IoError, Loop, Source, Stop};
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
@@ -31,56 +30,11 @@ use crate::plan::ResolvedJob;
 use crate::probe::resource::{Times as CpuTimes, thread_times};
 use crate::report::Choice;
 use paced::Paced;
+pub use progress::{Attendance, Progress, Stage};
 
 /// How long a clone waits for its last I/Os before it leaves them to the kernel, in ns: less than the second in which a
 /// run must stop.
 const DRAIN_NS: u64 = 700_000_000;
-
-/// Where a clone stands.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-#[repr(u8)]
-pub enum Stage {
-    /// Gets ready or waits for its start.
-    Waiting = 0,
-    /// Works before the measurement.
-    Ramp = 1,
-    /// Is being measured.
-    Measure = 2,
-    /// Has been measured.
-    Done = 3,
-}
-
-/// What a clone shares with the thread that watches it.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// What was done before the measurement.
-    pub ramp: Ledger,
-    /// What was done in the measurement.
-    pub measure: Ledger,
-    stage: AtomicU8,
-    broken: AtomicBool,
-}
-
-impl Progress {
-    /// Where the clone stands.
-    pub fn stage(&self) -> Stage {
-        match self.stage.load(Ordering::Acquire) {
-            0 => Stage::Waiting,
-            1 => Stage::Ramp,
-            2 => Stage::Measure,
-            _ => Stage::Done,
-        }
-    }
-
-    /// Whether it could not begin or go on, so that the others need not either.
-    pub fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::Acquire)
-    }
-
-    fn reach(&self, stage: Stage) {
-        self.stage.store(stage as u8, Ordering::Release);
-    }
-}
 
 /// When the clones of a job begin and end, in ns of the monotonic clock. Written by the watching thread, before the
 /// start and when the run must stop.
@@ -92,40 +46,6 @@ pub struct Schedule {
     pub ramp_end_ns: AtomicU64,
     /// End of the measurement.
     pub end_ns: AtomicU64,
-}
-
-/// What a clone owes the others: to pass the gate twice (when it is ready, and when the schedule is written), and to be done in
-/// the end. It is paid when this is dropped, so that a clone that cannot begin, or whose thread panics, holds up nobody.
-pub struct Attendance {
-    progress: Arc<Progress>,
-    gate: Arc<Barrier>,
-    passed: Cell<u8>,
-    finished: Cell<bool>,
-}
-
-impl Attendance {
-    /// Times that every clone passes the gate.
-    const PASSES: u8 = 2;
-
-    /// Of a clone that tells of itself here.
-    pub fn new(progress: Arc<Progress>, gate: Arc<Barrier>) -> Self {
-        Self { progress, gate, passed: Cell::new(0), finished: Cell::new(false) }
-    }
-
-    fn pass(&self) {
-        self.gate.wait();
-        self.passed.set(self.passed.get() + 1);
-    }
-}
-
-impl Drop for Attendance {
-    fn drop(&mut self) {
-        self.progress.broken.store(!self.finished.get(), Ordering::Release);
-        self.progress.reach(Stage::Done);
-        while self.passed.get() < Self::PASSES {
-            self.pass();
-        }
-    }
 }
 
 /// What one clone is to do.
@@ -176,7 +96,7 @@ pub struct Broken {
 /// What the system said where that concerns no single I/O; a failed I/O is a `Stop`.
 pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
     let done = set_out(assignment)?;
-    assignment.attendance.finished.set(true);
+    assignment.attendance.finish();
     Ok(done)
 }
 
@@ -381,23 +301,3 @@ pub fn describe(error: &IoError) -> (String, String) {
 
 /// A run's length in seconds that stands for "no end": about 68 years, far from overflow.
 pub const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_breaks_holds_up_nobody() {
-        for passes_before in 0..=Attendance::PASSES {
-            let (progress, gate) = (Arc::new(Progress::default()), Arc::new(Barrier::new(2)));
-            let attendance = Attendance::new(progress.clone(), gate.clone());
-            let clone = std::thread::spawn(move || {
-                (0..passes_before).for_each(|_| attendance.pass());
-                panic!("as an engine might");
-            });
-            (0..Attendance::PASSES).for_each(|_| drop(gate.wait()));
-            assert!(clone.join().is_err());
-            assert_eq!((progress.stage(), progress.is_broken()), (Stage::Done, true), "after {passes_before} passes");
-        }
-    }
-}
