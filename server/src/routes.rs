@@ -119,6 +119,7 @@ pub fn router(app: App) -> Router {
         CompressionLayer::new().compress_when(DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")));
     let api = calls
         .merge(SwaggerUi::new("/api/docs").url("/api/openapi.json", document))
+        .route(&format!("{API}/import"), axum::routing::post(not_built))
         .route("/api", axum::routing::any(no_call))
         .route("/api/", axum::routing::any(no_call))
         .route("/api/{*rest}", axum::routing::any(no_call))
@@ -140,6 +141,10 @@ pub fn router(app: App) -> Router {
 
 async fn no_call(uri: Uri) -> ApiError {
     ApiError::NotFound { what: format!("call {}", uri.path()) }
+}
+
+async fn not_built() -> ApiError {
+    ApiError::NotBuilt { what: "Reading jobs of other tools", remedy: "Write them as JSON in fio's words, with POST /api/v1/plan." }
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> ApiError {

@@ -109,7 +109,7 @@ async fn what_is_not_there_or_not_taken_is_a_problem_too() {
 }
 
 #[tokio::test]
-async fn fio_exports_are_not_built_yet() {
+async fn fio_exports_and_imports_are_not_built_yet() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;
@@ -117,4 +117,6 @@ async fn fio_exports_are_not_built_yet() {
         let (status, problem) = server.send(server.request(Method::GET, &format!("/runs/{number}/export?format={format}"))).await;
         assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("not_built")), "{format}");
     }
+    let (status, problem) = server.post("/import", &json!({"text": "fio --rw=read"})).await;
+    assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("not_built")));
 }

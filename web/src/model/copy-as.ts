@@ -2,8 +2,34 @@
 import type { Job, Run } from '../api';
 import { writeJobText } from './job-text';
 
-/** The jobs as they were asked for, as a fio job file. */
-export const asFioJob = (run: Pick<Run, 'asked'>): string => writeJobText(run.asked.jobs as Record<string, unknown>[]);
+/** The jobs as they were asked for, in fio's words: what the form edits. */
+export const asJobText = (run: Pick<Run, 'asked'>): string => writeJobText(run.asked.jobs as Record<string, unknown>[]);
+
+/** Options that fio has not, or means something else by. */
+const OWN = [
+  'cache_state',
+  'drop_caches',
+  'file_state',
+  'ioengine_fallback',
+  'loop_device',
+  'probes',
+  'profile',
+  'request_sizes',
+  'spin',
+];
+
+/** The same for fio itself: with our engine by name, as fio's own default is psync, and without what it does not know. */
+export function forFio(run: Pick<Run, 'asked'>): string {
+  const jobs = run.asked.jobs as Record<string, unknown>[];
+  const own = jobs.map((job) => Object.entries(job).filter(([option]) => OWN.includes(option)));
+  const left = own.flatMap((settings, i) => settings.map(([option, value]) => `${jobs[i]?.name ?? 'job'}: ${option}=${value}`));
+  const kept = jobs.map((job) => ({
+    ioengine: 'io_uring',
+    ...Object.fromEntries(Object.entries(job).filter(([option]) => !OWN.includes(option))),
+  }));
+  const note = left.length > 0 ? `; Leadline’s own, which fio does not have: ${left.join(', ')}\n` : '';
+  return note + writeJobText(kept);
+}
 
 /** What is posted to start the same run. */
 export function asRequest(run: Pick<Run, 'asked' | 'name' | 'tags'>) {

@@ -1,6 +1,6 @@
 // A study that was started, as a draft of the form again. Its steps are told from their runs, which know their jobs.
 import type { Job, Run, Study } from '../api';
-import { asFioJob } from './copy-as';
+import { asJobText } from './copy-as';
 import type { Step, StudyDraft } from './study-form';
 
 /** What stands in file names for the mark of the study. */
@@ -13,7 +13,7 @@ export function draftOf(study: Study, runs: readonly Run[]): StudyDraft {
   const mark = markIn(runs);
   const steps = study.steps.map(({ step, name, note, run }): Step => {
     const found = runs.find(({ number }) => number === run?.number);
-    const text = found ? asFioJob({ asked: { ...found.asked, jobs: found.asked.jobs.map((job) => unmarked(job, mark)) } }) : '';
+    const text = found ? asJobText({ asked: { ...found.asked, jobs: found.asked.jobs.map((job) => unmarked(job, mark)) } }) : '';
     return { id: step, name, note: note ?? '', text, sampleMs: found?.asked.sample_ms };
   });
   const tags = runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Run, RunSummary, Verdicts } from '../api';
 import { ApiProblem } from '../api/problem';
-import { asCurl, asFioJob } from './copy-as';
+import { asCurl, asJobText } from './copy-as';
 import { factsOf } from './facts';
 import { directionsOf, inOneLine, titleOf } from './summary';
 import { inWords } from './told';
@@ -24,7 +24,7 @@ const RUN = {
 describe('a run', () => {
   it('in one line', () => expect(inOneLine(RUN)).toBe('randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda'));
   it('without a name is called by what it does', () => expect(titleOf({ ...RUN, name: '' })).toBe('4k randread, direct'));
-  it('as a fio job', () => expect(asFioJob(RUN)).toBe('[t1]\nrw=randread\ndirect=1\n'));
+  it('as a fio job', () => expect(asJobText(RUN)).toBe('[t1]\nrw=randread\ndirect=1\n'));
   it('as curl, safe for a shell', () => {
     const command = asCurl(RUN, 'http://127.0.0.1:7070');
     expect(command).toContain('curl -sS http://127.0.0.1:7070/api/v1/runs');

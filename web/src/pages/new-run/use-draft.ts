@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Plan, RunRequest } from '../../api';
 import { planQuery, runQuery } from '../../api/queries';
-import { asFioJob } from '../../model/copy-as';
+import { asJobText } from '../../model/copy-as';
 import { type Obstacle, obstaclesOf } from '../../model/job-form';
 import type { JobFile } from '../../model/job-text';
 import { FIRST_TEXT } from '../../model/presets';
@@ -51,7 +51,7 @@ function useCopyOf(
   const { data: run } = useQuery({ ...runQuery(from ?? 0), enabled: from !== undefined });
   useEffect(() => {
     if (!run) return;
-    setText(asFioJob(run));
+    setText(asJobText(run));
     setName(run.name);
     setTags(run.tags);
   }, [run, setText, setName, setTags]);

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Run } from '../../api';
 import { type Live, useFromStage } from '../../charts/use-live';
-import { asCurl, asFioJob, asRequest } from '../../model/copy-as';
+import { asCurl, asRequest, forFio } from '../../model/copy-as';
 import { isFinal } from '../../model/fold';
 import { inOneLine, STATUS, titleOf } from '../../model/summary';
 import { copyText } from '../../ui/clipboard';
@@ -98,7 +98,7 @@ function CopyMenu({ run }: { run: Run }) {
         <Button>Copy as ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => void copyText('fio job file', asFioJob(run))}>fio job file</Menu.Item>
+        <Menu.Item onClick={() => void copyText('fio job file', forFio(run))}>fio job file</Menu.Item>
         <Menu.Item onClick={() => void copyText('curl command', asCurl(run, location.origin))}>curl command</Menu.Item>
         <Menu.Item onClick={() => void copyText('Job JSON', JSON.stringify(asRequest(run), null, 2))}>
           JSON of the request
