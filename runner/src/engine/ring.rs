@@ -174,7 +174,7 @@ impl Ring for KernelRing {
     #[inline]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller keeps what the entry points to valid.
-        unsafe { self.submission.push(entry) }.expect("one entry per slot");
+        unsafe { self.submission.push(entry) }.expect("room for what the slots can have in the queue");
     }
 
     #[inline]
@@ -193,8 +193,10 @@ impl Ring for KernelRing {
         self.submission.sync();
         self.completion.sync();
         let result = self.call(finish, at_least, timeout_ns);
-        self.submission.sync();
+        // In this order: what is seen to be complete was taken by a call that is over, or by the one that the polling thread
+        // is in (`uring::entries_for`).
         self.completion.sync();
+        self.submission.sync();
         result
     }
 

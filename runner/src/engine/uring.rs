@@ -23,7 +23,15 @@ use entries::Entries;
 use turns::Turns;
 
 /// The most entries of a ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
-pub const MAX_ENTRIES: u32 = 32_768;
+const MAX_ENTRIES: u32 = 32_768;
+
+/// Entries of a ring for so many slots: one for each, since a slot has at most one I/O. A polling thread tells only after a
+/// batch, whose completions it has posted by then (io_submit_sqes), that it has taken it: as many slots may be filled anew
+/// while their old entries still count as queued.
+fn entries_for(slots: u32, polling: Polling) -> u32 {
+    let each = if polling.submissions { 2 } else { 1 };
+    slots.saturating_mul(each).clamp(1, MAX_ENTRIES)
+}
 
 /// What a job chose of the ring.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,7 +66,7 @@ impl<N: Entries> Uring<KernelRing, N> {
     /// # Errors
     /// What io_uring_setup(2) or io_uring_register(2) says.
     pub fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
-        let (mut ring, features) = KernelRing::new(slots.clamp(1, MAX_ENTRIES), setup.polling)?;
+        let (mut ring, features) = KernelRing::new(entries_for(slots, setup.polling), setup.polling)?;
         if let Some((base, bytes)) = setup.buffer {
             // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
             unsafe { ring.register_buffer(base, bytes) }.map_err(|error| {
@@ -104,7 +112,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     }
 
     /// # Safety
-    /// As [`Ring::push`]. There are as many entries as slots, and a slot has at most one I/O, so there is room.
+    /// As [`Ring::push`]. There is room: see [`entries_for`].
     #[inline(always)]
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
         // SAFETY: as the caller vouches.

@@ -8,6 +8,8 @@ use crate::job::{Job, PerDirection};
 
 /// The most I/Os in flight per clone: the entries that io_uring allows a ring (IORING_MAX_ENTRIES).
 const MAX_IODEPTH: u32 = 32_768;
+/// The most with a polling thread, which tells late what it has taken: its ring has two entries for each I/O.
+const MAX_POLLED_IODEPTH: u32 = MAX_IODEPTH / 2;
 /// Priorities that the kernel knows: nice(2).
 const NICE: std::ops::RangeInclusive<i32> = -20..=19;
 /// The longest spin in µs: within a second a run must stop.
@@ -77,6 +79,12 @@ fn check_polling(asked: &Asked, notes: &mut Notes) {
     if said!(asked.job, hipri).0 && !asked.direct && !asked.is_null() {
         let sentence = "hipri polls the device, and through the page cache no I/O waits for it.";
         notes.invalid("hipri_needs_direct", "hipri", sentence, "Write direct=1, or leave hipri out.");
+    }
+    let iodepth = said!(asked.job, iodepth);
+    if said!(asked.job, sqthread_poll).0 && asked.engine.has_ring() && (MAX_POLLED_IODEPTH + 1..=MAX_IODEPTH).contains(&iodepth) {
+        let sentence = format!("With sqthread_poll iodepth={iodepth} cannot be kept in flight.");
+        let remedy = format!("Use at most {MAX_POLLED_IODEPTH}, half of the entries of a ring, or leave sqthread_poll out.");
+        notes.invalid("out_of_range", "iodepth", sentence, remedy);
     }
     if said!(asked.job, spin).0 > MAX_SPIN_US {
         let sentence = format!("spin={} is more than a second.", said!(asked.job, spin).0);

@@ -12,10 +12,10 @@ use proptest::prelude::*;
 
 use super::super::ledger::Ledger;
 use super::super::measure::{IoError, Loop, Stop};
-use super::super::ring::Ring;
+use super::super::ring::{Polling, Ring};
 use super::entries::Plain;
 use super::tests::{List, blocks, is_mapped};
-use super::{Setup, Uring};
+use super::{Setup, Uring, entries_for};
 use crate::buffer::{BufferPages, Pool};
 use crate::clock::Virtual;
 use crate::pattern::{Io, Kind};
@@ -45,6 +45,11 @@ struct Shim {
     /// Entries of the completion queue; what does not fit waits in the kernel until a call that asks for completions.
     room: usize,
     overflown: VecDeque<(u64, i32)>,
+    /// Entries of the submission queue.
+    entries: usize,
+    /// Whether a thread polls it: what the last enter took then counts as queued until the next.
+    polled: bool,
+    untold: usize,
     seen: Rc<Seen>,
 }
 
@@ -58,11 +63,16 @@ struct Seen {
 
 impl Ring for Shim {
     unsafe fn push(&mut self, entry: &squeue::Entry) {
+        assert!(self.untold + self.queued.len() < self.entries, "no room for an entry");
         self.queued.push_back(entry.get_user_data());
     }
 
     fn queued(&self) -> usize {
-        self.queued.len()
+        self.untold + self.queued.len()
+    }
+
+    fn is_served(&self) -> bool {
+        self.polled
     }
 
     fn enter(&mut self, finish: bool, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
@@ -72,7 +82,9 @@ impl Ring for Shim {
             Takes(takes, completes) => (takes, completes),
             Fails(errno) => return Err(io::Error::from_raw_os_error(errno)),
         };
-        self.taken.extend(self.queued.drain(..takes.min(self.queued.len())));
+        let takes = takes.min(self.queued.len());
+        self.untold = if self.polled { takes } else { 0 };
+        self.taken.extend(self.queued.drain(..takes));
         let done = self.taken.drain(..completes.min(self.taken.len()));
         self.overflown.extend(done.map(|slot| (slot, self.results.next().unwrap_or(4096))));
         let fit = if finish || self.overflown.len() <= self.room { self.room.saturating_sub(self.completed.len()) } else { 0 };
@@ -105,6 +117,17 @@ fn work(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> (Work, 
 }
 
 fn work_with_room(script: &[Answer], results: &[i32], reads: u64, depth: usize, room: usize) -> (Work, Rc<Seen>) {
+    work_polled(script, results, reads, depth, room, Polling::default())
+}
+
+fn work_polled(
+    script: &[Answer],
+    results: &[i32],
+    reads: u64,
+    depth: usize,
+    room: usize,
+    polling: Polling,
+) -> (Work, Rc<Seen>) {
     let seen = Rc::new(Seen::default());
     let shim = Shim {
         script: Vec::from(script).into_iter(),
@@ -114,6 +137,9 @@ fn work_with_room(script: &[Answer], results: &[i32], reads: u64, depth: usize, 
         completed: VecDeque::new(),
         room,
         overflown: VecDeque::new(),
+        entries: entries_for(depth as u32, polling) as usize,
+        polled: polling.submissions,
+        untold: 0,
         seen: seen.clone(),
     };
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
@@ -214,6 +240,17 @@ fn completions_that_found_no_room_come_later_and_are_not_lost() {
         assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
         assert_eq!((ledger.read.ios.get(), seen.whole.get()), (40, 40), "room for {room}");
         assert_eq!(ledger.in_flight.get(), 0);
+    }
+}
+
+#[test]
+fn a_thread_that_tells_late_what_it_took_leaves_room_for_the_next_batch() {
+    for depth in [1, 8, 32] {
+        let polling = Polling { submissions: true, device: false };
+        let (mut work, seen) = work_polled(&[], &[], 100, depth, usize::MAX, polling);
+        let ledger = Ledger::default();
+        assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
+        assert_eq!((ledger.read.ios.get(), seen.whole.get()), (100, 100), "depth {depth}");
     }
 }
 

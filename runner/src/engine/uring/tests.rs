@@ -77,6 +77,17 @@ fn with_a_thread_that_submits_and_spinning_writes_arrive_too() {
 }
 
 #[test]
+fn a_thread_that_submits_is_not_outrun_by_who_sees_at_once_what_is_complete() {
+    let setup = Setup { polling: Polling { submissions: true, device: false }, spin_ns: 1_000_000, ..Setup::default() };
+    let reads: Vec<Io> = blocks(Kind::Read, 64).cycle().take(400_000).collect();
+    for depth in [2, 32] {
+        let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, depth, &setup).unwrap();
+        let (ledger, stop, _) = check(engine, &vec![1; 64 * 4096], reads.clone(), depth as usize);
+        assert_eq!((stop, ledger.read.ios.get(), ledger.errors.get()), (Stop::Finished, 400_000, 0));
+    }
+}
+
+#[test]
 fn registered_buffers_hold_what_is_written() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let files: Vec<OwnedFd> = vec![OpenOptions::new().write(true).open(file.path()).unwrap().into()];

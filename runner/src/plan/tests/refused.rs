@@ -35,6 +35,9 @@ fn polling_needs_something_to_poll() {
     check(json!({"filename": "full", "direct": 0, "hipri": 1}), "hipri_needs_direct", "hipri", "direct=1");
     check(json!({"filename": "full", "direct": 1, "spin": "2s"}), "out_of_range", "spin", "at most 1s");
     assert!(plan(json!({"ioengine": "io_uring_nop", "hipri": 1, "size": "1m"})).refusals.is_empty());
+    let polled = |iodepth: u32| json!({"filename": "full", "direct": 1, "sqthread_poll": 1, "iodepth": iodepth});
+    check(polled(16_385), "out_of_range", "iodepth", "sqthread_poll");
+    assert!(plan(polled(16_384)).refusals.is_empty());
 }
 
 #[test]
