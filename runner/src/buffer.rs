@@ -31,15 +31,12 @@ impl Pool {
     /// measurement.
     ///
     /// # Errors
-    /// What mmap(2) and madvise(2) say, such as ENOMEM, also where no huge pages are reserved.
+    /// What mmap(2) and madvise(2) say, such as ENOMEM, also where no huge pages are reserved; ENOMEM for more than can be
+    /// addressed.
     pub fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
-        let stride = bytes.max(1).next_multiple_of(SLOT_ALIGNMENT);
         let slots = slots.max(1);
-        let (length, flags) = match pages {
-            BufferPages::Mmap => (slots * stride, MapFlags::PRIVATE),
-            BufferPages::Thp => ((slots * stride).next_multiple_of(HUGE_PAGE), MapFlags::PRIVATE),
-            BufferPages::Mmaphuge => ((slots * stride).next_multiple_of(HUGE_PAGE), MapFlags::PRIVATE | MapFlags::HUGETLB),
-        };
+        let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
+        let flags = if pages == BufferPages::Mmaphuge { MapFlags::PRIVATE | MapFlags::HUGETLB } else { MapFlags::PRIVATE };
         // SAFETY: a new private mapping at an address of the kernel's choice touches no memory that exists.
         let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)? };
         let base = NonNull::new(base.cast::<u8>()).expect("mmap does not return null");
@@ -96,10 +93,30 @@ impl Pool {
     }
 }
 
+/// Bytes from slot to slot, and of the whole mapping; `None` beyond the address space.
+fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
+    let stride = bytes.max(1).checked_next_multiple_of(SLOT_ALIGNMENT)?;
+    let page = if pages == BufferPages::Mmap { SLOT_ALIGNMENT } else { HUGE_PAGE };
+    Some((stride, stride.checked_mul(slots)?.checked_next_multiple_of(page)?))
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length and nobody holds a pointer into it: the loop leaks the
         // pool when I/O is still in flight.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_addressed_is_no_memory() {
+        for (slots, bytes) in [(usize::MAX / 4096, 8192), (2, usize::MAX), (2, usize::MAX / 2)] {
+            let error = Pool::new(slots, bytes, BufferPages::Mmap).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::ENOMEM), "{slots} × {bytes}");
+        }
     }
 }

@@ -144,9 +144,8 @@ fn settle(job: &ResolvedJob) -> Result<(), Broken> {
 
 fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     let job = &assignment.job;
-    let bytes = if job.ioengine.is_null() { 1 } else { job.bs.read.max.max(job.bs.write.max) };
-    let mut pool =
-        Pool::new(depth(job) as usize, bytes as usize, job.mem).map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
+    let mut pool = Pool::new(depth(job) as usize, job.largest_buffer() as usize, job.mem)
+        .map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
     if job.rw.writes() {
         let mut data = Data::new(job, assignment.number);
         (0..pool.slots() as u32).for_each(|slot| data.fill(pool.bytes_mut(slot)));

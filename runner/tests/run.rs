@@ -40,6 +40,14 @@ fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
 }
 
 #[test]
+fn buffers_are_no_larger_than_what_the_job_does() {
+    let directory = scratch::directory();
+    // Writes of 1 GiB, which this job does not do, would take 1 TiB.
+    let job = reads_of_64_mib(&directory.path().join("t1"), json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}));
+    assert_eq!(report(&job)["report"]["read"]["ios"], READS);
+}
+
+#[test]
 fn raw_reads_are_counted_to_the_io() {
     let directory = scratch::directory();
     let image = directory.path().join("image");

@@ -13,9 +13,7 @@ const BUFFER_PART: u64 = 2;
 
 /// Bytes of the buffers of a job.
 pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
-    let largest = [(job.rw.reads(), job.bs.read.max), (job.rw.writes(), job.bs.write.max)];
-    let largest = largest.into_iter().filter(|(used, _)| *used).map(|(_, max)| max).max().unwrap_or(0);
-    let each = largest.checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
+    let each = job.largest_buffer().checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
     each.saturating_mul(u64::from(in_flight(job))).saturating_mul(u64::from(job.numjobs))
 }
 

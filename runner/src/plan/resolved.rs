@@ -232,6 +232,14 @@ impl ResolvedJob {
         rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
+    /// Bytes of the buffer that each I/O in flight has: the largest I/O that moves data, in a direction that the job goes. 1
+    /// where nothing is moved.
+    pub fn largest_buffer(&self) -> u64 {
+        let directions = [(self.rw.reads(), self.bs.read.max), (self.rw.writes(), self.bs.write.max)];
+        let moving = directions.into_iter().filter(|(used, _)| *used && !self.ioengine.is_null());
+        moving.map(|(_, max)| max).max().unwrap_or(1)
+    }
+
     /// The targets of one clone with their places in `targets`; the order is that of [`crate::pattern::Io::target`].
     pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
         self.targets.iter().enumerate().filter(move |(_, target)| target.clone.is_none_or(|only| only == clone))

@@ -300,6 +300,22 @@ fn costs_are_bounded_by_what_bounds_them() {
 }
 
 #[test]
+fn buffers_are_as_large_as_the_largest_io_that_the_job_does() {
+    let buffers = |different: Value| {
+        let mut job = json!({"filename": "full", "direct": 1, "bs": "4k,64m,128m", "iodepth": 256});
+        different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        let plan = plan_on(&TableHost { memory: 64 * GIB, ..TableHost::default() }, job.clone());
+        assert!(plan.refusals.is_empty(), "{job}\n{:#?}", plan.refusals);
+        (plan.jobs[0].largest_buffer(), plan.estimate.buffer_bytes)
+    };
+    assert_eq!(buffers(json!({"rw": "randread"})), (4096, MIB));
+    assert_eq!(buffers(json!({"rw": "randwrite"})), (64 * MIB, 16 * GIB));
+    assert_eq!(buffers(json!({"rw": "randrw"})), (64 * MIB, 16 * GIB));
+    assert_eq!(buffers(json!({"rw": "randtrim", "filename": "/dev/loop0"})), (1, MIB), "a trim moves nothing");
+    assert_eq!(buffers(json!({"rw": "randrw", "ioengine": "null"})), (1, MIB));
+}
+
+#[test]
 fn one_sentence_tells_what_the_number_means() {
     let tell = |job: Value| accepted(job).will_tell;
     assert_eq!(
