@@ -42,6 +42,7 @@ use ledger::Ledger;
 use notes::Notes;
 
 pub(crate) use findings::SHORT_RUN_MS;
+pub(crate) use phases::late_ramps;
 pub use resolved::{BlockSizes, Mode, ResolvedJob, Target, TargetKind};
 pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
 
@@ -56,6 +57,7 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     state::check_shared(&jobs, &mut notes);
     let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
     let jobs: Vec<ResolvedJob> = jobs.into_iter().map(|(_, job)| job).filter(|_| is_whole).collect();
+    findings::mind_ramps(&jobs, &mut notes);
     Plan {
         sample_ms: ask.sample_ms,
         phases: phases::phases(&jobs),

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::notes::Notes;
+use super::phases::{late_ramps, measured_from_ms};
 use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::view::HostView;
 use crate::job::{CacheState, EngineName};
@@ -22,6 +23,21 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
     mind_target(job, notes);
     mind_device(job, host, notes);
     mind_workload(job, notes);
+}
+
+/// Minds ramps of the run that are not over together: the window's counters then hold I/O that is not measured.
+pub(super) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
+    let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else { return };
+    let number = jobs.iter().position(|job| job.name == late.name).unwrap_or(0);
+    let begin_ms = jobs.iter().map(measured_from_ms).min().unwrap_or(0);
+    notes.begin(number, &late.name);
+    let sentence = format!(
+        "The ramp of {} ends {} after the run's measurement began: what it does until then is in the device's counters and not in the job's own, so that no verdict can be given.",
+        late.name,
+        duration((measured_from_ms(late) - begin_ms) as f64)
+    );
+    let evidence = [("window_begin_ms", json!(begin_ms)), ("ramp_end_ms", json!(measured_from_ms(late)))];
+    notes.mind(Warning, "ramp_in_window", sentence, &evidence, "Let startdelay + ramp_time be the same in all jobs.");
 }
 
 fn mind_time(job: &ResolvedJob, notes: &mut Notes) {

@@ -1,7 +1,7 @@
 //! The phases to come and what they cost, as far as that can be known before: times that the job sets, and bytes.
 
 use super::memory::buffer_bytes;
-use super::resolved::{ResolvedJob, TargetKind};
+use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::{Estimate, PlannedPhase};
 use crate::event::Phase;
 use crate::print::number::bytes;
@@ -15,7 +15,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         })
     };
     let layout = layout_bytes(jobs);
-    let ramp = jobs.iter().map(|job| job.startdelay_ms + job.ramp_ms).max().unwrap_or(0);
+    let ramp = jobs.iter().map(measured_from_ms).max().unwrap_or(0);
     let plain = |phase| PlannedPhase { phase, seconds: None, writes_bytes: None };
     [
         (true, plain(Phase::Guard)),
@@ -36,7 +36,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
 /// What the run will cost.
 pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
     let layout_bytes = layout_bytes(jobs);
-    let bounded = jobs.iter().map(|job| Some(job.startdelay_ms + job.ramp_ms + job.runtime_ms?)).collect::<Option<Vec<u64>>>();
+    let bounded = jobs.iter().map(|job| Some(measured_from_ms(job) + job.runtime_ms?)).collect::<Option<Vec<u64>>>();
     let seconds = bounded.and_then(|times| times.into_iter().max()).map(seconds);
     Estimate {
         seconds,
@@ -45,6 +45,18 @@ pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
         measure_write_bytes: measure_write_bytes(jobs),
         buffer_bytes: jobs.iter().fold(0, |sum, job| sum.saturating_add(buffer_bytes(job))),
     }
+}
+
+/// Jobs whose ramp reaches into the measured window of the run, which begins when the first job's ramp is over: this I/O of
+/// theirs is in the counters of the window, and not in what was measured.
+pub(crate) fn late_ramps(jobs: &[ResolvedJob]) -> impl Iterator<Item = &ResolvedJob> {
+    let begin_ms = jobs.iter().map(measured_from_ms).min().unwrap_or(0);
+    jobs.iter().filter(move |job| job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms)
+}
+
+/// When a job begins to be measured, in ms since the clones were let go.
+pub(super) fn measured_from_ms(job: &ResolvedJob) -> u64 {
+    job.startdelay_ms + job.ramp_ms
 }
 
 fn seconds_note(jobs: &[ResolvedJob], layout_bytes: u64, is_bounded: bool) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{DeviceCounts, Residency};
-use crate::plan::{Mode, ResolvedJob};
+use crate::plan::{Mode, ResolvedJob, late_ramps};
 use crate::report::{DirStats, Report, TargetReport};
 
 pub(super) use crate::report::Direction;
@@ -95,6 +95,7 @@ impl Evidence {
         let targets: Vec<&TargetReport> =
             report.targets.iter().filter(|target| jobs.iter().any(|job| target.jobs.contains(&job.name))).collect();
         let residency = residency(&targets);
+        let mixed_up = mixed_up(direction, all);
         let direct = jobs.iter().all(|job| job.direct);
         Some(Self {
             direction,
@@ -107,16 +108,16 @@ impl Evidence {
             is_loop_cached: targets.iter().any(|target| target.direct.loop_direct_io == Some(false)),
             past_backing: past_backing(direction, report, &targets),
             deviceless: deviceless(&jobs),
-            device: device(direction, report),
+            device: mixed_up.clone().map_or_else(|| device(direction, report), Err),
             beneath: beneath(direction, report),
-            own: own(direction, report, residency, direct),
+            own: mixed_up.clone().map_or_else(|| own(direction, report, residency, direct), Err),
             residency,
             region: targets.iter().map(|target| target.region_bytes).sum(),
             empty: empty(&targets),
             encoded: encoded(&targets),
             metadata: jobs.iter().find_map(|job| super::metadata::reason(job, &targets)),
             in_flight: jobs.iter().map(|job| in_flight(direction, job)).sum(),
-            turned_ms: turned(direction, report),
+            turned_ms: turned(direction, report).filter(|_| mixed_up.is_none()),
         })
     }
 
@@ -199,6 +200,12 @@ fn counted(direction: Direction, name: String, counts: &DeviceCounts) -> Counted
         (counts.write_ios, counts.write_bytes, counts.write_merges),
     );
     Counted { name, ios, bytes, merges }
+}
+
+/// Why the counters of the window do not tell of the measured I/O alone, where that is so.
+fn mixed_up(direction: Direction, jobs: &[ResolvedJob]) -> Option<String> {
+    let late = late_ramps(jobs).find(|job| direction.is_of(job))?;
+    Some(format!("all counters hold I/O of {}'s ramp too, which was not over when the measurement began", late.name))
 }
 
 fn device(direction: Direction, report: &Report) -> Result<Counted, String> {

@@ -93,6 +93,20 @@ fn options_without_effect_are_named() {
 }
 
 #[test]
+fn ramps_that_do_not_end_together_are_minded() {
+    let told = |first: Value, second: Value| {
+        let plan = plan(json!({"jobs": [with(first), with(second)]}));
+        plan.findings.into_iter().find(|finding| finding.code == "ramp_in_window").map(|finding| finding.sentence)
+    };
+    let late = told(json!({"ramp_time": "2s"}), json!({"name": "b", "ramp_time": "2s", "startdelay": "3s"})).unwrap();
+    assert!(late.starts_with("The ramp of b ends 3.00 s after"), "{late}");
+    assert!(told(json!({"ramp_time": "1s"}), json!({})).is_some());
+    assert_eq!(told(json!({"ramp_time": "5s"}), json!({"ramp_time": "2s", "startdelay": "3s"})), None, "both end at 5 s");
+    assert_eq!(told(json!({"ramp_time": "5s"}), json!({"startdelay": "9s"})), None, "what has no ramp is measured at once");
+    assert_eq!(told(json!({"ramp_time": "5s", "ioengine": "null", "direct": 0}), json!({})), None, "null moves nothing");
+}
+
+#[test]
 fn what_is_true_of_several_jobs_is_told_once() {
     let plan = plan(json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}));
     assert_eq!(plan.findings.len(), 1);

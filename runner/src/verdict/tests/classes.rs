@@ -204,6 +204,26 @@ fn what_is_missing_makes_the_verdict_weaker_and_is_said() {
 }
 
 #[test]
+fn a_ramp_within_the_window_makes_its_direction_unknown() {
+    let beside = |late: Value| {
+        let (report, jobs) = reads(true, (30_000, 120_000));
+        let late = with_job((report.clone(), jobs.clone()), late).1;
+        (report, [jobs, late].concat())
+    };
+    let mixed = VerdictClass::Amplified;
+    check("as if there were no other job", &beside(json!({"name": "late"})), mixed, "3.0 bytes");
+    let told = beside(json!({"name": "late", "ramp_ms": 5000}));
+    check("a ramp that others do not have", &told, VerdictClass::Unknown, "hold I/O of late's ramp too");
+    assert!(!codes(&told.0, &told.1).contains(&"more_than_asked".into()));
+    check("a delay only", &beside(json!({"name": "late", "startdelay_ms": 5000})), mixed, "");
+    check("of writes", &beside(json!({"name": "late", "ramp_ms": 5000, "rw": "write"})), mixed, "");
+    check("of no device", &beside(json!({"name": "late", "ramp_ms": 5000, "mode": "null"})), mixed, "");
+    let (report, mut jobs) = beside(json!({"name": "late", "ramp_ms": 5000}));
+    jobs[0].startdelay_ms = 5000;
+    check("ramp and delay end together", &(report, jobs), mixed, "");
+}
+
+#[test]
 fn a_run_that_warms_its_own_cache_says_since_when() {
     let turned = with(one_way("randread", false, (1_000_000, 4), (10_000, 40_000)), |report| {
         report.phases = vec![PhaseTime { phase: Phase::Measure, start_ms: 500.0, duration_ms: 30_000.0, bytes: None }];
