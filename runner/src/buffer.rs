@@ -9,11 +9,6 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 pub use crate::job::BufferPages;
 
-/// Alignment of every slot in bytes: a page, which is enough for the direct I/O of every device there is.
-pub const SLOT_ALIGNMENT: usize = 4096;
-/// Bytes of a huge page: 2 MiB on x86-64 and, with pages of 4 KiB, on ARM64.
-const HUGE_PAGE: usize = 2 << 20;
-
 /// Equal slots of page-aligned memory.
 #[derive(Debug)]
 pub struct Pool {
@@ -60,7 +55,7 @@ impl Pool {
             // A kernel without huge pages (EINVAL) has small ones anyway.
             advised.or_else(|error| if pages == BufferPages::Mmap { Ok(()) } else { Err(error) })?;
         }
-        for offset in (0..self.length).step_by(SLOT_ALIGNMENT) {
+        for offset in (0..self.length).step_by(BufferPages::SMALL as usize) {
             // SAFETY: the offset lies inside the mapping, which nobody else knows yet.
             unsafe { base.add(offset).write_volatile(0) };
         }
@@ -95,9 +90,8 @@ impl Pool {
 
 /// Bytes from slot to slot, and of the whole mapping; `None` beyond the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
-    let stride = bytes.max(1).checked_next_multiple_of(SLOT_ALIGNMENT)?;
-    let page = if pages == BufferPages::Mmap { SLOT_ALIGNMENT } else { HUGE_PAGE };
-    Some((stride, stride.checked_mul(slots)?.checked_next_multiple_of(page)?))
+    let (stride, length) = (BufferPages::stride(bytes as u64)?, pages.mapped(slots as u64, bytes as u64)?);
+    Some((stride.try_into().ok()?, length.try_into().ok()?))
 }
 
 impl Drop for Pool {

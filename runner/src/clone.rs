@@ -107,21 +107,32 @@ fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
         (Err(broken), _) => Err(broken),
         (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth(job)), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
-        (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, None),
-        (Ok(pool), EngineName::IoUring) if job.fixedbufs => {
-            let buffer = pool.region();
-            with_ring::<entries::Registered>(assignment, pool, Some(buffer))
-        }
-        (Ok(pool), EngineName::IoUring) => with_ring::<entries::Plain>(assignment, pool, None),
+        (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, &setup(job)),
+        (Ok(pool), EngineName::IoUring) if job.fixedbufs => with_registered(assignment, pool),
+        (Ok(pool), EngineName::IoUring) => with_ring::<entries::Plain>(assignment, pool, &setup(job)),
     }
 }
 
-fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, buffer: Option<(*mut u8, usize)>) -> Result<Done, Broken> {
-    let job = &assignment.job;
+fn setup(job: &ResolvedJob) -> Setup {
     let polling = Polling { device: job.hipri, submissions: job.sqthread_poll };
-    let setup = Setup { buffer, polling, spin_ns: job.spin_us * MICROSECOND_NS };
-    let engine = Uring::<_, N>::new(&assignment.files, depth(job), &setup);
+    Setup { polling, spin_ns: job.spin_us * MICROSECOND_NS, ..Setup::default() }
+}
+
+fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, setup: &Setup) -> Result<Done, Broken> {
+    let engine = Uring::<_, N>::new(&assignment.files, depth(&assignment.job), setup);
     with_data(assignment, engine.map_err(|error| Broken { doing: "setting up io_uring", error })?, pool)
+}
+
+/// With registered buffers. Where others of this user hold locked memory, the kernel may refuse what the plan found to fit: plain
+/// buffers do for a job that did not say `fixedbufs`.
+fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> {
+    let job = &assignment.job;
+    let registered = Setup { buffer: Some(pool.region()), ..setup(job) };
+    match Uring::<_, entries::Registered>::new(&assignment.files, depth(job), &registered) {
+        Ok(engine) => with_data(assignment, engine, pool),
+        Err(error) if job.fixedbufs_said => Err(Broken { doing: "setting up io_uring", error }),
+        Err(error) => with_ring::<entries::Plain>(assignment, pool, &Setup { refused: Some(error.to_string()), ..setup(job) }),
+    }
 }
 
 /// I/Os that a clone of this job really keeps in flight.

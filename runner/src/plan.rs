@@ -51,7 +51,8 @@ pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
 pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     let mut notes = Notes::default();
     let names = names::distinct(&ask.jobs, &mut notes);
-    let jobs = resolve_jobs(ask, &names, host, &mut notes);
+    let mut jobs = resolve_jobs(ask, &names, host, &mut notes);
+    memory::register(&mut jobs, &ask.jobs, host);
     memory::check(&jobs, host, &mut notes);
     check_clones(&jobs, &mut notes);
     state::check_shared(&jobs, &mut notes);

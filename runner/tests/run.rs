@@ -2,9 +2,9 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use scratch::Disk;
@@ -45,6 +45,46 @@ fn buffers_are_no_larger_than_what_the_job_does() {
     // Writes of 1 GiB, which this job does not do, would take 1 TiB.
     let job = reads_of_64_mib(&directory.path().join("t1"), json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}));
     assert_eq!(report(&job)["report"]["read"]["ios"], READS);
+}
+
+/// The runner without the right to lock as much memory as it likes, and with a limit of 8 MiB.
+fn start_with_a_limit_of_locked_memory(job: &Value) -> Child {
+    let runner = env!("CARGO_BIN_EXE_leadline-runner");
+    let limited = ["--memlock=8388608:8388608", "setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", runner];
+    let mut prlimit = Command::new("prlimit");
+    let piped = prlimit.args(limited).args(["run", "-", "--events"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    child
+}
+
+/// Whether the only job registered its buffers, and why not.
+fn fixed_buffers(rest: impl BufRead) -> Value {
+    let told: Value = serde_json::from_str(&rest.lines().last().unwrap().unwrap()).unwrap();
+    let choices = told["report"]["jobs"][0]["choices"].as_array().unwrap_or_else(|| panic!("{told}"));
+    choices.iter().find(|choice| choice["name"] == "fixed_buffers").unwrap().clone()
+}
+
+#[test]
+fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
+    if scratch::run("setpriv", &["--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "true"]).is_err() {
+        return scratch::skip("setpriv cannot take rights away here");
+    }
+    let directory = scratch::directory();
+    let job = reads_of_64_mib(
+        &directory.path().join("t1"),
+        json!({"direct": 0, "iodepth": 1280, "runtime": "2s", "time_based": 1, "probes": 0}),
+    );
+    report(&reads_of_64_mib(&directory.path().join("t1"), json!({"direct": 0})));
+    // 5 MiB each: one of them fits.
+    let mut first = start_with_a_limit_of_locked_memory(&job);
+    let first_told = wait_for_a_sample(&mut first);
+    let mut second = start_with_a_limit_of_locked_memory(&with(&job, json!({"runtime": "200ms"})));
+    let second_told = fixed_buffers(BufReader::new(second.stdout.take().unwrap()));
+    let first_told = fixed_buffers(first_told);
+    assert_eq!((first.wait().unwrap().code(), second.wait().unwrap().code()), (Some(0), Some(0)));
+    assert_eq!((&first_told["used"], &second_told["used"]), (&json!(true), &json!(false)));
+    assert!(second_told["reason"].as_str().unwrap().contains("ulimit -l"), "{second_told}");
 }
 
 #[test]

@@ -34,10 +34,12 @@ fn entries_for(slots: u32, polling: Polling) -> u32 {
 }
 
 /// What a job chose of the ring.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// Memory to register as buffer: where it begins, and its bytes. For [`entries::Registered`].
     pub buffer: Option<(*mut u8, usize)>,
+    /// Why the kernel would not register it, where that was tried.
+    pub refused: Option<String>,
     /// Who polls.
     pub polling: Polling,
     /// How long to look for completions before going to sleep, in ns.

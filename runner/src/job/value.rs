@@ -515,6 +515,24 @@ words! {
         Mmaphuge = "mmaphuge",
     }
 }
+impl BufferPages {
+    /// Bytes of a small page: buffers begin at one, which is enough for the direct I/O of every device there is.
+    pub const SMALL: u64 = 4096;
+    /// Bytes of a huge page: 2 MiB on x86-64 and, with small pages of 4 KiB, on ARM64.
+    const HUGE: u64 = 2 << 20;
+
+    /// Bytes from one buffer of so many bytes to the next; `None` beyond 64 bits.
+    pub fn stride(bytes: u64) -> Option<u64> {
+        bytes.max(1).checked_next_multiple_of(Self::SMALL)
+    }
+
+    /// Bytes of memory that so many of these buffers take together: whole pages; `None` beyond 64 bits.
+    pub fn mapped(self, buffers: u64, bytes: u64) -> Option<u64> {
+        let page = if self == Self::Mmap { Self::SMALL } else { Self::HUGE };
+        Self::stride(bytes)?.checked_mul(buffers)?.checked_next_multiple_of(page)
+    }
+}
+
 words! {
     /// What to do where io_uring is not allowed.
     Fallback, "fallback" {

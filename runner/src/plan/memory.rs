@@ -1,20 +1,42 @@
-//! Memory for the buffers of I/Os in flight: each has one of the largest size, whole pages.
+//! Memory for the buffers of I/Os in flight, and whether the kernel holds it for them: each has one of the largest size, whole
+//! pages.
 
 use super::notes::Notes;
 use super::resolved::ResolvedJob;
 use super::settle::in_flight;
 use super::view::HostView;
+use crate::job::{EngineName, Job};
 use crate::print::number::bytes;
 
-/// Pages are what buffers are cut from; 4 KiB on most machines, and on the others the sum stays near enough.
-const PAGE_BYTES: u64 = 4096;
+/// The largest piece of memory that io_uring registers as one buffer, in bytes (io_uring/rsrc.c).
+const LARGEST_BUFFER: u64 = 1 << 30;
 /// Part of the available memory that buffers may take: the other half is everybody else's, the page cache's among them.
 const BUFFER_PART: u64 = 2;
 
 /// Bytes of the buffers of a job.
 pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
-    let each = job.largest_buffer().checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX);
-    each.saturating_mul(u64::from(in_flight(job))).saturating_mul(u64::from(job.numjobs))
+    clone_bytes(job).saturating_mul(u64::from(job.numjobs))
+}
+
+/// Bytes of the buffers of one clone, which are one mapping.
+fn clone_bytes(job: &ResolvedJob) -> u64 {
+    job.mem.mapped(u64::from(in_flight(job)), job.largest_buffer()).unwrap_or(u64::MAX)
+}
+
+/// Settles whose buffers are registered: of jobs that say so, and of all others if that fits as well. The kernel pins the pages, and
+/// counts those of all rings of a user together against the limit of locked memory (io_uring/rsrc.c, io_account_mem). Jobs that
+/// do not say it are treated alike, so that they can be compared.
+pub(super) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &dyn HostView) {
+    let said = |number: usize| asked[number].fixedbufs.map(|flag| flag.0);
+    for (number, job) in jobs.iter_mut().filter(|(_, job)| job.ioengine == EngineName::IoUring) {
+        job.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
+        job.fixedbufs_said = said(*number).is_some();
+    }
+    let registered = jobs.iter().filter(|(_, job)| job.fixedbufs);
+    let pinned = registered.fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
+    if pinned > host.lockable_bytes() {
+        jobs.iter_mut().filter(|(_, job)| !job.fixedbufs_said).for_each(|(_, job)| job.fixedbufs = false);
+    }
 }
 
 /// Refuses runs whose buffers do not fit, about the job that takes most. Where the available memory is not known (0), the

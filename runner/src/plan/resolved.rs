@@ -120,6 +120,9 @@ pub struct ResolvedJob {
     /// Whether the I/O buffers are registered with the ring.
     #[serde(default)]
     pub fixedbufs: bool,
+    /// Whether the job says so itself: then the run fails where the kernel refuses it. No word on the wire.
+    #[serde(skip)]
+    pub fixedbufs_said: bool,
     /// Whether the device is polled for completions.
     #[serde(default)]
     pub hipri: bool,

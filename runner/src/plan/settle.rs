@@ -5,16 +5,12 @@ use super::asked::Asked;
 use super::bounds::MAX_JSON_INTEGER;
 use super::defaults::said;
 use super::ledger::Ledger;
-use super::memory::buffer_bytes;
 use super::notes::Notes;
 use super::resolved::{Mode, ResolvedJob, Target, TargetKind};
 use super::sizes::Sizes;
 use super::view::HostView;
 use super::{alignment, bounds, layout, paths, regions};
-use crate::job::{EngineName, Extent, Fadvise, Flag, Job, PerDirection};
-
-/// The largest piece of memory that io_uring registers as one buffer, in bytes (io_uring/rsrc.c).
-const LARGEST_BUFFER: u64 = 1 << 30;
+use crate::job::{EngineName, Extent, Fadvise, Job, PerDirection};
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
 pub(super) fn job(
@@ -30,16 +26,7 @@ pub(super) fn job(
     let regions = regions::settle(asked, &sizes, &places, ledger, notes)?;
     alignment::check(asked, &sizes, &places, &regions, notes);
     let targets = layout::settle(asked, number, &places, &regions, ledger, notes);
-    let mut job = resolved(asked, number, sizes, &regions, targets, host);
-    job.fixedbufs = registers(asked.job.fixedbufs, &job, host);
-    Some(job)
-}
-
-/// Whether the buffers are registered. The kernel pins them, which counts against the limit of locked memory.
-fn registers(said: Option<Flag>, job: &ResolvedJob, host: &dyn HostView) -> bool {
-    let bytes = buffer_bytes(job);
-    let fits = bytes / u64::from(job.numjobs) <= LARGEST_BUFFER && bytes <= host.lockable_bytes();
-    job.ioengine == EngineName::IoUring && said.map_or(fits, |flag| flag.0)
+    Some(resolved(asked, number, sizes, &regions, targets, host))
 }
 
 fn resolved(
@@ -74,7 +61,9 @@ fn resolved(
         iodepth,
         iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| if batch == 0 { iodepth } else { batch.min(iodepth) }),
         iodepth_batch_complete_min: job.iodepth_batch_complete_min.map(|batch| batch.min(iodepth)),
+        // Over all jobs of the run: `memory::register`.
         fixedbufs: false,
+        fixedbufs_said: false,
         hipri: said!(job, hipri).0,
         sqthread_poll: said!(job, sqthread_poll).0,
         spin_us: said!(job, spin).0,

@@ -120,14 +120,7 @@ fn work_with_room(script: &[Answer], results: &[i32], reads: u64, depth: usize, 
     work_polled(script, results, reads, depth, room, Polling::default())
 }
 
-fn work_polled(
-    script: &[Answer],
-    results: &[i32],
-    reads: u64,
-    depth: usize,
-    room: usize,
-    polling: Polling,
-) -> (Work, Rc<Seen>) {
+fn work_polled(script: &[Answer], results: &[i32], reads: u64, depth: usize, room: usize, polling: Polling) -> (Work, Rc<Seen>) {
     let seen = Rc::new(Seen::default());
     let shim = Shim {
         script: Vec::from(script).into_iter(),

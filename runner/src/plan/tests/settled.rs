@@ -41,6 +41,33 @@ fn buffers_are_registered_where_the_limit_of_locked_memory_allows_it() {
 }
 
 #[test]
+fn the_limit_of_locked_memory_is_that_of_all_jobs_together() {
+    let job = |different: Value| {
+        let mut job = json!({"filename": "full", "direct": 1});
+        different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    // 8 MiB may be locked.
+    let half = || job(json!({"iodepth": 1024}));
+    for (jobs, want) in [
+        (vec![half(), half()], vec![true, true]),
+        (vec![half(), half(), job(json!({}))], vec![false, false, false]),
+        (vec![half(), half(), job(json!({"fixedbufs": 0}))], vec![true, true, false]),
+        (vec![half(), half(), job(json!({"ioengine": "psync"}))], vec![true, true, false]),
+        (vec![half(), half(), job(json!({"fixedbufs": 1}))], vec![false, false, true]),
+        (vec![job(json!({"iodepth": 2, "bs": "512m,4k"})), half()], vec![false, false]),
+        (vec![job(json!({"iodepth": 3, "bs": "512m,4k"})), half()], vec![false, true]),
+        (vec![job(json!({"mem": "thp", "numjobs": 4}))], vec![true]),
+        (vec![job(json!({"mem": "thp", "numjobs": 5}))], vec![false]),
+    ] {
+        let plan = accepted(json!({"jobs": jobs}));
+        assert_eq!(plan.jobs.iter().map(|job| job.fixedbufs).collect::<Vec<_>>(), want, "{jobs:?}");
+    }
+    let huge = json!({"filename": "full", "direct": 1, "mem": "mmaphuge", "iodepth": 513, "numjobs": 2});
+    assert_eq!(accepted(huge).estimate.buffer_bytes, 8 * MIB, "whole pages for each clone");
+}
+
+#[test]
 fn defaults_are_those_of_the_table() {
     let job = settled(json!({"filename": "full", "direct": 1}));
     assert_eq!((job.name.as_str(), job.mode, job.rw, job.ioengine), ("job", Mode::Direct, RwKind::Read, EngineName::IoUring));
