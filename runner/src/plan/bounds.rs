@@ -80,6 +80,7 @@ fn check_polling(asked: &Asked, notes: &mut Notes) {
         let sentence = "hipri polls the device, and through the page cache no I/O waits for it.";
         notes.invalid("hipri_needs_direct", "hipri", sentence, "Write direct=1, or leave hipri out.");
     }
+    check_polled_syncs(asked, notes);
     let iodepth = said!(asked.job, iodepth);
     if said!(asked.job, sqthread_poll).0 && asked.engine.has_ring() && (MAX_POLLED_IODEPTH + 1..=MAX_IODEPTH).contains(&iodepth) {
         let sentence = format!("With sqthread_poll iodepth={iodepth} cannot be kept in flight.");
@@ -89,6 +90,22 @@ fn check_polling(asked: &Asked, notes: &mut Notes) {
     if said!(asked.job, spin).0 > MAX_SPIN_US {
         let sentence = format!("spin={} is more than a second.", said!(asked.job, spin).0);
         notes.invalid("out_of_range", "spin", sentence, "Write at most 1s; a bare number is microseconds.");
+    }
+}
+
+/// A ring that polls the device takes reads and writes alone: the kernel answers a sync with EINVAL (io_uring/sync.c), in the middle
+/// of the run.
+fn check_polled_syncs(asked: &Asked, notes: &mut Notes) {
+    let job = asked.job;
+    if !(said!(job, hipri).0 && asked.engine.has_ring() && asked.rw.kind.writes()) {
+        return;
+    }
+    for (option, every) in [("fsync", said!(job, fsync)), ("fdatasync", said!(job, fdatasync))] {
+        if every > 0 {
+            let sentence = format!("hipri and {option}={every} do not go together: a ring that polls the device does no syncs.");
+            let remedy = format!("Leave hipri out, or use end_fsync=1 or sync=dsync instead of {option}.");
+            notes.invalid("hipri_without_syncs", option, sentence, remedy);
+        }
     }
 }
 

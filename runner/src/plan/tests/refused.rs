@@ -35,6 +35,18 @@ fn polling_needs_something_to_poll() {
     check(json!({"filename": "full", "direct": 0, "hipri": 1}), "hipri_needs_direct", "hipri", "direct=1");
     check(json!({"filename": "full", "direct": 1, "spin": "2s"}), "out_of_range", "spin", "at most 1s");
     assert!(plan(json!({"ioengine": "io_uring_nop", "hipri": 1, "size": "1m"})).refusals.is_empty());
+    for option in ["fsync", "fdatasync"] {
+        let synced = |rw: &str, engine: &str| {
+            let mut job = json!({"filename": "full", "direct": 1, "hipri": 1, "rw": rw, "ioengine": engine});
+            job[option] = json!(32);
+            job
+        };
+        check(synced("randwrite", "io_uring"), "hipri_without_syncs", option, "Leave hipri out");
+        check(synced("randrw", "io_uring"), "hipri_without_syncs", option, &format!("{option}=32"));
+        for (rw, engine) in [("randread", "io_uring"), ("randwrite", "psync")] {
+            assert!(plan(synced(rw, engine)).refusals.is_empty(), "{rw} by {engine} syncs through no polled ring");
+        }
+    }
     let polled = |iodepth: u32| json!({"filename": "full", "direct": 1, "sqthread_poll": 1, "iodepth": iodepth});
     check(polled(16_385), "out_of_range", "iodepth", "sqthread_poll");
     assert!(plan(polled(16_384)).refusals.is_empty());
