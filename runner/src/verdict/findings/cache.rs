@@ -17,7 +17,12 @@ fn wants_warm(job: &ResolvedJob) -> bool {
     job.pre_read || job.cache_state == CacheState::Warm
 }
 
-/// Pages that lay in memory without having been asked for.
+/// The cache is looked at when the measured window begins. Whether jobs of this kind worked on their files before, in a ramp.
+fn had_a_ramp(case: &Case, is_of: impl Fn(&ResolvedJob) -> bool) -> bool {
+    case.jobs.iter().any(|job| job.ramp_ms > 0 && job.mode != Mode::Null && is_of(job))
+}
+
+/// Pages that lay in memory without having been asked for. After a ramp nobody can tell who had them read in.
 pub(super) fn warm(case: &Case) -> Option<Finding> {
     let read = case.judged.iter().find(|judged| judged.evidence.direction == Direction::Read)?;
     let evidence = &read.evidence;
@@ -26,17 +31,30 @@ pub(super) fn warm(case: &Case) -> Option<Finding> {
     if evidence.direct || evidence.deviceless.is_some() || share < NOTHING.value || case.jobs.iter().any(wants_warm) {
         return None;
     }
-    let sentence = format!("{:.0} % of the region was in the page cache before the first read.", (share * 100.0).min(100.0));
+    let (when, remedy, patch) = if had_a_ramp(case, |_| true) {
+        (
+            "when the measurement began, after the ramp",
+            "Leave ramp_time out and say cache_state=cold to begin with an empty cache, or cache_state=warm where memory is what you measure.",
+            json!({"cache_state": "cold", "ramp_time": 0}),
+        )
+    } else {
+        (
+            "before the first read",
+            "Say cache_state=cold to begin with an empty cache, or cache_state=warm where memory is what you measure.",
+            json!({"cache_state": "cold"}),
+        )
+    };
+    let sentence = format!("{:.0} % of the region was in the page cache {when}.", (share * 100.0).min(100.0));
     let numbers = [("cached_bytes", json!(start)), ("region_bytes", json!(evidence.region))];
-    let remedy = "Say cache_state=cold to begin with an empty cache, or cache_state=warm where memory is what you measure.";
-    Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun("Rerun cold", json!({"cache_state": "cold"})))
+    Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun("Rerun cold", patch))
 }
 
-/// invalidate drops clean pages only.
+/// invalidate drops clean pages only. What waits after a ramp with writes may be the ramp's own.
 pub(super) fn dirty_left(case: &Case) -> Option<Finding> {
-    let asked = case.jobs.iter().any(|job| job.invalidate && !job.direct && job.rw.reads());
-    let left: u64 = case.report.targets.iter().filter_map(|target| unwritten_back(&target.residency.start?)).sum();
-    (asked && left > 0).then(|| {
+    let asked: Vec<&ResolvedJob> = case.jobs.iter().filter(|job| job.invalidate && !job.direct && job.rw.reads()).collect();
+    let read = case.report.targets.iter().filter(|target| asked.iter().any(|job| target.jobs.contains(&job.name)));
+    let left: u64 = read.filter_map(|target| unwritten_back(&target.residency.start?)).sum();
+    (left > 0 && !had_a_ramp(case, |job| job.rw.writes())).then(|| {
         let sentence = format!("{} of the target had yet to be written, so that invalidate left it in memory.", bytes(left));
         let remedy = "Say cache_state=cold, which writes it first.";
         let finding = finding(Warning, "invalidate_keeps_dirty", sentence, &[("dirty_bytes", json!(left))], remedy);

@@ -69,8 +69,35 @@ fn caches_are_told() {
     assert_eq!(buffered("randread", json!({"pre_read": true}), (0, 0), warm), ["cache_answered"]);
     let dirty = |report: &mut Report| report.targets[0].residency.start.as_mut().unwrap().dirty = Some(4096);
     assert_eq!(buffered("randread", json!({}), (0, 0), dirty), ["cache_answered", "invalidate_keeps_dirty"]);
+    let after_a_write_ramp = buffered("randrw", json!({"ramp_ms": 5000}), (0, 0), dirty);
+    assert_eq!(after_a_write_ramp, ["cache_answered", "overwrite"], "the ramp wrote it, perhaps");
+    let after_a_read_ramp = buffered("randread", json!({"ramp_ms": 5000}), (0, 0), dirty);
+    assert_eq!(after_a_read_ramp, ["cache_answered", "invalidate_keeps_dirty"], "a ramp that reads leaves nothing to be written");
+    let elsewhere = |report: &mut Report| {
+        dirty(report);
+        let written = TargetReport { jobs: vec!["writer".into()], ..report.targets[0].clone() };
+        report.targets[0].residency.start.as_mut().unwrap().dirty = Some(0);
+        report.targets.push(written);
+    };
+    assert_eq!(buffered("randread", json!({}), (0, 0), elsewhere), ["cache_answered"], "dirty where nobody reads");
     assert_eq!(buffered("read", json!({}), (500, 120_000), |_| {}), ["readahead_answered"]);
     assert_eq!(buffered("randread", json!({"mode": "raw"}), (30_000, 120_000), |_| {}), ["raw_buffered"]);
+}
+
+#[test]
+fn pages_after_a_ramp_are_not_called_older_than_it() {
+    let warm = |ramp_ms: u64| {
+        let told = with_job(one_way("randread", false, (30_000, 4), (0, 0)), json!({"ramp_ms": ramp_ms}));
+        let (report, jobs) = with_target(told, |target| target.residency.start.as_mut().unwrap().cached = 20 << 20);
+        let found = judge(&report, &jobs, &HostFacts::default()).1;
+        let found = found.into_iter().find(|finding| finding.code == "warm_cache").unwrap();
+        (found.sentence, found.patch.unwrap().contains_key("ramp_time"))
+    };
+    assert_eq!(warm(0), ("50 % of the region was in the page cache before the first read.".into(), false));
+    assert_eq!(
+        warm(5000),
+        ("50 % of the region was in the page cache when the measurement began, after the ramp.".into(), true)
+    );
 }
 
 #[test]
