@@ -264,20 +264,26 @@ fn sum(one: Residency, other: Residency) -> Residency {
     }
 }
 
-/// Reads: what of the backing files has blocks and was not in memory. Writes: what the loop took, less what waits in memory.
+/// Reads: what of the backing files has blocks and was not in memory. Writes: what all devices took, less what waits in memory.
+/// Each file once, however many targets lie on it: the devices' counts are those of all together.
 fn past_backing(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Option<u64> {
     let cached = targets.iter().filter(|target| target.direct.loop_direct_io == Some(false));
-    let each = cached.map(|target| {
-        let backing = target.backing.as_ref()?;
+    let each = cached.map(|target| target.backing.as_ref()).collect::<Option<Vec<_>>>()?;
+    let files: BTreeMap<&str, _> = each.into_iter().map(|backing| (backing.path.as_str(), backing)).collect();
+    if files.is_empty() {
+        return None;
+    }
+    let taken = report.device.as_ref()?.counts.write_bytes;
+    let (mut outside, mut at_start, mut at_end) = (0, 0, 0);
+    for backing in files.values() {
         let (start, end) = backing.start.zip(backing.end)?;
-        let taken = report.device.as_ref()?.counts.write_bytes;
-        Some(match direction {
-            Direction::Read => backing.allocated_bytes.saturating_sub(start.cached),
-            Direction::Write => (taken + unwritten_back(&start)?).saturating_sub(unwritten_back(&end)?),
-        })
-    });
-    let each = each.collect::<Option<Vec<u64>>>()?;
-    (!each.is_empty()).then(|| each.into_iter().sum())
+        outside += backing.allocated_bytes.saturating_sub(start.cached);
+        if direction == Direction::Write {
+            at_start += unwritten_back(&start)?;
+            at_end += unwritten_back(&end)?;
+        }
+    }
+    Some(dir(direction, outside, (taken + at_start).saturating_sub(at_end)))
 }
 
 /// Holes and unwritten extents. Delayed ones have their data in memory.

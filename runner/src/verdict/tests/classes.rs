@@ -154,6 +154,22 @@ fn memory_beneath_the_device_is_memory() {
     check("cached loop, warm, while others read the disk", &warm, VerdictClass::PageCache, "0 of 10,000 reads reached vda");
     let taken = seen(writes(true, (10_000, 40_000)), 0, 40_000);
     check("cached loop, written, while others write", &taken, VerdictClass::DeferredWrite, "none of the 39.1 MiB had reached vda");
+    let each_half = |told: (Report, Vec<ResolvedJob>), is_one_file: bool| {
+        with(told, |report| {
+            let mut other = report.targets[0].clone();
+            other.path = "/data/other".into();
+            if let (false, Some(backing)) = (is_one_file, &mut other.backing) {
+                backing.path = "/images/two".into();
+            }
+            report.targets.push(other);
+        })
+    };
+    let two_images = each_half(seen(writes(true, (10_000, 40_000)), 0, 20_000), false);
+    check("two cached loops, written", &two_images, VerdictClass::DeferredWrite, "none of the 39.1 MiB had reached vda");
+    let one_image = each_half(seen(writes(true, (10_000, 40_000)), 0, 20_000), true);
+    check("two files on a cached loop, written", &one_image, VerdictClass::Mixed, "50.0 % of the bytes reached vda in time");
+    let half_warm = each_half(seen(reads(true, (10_000, 40_000)), 20 << 10, 0), true);
+    check("two files on a cached loop, half warm", &half_warm, VerdictClass::Mixed, "from memory");
     let cold = seen(reads(true, (10_000, 40_000)), 0, 0);
     check("cached loop, cold", &cold, VerdictClass::Device, "came from loop0");
     assert!(
