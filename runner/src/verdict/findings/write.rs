@@ -128,14 +128,20 @@ pub(super) fn below_limit(case: &Case) -> Option<Finding> {
     })
 }
 
-/// Without a flush a device may keep direct writes in a cache of its own.
+/// Without a flush a device may keep direct writes in a cache of its own. The disks tell: the kernel counts no flushes of
+/// partitions, nor of dm and md.
 pub(super) fn device_cache(case: &Case) -> Option<Finding> {
     let unsynced = case.jobs.iter().filter(|job| job.rw.writes()).all(|job| !is_synced(job) && !job.end_fsync);
     let on_device = case.judged.iter().any(|judged| {
         judged.evidence.direction == Direction::Write && judged.evidence.direct && judged.class == VerdictClass::Device
     });
-    let device = case.report.device.as_ref().filter(|device| device.counts.flush_ios == 0 && unsynced && on_device)?;
-    let sentence = format!("{} was never asked to flush: what it took may still be in a cache of its own.", device.name);
+    let device = case.report.device.as_ref().filter(|_| unsynced && on_device)?;
+    let disks: Vec<&str> = device.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+    let counts = device.leaves.iter().map(|leaf| leaf.counts).chain([device.counts]);
+    if disks.is_empty() || counts.map(|counts| counts.flush_ios).sum::<u64>() > 0 {
+        return None;
+    }
+    let sentence = format!("{} was never asked to flush: what it took may still be in a cache of its own.", disks.join("+"));
     let remedy = "Say fdatasync=1 to measure writes that survive a power cut, or run until the cache is full.";
     Some(finding(Note, "device_cache", sentence, &[("flush_ios", json!(0))], remedy))
 }

@@ -94,10 +94,7 @@ fn pages_after_a_ramp_are_not_called_older_than_it() {
         (found.sentence, found.patch.unwrap().contains_key("ramp_time"))
     };
     assert_eq!(warm(0), ("50 % of the region was in the page cache before the first read.".into(), false));
-    assert_eq!(
-        warm(5000),
-        ("50 % of the region was in the page cache when the measurement began, after the ramp.".into(), true)
-    );
+    assert_eq!(warm(5000), ("50 % of the region was in the page cache when the measurement began, after the ramp.".into(), true));
 }
 
 #[test]
@@ -113,6 +110,23 @@ fn writes_tell_what_they_met() {
     assert_eq!(buffered("randwrite", as_asked.clone(), all, left), ["not_flushed"]);
     assert_eq!(buffered("randwrite", json!({"file_state": "overwrite", "overwrite": true, "end_fsync": true}), all, left), NONE);
     assert_eq!(buffered("randwrite", as_asked, (0, 0), left), ["deferred_write"]);
+}
+
+#[test]
+fn whether_a_disk_was_flushed_is_asked_of_the_disk() {
+    let told = |name: &str, of_device: u64, of_disk: u64| {
+        let (report, jobs) = with(one_way("randwrite", true, (30_000, 4), (30_000, 120_000)), |report| {
+            let device = report.device.as_mut().unwrap();
+            (device.name, device.counts.flush_ios, device.leaves[0].counts.flush_ios) = (name.into(), of_device, of_disk);
+        });
+        let found = judge(&report, &jobs, &HostFacts::default()).1;
+        found.into_iter().find(|finding| finding.code == "device_cache").map(|finding| finding.sentence)
+    };
+    let never = "vda was never asked to flush: what it took may still be in a cache of its own.";
+    assert_eq!(told("vda", 0, 0).as_deref(), Some(never));
+    assert_eq!(told("vda1", 0, 0).as_deref(), Some(never), "the partition has no cache");
+    assert_eq!(told("vda1", 0, 3), None, "a partition counts no flushes");
+    assert_eq!(told("vda", 3, 3), None);
 }
 
 #[test]
