@@ -1,35 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TestSocket } from '../test-socket';
 import type { Event } from './generated/types.gen';
 import { openRunStream, type RunListener } from './run-stream';
 
-/** A socket whose other end is the test. */
-class TestSocket extends EventTarget {
-  static opened: TestSocket[] = [];
-  readyState = 0;
-  binaryType = 'blob';
-  constructor(readonly url: string) {
-    super();
-    TestSocket.opened.push(this);
-  }
-  accept() {
-    this.readyState = 1;
-    this.dispatchEvent(new Event_('open'));
-  }
-  tell(event: Partial<Event>) {
-    this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(event) }));
-  }
-  close() {
-    this.readyState = 3;
-  }
-  lose() {
-    this.readyState = 3;
-    this.dispatchEvent(Object.assign(new Event_('close'), { code: 1006, reason: '', wasClean: false }));
-  }
-}
-const Event_ = globalThis.Event;
-
 const settled = () => vi.advanceTimersByTimeAsync(3000);
-const last = () => TestSocket.opened.at(-1) as TestSocket;
+const last = () => TestSocket.last;
 const since = () => Number(new URL(last().url).searchParams.get('since'));
 
 function listener(): RunListener & { seen: number[]; links: string[]; resets: number } {
@@ -60,8 +35,7 @@ function serverHas(last_seq: number, finished_at_ms: number | null = null) {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  TestSocket.opened = [];
-  vi.stubGlobal('WebSocket', TestSocket);
+  TestSocket.install();
   serverHas(50);
 });
 afterEach(() => vi.useRealTimers());

@@ -5,8 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import type { Run } from '../api';
 import { openRunStream } from '../api/run-stream';
 import type { Link } from '../api/socket';
-import { MAX_POINTS } from '../model/course';
-import { foldOfRun, isFinal, RunFold } from '../model/fold';
+import { comesInBuckets, foldOfRun, isFinal, RunFold } from '../model/fold';
 import { Stage } from './stage';
 
 /** A run that is being watched. */
@@ -25,11 +24,11 @@ const BEAT_MS = 250;
 /** The clock runs ahead of the last event by this much at most, in ms. */
 const AHEAD_MS = 2000;
 
-/** Watches a run: through the stream, or, where it is over and long, from what was stored. */
+/** Watches a run: through the stream, or, where it is long and its report is there, from what was stored. */
 export function useLive(run: Run): Live {
   const queryClient = useQueryClient();
   const stage = useMemo(() => new Stage(), []);
-  const [bucketed] = useState(() => isFinal(run.status) && run.samples > MAX_POINTS);
+  const [bucketed] = useState(() => comesInBuckets(run));
   const [fold, setFold] = useState(() => (bucketed ? foldOfRun(run) : new RunFold(run.status)));
   const [link, setLink] = useState<Link>('connecting');
   const current = useRef({ fold, seen: performance.now() });

@@ -2,7 +2,7 @@
 // events in order; nothing is drawn from anywhere else. It is kept outside React and changed in place, ten times a
 // second. Not here: where events come from, and when the screen is told.
 import type { Accepted, Event, Failure, Outcome, Phase, PhaseChange, Run, RunStatus } from '../api';
-import { Course } from './course';
+import { Course, MAX_POINTS } from './course';
 import { Totals } from './totals';
 import { type SampleEvent, windowOf } from './window';
 
@@ -84,7 +84,13 @@ function withoutNulls<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== null && v !== undefined)) as Partial<T>;
 }
 
-/** A finished run without its samples: for runs so long that the server sends their course in buckets. */
+/**
+ * Whether a run need not be folded: its report is there, and its course is so long that the server sends it in buckets.
+ * Where no report came, its events are all there is.
+ */
+export const comesInBuckets = (run: Run): boolean => isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;
+
+/** A finished run without its samples: for runs that come in buckets. */
 export function foldOfRun(run: Run): RunFold {
   const fold = new RunFold(run.status);
   fold.reason = run.reason ?? null;

@@ -1,5 +1,5 @@
-// The course of the run: six charts on one stage, or the same numbers as a table. Long finished runs are asked for in
-// buckets, anew for every stretch that is zoomed to; all others come from the fold.
+// The course of the run: six charts on one stage, or the same numbers as a table. Long runs with a report are asked
+// for in buckets, anew for every stretch that is zoomed to; all others come from the fold.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

@@ -9,6 +9,7 @@ import { runQuery } from '../../api/queries';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { useLive, useTick } from '../../charts/use-live';
+import { isFinal } from '../../model/fold';
 import { shortCount, text } from '../../model/format';
 import { gaugeNow } from '../../model/gauge-now';
 import { strokeOf } from '../../model/stroke';
@@ -55,12 +56,13 @@ function StepGauge({ step: { step, name, run }, place, late }: { step: StudyStep
 }
 
 function LiveGauge({ run }: { run: Run }) {
-  const { fold, stage } = useLive(run);
+  const { fold, stage, bucketed } = useLive(run);
   useTick(stage);
   const gauge = gaugeNow(run, fold);
   const [iops] = tilesOf(fold);
   const device = fold.outcome?.report.device?.name ?? run.device ?? null;
-  if (run.finished_at_ms && gauge.issued.ios === 0) return <p className="mute">It ended before anything was issued.</p>;
+  const isRead = bucketed || (isFinal(fold.status) && fold.lastSeq >= run.last_seq);
+  if (isRead && gauge.issued.ios === 0) return <p className="mute">It ended before anything was issued.</p>;
   return (
     <>
       <p className="small" style={{ marginBottom: 8 }}>

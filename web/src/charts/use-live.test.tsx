@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act, renderHook, waitFor } from '@testing-library/react';
+import type { ReactNode } from 'react';
+import { beforeEach, expect, it } from 'vitest';
+import type { Event, Run } from '../api';
+import { TestSocket } from '../test-socket';
+import { useLive } from './use-live';
+
+const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Event);
+const [report] = EVENTS.flatMap((event) => (event.type === 'report' ? [event.report] : []));
+/** A run of a quarter of an hour. */
+const LONG = { number: 7, status: 'interrupted', samples: 9000, findings: [] } as unknown as Run;
+
+const client = new QueryClient();
+const watch = (run: Run) =>
+  renderHook(() => useLive(run), {
+    wrapper: ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
+  });
+
+beforeEach(() => TestSocket.install());
+
+it('takes a long run from its report', () => {
+  const { result } = watch({ ...LONG, report } as Run);
+  expect(result.current.bucketed).toBe(true);
+  expect(result.current.fold.outcome?.report).toEqual(report);
+});
+
+it('reads the events of a long run that ended without a report', async () => {
+  const { result } = watch(LONG);
+  expect(result.current.bucketed).toBe(false);
+  await waitFor(() => expect(TestSocket.opened).toHaveLength(1));
+  act(() => {
+    TestSocket.last.accept();
+    for (const event of EVENTS.filter(({ type }) => type !== 'report')) TestSocket.last.tell(event);
+  });
+  expect(result.current.fold.outcome).toBeNull();
+  expect(result.current.fold.totals.read.ios).toBe(report?.read.ios);
+});
