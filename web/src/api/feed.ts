@@ -12,6 +12,9 @@ export interface FeedState {
 
 type Frame = (frame: RunsEvent) => void;
 
+/** Silence after which the socket is replaced, in ms. Where no run moves there is nothing to say, so that it is long. */
+const SILENCE_MS = 60_000;
+
 let state: FeedState = { link: 'connecting', queue: null };
 const watchers = new Set<() => void>();
 const listeners = new Set<Frame>();
@@ -27,7 +30,8 @@ export function openFeed(): () => void {
     if (frame.type === 'queue') setState({ queue: { running: frame.running, queued: frame.queued } });
     for (const listener of listeners) listener(frame);
   };
-  return openSocket<RunsEvent>({ path: () => '/api/v1/events', onFrame, onLink: (link) => setState({ link }) }).close;
+  const onLink = (link: Link) => setState({ link });
+  return openSocket<RunsEvent>({ path: () => '/api/v1/events', onFrame, onLink, silence_ms: SILENCE_MS }).close;
 }
 
 /** Calls back with every frame. Returns how to stop it. */

@@ -97,12 +97,27 @@ describe('a listener', () => {
     stream.close();
   });
 
-  it('does not trust a socket that stays silent', async () => {
-    const stream = openRunStream(7, listener());
+  it('does not trust a socket that stays silent, however often, and does not call it lost', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
+    await settled();
+    for (const replaced of [1, 2, 3]) {
+      last().accept();
+      await vi.advanceTimersByTimeAsync(16_000);
+      expect(TestSocket.opened.length).toBe(replaced + 1);
+    }
+    expect(mine.links).toEqual(['connecting', 'open', 'open', 'open']);
+    stream.close();
+  });
+
+  it('calls a silent socket lost when no other can be had', async () => {
+    const mine = listener();
+    const stream = openRunStream(7, mine);
     await settled();
     last().accept();
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(TestSocket.opened.length).toBeGreaterThan(1);
+    await vi.advanceTimersByTimeAsync(16_000);
+    last().lose();
+    expect(mine.links).toEqual(['connecting', 'open', 'lost']);
     stream.close();
   });
 

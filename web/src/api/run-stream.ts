@@ -18,39 +18,34 @@ export interface RunListener {
   onLink: (link: Link) => void;
 }
 
-/** Silence after which a socket of a running run is taken for dead, in ms; samples come every 100 ms, 10 s at most. */
+/**
+ * Silence after which the socket is replaced, in ms: samples come every 100 ms, 10 s at most. A run that waits, or that
+ * waits for its device to flush, is silent for longer.
+ */
 const SILENCE_MS = 15_000;
+/** How long the server may take to tell how much it has; then the socket is tried as it is, in ms. */
+const ANSWER_MS = 4000;
 
 /** Listens to a run until it is over or closed. */
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {
   let first = true;
-  let silence: ReturnType<typeof setTimeout> | undefined;
   const path = async () => {
     if (!first) await resetWhenOther(run, listener);
     first = false;
     return `/api/v1/runs/${run}/stream?since=${listener.next()}`;
   };
-  const close = () => {
-    clearTimeout(silence);
-    socket.close();
-  };
-  const listen = () => {
-    clearTimeout(silence);
-    silence = setTimeout(() => socket.reconnect(), SILENCE_MS);
-  };
   const onFrame = (event: Event) => {
-    listen();
     if (!listener.take(event)) socket.reconnect();
-    else if (listener.isOver()) close();
+    else if (listener.isOver()) socket.close();
   };
-  const socket: Socket = openSocket<Event>({ path, onFrame, onLink: listener.onLink });
-  listen();
-  return { close };
+  const socket: Socket = openSocket<Event>({ path, onFrame, onLink: listener.onLink, silence_ms: SILENCE_MS });
+  return { close: socket.close };
 }
 
 /** A server that was killed may have lost its last second; then the numbers that were seen stand for other events now. */
 async function resetWhenOther(run: number, listener: RunListener) {
-  const { data } = await getRun({ path: { n: run }, throwOnError: true }).catch(() => ({ data: null }));
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const { data } = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => ({ data: null }));
   if (!data) return;
   const seen = listener.next() - 1;
   const endedUnseen = Boolean(data.finished_at_ms) && data.last_seq <= seen && !listener.isOver();
