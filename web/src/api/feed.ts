@@ -1,5 +1,5 @@
 // What happens to all runs: the socket behind lists and the header. Frames go to listeners and the last word about the
-// queue is kept. Not here: what is done with the answers that queries hold (`queries`).
+// queue is kept. Not here: what is done with the answers that queries hold (`follow-feed`).
 import type { RunsEvent } from './generated/types.gen';
 import { type Link, openSocket } from './socket';
 
@@ -18,6 +18,7 @@ const SILENCE_MS = 60_000;
 let state: FeedState = { link: 'connecting', queue: null };
 const watchers = new Set<() => void>();
 const listeners = new Set<Frame>();
+const openers = new Set<() => void>();
 
 function setState(change: Partial<FeedState>) {
   state = { ...state, ...change };
@@ -30,7 +31,10 @@ export function openFeed(): () => void {
     if (frame.type === 'queue') setState({ queue: { running: frame.running, queued: frame.queued } });
     for (const listener of listeners) listener(frame);
   };
-  const onLink = (link: Link) => setState({ link });
+  const onLink = (link: Link) => {
+    setState({ link });
+    if (link === 'open') for (const opener of openers) opener();
+  };
   return openSocket<RunsEvent>({ path: () => '/api/v1/events', onFrame, onLink, silence_ms: SILENCE_MS }).close;
 }
 
@@ -38,6 +42,12 @@ export function openFeed(): () => void {
 export function onFeed(listener: Frame): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** Calls back whenever the feed begins: nothing is known of what happened before. Returns how to stop it. */
+export function onFeedOpen(opener: () => void): () => void {
+  openers.add(opener);
+  return () => openers.delete(opener);
 }
 
 /** For `useSyncExternalStore`: subscribe to the feed's state. */

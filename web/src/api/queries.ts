@@ -1,18 +1,7 @@
-// What is kept of the server's answers, and under which key. The feed keeps the lists fresh: a frame about a run changes
-// it wherever it is kept. Samples never come through here.
-import { type InfiniteData, infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
-import { onFeed } from './feed';
-import type {
-  ListRunsData,
-  Run,
-  RunList,
-  RunRequest,
-  RunSummary,
-  RunsEvent,
-  Study,
-  StudyDocument,
-  StudySummary,
-} from './generated/types.gen';
+// What is kept of the server's answers, and under which key. Samples never come through here. Not here: what keeps the
+// answers fresh (`follow-feed`).
+import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
+import type { ListRunsData, Run, RunRequest, Study, StudyDocument } from './generated/types.gen';
 import {
   ApiProblem,
   compareRuns,
@@ -150,56 +139,4 @@ export const studyWithRunsQuery = (n: number) =>
 export function keepStudy(study: Study): Study {
   queryClient.setQueryData(['study', study.number], study);
   return study;
-}
-
-/** Lists are asked for anew at most this often while runs come and go, in ms. */
-const REFRESH_MS = 500;
-const due = new Map<string, ReturnType<typeof setTimeout>>();
-
-/** Asks anew, in a moment, for what stands under a key. */
-function refresh(queryKey: readonly (string | number)[]) {
-  const name = queryKey.join();
-  if (due.has(name)) return;
-  const ask = () => {
-    due.delete(name);
-    void queryClient.invalidateQueries({ queryKey });
-  };
-  due.set(name, setTimeout(ask, REFRESH_MS));
-}
-
-/** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
-export const followFeed = () => onFeed(followFrame);
-
-function followFrame(frame: RunsEvent) {
-  if (frame.type === 'queue') return;
-  if (frame.type === 'study') return followStudy(frame.study);
-  if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
-  else {
-    const { run } = frame;
-    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run } : old));
-    if (replaceInLists(run)) return;
-  }
-  refresh(['runs']);
-}
-
-/** Its summary at once; what its steps came to is asked for. */
-function followStudy(study: StudySummary) {
-  queryClient.setQueryData<Study>(['study', study.number], (old) => (old ? { ...old, ...study } : old));
-  refresh(['study', study.number]);
-  refresh(['studies']);
-}
-
-/** Puts a run into every list that shows it. False when one of them does not, or its row may have to move. */
-function replaceInLists(run: RunSummary): boolean {
-  let shown = true;
-  queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: ['runs'] }, (data) => {
-    const there = data?.pages.some((page) => page.runs.some(({ number }) => number === run.number)) ?? true;
-    if (!there) shown = false;
-    const replace = (page: RunList): RunList => ({
-      ...page,
-      runs: page.runs.map((old) => (old.number === run.number ? run : old)),
-    });
-    return there && data ? { ...data, pages: data.pages.map(replace) } : data;
-  });
-  return shown && !run.finished_at_ms;
 }

@@ -1,0 +1,59 @@
+import { QueryObserver } from '@tanstack/react-query';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { serve } from '../test-page';
+import { TestSocket } from '../test-socket';
+import { openFeed } from './feed';
+import { followFeed } from './follow-feed';
+import { queryClient, runQuery, runsQuery, studiesQuery, studyQuery } from './queries';
+
+let calls: ReturnType<typeof serve>;
+let stops: (() => void)[];
+const settled = () => vi.advanceTimersByTimeAsync(3000);
+const asked = (path: string) => calls.filter(({ call }) => call === `GET ${path}`).length;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  TestSocket.install();
+  queryClient.clear();
+  calls = serve({
+    'GET /api/v1/runs/7': { number: 7, status: 'measuring' },
+    'GET /api/v1/studies/2': { number: 2, status: 'running' },
+    'GET /api/v1/hosts': [],
+  });
+  stops = [followFeed(), openFeed()];
+});
+afterEach(() => {
+  for (const stop of stops) stop();
+  vi.useRealTimers();
+});
+
+it('asks anew for what is shown when the feed begins again', async () => {
+  for (const options of [runQuery(7), studyQuery(2)])
+    stops.push(new QueryObserver<unknown>(queryClient, options as object as { queryKey: string[] }).subscribe(() => undefined));
+  await settled();
+  TestSocket.last.accept();
+  await settled();
+  const before = ['/api/v1/runs/7', '/api/v1/studies/2'].map(asked);
+  TestSocket.last.lose();
+  await settled();
+  TestSocket.last.accept();
+  await settled();
+  expect(['/api/v1/runs/7', '/api/v1/studies/2'].map(asked)).toEqual(before.map((times) => times + 1));
+});
+
+it('holds lists for stale when the feed begins again, and leaves what no feed tells of', async () => {
+  await settled();
+  queryClient.setQueryData(runsQuery({}).queryKey, { pages: [], pageParams: [] });
+  queryClient.setQueryData(studiesQuery.queryKey, { pages: [], pageParams: [] });
+  queryClient.setQueryData(['hosts'], []);
+  TestSocket.last.accept();
+  const stale = (key: readonly unknown[]) => queryClient.getQueryState(key)?.isInvalidated;
+  expect([runsQuery({}).queryKey, studiesQuery.queryKey, ['hosts']].map(stale)).toEqual([true, true, false]);
+});
+
+it('replaces a feed that stays silent', async () => {
+  await settled();
+  TestSocket.last.accept();
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(TestSocket.opened).toHaveLength(2);
+});

@@ -1,0 +1,71 @@
+// The feed keeps the answers fresh that queries hold: a frame about a run or a study changes it wherever it is kept, and a
+// feed that begins anew makes all of them stale. Not here: which answers there are (`queries`).
+import type { InfiniteData } from '@tanstack/react-query';
+import { onFeed, onFeedOpen } from './feed';
+import type { Run, RunList, RunSummary, RunsEvent, Study, StudySummary } from './generated/types.gen';
+import { queryClient } from './queries';
+
+/** Lists are asked for anew at most this often while runs come and go, in ms. */
+const REFRESH_MS = 500;
+const due = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** Asks anew, in a moment, for what stands under a key. */
+function refresh(queryKey: readonly (string | number)[]) {
+  const name = queryKey.join();
+  if (due.has(name)) return;
+  const ask = () => {
+    due.delete(name);
+    void queryClient.invalidateQueries({ queryKey });
+  };
+  due.set(name, setTimeout(ask, REFRESH_MS));
+}
+
+/** What the feed keeps fresh. */
+const FED = ['runs', 'run', 'studies', 'study'] as const;
+
+/** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
+export function followFeed(): () => void {
+  const stops = [onFeed(followFrame), onFeedOpen(askAnew)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** The feed tells no past: whatever it did not see change is asked for. */
+function askAnew() {
+  for (const kind of FED) void queryClient.invalidateQueries({ queryKey: [kind] });
+}
+
+function followFrame(frame: RunsEvent) {
+  if (frame.type === 'queue') return;
+  if (frame.type === 'study') return followStudy(frame.study);
+  if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
+  else {
+    const { run } = frame;
+    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run } : old));
+    if (replaceInLists(run)) return;
+  }
+  refresh(['runs']);
+}
+
+/** Its summary at once; what its steps came to is asked for. */
+function followStudy(study: StudySummary) {
+  queryClient.setQueryData<Study>(['study', study.number], (old) => (old ? { ...old, ...study } : old));
+  refresh(['study', study.number]);
+  refresh(['studies']);
+}
+
+/** Puts a run into every list that shows it. False when one of them does not, or its row may have to move. */
+function replaceInLists(run: RunSummary): boolean {
+  let shown = true;
+  queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: ['runs'] }, (data) => {
+    const there = data?.pages.some((page) => page.runs.some(({ number }) => number === run.number)) ?? true;
+    if (!there) shown = false;
+    const replace = (page: RunList): RunList => ({
+      ...page,
+      runs: page.runs.map((old) => (old.number === run.number ? run : old)),
+    });
+    return there && data ? { ...data, pages: data.pages.map(replace) } : data;
+  });
+  return shown && !run.finished_at_ms;
+}
