@@ -113,6 +113,14 @@ describe('the phase bar', () => {
     expect(remaining(fold, 0)).toBe(1600);
   });
 
+  it.each(['flush', 'clean_up'] as const)('does not begin to count again in what comes behind the measured time: %s', (phase) => {
+    const fold = foldUntil((event) => event.type === 'phase' && event.phase === 'measure' && event.state === 'end');
+    expect(remaining(fold, fold.now_ms)).toBe(0);
+    fold.apply({ seq: fold.lastSeq + 1, t_ms: fold.now_ms, type: 'phase', phase, state: 'begin' });
+    expect(phaseBar(fold, fold.now_ms).at(-1)).toMatchObject({ phase, state: 'now' });
+    expect(remaining(fold, fold.now_ms)).toBeNull();
+  });
+
   it('stops where a run ended early', () => {
     const fold = foldUntil((event) => event.type === 'phase' && event.phase === 'measure');
     fold.apply({

@@ -100,8 +100,12 @@ export function remaining(fold: RunFold, now_ms: number): number | null {
   const left = Math.max(0, (plannedOf(current, fold) ?? 0) - (now_ms - current.begin_ms));
   if (current.phase === 'measure') return left;
   if (current.phase === 'ramp') return left + measure_ms;
+  if (isBehindMeasure(current.phase)) return null;
   return current.phase === 'layout' ? layoutLeft(current, now_ms, ramp_ms + measure_ms) : ramp_ms + measure_ms;
 }
+
+/** A flush takes as long as the device takes: nothing tells how long that is. */
+const isBehindMeasure = (phase: Phase) => ORDER.indexOf(phase) > ORDER.indexOf('measure');
 
 function layoutLeft({ begin_ms, done_bytes, total_bytes }: PhaseProgress, now_ms: number, after_ms: number): number | null {
   if (!done_bytes || !total_bytes) return null;
