@@ -2,16 +2,18 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Rerun } from '../../api';
-import { startAgain, startKey } from '../../api/start';
+import { StartWish, startAgain } from '../../api/start';
 import { inWords } from '../../model/told';
 import { tellFailure } from '../../ui/tell';
 
 /** The button. */
 export function RerunButton({ rerun: { run, label, patch } }: { rerun: Rerun }) {
   const navigate = useNavigate();
+  const [wish] = useState(() => new StartWish());
   const { mutate, isPending } = useMutation({
-    mutationFn: () => startAgain(run, { patch }, startKey()),
+    mutationFn: () => startAgain(run, { patch }, wish),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
     onError: (error) => tellFailure(inWords(error)),
   });

@@ -2,7 +2,8 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { startKey, startRun } from '../../api/start';
+import { useState } from 'react';
+import { StartWish, startRun } from '../../api/start';
 import { DEMO } from '../../model/demo';
 import { inWords } from '../../model/told';
 import { LinkButton } from '../../ui/link-button';
@@ -14,8 +15,9 @@ import { usePreloadRunPage } from '../../ui/use-preload';
 export function FirstVisit() {
   usePreloadRunPage();
   const navigate = useNavigate();
+  const [wish] = useState(() => new StartWish());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startRun(DEMO, startKey()),
+    mutationFn: () => startRun(DEMO, wish),
     onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
   });
   return (

@@ -6,7 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Experiment, Study, StudyDocument, StudySummary } from '../../api';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
-import { startKey, startStudy } from '../../api/start';
+import { StartWish, startStudy } from '../../api/start';
 import { studyTakes } from '../../model/plan-words';
 import { inWords, refusalInWords } from '../../model/told';
 import { NamedRows } from '../../ui/named-rows';
@@ -70,8 +70,9 @@ function ExperimentCard({ experiment: { study }, last }: { experiment: Experimen
 
 function useStart(document: StudyDocument) {
   const navigate = useNavigate();
+  const [wish] = useState(() => new StartWish());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startStudy(document, startKey()),
+    mutationFn: () => startStudy(document, wish),
     onSuccess: (study: Study) => navigate({ to: '/studies/$n', params: { n: String(study.number) } }),
   });
   return { start: () => mutate(), pending: isPending, error };

@@ -4,9 +4,9 @@ import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useState } from 'react';
 import { runsQuery } from '../../api/queries';
-import { startKey, startRun } from '../../api/start';
+import { StartWish, startRun } from '../../api/start';
 import { waitsFor } from '../../model/job-form';
 import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
@@ -21,7 +21,7 @@ export function StartRow({ draft }: { draft: RunDraft }) {
   const navigate = useNavigate();
   const { start, pending, error } = useStart(
     draft.obstacles.length === 0,
-    (key) => startRun(draft.request, key),
+    (wish) => startRun(draft.request, wish),
     (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
   );
   return (
@@ -62,14 +62,15 @@ export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
 }
 
 /** Starts what is ready once a wish, by button or by key. */
-export function useStart<Started>(ready: boolean, begin: (key: string) => Promise<Started>, go: (started: Started) => unknown) {
-  const key = useRef(startKey());
+export function useStart<Started>(
+  ready: boolean,
+  begin: (wish: StartWish) => Promise<Started>,
+  go: (started: Started) => unknown,
+) {
+  const [wish] = useState(() => new StartWish());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => begin(key.current),
+    mutationFn: () => begin(wish),
     onSuccess: go,
-    onSettled: () => {
-      key.current = startKey();
-    },
   });
   const start = () => {
     if (ready && !isPending) mutate();

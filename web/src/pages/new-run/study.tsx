@@ -78,7 +78,7 @@ function StudyStart({ study }: { study: StudyInTheMaking }) {
   const navigate = useNavigate();
   const { start, pending, error } = useStart(
     !blocked,
-    (key) => startStudy(document, key),
+    (wish) => startStudy(document, wish),
     ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
   );
   return (

@@ -2,8 +2,9 @@
 // told where they happen; success leads to where it shows.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch } from '../../api';
-import { startAgain, startKey } from '../../api/start';
+import { StartWish, startAgain } from '../../api/start';
 import { inWords } from '../../model/told';
 import { tellFailure } from '../../ui/tell';
 
@@ -12,8 +13,9 @@ const tell = (error: unknown) => tellFailure(inWords(error));
 /** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
 export function useRerun(run: Run) {
   const navigate = useNavigate();
+  const [wish] = useState(() => new StartWish());
   const { mutate, isPending } = useMutation({
-    mutationFn: (body: RerunRequest) => startAgain(run.number, body, startKey()),
+    mutationFn: (body: RerunRequest) => startAgain(run.number, body, wish),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
     onError: tell,
   });
