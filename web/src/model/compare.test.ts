@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeInWords, metricName, numbersIn, settingInWords, valueInUnit } from './compare';
+import { changeInWords, metricName, numbersIn, valueInUnit } from './compare';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -28,13 +28,6 @@ it.each([
   [31.4, '1', '31.4'],
   [null, 'ns', '–'],
 ])('%j %s is %s', (value, unit, words) => expect(plain(valueInUnit(value, unit))).toBe(words));
-
-it.each([
-  ['targets.layout_bytes', '268435456', '256 MiB'],
-  ['ramp_ms', '1000', '1 s'],
-  ['iodepth', '8', '8'],
-  ['rw', 'randread', 'randread'],
-])('the setting %s=%s is %s', (name, value, words) => expect(plain(settingInWords(name, value))).toBe(words));
 
 describe('names', () => {
   it.each([

@@ -1,7 +1,6 @@
 // A comparison ready to be shown: what its numbers are called, how they and their changes are written, and which runs an
 // address asks for. What is comparable and how sure it is, says the server.
 import type { ComparedMetric, Comparison } from '../api';
-import { valueInWords } from './facts';
 import { digits, duration, type Figure, latency, percent, rate, shortCount, text, UNKNOWN } from './format';
 import { type Buckets, mergeBuckets } from './histogram';
 import { badgeOf } from './verdict';
@@ -77,10 +76,6 @@ export const directionsIn = (metrics: readonly ComparedMetric[]): number =>
 export function bucketsOf({ read, write, trim }: Comparison['runs'][number]): Buckets {
   return [read, write, trim].reduce<Buckets>((sum, direction) => mergeBuckets(sum, direction?.lat_ns.buckets ?? []), []);
 }
-
-/** A setting as the server wrote it, with its unit where its name tells one. */
-export const settingInWords = (name: string, value: string): string =>
-  /^\d+$/.test(value) ? valueInWords(name.split('.').at(-1) ?? name, Number(value)) : value;
 
 /** Where a compared run was answered, in a word; null when nothing is known. */
 export function answeredBy({ run }: Comparison['runs'][number]): string | null {

@@ -1,5 +1,5 @@
 // Records of the wire as lists of name and text, for "everything about it": one spelling for every kind of value.
-import { bytes, duration, moment, text, UNKNOWN } from './format';
+import { bytes, count, duration, moment, percent, rate, text, UNKNOWN } from './format';
 
 /** Puts one value into words by what its name says about its unit. */
 export function valueInWords(name: string, value: unknown): string {
@@ -10,21 +10,33 @@ export function valueInWords(name: string, value: unknown): string {
   if (typeof value === 'object')
     return (
       Object.entries(value)
-        .map(([key, item]) => `${key} ${valueInWords(key, item)}`)
+        .map(([key, item]) => `${key} ${valueInWords(DIRECTIONS.includes(key) ? name : key, item)}`)
         .join(', ') || UNKNOWN
     );
   return String(value);
 }
 
-const BYTES = /(^|_)(bytes|bs|size|offset|offset_increment|length|blockalign|min|max)$/;
+/** What stands under these has the unit of the whole. */
+export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
-function numberInWords(name: string, value: number): string {
-  if (name.endsWith('_at_ms')) return moment(value);
-  if (name.endsWith('_ms')) return duration(value);
-  if (name.endsWith('_us')) return duration(value / 1000);
-  if (BYTES.test(name)) return text(bytes(value));
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
-}
+/** Names that tell a unit; the first that fits counts. */
+const UNITS: readonly [name: RegExp, inWords: (value: number) => string][] = [
+  [/_at_ms$/, moment],
+  [/_ms$/, duration],
+  [/_us$/, (value) => duration(value / 1000)],
+  [/(^|_)(bytes|bs|size|offset|offset_increment|length|blockalign|alignment|min|max)$/, (value) => text(bytes(value))],
+  [/(^|_)rate$/, (value) => text(rate(value))],
+  [/(^|_)iops$/, (value) => text({ value: count(value), unit: 'IOPS' })],
+  [/(^|_)percent(age)?(_|$)|^rwmixread$/, (value) => text(percent(value))],
+];
+
+const unitOf = (name: string) => UNITS.find(([names]) => names.test(name))?.[1];
+
+/** Whether the numbers under a name have a unit. */
+export const hasUnit = (name: string): boolean => unitOf(name) !== undefined;
+
+const numberInWords = (name: string, value: number): string =>
+  unitOf(name)?.(value) ?? value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 /** All fields of a record as name and words; `leaveOut` names those that are shown elsewhere. */
 export function factsOf(record: object, leaveOut: readonly string[] = []): [name: string, words: string][] {

@@ -1,7 +1,7 @@
 // Only what differs: settings of the jobs, and facts of the hosts.
 import type { Comparison, Difference } from '../../api';
-import { settingInWords } from '../../model/compare';
 import { UNKNOWN } from '../../model/format';
+import { settingInWords } from '../../model/setting';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
