@@ -1,7 +1,7 @@
 // The filter, which follows the typing after a moment, and the choice of columns.
 import { Button, Menu, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { termOf, withTerm } from '../../model/filter-text';
 import { VERDICTS } from '../../model/verdict';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
@@ -12,8 +12,17 @@ const REST_MS = 200;
 /** The field; the address is what counts, so that going back goes back. */
 export function FilterField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [typed, setTyped] = useState(value);
-  const tell = useDebouncedCallback(onChange, REST_MS);
-  useEffect(() => setTyped(value), [value]);
+  const told = useRef(value);
+  const tell = useDebouncedCallback((text: string) => {
+    told.current = text;
+    onChange(text);
+  }, REST_MS);
+  useEffect(() => {
+    // What was told comes back later and without its last space; meanwhile typing may have gone on.
+    if (value === told.current) return;
+    told.current = value;
+    setTyped(value);
+  }, [value]);
   return (
     <TextInput
       type="search"

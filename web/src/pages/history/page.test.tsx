@@ -54,6 +54,19 @@ it('asks the server to filter and to sort, and keeps both in the address', async
   expect(await screen.findByRole('columnheader', { name: /IOPS/ })).toHaveAttribute('aria-sort', 'descending');
 });
 
+it('leaves the space between two words, and follows the address when it changes by itself', async () => {
+  answer([run(3)]);
+  const { router } = showPage(HistoryPage, '/runs');
+  const field = await screen.findByRole('searchbox', { name: 'Filter runs' });
+  await userEvent.type(field, 'my ');
+  await waitFor(() => expect(router.state.location.searchStr).toBe('?q=my'));
+  await userEvent.type(field, 'disk');
+  await waitFor(() => expect(router.state.location.searchStr).toBe('?q=my+disk'));
+  expect(field).toHaveValue('my disk');
+  await router.navigate({ to: '/runs', search: {} as never });
+  await waitFor(() => expect(field).toHaveValue(''));
+});
+
 it('compares two to eight selected runs', async () => {
   answer([run(3), run(2), run(1)]);
   showPage(HistoryPage, '/runs');
