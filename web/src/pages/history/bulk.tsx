@@ -12,16 +12,15 @@ import { LinkButton } from '../../ui/link-button';
 const COMPARABLE = { least: 2, most: 8 };
 
 interface BulkProps {
-  selected: ReadonlySet<number>;
+  /** The selected runs, in the order of their numbers. */
   runs: readonly RunSummary[];
   clear: () => void;
 }
 
 /** The bar above the table. */
-export function BulkBar({ selected, runs, clear }: BulkProps) {
+export function BulkBar({ runs, clear }: BulkProps) {
   const [asking, setAsking] = useState<'tag' | 'delete' | null>(null);
-  const numbers = [...selected].sort((a, b) => a - b);
-  const chosen = runs.filter((run) => selected.has(run.number));
+  const numbers = runs.map(({ number }) => number);
   const comparable = numbers.length >= COMPARABLE.least && numbers.length <= COMPARABLE.most;
   return (
     <section className="card slim row" aria-label="Selected runs">
@@ -49,8 +48,8 @@ export function BulkBar({ selected, runs, clear }: BulkProps) {
       </Button>
       <span className="push" />
       <Button onClick={clear}>Clear selection</Button>
-      <TagDialog runs={chosen} opened={asking === 'tag'} onClose={() => setAsking(null)} />
-      <DeleteDialog runs={chosen} opened={asking === 'delete'} onClose={() => setAsking(null)} onDone={clear} />
+      <TagDialog runs={runs} opened={asking === 'tag'} onClose={() => setAsking(null)} />
+      <DeleteDialog runs={runs} opened={asking === 'delete'} onClose={() => setAsking(null)} onDone={clear} />
     </section>
   );
 }

@@ -76,6 +76,31 @@ it('compares two to eight selected runs', async () => {
   expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute('href', '/compare?runs=1,3&baseline=1');
 });
 
+it('does everything to the same runs, also to those that another order has yet to load', async () => {
+  let listed = [run(3), run(2), run(1)];
+  serve({ 'GET /api/v1/runs': () => ({ runs: listed, next_cursor: null, total: 3 }) });
+  showPage(HistoryPage, '/runs');
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
+  listed = [run(2), run(1)];
+  await userEvent.click(screen.getByRole('button', { name: 'IOPS' }));
+  await waitFor(() => expect(screen.queryByRole('link', { name: 'run 3' })).not.toBeInTheDocument());
+  expect(screen.getByText('2 selected')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute('href', '/compare?runs=1,3&baseline=1');
+  await userEvent.click(screen.getByRole('button', { name: 'Tag…' }));
+  expect(await screen.findByRole('dialog', { name: 'Tag 2 runs' })).toBeVisible();
+});
+
+it('forgets what was selected under another filter', async () => {
+  answer([run(3), run(2)]);
+  showPage(HistoryPage, '/runs');
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
+  expect(screen.getByText('1 selected')).toBeVisible();
+  await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'host:other');
+  await waitFor(() => expect(screen.queryByText('1 selected')).not.toBeInTheDocument());
+  expect(screen.getByRole('checkbox', { name: 'Select run 3' })).not.toBeChecked();
+});
+
 it('offers the demo to whoever has no run, and starts it', async () => {
   const calls = answer([]);
   const { router } = showPage(HistoryPage, '/runs');

@@ -3,7 +3,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { RunSort, SortOrder } from '../../api';
 import { type RunFilter, runsQuery } from '../../api/queries';
 import { count } from '../../model/format';
@@ -16,6 +16,7 @@ import { COLUMNS, DEFAULT_COLUMNS } from './columns';
 import { FirstVisit } from './demo';
 import { ColumnMenu, FilterField, VerdictMenu } from './filter';
 import { RunTable } from './table';
+import { useSelection } from './use-selection';
 import './history.css';
 
 const route = getRouteApi('/runs');
@@ -33,7 +34,7 @@ export function HistoryPage() {
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
   const total = query.data?.pages[0]?.total ?? 0;
   const [shown, setShown] = useLocalStorage<string[]>({ key: 'leadline-run-columns', defaultValue: [...DEFAULT_COLUMNS] });
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const { selected, chosen, select } = useSelection(search.q, runs);
   const columns = useMemo(() => COLUMNS.filter(({ key }) => shown.includes(key)), [shown]);
   const setFilter = useCallback(
     (q: string) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true }),
@@ -69,7 +70,7 @@ export function HistoryPage() {
           of them; a minus before a word leaves it out.
         </Empty>
       )}
-      {selected.size > 0 && <BulkBar selected={selected} runs={runs} clear={() => setSelected(new Set())} />}
+      {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}
       {total > 0 && (
         <RunTable
           runs={runs}
@@ -79,7 +80,7 @@ export function HistoryPage() {
           order={filter.order ?? 'desc'}
           onSort={sortBy}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={select}
           onEnd={() => query.hasNextPage && !query.isFetching && void query.fetchNextPage()}
         />
       )}
