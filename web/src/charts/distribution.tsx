@@ -3,7 +3,7 @@
 import type { ChartData, ChartOptions } from 'chart.js';
 import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';
-import { latency, text } from '../model/format';
+import { count, latency, text } from '../model/format';
 import { type Buckets, bars, countOf, curve } from '../model/histogram';
 import { lengthsOf, type Stroke } from '../model/stroke';
 import { COMMON, token, valueAxis } from './chart-js';
@@ -17,8 +17,16 @@ export interface Distribution extends Stroke {
   buckets: Buckets;
 }
 
+interface Named {
+  title: string;
+  /** Where the same numbers can be read, in half a sentence; for those who do not see the chart. */
+  elsewhere?: string;
+}
+
+const inLabel = (elsewhere: string | undefined) => (elsewhere ? `; ${elsewhere}` : '');
+
 /** How the latencies spread. */
-export function HistogramChart({ title, of }: { title: string; of: Distribution }) {
+export function HistogramChart({ title, of, elsewhere }: Named & { of: Distribution }) {
   const drawn = useMemo(() => bars(of.buckets), [of]);
   const data: ChartData<'bar', number[], string> = {
     labels: drawn.map((bar) => inWords(bar.low_ns)),
@@ -34,7 +42,7 @@ export function HistogramChart({ title, of }: { title: string; of: Distribution 
           data={data}
           options={histogramOptions(drawn.length)}
           role="img"
-          aria-label={`${title}: ${countOf(of.buckets)} latencies; the percentiles beside it say the same`}
+          aria-label={`${title}: ${count(countOf(of.buckets))} latencies${inLabel(elsewhere)}`}
         />
       </div>
     </section>
@@ -71,7 +79,7 @@ const NINES = [
 ] as const;
 
 /** Which latency how many I/Os stay below. */
-export function PercentileChart({ title, of }: { title: string; of: readonly Distribution[] }) {
+export function PercentileChart({ title, of, elsewhere }: Named & { of: readonly Distribution[] }) {
   const data = useMemo(() => curvesOf(of), [of]);
   const furthest = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
   return (
@@ -81,12 +89,7 @@ export function PercentileChart({ title, of }: { title: string; of: readonly Dis
         <Legend entries={of.map(({ label, color, dash }) => ({ label, color, dash }))} />
       </h2>
       <div className="canvas">
-        <Line
-          data={data}
-          options={curveOptions(furthest)}
-          role="img"
-          aria-label={`${title}; the table of percentiles says the same`}
-        />
+        <Line data={data} options={curveOptions(furthest)} role="img" aria-label={title + inLabel(elsewhere)} />
       </div>
     </section>
   );

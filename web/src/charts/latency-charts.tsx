@@ -2,8 +2,15 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { type Distribution, HistogramChart, PercentileChart } from './distribution';
 
-/** The distributions of one run; the first is also drawn as a histogram. */
-export default function LatencyCharts({ of, title }: { of: readonly Distribution[]; title: string }) {
+interface LatencyChartsProps {
+  of: readonly Distribution[];
+  title: string;
+  /** Where the same numbers can be read, in half a sentence. */
+  elsewhere?: string;
+}
+
+/** The distributions of one run, each also as a histogram. */
+export default function LatencyCharts({ of, title, elsewhere }: LatencyChartsProps) {
   const scheme = useComputedColorScheme();
   const [first] = of;
   if (!first) return null;
@@ -14,9 +21,10 @@ export default function LatencyCharts({ of, title }: { of: readonly Distribution
           key={distribution.label}
           title={`${title} histogram${of.length > 1 ? `, ${distribution.label}` : ''}`}
           of={distribution}
+          elsewhere={elsewhere}
         />
       ))}
-      <PercentileChart title={`${title} percentiles`} of={of} />
+      <PercentileChart title={`${title} percentiles`} of={of} elsewhere={elsewhere} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { type Distribution, PercentileChart } from './distribution';
 import { type Panel, panelsOf } from './panels';
 import { Stage } from './stage';
 import { TimeChart } from './time-chart';
+import { ZoomRow } from './zoom-row';
 
 /** The course of one run with its stroke. */
 interface OverlaidRun extends Stroke {
@@ -36,13 +37,16 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
   const stage = useMemo(() => new Stage(), []);
   const whole = useCallback(() => ({ from: 0, to: longest_s }), [longest_s]);
   return (
-    <div className="charts two-by-two" key={scheme}>
-      {OVERLAID.map(({ panel, title, columns }) => {
-        const drawn = PANELS.find(({ key }) => key === panel);
-        return drawn && <Overlay key={panel} panel={drawn} {...{ title, columns, runs, stage, whole }} />;
-      })}
-      {curves.length > 0 && <PercentileChart title="Latency percentiles" of={curves} />}
-    </div>
+    <section className="stack" aria-label="Courses over each other">
+      <ZoomRow stage={stage} />
+      <div className="charts two-by-two" key={scheme}>
+        {OVERLAID.map(({ panel, title, columns }) => {
+          const drawn = PANELS.find(({ key }) => key === panel);
+          return drawn && <Overlay key={panel} panel={drawn} {...{ title, columns, runs, stage, whole }} />;
+        })}
+        {curves.length > 0 && <PercentileChart title="Latency percentiles" of={curves} />}
+      </div>
+    </section>
   );
 }
 

@@ -11,6 +11,8 @@ interface PanelGridProps {
   view: SeriesView;
   stage: Stage;
   whole: () => Range;
+  /** Where the same numbers can be read, in half a sentence. */
+  elsewhere?: string;
 }
 
 /** All panels. Colours are read once, so that another theme makes other charts. */
@@ -25,7 +27,7 @@ export default function PanelGrid({ panels, ...rest }: PanelGridProps) {
   );
 }
 
-function PanelChart({ panel, view, stage, whole }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
+function PanelChart({ panel, view, stage, whole, elsewhere }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
   const lines = useMemo(() => panel.lines.map((line) => ({ ...line, view })), [panel, view]);
-  return <TimeChart panel={panel} lines={lines} stage={stage} whole={whole} />;
+  return <TimeChart panel={panel} lines={lines} stage={stage} whole={whole} elsewhere={elsewhere} />;
 }

@@ -26,10 +26,12 @@ export interface TimeChartProps {
   stage: Stage;
   /** What is shown when nothing is zoomed; asked at every flush. */
   whole: () => Range;
+  /** Where the same numbers can be read, in half a sentence; for those who do not see the chart. */
+  elsewhere?: string;
 }
 
 /** The chart. Memoised: it draws by itself and must not be rendered because something above it was. */
-export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }: TimeChartProps) {
+export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole, elsewhere }: TimeChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
   const card = useRef<HTMLElement>(null);
   const legend = useRef<HTMLSpanElement>(null);
@@ -72,7 +74,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole }:
           options={options}
           plugins={plugins}
           role="img"
-          aria-label={`${panel.title} over time; the table below has the same numbers${marksInWords(panel)}`}
+          aria-label={`${panel.title} over time${elsewhere ? `; ${elsewhere}` : ''}${marksInWords(panel)}`}
         />
       </div>
     </section>

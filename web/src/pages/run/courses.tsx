@@ -9,6 +9,7 @@ import { seriesQuery } from '../../api/queries';
 import { panelsOf } from '../../charts/panels';
 import type { Range, Stage } from '../../charts/stage';
 import { type Live, useFromStage, useTick } from '../../charts/use-live';
+import { ZoomRow } from '../../charts/zoom-row';
 import { MAX_POINTS } from '../../model/course';
 import { type SeriesView, seriesOfBuckets, seriesOfFold } from '../../model/series';
 import { spanOf } from '../../model/span';
@@ -39,7 +40,17 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
       {asTable && <SeriesTable view={view} panels={panels} stage={live.stage} />}
       {!asTable && (
         <Suspense fallback={<ChartsToCome />}>
-          {drawing ? <PanelGrid panels={panels} view={view} stage={live.stage} whole={whole} /> : <ChartsToCome />}
+          {drawing ? (
+            <PanelGrid
+              panels={panels}
+              view={view}
+              stage={live.stage}
+              whole={whole}
+              elsewhere="“Show as table” has the same numbers"
+            />
+          ) : (
+            <ChartsToCome />
+          )}
         </Suspense>
       )}
     </section>
@@ -87,14 +98,7 @@ function useZoomInAddress(stage: Stage) {
 function Tools({ stage, asTable, setAsTable }: { stage: Stage; asTable: boolean; setAsTable: (on: boolean) => void }) {
   useTick(stage);
   return (
-    <div className="row tight no-print">
-      <span className="mute small">Drag to zoom, Shift-drag to move, double-click to see everything.</span>
-      <span className="push" />
-      {stage.zoom && (
-        <Button data-key="0" data-does="show the whole run" onClick={() => stage.zoomTo(null)}>
-          Show everything
-        </Button>
-      )}
+    <ZoomRow stage={stage}>
       <Button
         data-key="p"
         data-does="pause or resume drawing"
@@ -106,6 +110,6 @@ function Tools({ stage, asTable, setAsTable }: { stage: Stage; asTable: boolean;
       <Button data-key="t" data-does="charts or table" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
         {asTable ? 'Show as charts' : 'Show as table'}
       </Button>
-    </div>
+    </ZoomRow>
   );
 }

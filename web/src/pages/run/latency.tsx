@@ -29,7 +29,7 @@ function Latencies({ report }: { report: Report }) {
   return (
     <>
       <Suspense fallback={<div style={{ minHeight: 220 }} />}>
-        <LatencyCharts of={of} title="Latency" />
+        <LatencyCharts of={of} title="Latency" elsewhere="the table “Latency by percentile” says the same" />
       </Suspense>
       <PercentileTable report={report} />
     </>

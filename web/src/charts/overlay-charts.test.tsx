@@ -1,0 +1,45 @@
+import { MantineProvider } from '@mantine/core';
+import { act, render, screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import type { ChartOptions } from 'chart.js';
+import { expect, it, vi } from 'vitest';
+import type { SeriesView } from '../model/series';
+import OverlayCharts from './overlay-charts';
+
+let options: ChartOptions<'line'>[] = [];
+// jsdom has no canvas: what a chart is told to do is all there is to see.
+vi.mock('react-chartjs-2', () => ({
+  Line: (props: { options: ChartOptions<'line'>; 'aria-label': string }) => {
+    options.push(props.options);
+    return <img alt={props['aria-label']} />;
+  },
+}));
+
+const view: SeriesView = { length: 0, banded: false, generation: '', seconds: () => 0, value: () => null };
+const show = () => {
+  options = [];
+  render(
+    <MantineProvider env="test">
+      <OverlayCharts
+        runs={[{ label: '#1', color: 'app', view }]}
+        curves={[{ label: '#1', color: 'app', buckets: [[1000, 5]] }]}
+        longest_s={10}
+      />
+    </MantineProvider>,
+  );
+};
+
+it('promises no table to those who do not see the charts', () => {
+  show();
+  const labels = screen.getAllByRole('img').map((chart) => chart.getAttribute('alt'));
+  expect(labels).toEqual(['IOPS over time', 'p99 latency (log) over time', 'Bandwidth over time', 'Latency percentiles']);
+});
+
+it('has a way back from a zoom that needs no mouse', async () => {
+  show();
+  expect(screen.queryByRole('button', { name: 'Show everything' })).not.toBeInTheDocument();
+  const chart = { scales: { x: { min: 2, max: 3 } } };
+  act(() => options[0]?.plugins?.zoom?.zoom?.onZoomComplete?.({ chart } as never));
+  await userEvent.click(screen.getByRole('button', { name: 'Show everything' }));
+  expect(screen.queryByRole('button', { name: 'Show everything' })).not.toBeInTheDocument();
+});
