@@ -18,6 +18,8 @@ it.each([
   [0.5, 0.1, '0.5 s'],
   [-2, 1, '-2 s'],
   [90, 30, '1:30 min'],
+  [-60, 30, '-1:00 min'],
+  [-90, 30, '-1:30 min'],
 ])('%d s on an axis in steps of %d s is %s', (seconds, step, label) => expect(timeLabel(seconds, step)).toBe(label));
 
 it('labels 1, 2 and 5 of a few decades, and nothing between', () => {

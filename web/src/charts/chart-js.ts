@@ -51,7 +51,8 @@ type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
 export function timeLabel(seconds: number, step: number): string {
   if (step < 0.1) return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`;
   if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`;
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')} min`;
+  const past = Math.abs(seconds);
+  return `${seconds < 0 ? '-' : ''}${Math.floor(past / 60)}:${String(Math.floor(past % 60)).padStart(2, '0')} min`;
 }
 
 /** A time axis in seconds. */
