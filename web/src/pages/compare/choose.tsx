@@ -1,4 +1,4 @@
-// Which runs to compare, when the address names fewer than two.
+// Which runs to compare, when the address names fewer than two. What was ticked stays so under any filter.
 import { Button, Checkbox } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,18 +7,25 @@ import { runsQuery } from '../../api/queries';
 import { LEAST, MOST } from '../../model/compare';
 import { rate, shortCount, text } from '../../model/format';
 import { inOneLine, isActive, titleOf } from '../../model/summary';
+import { inWords } from '../../model/told';
+import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Card, Empty } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { Chosen } from './chosen';
 
 /** Recent runs with a result, to be ticked. */
 export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoose: (numbers: number[]) => void }) {
-  const { data } = useInfiniteQuery(runsQuery({}));
+  const [q, setQ] = useState('');
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    runsQuery({ q: q || undefined }),
+  );
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(chosen));
   const runs = data?.pages.flatMap((page) => page.runs).filter((run) => !isActive(run) && run.iops !== null) ?? [];
   const toggle = (number: number) =>
     setTicked((old) => new Set(old.has(number) ? [...old].filter((n) => n !== number) : [...old, number]));
   const enough = ticked.size >= LEAST && ticked.size <= MOST;
-  if (data && runs.length === 0)
+  if (data && !q && !hasNextPage && runs.length === 0)
     return (
       <Empty title="Nothing to compare yet" actions={<LinkButton to="/new">New run</LinkButton>}>
         A comparison takes two to eight finished runs.
@@ -39,11 +46,22 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
         </Button>
       }
     >
+      <div className="row">
+        <FilterField value={q} onChange={setQ} />
+        {ticked.size > 0 && <Chosen numbers={[...ticked]} onRemove={toggle} />}
+      </div>
+      {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
+      {data && runs.length === 0 && <p className="mute">No run with a result here.</p>}
       <ul className="choices">
         {runs.map((run) => (
           <Choice key={run.number} run={run} ticked={ticked.has(run.number)} onToggle={() => toggle(run.number)} />
         ))}
       </ul>
+      {hasNextPage && (
+        <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
     </Card>
   );
 }

@@ -14,6 +14,7 @@ import { copyText } from '../../ui/clipboard';
 import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Choose } from './choose';
+import { Chosen } from './chosen';
 import { Differences } from './differences';
 import { FlameDifference } from './flame';
 import { Gauges } from './gauges';
@@ -34,6 +35,7 @@ export function ComparePage() {
     void navigate({
       search: { runs: runs.join(','), baseline: String(base !== undefined && runs.includes(base) ? base : (runs[0] ?? '')) },
     });
+  const takeOut = (n: number) => show(numbers.filter((other) => other !== n));
   const enough = numbers.length >= LEAST;
   const { data, error, refetch } = useQuery({ ...compareQuery(numbers, baseline), enabled: enough });
   const title = enough ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
@@ -47,14 +49,13 @@ export function ComparePage() {
         {enough && <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>}
       </div>
       {!enough && <Choose chosen={numbers} onChoose={show} />}
-      {error && enough && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
-      {data && enough && (
-        <Side
-          comparison={data}
-          onRemove={(n) => show(numbers.filter((other) => other !== n))}
-          onBaseline={(n) => show(numbers, n)}
-        />
+      {error && enough && (
+        <>
+          <Chosen numbers={numbers} onRemove={takeOut} />
+          <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+        </>
       )}
+      {data && enough && <Side comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />}
     </Page>
   );
 }
