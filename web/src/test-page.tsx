@@ -37,7 +37,7 @@ export function showPage(Page: FunctionComponent, path: string, address = path) 
       </QueryClientProvider>
     </MantineProvider>,
   );
-  return { ...shown, router };
+  return { ...shown, router, client };
 }
 
 /** What the server answers, by method and path; a function sees the request's body. */

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OptionDoc, Plan, Refusal, RunRequest } from '../../api';
@@ -75,6 +75,53 @@ describe('the form and its text', () => {
     const field = await screen.findByRole('textbox', { name: 'fsync', hidden: true });
     await userEvent.type(field, '8');
     expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
+  });
+});
+
+describe('a copy of an earlier run', () => {
+  const FIVE = { number: 5, name: 'five', tags: ['old'], asked: { jobs: [{ name: 'five', rw: 'write', size: '1g' }] } };
+  const shown = async () => ((await text()) as HTMLTextAreaElement).value;
+  const name = () => screen.getByRole('textbox', { name: 'name of the run' });
+  beforeEach(() => {
+    calls = serve({
+      ...NO_STUDIES,
+      'GET /api/v1/runs/5': FIVE,
+      'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
+    });
+  });
+
+  it('is made once; then it is a draft like any other, name and tags with it', async () => {
+    const { router } = showPage(NewRunPage, '/new', '/new?from=5');
+    await waitFor(async () => expect(await shown()).toContain('[five]'));
+    expect(screen.getByText('begun as #5')).toBeVisible();
+    await waitFor(() => expect(router.state.location.href).toBe('/new'));
+    await userEvent.type(await text(), 'iodepth=64');
+    await userEvent.type(name(), ', deeper');
+    cleanup();
+
+    showPage(NewRunPage, '/new', router.state.location.href);
+    await waitFor(async () => expect(await shown()).toContain('iodepth=64'));
+    expect(name()).toHaveValue('five, deeper');
+    expect(screen.getByText('old')).toBeVisible();
+  });
+
+  it('stays as it was edited when the run itself changes', async () => {
+    const { client } = showPage(NewRunPage, '/new', '/new?from=5');
+    await waitFor(async () => expect(await shown()).toContain('[five]'));
+    await userEvent.type(await text(), 'iodepth=64');
+    await act(async () => {
+      client.setQueryData(['run', 5], { ...FIVE, tags: ['tagged meanwhile'] });
+      // Whoever reads it is told at the next turn.
+      await new Promise((told) => setTimeout(told));
+    });
+    expect(await shown()).toContain('iodepth=64');
+    expect(screen.queryByText('tagged meanwhile')).not.toBeInTheDocument();
+  });
+
+  it('says so when there is no such run, and leads to the draft', async () => {
+    showPage(NewRunPage, '/new', '/new?from=6');
+    expect(await screen.findByRole('alert')).toHaveTextContent('Not found');
+    expect(screen.getByRole('link', { name: 'The run in the making' })).toHaveAttribute('href', '/new');
   });
 });
 

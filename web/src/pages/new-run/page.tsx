@@ -7,7 +7,7 @@ import { BasicFields } from './basic';
 import { Before } from './before';
 import { Experiments } from './experiments';
 import { MoreOptions } from './more';
-import { OpenStudy } from './open-study';
+import { OpenRun, OpenStudy } from './open';
 import { PresetMenu } from './presets';
 import { StartRow } from './start';
 import { StudyForm } from './study';
@@ -23,19 +23,19 @@ const route = getRouteApi('/new');
 export function NewRunPage() {
   const { from, study } = route.useSearch();
   if (study) return from ? <OpenStudy number={Number(from)} /> : <StudyForm />;
-  return <RunForm from={from} />;
+  return from ? <OpenRun number={Number(from)} /> : <RunForm />;
 }
 
-function RunForm({ from }: { from: string | undefined }) {
-  const draft = useDraft(from ? Number(from) : undefined);
+function RunForm() {
+  const draft = useDraft();
   return (
     <Page title="New run">
       <div className="row">
         <h1>New run</h1>
-        {from && <span className="chip">begun as #{from}</span>}
+        {draft.from && <span className="chip">begun as #{draft.from}</span>}
         <span className="push" />
         <MakeStudy text={draft.text} />
-        <PresetMenu onChoose={draft.setText} />
+        <PresetMenu onChoose={draft.beginWith} />
       </div>
       <div className="new-run">
         <div className="stack">

@@ -1,9 +1,8 @@
 // The run that is being built. It survives a reload in the browser's session, and may begin as a copy of an earlier run.
 import { useSessionStorage } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
-import type { Plan, RunRequest } from '../../api';
-import { planQuery, runQuery } from '../../api/queries';
+import { useCallback, useMemo, useState } from 'react';
+import type { Plan, Run, RunRequest } from '../../api';
+import { planQuery } from '../../api/queries';
 import { asJobText } from '../../model/copy-as';
 import { type Obstacle, obstaclesOf } from '../../model/job-form';
 import type { JobFile } from '../../model/job-text';
@@ -11,24 +10,43 @@ import { FIRST_TEXT } from '../../model/presets';
 import { type Draft, useJob } from './use-job';
 import { usePlan } from './use-plan';
 
-/** A run in the making. */
-export interface RunDraft extends Draft {
+/** What is kept of a run in the making. */
+interface KeptRun {
+  /** Number of the run that it began as a copy of. */
+  from?: number;
+  text: string;
   name: string;
-  setName: (name: string) => void;
   tags: string[];
+}
+
+const FIRST: KeptRun = { text: FIRST_TEXT, name: '', tags: [] };
+
+/** A run in the making. */
+export interface RunDraft extends Draft, Omit<KeptRun, 'text'> {
+  setName: (name: string) => void;
   setTags: (tags: string[]) => void;
+  /** Takes another text in the place of all that stands there. */
+  beginWith: (text: string) => void;
   request: RunRequest;
 }
 
-/** The draft; `from` is the number of a run to begin with. */
-export function useDraft(from: number | undefined): RunDraft {
-  const [text, setText] = useSessionStorage({ key: 'leadline-draft', defaultValue: FIRST_TEXT });
-  const [name, setName] = useState('');
-  const [tags, setTags] = useState<string[]>([]);
-  const [confirm, setConfirm] = useState('');
-  useCopyOf(from, setText, setName, setTags);
+/** The run in the making as it is kept in the browser's session. */
+export const useKeptRun = () => useSessionStorage<KeptRun>({ key: 'leadline-run', defaultValue: FIRST });
 
-  const edit = useJob(text, setText);
+/** A run in the making that begins as a copy of another. */
+export const copyOf = (run: Run): KeptRun => ({ from: run.number, text: asJobText(run), name: run.name, tags: run.tags });
+
+/** The draft. */
+export function useDraft(): RunDraft {
+  const [{ from, text, name, tags }, keep] = useKeptRun();
+  const [confirm, setConfirm] = useState('');
+  const change = useCallback((part: Partial<KeptRun>) => keep((old) => ({ ...old, ...part })), [keep]);
+  const changeText = useCallback((edit: (text: string) => string) => keep((old) => ({ ...old, text: edit(old.text) })), [keep]);
+  const setName = (next: string) => change({ name: next });
+  const setTags = (next: string[]) => change({ tags: next });
+  const beginWith = (next: string) => change({ from: undefined, text: next });
+
+  const edit = useJob(text, changeText);
   const { file, jobs } = edit;
   const request = useMemo(
     // Given even when empty: then the server says so where a device would be overwritten.
@@ -39,22 +57,8 @@ export function useDraft(from: number | undefined): RunDraft {
   const wanted = useMemo((): RunRequest => ({ jobs, confirm: request.confirm }), [jobs, request.confirm]);
   const { plan, planned, error: planError } = usePlan(wanted, planQuery, file.faults.length === 0 && jobs.length > 0);
   const obstacles = useMemo(() => obstaclesInAll(file, plan, text, jobs.length), [file, plan, text, jobs.length]);
-  return { ...edit, name, setName, tags, setTags, confirm, setConfirm, request, plan, planned, planError, obstacles };
-}
-
-function useCopyOf(
-  from: number | undefined,
-  setText: (text: string) => void,
-  setName: (name: string) => void,
-  setTags: (tags: string[]) => void,
-) {
-  const { data: run } = useQuery({ ...runQuery(from ?? 0), enabled: from !== undefined });
-  useEffect(() => {
-    if (!run) return;
-    setText(asJobText(run));
-    setName(run.name);
-    setTags(run.tags);
-  }, [run, setText, setName, setTags]);
+  const named = { from, name, setName, tags, setTags, beginWith };
+  return { ...edit, ...named, confirm, setConfirm, request, plan, planned, planError, obstacles };
 }
 
 function obstaclesInAll(file: JobFile, plan: Plan | undefined, text: string, jobs: number): Obstacle[] {

@@ -1,0 +1,65 @@
+// A run or a study that was started, taken over into the form. It happens once: then the address is that of the form, and
+// what is changed there survives a reload, whatever becomes of the one that it began as.
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useCallback, useEffect } from 'react';
+import type { Run } from '../../api';
+import { runQuery, studyWithRunsQuery } from '../../api/queries';
+import { draftOf } from '../../model/study-again';
+import { inWords } from '../../model/told';
+import { Page } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { copyOf, useKeptRun } from './use-draft';
+import { useKeptStudy } from './use-study';
+
+/** What stands there until the form of a run does. */
+export function OpenRun({ number }: { number: number }) {
+  const [, keep] = useKeptRun();
+  const query = useQuery(runQuery(number));
+  return <Opening query={query} from={`run #${number}`} begin={useCallback((run: Run) => keep(copyOf(run)), [keep])} />;
+}
+
+/** What stands there until the form of a study does. */
+export function OpenStudy({ number }: { number: number }) {
+  const [, keep] = useKeptStudy();
+  const query = useQuery(studyWithRunsQuery(number));
+  const begin = useCallback(({ study, runs }: NonNullable<typeof query.data>) => keep(draftOf(study, runs)), [keep]);
+  return <Opening query={query} from={`the steps of study #${number}`} study="1" begin={begin} />;
+}
+
+interface OpeningProps<Found> {
+  query: UseQueryResult<Found>;
+  /** What is read. */
+  from: string;
+  /** Whether the form is that of a study. */
+  study?: '1';
+  /** Makes a draft of what was found. */
+  begin: (found: Found) => void;
+}
+
+function Opening<Found>({ query: { data, error, refetch }, from, study, begin }: OpeningProps<Found>) {
+  const navigate = useNavigate();
+  const what = study ? 'study' : 'run';
+  useEffect(() => {
+    if (!data) return;
+    begin(data);
+    void navigate({ to: '/new', search: { study }, replace: true });
+  }, [data, begin, navigate, study]);
+  return (
+    <Page title={`New ${what}`}>
+      <h1>New {what}</h1>
+      {error ? (
+        <>
+          <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+          <p>
+            <Link to="/new" search={{ study }}>
+              The {what} in the making
+            </Link>
+          </p>
+        </>
+      ) : (
+        <p className="mute">Reading {from}…</p>
+      )}
+    </Page>
+  );
+}
