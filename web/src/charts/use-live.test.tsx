@@ -29,14 +29,18 @@ it('takes a long run from its report', () => {
   expect(result.current.fold.outcome?.report).toEqual(report);
 });
 
-it('reads the events of a long run that ended without a report', async () => {
+it('reads the events of a long run that ended without a report, and shows it when all were read', async () => {
   const { result } = watch(LONG);
   expect(result.current.bucketed).toBe(false);
   await waitFor(() => expect(TestSocket.opened).toHaveLength(1));
+  const kept = EVENTS.filter(({ type }) => type !== 'report').map((event, seq) => ({ ...event, seq }));
   act(() => {
     TestSocket.last.accept();
-    for (const event of EVENTS.filter(({ type }) => type !== 'report')) TestSocket.last.tell(event);
+    for (const event of kept.slice(0, -1)) TestSocket.last.tell(event);
   });
+  expect([result.current.fold.status, result.current.fold.lastSeq]).toEqual(['interrupted', -1]);
+  act(() => TestSocket.last.tell(kept.at(-1) ?? {}));
+  expect(result.current.fold.lastSeq).toBe(kept.length - 1);
   expect(result.current.fold.outcome).toBeNull();
   expect(result.current.fold.totals.read.ios).toBe(report?.read.ios);
 });

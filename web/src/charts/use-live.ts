@@ -29,38 +29,45 @@ export function useLive(run: Run): Live {
   const queryClient = useQueryClient();
   const stage = useMemo(() => new Stage(), []);
   const [bucketed] = useState(() => comesInBuckets(run));
+  const [wasOver] = useState(() => isFinal(run.status));
   const [fold, setFold] = useState(() => (bucketed ? foldOfRun(run) : new RunFold(run.status)));
   const [link, setLink] = useState<Link>('connecting');
-  const current = useRef({ fold, seen: performance.now() });
+  const [gathered] = useState(() => (wasOver && !bucketed ? new RunFold() : fold));
+  const current = useRef({ fold: gathered, seen: performance.now() });
 
   useEffect(() => {
     if (bucketed) return;
     const tracked = current.current;
+    // A run that was over is shown when all of it was read: what it was in between, it is no longer.
+    const show = () => {
+      if (!wasOver) stage.request();
+      else if (isFinal(tracked.fold.status)) setFold(tracked.fold);
+    };
     const stream = openRunStream(run.number, {
       next: () => tracked.fold.lastSeq + 1,
       isOver: () => isFinal(tracked.fold.status),
       onLink: setLink,
       reset: () => {
         tracked.fold = new RunFold();
-        setFold(tracked.fold);
+        if (!wasOver) setFold(tracked.fold);
       },
       take: (event) => {
         const taken = tracked.fold.apply(event);
         tracked.seen = performance.now();
-        stage.request();
+        show();
         if (event.type === 'status' && isFinal(event.status))
           void queryClient.invalidateQueries({ queryKey: ['run', run.number] });
         return taken;
       },
     });
     const beat = setInterval(() => {
-      if (!isFinal(tracked.fold.status) && performance.now() - tracked.seen >= BEAT_MS) stage.request();
+      if (!isFinal(tracked.fold.status) && performance.now() - tracked.seen >= BEAT_MS) show();
     }, BEAT_MS);
     return () => {
       stream.close();
       clearInterval(beat);
     };
-  }, [bucketed, run.number, stage, queryClient]);
+  }, [bucketed, wasOver, run.number, stage, queryClient]);
 
   const clock = useCallback(() => {
     const { fold, seen } = current.current;

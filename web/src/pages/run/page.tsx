@@ -58,7 +58,14 @@ function Measured({ run, live }: { run: Run; live: Live }) {
     live.stage,
     () => isFinal(fold.status) && !bucketed && !fold.outcome && fold.course.points.length === 0,
   );
-  if (isEmpty) return <Details run={run} live={live} />;
+  const isUnread = useFromStage(live.stage, () => !bucketed && fold.lastSeq < 0);
+  if (isEmpty)
+    return (
+      <>
+        {isUnread && <p className="mute">Reading what was measured…</p>}
+        <Details run={run} live={live} />
+      </>
+    );
   return (
     <div className="run-grid">
       <GaugeCard run={run} live={live} />
