@@ -3,6 +3,7 @@
 
 mod backing;
 mod crew;
+mod patience;
 mod place;
 mod result;
 mod stop;
@@ -33,6 +34,7 @@ use crate::study::{self, StudyAsk, StudyPlan};
 use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
 use crate::verdict::judge;
 use crew::Crew;
+use patience::unless_stopped;
 use result::Frame;
 pub use stop::Stop;
 use tell::Teller;
@@ -189,7 +191,7 @@ impl Run<'_, '_> {
         let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
         let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify() };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
-        self.flush(&syncs, &mut report);
+        self.flush(syncs, &mut report);
         Ok((report, host))
     }
 
@@ -307,23 +309,27 @@ impl Run<'_, '_> {
 
     /// Flushes what was written. A flush that fails is an I/O that failed: what was measured is told all the same. Whoever stopped
     /// the run does not want to wait for it.
-    fn flush(&mut self, files: &[ToFlush], report: &mut Report) {
+    fn flush(&mut self, files: Vec<ToFlush>, report: &mut Report) {
         if files.is_empty() {
             return;
         }
+        let mut is_absent = |reason: String| drop(report.absent.insert("flush".into(), reason));
         if self.stop.is_requested() {
-            report.absent.insert("flush".into(), "the run was stopped before its flush".into());
-            return;
+            return is_absent("the run was stopped before its flush".into());
         }
         self.teller.phase(Phase::Flush, PhaseState::Begin);
-        let failed = files.iter().find_map(|file| Some((file, flush(&file.opened).err()?)));
+        let failed = move || files.into_iter().find_map(|file| flush(&file.opened).err().map(|errno| (file, errno)));
+        let failed = unless_stopped(self.stop, failed);
         self.teller.phase(Phase::Flush, PhaseState::End);
-        if let Some((file, errno)) = failed {
-            return result::add_failed_flush(report, file.job, &file.opened.target, errno);
-        }
-        let flushed = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
-        if let (Some(flush), Some(time)) = (&mut report.flush, flushed) {
-            flush.duration_ms = Some(time.duration_ms);
+        match failed {
+            Err(error) => is_absent(error.to_string()),
+            Ok(None) => is_absent("the run was stopped during its flush".into()),
+            Ok(Some(Some((file, errno)))) => result::add_failed_flush(report, file.job, &file.opened.target, errno),
+            Ok(Some(None)) => {
+                let time = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
+                let duration_ms = time.map(|time| time.duration_ms);
+                report.flush.iter_mut().for_each(|flush| flush.duration_ms = duration_ms);
+            }
         }
     }
 }

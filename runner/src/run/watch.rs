@@ -40,12 +40,12 @@ pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, witness: &mut Wit
     }
     let (begin_ns, measure_ns) = crew.begin();
     let grid_ns = u64::from(sample_ms) * MILLISECOND_NS;
-    let mut watch = Watch { crew, probes, witness, teller, grid_ns, stop, stopped: false, began_at_ms: 0 };
+    let mut watch = Watch { crew, probes, witness, teller, grid_ns, stop, stopped: false, measured_from_ms: 0 };
     if measure_ns > begin_ns {
         watch.phase(Phase::Ramp, begin_ns, measure_ns);
     }
     let (before, after) = watch.phase(Phase::Measure, measure_ns, u64::MAX);
-    Watched { before, after, stopped: watch.stopped, started_at_ms: watch.began_at_ms }
+    Watched { before, after, stopped: watch.stopped, started_at_ms: watch.measured_from_ms }
 }
 
 struct Watch<'a, 'b> {
@@ -56,8 +56,8 @@ struct Watch<'a, 'b> {
     grid_ns: u64,
     stop: &'a Stop,
     stopped: bool,
-    /// When the last phase began, in milliseconds since 1970 UTC.
-    began_at_ms: u64,
+    /// When the measured window began, in milliseconds since 1970 UTC.
+    measured_from_ms: u64,
 }
 
 impl Watch<'_, '_> {
@@ -71,7 +71,9 @@ impl Watch<'_, '_> {
             self.witness.start();
         }
         self.sleep_until(start_ns);
-        self.began_at_ms = wall_ms();
+        if phase == Phase::Measure {
+            self.measured_from_ms = wall_ms();
+        }
         self.teller.phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
         let mut grid_point = 1;

@@ -1,10 +1,10 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serve } from '../test-page';
-import { TestSocket } from '../test-socket';
 import { openFeed } from './feed';
 import { followFeed } from './follow-feed';
 import { queryClient, runQuery, runsQuery, studiesQuery, studyQuery } from './queries';
+import { TestSocket } from './test-socket';
 
 let calls: ReturnType<typeof serve>;
 let stops: (() => void)[];

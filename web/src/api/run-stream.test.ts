@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TestSocket } from '../test-socket';
 import type { Event } from './generated/types.gen';
 import { openRunStream, type RunListener } from './run-stream';
+import { TestSocket } from './test-socket';
 
 const settled = () => vi.advanceTimersByTimeAsync(3000);
 const last = () => TestSocket.last;

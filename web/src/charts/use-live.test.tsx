@@ -4,7 +4,7 @@ import { act, renderHook, waitFor } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { beforeEach, expect, it } from 'vitest';
 import type { Event, Run } from '../api';
-import { TestSocket } from '../test-socket';
+import { TestSocket } from '../api/test-socket';
 import { useLive } from './use-live';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')

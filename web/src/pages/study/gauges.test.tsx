@@ -1,8 +1,8 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import { expect, it, vi } from 'vitest';
 import type { Study } from '../../api';
+import { TestSocket } from '../../api/test-socket';
 import { serve, showPage } from '../../test-page';
-import { TestSocket } from '../../test-socket';
 import { StepGauges } from './gauges';
 
 const RUN = { number: 7, status: 'failed', samples: 0, last_seq: 2, started_at_ms: 1, finished_at_ms: 2, findings: [] };
