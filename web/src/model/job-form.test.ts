@@ -46,6 +46,7 @@ it.each([
   ['jobs[0].runtime', { job: 0, option: 'runtime', line: 0 }],
   ['jobs[0]', { job: 0, option: null, line: null }],
   ['direct', { job: 0, option: 'direct', line: 3 }],
+  ['confirm', { job: null, option: 'confirm', line: null }],
   [null, { job: null, option: null, line: null }],
 ])('a refusal of %j belongs to %j', (field, place) => {
   expect(obstaclesOf([{ code: 'x', kind: 'invalid', field, sentence: 's', remedy: 'r' }], FILE)[0]).toMatchObject(place);

@@ -119,7 +119,8 @@ export interface Obstacle {
 export function obstaclesOf(refusals: readonly Refusal[], text: string): Obstacle[] {
   return refusals.map(({ field, sentence, remedy }) => {
     const [, index, option] = /^(?:jobs\[(\d+)\])?\.?(.*)$/.exec(field ?? '') ?? [];
-    const job = index === undefined ? (option ? 0 : null) : Number(index);
+    // What confirms a write is typed beside the text, and stands in no job.
+    const job = index === undefined ? (option && option !== 'confirm' ? 0 : null) : Number(index);
     return { job, option: option || null, line: job !== null && option ? lineOf(text, job, option) : null, sentence, remedy };
   });
 }

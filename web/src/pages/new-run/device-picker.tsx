@@ -38,6 +38,7 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
           label={`This writes to ${device.name} and destroys what is on it. Type its ${device.serial ? 'serial' : 'name'} to confirm: ${device.serial ?? device.name}`}
           value={draft.confirm}
           onChange={({ currentTarget }) => draft.setConfirm(currentTarget.value)}
+          error={draft.confirm && draft.obstacles.find(({ option }) => option === 'confirm')?.sentence}
           autoComplete="off"
           spellCheck={false}
         />
