@@ -63,7 +63,9 @@ function DeviceChoice({
     <label className={`${checked ? 'on' : ''} ${access.allowed ? '' : 'off'}`}>
       <input type="radio" name="device" checked={checked} disabled={!access.allowed} onChange={onChoose} />
       <b className="mono">{device.name}</b>
-      <span>{device.model ?? device.backing_file ?? device.kind}</span>
+      <span className="clip" title={device.model ?? device.backing_file ?? undefined}>
+        {device.model ?? device.backing_file ?? device.kind}
+      </span>
       <span>{text(bytes(device.size_bytes))}</span>
       <span className="mute mono clip" title={device.identity ?? undefined}>
         {device.identity ?? 'no stable identity'}
