@@ -1,8 +1,8 @@
 //! What somebody typed to confirm that a device may be overwritten: where it is given, it must be that device's serial, or its
-//! kernel name where it has none. Pure.
+//! kernel name where it has none; of several devices all of them, with commas between. Pure.
 //!
-//! Nobody has to give it: the guard admits only idle loop devices under a target root. The pages always give it, empty as long
-//! as nothing was typed.
+//! Nobody has to give it: the guard admits only idle loop devices under a target root. The form always gives it, empty as long
+//! as nothing was typed; a rerun does again what was confirmed before, and gives none.
 
 use leadline_runner::host::DeviceList;
 use leadline_runner::plan::{ResolvedJob, Target, TargetKind};
@@ -25,12 +25,14 @@ pub fn refusals(confirm: Option<&str>, jobs: &[ResolvedJob], devices: &DeviceLis
 fn refusal(typed: &str, name: &str, devices: &DeviceList) -> Option<Refusal> {
     let serial = devices.devices.iter().find(|device| device.name == name).and_then(|device| device.serial.as_deref());
     let (what, expected) = serial.map_or(("name", name), |serial| ("serial", serial));
+    if typed.split(',').any(|word| word.trim() == expected) {
+        return None;
+    }
     let sentence = match typed.trim() {
-        typed if typed == expected => return None,
         "" => format!("This would overwrite {name}, which nobody has confirmed."),
         typed => format!("`{typed}` is not the {what} of {name}, which this would overwrite."),
     };
-    let remedy = format!("If {name} is the one, type its {what}: {expected}.");
+    let remedy = format!("If {name} is meant, type its {what}: {expected}. Put commas between several.");
     Some(Refusal::guard("not_confirmed", "confirm", sentence, remedy))
 }
 

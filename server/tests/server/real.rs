@@ -154,6 +154,7 @@ async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
         plan["refusals"].as_array().unwrap().iter().map(|refusal| refusal["code"].clone()).collect()
     };
     assert_eq!(codes(&write, json!(name)).await, Vec::<Value>::new());
+    assert_eq!(codes(&write, json!(format!("sda, {name}"))).await, Vec::<Value>::new(), "one of several");
     for wrong in ["loop", ""] {
         assert_eq!(codes(&write, json!(wrong)).await, ["not_confirmed"]);
     }

@@ -19,6 +19,7 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
   const chosen = draft.job.filename;
   const device = data?.devices.find((one) => chosen !== undefined && [one.path, ...one.links].includes(chosen));
   const fault = errorOf(draft, 'filename');
+  const refusal = draft.obstacles.find(({ option }) => option === 'confirm');
   if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
   return (
     <fieldset className="devices">
@@ -33,12 +34,16 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
         />
       ))}
       {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
-      {writing && device && (
+      {writing && (device || refusal) && (
         <TextInput
-          label={`This writes to ${device.name} and destroys what is on it. Type its ${device.serial ? 'serial' : 'name'} to confirm: ${device.serial ?? device.name}`}
+          label={
+            device
+              ? `This writes to ${device.name} and destroys what is on it. Type its ${device.serial ? 'serial' : 'name'} to confirm: ${device.serial ?? device.name}`
+              : 'This writes to devices and destroys what is on them. Type the serial or name of each to confirm, with commas between'
+          }
           value={draft.confirm}
           onChange={({ currentTarget }) => draft.setConfirm(currentTarget.value)}
-          error={draft.confirm && draft.obstacles.find(({ option }) => option === 'confirm')?.sentence}
+          error={draft.confirm && refusal?.sentence}
           autoComplete="off"
           spellCheck={false}
         />
