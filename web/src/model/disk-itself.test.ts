@@ -1,24 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ComparedRun, Comparison, Difference, RunSummary, VerdictClass } from '../api';
 import { candidatesFor, diskItself, filterFor, holdsDirect } from './disk-itself';
+import { summaryOf as summary } from './fixtures/summary';
 
-const summary = (number: number, change: Partial<RunSummary> = {}) =>
-  ({
-    number,
-    status: 'done',
-    host: 'local',
-    jobs: 1,
-    target: '/srv/t1',
-    device: 'vda',
-    rw: 'randread',
-    bs: '4k',
-    iodepth: 8,
-    numjobs: 1,
-    direct: true,
-    verdict: 'device',
-    iops: 21_756,
-    ...change,
-  }) as RunSummary;
 const WARM = { direct: false, verdict: 'page_cache' } as const;
 const compared = (run: RunSummary, change: Partial<ComparedRun> = {}) =>
   ({ run, duration_ms: 1000, verdict: { read: { class: run.verdict }, write: null }, ...change }) as ComparedRun;

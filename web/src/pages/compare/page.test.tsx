@@ -2,25 +2,10 @@ import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 import type { RunSummary } from '../../api';
+import { summaryOf as run } from '../../model/fixtures/summary';
 import { Refuse, serve, showPage } from '../../test-page';
 import { ComparePage } from './page';
 
-const run = (number: number): RunSummary =>
-  ({
-    number,
-    status: 'done',
-    name: `run ${number}`,
-    host: 'local',
-    tags: [],
-    notes: '',
-    created_at_ms: 0,
-    finished_at_ms: 1,
-    jobs: 1,
-    rw: 'randread',
-    bs: '4k',
-    iops: 1000,
-    bytes_per_second: 4_096_000,
-  }) as unknown as RunSummary;
 const list = (...runs: RunSummary[]) => ({ runs, next_cursor: null, total: runs.length });
 
 it('lets a number that no run has be taken out', async () => {

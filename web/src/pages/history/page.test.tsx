@@ -2,32 +2,19 @@ import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { RunSummary } from '../../api';
+import { summaryOf } from '../../model/fixtures/summary';
 import { serve, showPage } from '../../test-page';
 import { HistoryPage } from './page';
 
-const run = (number: number, change: Partial<RunSummary> = {}): RunSummary => ({
-  number,
-  status: 'done',
-  name: `run ${number}`,
-  host: 'local',
-  tags: [],
-  notes: '',
-  created_at_ms: Date.now(),
-  jobs: 1,
-  mode: 'direct',
-  target: '/t/file',
-  device: 'vda',
-  rw: 'randread',
-  bs: '4k',
-  iodepth: 8,
-  numjobs: 1,
-  direct: true,
-  iops: 87_900,
-  bytes_per_second: 360_000_000,
-  lat_p99_ns: 1_212_000,
-  verdict: 'page_cache',
-  ...change,
-});
+const run = (number: number, change: Partial<RunSummary> = {}) =>
+  summaryOf(number, {
+    created_at_ms: Date.now(),
+    target: '/t/file',
+    iops: 87_900,
+    bytes_per_second: 360_000_000,
+    verdict: 'page_cache',
+    ...change,
+  });
 const answer = (runs: RunSummary[]) =>
   serve({ 'GET /api/v1/runs': { runs, next_cursor: null, total: runs.length }, 'POST /api/v1/runs': { number: 1 } });
 
