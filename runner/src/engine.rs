@@ -27,20 +27,21 @@ pub trait Engine {
     /// `buffer` must stay valid for `io.len` bytes, and be touched by nobody else, until `pop` gives the slot back.
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
 
-    /// Makes the kernel take whatever was submitted; nothing to do where `submit` has done it.
+    /// Makes the kernel take whatever was submitted, with which `in_flight` I/Os are under way; nothing to do where `submit`
+    /// has done it.
     ///
     /// # Errors
     /// What the system call says, where that concerns no single I/O.
-    fn commit(&mut self) -> io::Result<()> {
+    fn commit(&mut self, _in_flight: usize) -> io::Result<()> {
         Ok(())
     }
 
-    /// Sleeps until `at_least` are complete, a signal comes, or `timeout_ns` have passed; not at all where `submit` has
-    /// done it.
+    /// Sleeps until `at_least` of the `in_flight` I/Os are complete, a signal comes, or `timeout_ns` have passed; not at all
+    /// where `submit` has done it.
     ///
     /// # Errors
     /// As `commit`.
-    fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
+    fn wait(&mut self, _at_least: u32, _in_flight: usize, _timeout_ns: Option<u64>) -> io::Result<()> {
         Ok(())
     }
 

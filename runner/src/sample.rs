@@ -77,7 +77,7 @@ impl Totals {
         self.directions.iter_mut().for_each(Total::clear);
         (self.in_flight, self.errors) = (0, 0);
         for ledger in ledgers {
-            for (total, tally) in self.directions.iter_mut().zip([&ledger.read, &ledger.write, &ledger.trim, &ledger.sync]) {
+            for (total, tally) in self.directions.iter_mut().zip(&ledger.tallies) {
                 total.add(tally);
             }
             self.in_flight += ledger.in_flight.get();
@@ -97,6 +97,7 @@ impl Totals {
 mod tests {
     use super::*;
     use crate::engine::ledger::Times;
+    use crate::pattern::Kind;
 
     #[test]
     fn windows_add_up_to_what_was_done_over_all_clones() {
@@ -104,9 +105,9 @@ mod tests {
         let (mut before, mut now) = (Totals::default(), Totals::default());
         let mut sum = (0, 0, 0);
         for window in 1..=5u64 {
-            clones[0].read.record(Times::default(), window * 1000, window, window * 4096);
-            clones[1].read.record(Times::default(), 50, 1, 512);
-            clones[1].write.record(Times::default(), 70, 2, 1024);
+            clones[0].tally(Kind::Read).record(Times::default(), window * 1000, window, window * 4096);
+            clones[1].tally(Kind::Read).record(Times::default(), 50, 1, 512);
+            clones[1].tally(Kind::Write).record(Times::default(), 70, 2, 1024);
             now.read(clones.iter());
             let flows = now.since(&before);
             assert_eq!(flows.read.ios, window + 1);

@@ -57,11 +57,11 @@ impl<E: Engine> Engine for Noted<E> {
         // SAFETY: handed on as it came.
         unsafe { self.inner.submit(slot, io, buffer) }
     }
-    fn commit(&mut self) -> io::Result<()> {
-        self.inner.commit()
+    fn commit(&mut self, in_flight: usize) -> io::Result<()> {
+        self.inner.commit(in_flight)
     }
-    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.inner.wait(at_least, timeout_ns)
+    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.inner.wait(at_least, in_flight, timeout_ns)
     }
     fn ready(&self) -> usize {
         self.inner.ready()
@@ -98,7 +98,7 @@ fn check_latencies<E: Engine>(name: &str, engine: E, depth: usize) {
     let mut work =
         Loop::new(noted, NotedClock(Tsc::new(), told), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
-    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[&ledger.read], 1).lat_ns);
+    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[&ledger.tally(Kind::Read)], 1).lat_ns);
     exact.sort_unstable();
     assert_eq!((exact.len(), lat.count), (READS, READS as u64), "{name}");
     assert_eq!((lat.min, lat.max), (exact.first().copied(), exact.last().copied()), "{name}");
@@ -144,7 +144,7 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let before = of_this_thread(name);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
     let counted = of_this_thread(name) - before - (before - looking);
-    (ledger.read.ios.get(), ledger.read.bytes.get(), counted)
+    (ledger.tally(Kind::Read).ios.get(), ledger.tally(Kind::Read).bytes.get(), counted)
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl<E> Fresh<E> {
 }
 
 impl<E: Engine> Engine for Fresh<E> {
-    #[inline]
+    #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
         if io.kind == Kind::Write {
             // SAFETY: the caller vouches that the buffer is valid for `io.len` bytes and nobody else's; its pages are
@@ -34,14 +34,14 @@ impl<E: Engine> Engine for Fresh<E> {
         unsafe { self.inner.submit(slot, io, buffer) }
     }
 
-    #[inline]
-    fn commit(&mut self) -> io::Result<()> {
-        self.inner.commit()
+    #[inline(always)]
+    fn commit(&mut self, in_flight: usize) -> io::Result<()> {
+        self.inner.commit(in_flight)
     }
 
     #[inline]
-    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.inner.wait(at_least, timeout_ns)
+    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.inner.wait(at_least, in_flight, timeout_ns)
     }
 
     fn choices(&self) -> Vec<Choice> {

@@ -42,14 +42,8 @@ pub const NOT_YET: u64 = u64::MAX;
 /// What one clone did in one phase.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// Reads.
-    pub read: Tally,
-    /// Writes.
-    pub write: Tally,
-    /// Trims.
-    pub trim: Tally,
-    /// fsync and fdatasync calls.
-    pub sync: Tally,
+    /// Reads, writes, trims and syncs (fsync, fdatasync), as `Kind` counts them.
+    pub tallies: [Tally; 4],
     /// I/Os in flight.
     pub in_flight: Counter,
     /// I/Os that failed.
@@ -58,31 +52,32 @@ pub struct Ledger {
 
 impl Ledger {
     /// The direction that a kind of I/O counts for.
-    #[inline]
+    #[inline(always)]
     pub fn tally(&self, kind: Kind) -> &Tally {
-        match kind {
-            Kind::Read => &self.read,
-            Kind::Write => &self.write,
-            Kind::Trim => &self.trim,
-            Kind::Sync | Kind::Datasync => &self.sync,
-        }
+        let direction = if kind == Kind::Datasync { Kind::Sync } else { kind };
+        &self.tallies[direction as usize]
     }
 }
 
 impl Tally {
     /// Counts `n` I/Os that went through the same moments and were reaped at `now_ns`.
-    #[inline]
+    #[inline(always)]
     pub fn record(&self, times: Times, now_ns: u64, n: u64, bytes: u64) {
         let lat_ns = now_ns.saturating_sub(times.start_ns);
         if times.taken_ns == NOT_YET {
             self.at_once.record(lat_ns, n);
         } else {
-            self.lat.record(lat_ns, n);
-            self.slat.record(times.taken_ns.saturating_sub(times.start_ns), n);
-            self.clat.record(now_ns.saturating_sub(times.taken_ns), n);
+            self.record_lingered(times, now_ns, n);
         }
         self.bytes.add(bytes);
         self.ios.add(n);
+    }
+
+    #[inline(never)]
+    fn record_lingered(&self, times: Times, now_ns: u64, n: u64) {
+        self.lat.record(now_ns.saturating_sub(times.start_ns), n);
+        self.slat.record(times.taken_ns.saturating_sub(times.start_ns), n);
+        self.clat.record(now_ns.saturating_sub(times.taken_ns), n);
     }
 
     /// The two halves of the I/Os, by when they were complete: together the distribution of `lat`.

@@ -72,8 +72,6 @@ pub struct Loop<E, C, S> {
     idle: Box<[u32]>,
     top: usize,
     batch: usize,
-    /// What the engine has. It follows from `top` and `again`; counted, since it is asked for at every turn.
-    in_flight: usize,
     /// Slots whose I/O the kernel could not take now (EAGAIN) or gave up for a signal (EINTR): submitted again.
     again: Vec<u32>,
     drawn: [Io; DRAW],
@@ -113,7 +111,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             idle: (0..depth as u32).collect(),
             top: 0,
             batch: 0,
-            in_flight: 0,
             again: Vec::with_capacity(depth),
             drawn: [NO_IO; DRAW],
             next: 0,
@@ -134,6 +131,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// flight are carried over, and count for the phase in which they are reaped; what is reaped at the border or later
     /// belongs to the next.
     ///
+    /// What a turn does is inlined, and jumps through no table: a kernel that guards against speculation (Safe RET, retpolines)
+    /// comes back with the processor's memory of return addresses spoiled, so that each return across a system call would be
+    /// mispredicted. That was a fifth of an empty entry's time (`docs/performance.md`).
+    ///
     /// # Errors
     /// What a system call says that concerns no single I/O.
     pub fn run(&mut self, until_ns: &AtomicU64, ledger: &Ledger) -> io::Result<Stop> {
@@ -144,10 +145,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
                 return Ok(Stop::Failed(error));
             }
             let submitted = self.submit();
-            ledger.in_flight.set(self.in_flight as u64);
+            ledger.in_flight.set(self.top as u64);
             if submitted > 0 {
-                self.engine.commit()?;
-            } else if self.in_flight == 0 && self.next == self.end {
+                self.engine.commit(self.top)?;
+            } else if self.top == 0 && self.next == self.end {
                 return Ok(Stop::Finished);
             } else {
                 self.rest(until_ns)?;
@@ -159,6 +160,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     /// Takes back what is complete when the last phase is over: it was waited for, so it counts. Tells of an I/O that
     /// failed.
+    #[cold]
     pub fn reap_last(&mut self, ledger: &Ledger) -> Option<IoError> {
         self.reap(ledger);
         self.failed
@@ -168,40 +170,56 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Tells whether the kernel gave everything back.
     pub fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = Ledger::default();
-        while self.in_flight > 0 && self.clock.now_ns() < until_ns {
+        while self.in_flight() > 0 && self.clock.now_ns() < until_ns {
             // Waiting with a limit: a device that hangs must not hang us.
-            if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
+            if self.engine.wait(1, self.in_flight(), Some(DRAIN_STEP_NS)).is_err() {
                 break;
             }
             self.now_ns = self.clock.now_ns();
-            self.reap(&discarded);
+            self.reap_last(&discarded);
         }
-        self.in_flight == 0
+        self.in_flight() == 0
+    }
+
+    /// I/Os that the engine has.
+    #[inline(always)]
+    fn in_flight(&self) -> usize {
+        self.top - self.again.len()
     }
 
     /// Takes back what is complete. What lingers was taken by the kernel when the call that handed it over returned.
-    #[inline]
+    #[inline(always)]
     fn reap(&mut self, ledger: &Ledger) {
         if self.batch > 0 {
-            self.lingers = self.engine.ready() < self.in_flight;
+            self.lingers = self.engine.ready() < self.in_flight();
             if self.lingers {
                 self.mark_taken();
             }
             self.batch = 0;
         }
+        // In locals: for the sake of the rare branches the compiler would load and store our fields for each I/O.
+        let (slots, idle, now_ns, mut top) = (&mut self.slots[..], &mut self.idle[..], self.now_ns, self.top);
         let mut run = Run::default();
         while let Some((number, result)) = self.engine.pop() {
-            self.in_flight -= 1;
-            let slot = &self.slots[number as usize];
+            let slot = &mut slots[number as usize];
             if result == slot.io.len as i32 {
-                run.add(slot, self.now_ns, ledger);
-                self.source.completes(number, slot.io.kind, self.now_ns.saturating_sub(self.begin_ns), ledger);
-                self.give_back(number);
+                run.add(slot, now_ns, ledger);
+                self.source.completes(number, slot.io.kind, now_ns.saturating_sub(self.begin_ns), ledger);
+            } else if is_put_off(result) {
+                slot.times.taken_ns = slot.times.taken_ns.min(now_ns);
+                self.again.push(number);
+                continue;
             } else {
-                self.reap_short(number, result, ledger);
+                ledger.errors.add(1);
+                self.failed.get_or_insert(IoError { io: slot.io, errno: -result.min(0) });
             }
+            top -= 1;
+            idle[top] = number;
         }
-        run.record(self.now_ns, ledger);
+        self.top = top;
+        if run.n > 0 {
+            run.record(now_ns, ledger);
+        }
     }
 
     fn mark_taken(&mut self) {
@@ -210,34 +228,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         }
     }
 
-    #[inline]
-    fn give_back(&mut self, number: u32) {
-        self.top -= 1;
-        self.idle[self.top] = number;
-    }
-
-    /// What did not move all of its bytes: to be submitted again, or an error.
-    #[cold]
-    fn reap_short(&mut self, number: u32, result: i32, ledger: &Ledger) {
-        let slot = &mut self.slots[number as usize];
-        if result == -libc::EAGAIN || result == -libc::EINTR {
-            slot.times.taken_ns = slot.times.taken_ns.min(self.now_ns);
-            return self.again.push(number);
-        }
-        ledger.errors.add(1);
-        self.failed.get_or_insert(IoError { io: slot.io, errno: -result.min(0) });
-        self.give_back(number);
-    }
-
-    /// Submits what is due, and tells how many I/Os that are.
-    #[inline]
+    /// Submits what is due, and tells how many I/Os that are. After it, all that is not idle is in flight.
+    #[inline(always)]
     fn submit(&mut self) -> usize {
         let again = if self.again.is_empty() { 0 } else { self.submit_again() };
-        if self.waits && self.in_flight + self.complete_min > self.slots.len() {
-            return again;
-        }
-        let limit = if self.lingers && self.in_flight > 0 { self.linger_limit } else { self.batch_limit };
-        let mut room = limit.saturating_sub(again).min(self.slots.len() - self.top);
+        let mut room = self.room().saturating_sub(again);
         while room > 0 {
             let due = self.due(room);
             if due == 0 {
@@ -246,8 +241,20 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.submit_next(due);
             room -= due;
         }
-        self.waits = self.top == self.slots.len();
+        if self.batch > 0 {
+            self.waits = self.top == self.slots.len();
+        }
         again + self.batch
+    }
+
+    /// How many I/Os may be submitted now.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        if self.waits && self.top + self.complete_min > self.slots.len() {
+            return 0;
+        }
+        let limit = if self.lingers && self.top > 0 { self.linger_limit } else { self.batch_limit };
+        limit.min(self.slots.len() - self.top)
     }
 
     #[cold]
@@ -259,7 +266,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         }
         let again = self.again.len();
         self.again.clear();
-        self.in_flight += again;
         again
     }
 
@@ -277,27 +283,29 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     #[inline]
     fn submit_next(&mut self, n: usize) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
+        let slots = &mut self.slots[..];
         let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
         for (io, &number) in self.drawn[self.next..self.next + n].iter().zip(&self.idle[self.top..self.top + n]) {
-            self.slots[number as usize] = Slot { io: *io, times };
+            slots[number as usize] = Slot { io: *io, times };
             self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
             unsafe { self.engine.submit(number, io, pool.slot(number)) };
         }
         self.top += n;
-        (self.batch, self.in_flight, self.next) = (self.batch + n, self.in_flight + n, self.next + n);
+        (self.batch, self.next) = (self.batch + n, self.next + n);
     }
 
     /// Sleeps for a completion, for the next I/O to be due, or for the end.
     fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
         let due_ns = self.source.next_due_ns().map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
-        if self.in_flight == 0 {
+        let in_flight = self.top;
+        if in_flight == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
-            let missing = self.complete_min.saturating_sub(self.slots.len() - self.in_flight);
-            let at_least = if self.waits { missing.clamp(1, self.in_flight) } else { 1 };
-            self.engine.wait(at_least as u32, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
+            let missing = self.complete_min.saturating_sub(self.slots.len() - in_flight);
+            let at_least = if self.waits { missing.clamp(1, in_flight) } else { 1 };
+            self.engine.wait(at_least as u32, in_flight, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
         }
         Ok(())
     }
@@ -330,11 +338,17 @@ const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
-        if self.in_flight > 0 {
+        if self.top > self.again.len() {
             // The kernel still owns buffers: they are leaked rather than given to somebody else.
             std::mem::forget(self.buffers.take());
         }
     }
+}
+
+/// The kernel could not take it now, or gave it up for a signal: it is submitted again.
+#[cold]
+fn is_put_off(result: i32) -> bool {
+    result == -libc::EAGAIN || result == -libc::EINTR
 }
 
 /// Consecutive completions with the same moments.
@@ -350,7 +364,9 @@ impl Run {
     #[inline]
     fn add(&mut self, slot: &Slot, now_ns: u64, ledger: &Ledger) {
         if self.times != slot.times || self.kind != slot.io.kind {
-            self.record(now_ns, ledger);
+            if self.n > 0 {
+                self.record(now_ns, ledger);
+            }
             *self = Self { kind: slot.io.kind, times: slot.times, n: 0, bytes: 0 };
         }
         self.n += 1;
@@ -359,9 +375,7 @@ impl Run {
 
     #[inline]
     fn record(&self, now_ns: u64, ledger: &Ledger) {
-        if self.n > 0 {
-            ledger.tally(self.kind).record(self.times, now_ns, self.n, self.bytes);
-        }
+        ledger.tally(self.kind).record(self.times, now_ns, self.n, self.bytes);
     }
 }
 

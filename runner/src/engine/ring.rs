@@ -189,9 +189,12 @@ impl Ring for KernelRing {
 
     #[inline]
     fn enter(&mut self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        // What was pushed and popped is told to the kernel, which counts what lies in the queue towards `at_least`.
         self.submission.sync();
-        self.completion.sync();
+        if at_least > 0 {
+            // The kernel counts what lies in the queue towards it. Otherwise it may learn later what was taken out: the queue
+            // has room for that and for all that is in flight, being twice as long as the other.
+            self.completion.sync();
+        }
         let result = self.call(finish, at_least, timeout_ns);
         // In this order: what is seen to be complete was taken by a call that is over, or by the one that the polling thread
         // is in (`uring::entries_for`).

@@ -52,9 +52,8 @@ pub struct Uring<R, N> {
     entries: PhantomData<N>,
     spin_ns: u64,
     files: Vec<RawFd>,
-    /// Entries made so far, and completions taken out so far.
-    pushed: u64,
-    popped: u64,
+    /// I/Os that the ring completed so far.
+    completed: u64,
     /// Trims, which are a system call here: done before `submit` returns.
     done: Vec<(u32, i32)>,
     turns: Turns,
@@ -87,7 +86,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
         let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
-        Self { ring, entries: PhantomData, spin_ns, files, pushed: 0, popped: 0, done, turns, choices: Vec::new() }
+        Self { ring, entries: PhantomData, spin_ns, files, completed: 0, done, turns, choices: Vec::new() }
     }
 
     #[cold]
@@ -119,7 +118,6 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
         // SAFETY: as the caller vouches.
         unsafe { self.ring.push(&entry.user_data(u64::from(slot))) };
-        self.pushed += 1;
     }
 }
 
@@ -137,11 +135,11 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
         }
     }
 
-    #[inline]
-    fn commit(&mut self) -> io::Result<()> {
+    #[inline(always)]
+    fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let finish = self.pushed - self.popped > queued as u64;
+        let finish = in_flight > queued;
         while queued > 0 {
             match self.ring.enter(finish, 0, None) {
                 Ok(()) => {}
@@ -154,19 +152,21 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
             }
             queued = if self.ring.is_served() { 0 } else { self.ring.queued() };
         }
+        self.completed += self.ring.ready() as u64;
         Ok(())
     }
 
     #[inline]
-    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
         if !self.done.is_empty() {
             return Ok(());
         }
-        let at_least = if self.turns.drain(self.popped) { (self.pushed - self.popped) as u32 } else { at_least };
-        if self.spin_ns > 0 && self.spin(at_least, timeout_ns)? {
-            return Ok(());
+        let at_least = if self.turns.drain(self.completed) { in_flight as u32 } else { at_least };
+        if self.spin_ns == 0 || !self.spin(at_least, timeout_ns)? {
+            look_again(self.ring.enter(true, at_least, timeout_ns))?;
         }
-        look_again(self.ring.enter(true, at_least, timeout_ns))
+        self.completed += self.ring.ready() as u64;
+        Ok(())
     }
 
     fn choices(&self) -> Vec<Choice> {
@@ -180,9 +180,10 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
-        let Some((slot, result)) = self.ring.pop() else { return self.done.pop() };
-        self.popped += 1;
-        Some((slot as u32, result))
+        match self.ring.pop() {
+            Some((slot, result)) => Some((slot as u32, result)),
+            None => self.done.pop(),
+        }
     }
 }
 

@@ -72,7 +72,7 @@ fn named_percentiles(buckets: &crate::event::Buckets, min: Option<u64>, max: Opt
 
 /// Sum of all latencies in ns: with Little's law it tells the achieved depth.
 pub fn latency_sum_ns<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> u64 {
-    let tallies = ledgers.flat_map(|ledger| [&ledger.read, &ledger.write, &ledger.trim, &ledger.sync]);
+    let tallies = ledgers.flat_map(|ledger| &ledger.tallies);
     tallies.flat_map(Tally::lats).map(Histogram::sum_ns).sum()
 }
 

@@ -11,6 +11,7 @@ use crate::clock::MILLISECOND_NS;
 use crate::clone::{Broken, Done, describe};
 use crate::engine::ledger::Ledger;
 use crate::engine::measure::Stop;
+use crate::pattern::Kind;
 use crate::plan::{ResolvedJob, Target};
 use crate::probe::Counters;
 use crate::report::build::{direction, latency_sum_ns, syncs};
@@ -129,13 +130,12 @@ struct Totals {
 }
 
 fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
-    let of =
-        |pick: fn(&Ledger) -> &crate::engine::ledger::Tally| clones.iter().map(|clone| pick(clone.ledger())).collect::<Vec<_>>();
+    let of = |kind| clones.iter().map(|clone| clone.ledger().tally(kind)).collect::<Vec<_>>();
     Totals {
-        read: direction(&of(|ledger| &ledger.read), duration_ns),
-        write: direction(&of(|ledger| &ledger.write), duration_ns),
-        trim: direction(&of(|ledger| &ledger.trim), duration_ns),
-        sync: syncs(&of(|ledger| &ledger.sync)),
+        read: direction(&of(Kind::Read), duration_ns),
+        write: direction(&of(Kind::Write), duration_ns),
+        trim: direction(&of(Kind::Trim), duration_ns),
+        sync: syncs(&of(Kind::Sync)),
     }
 }
 

@@ -80,7 +80,7 @@ impl Engine for OneByOne {
         }
         self.in_flight.push_back(slot);
     }
-    fn wait(&mut self, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
+    fn wait(&mut self, at_least: u32, _in_flight: usize, _timeout_ns: Option<u64>) -> io::Result<()> {
         assert!((1..=self.in_flight.len()).contains(&(at_least as usize)), "what is not in flight never completes");
         (self.done, self.waited) = (self.in_flight.pop_front(), true);
         Ok(())
@@ -101,7 +101,7 @@ fn after_a_full_depth_nothing_is_submitted_until_as_many_are_complete_as_asked()
         let clock = Virtual::stepping(10);
         let mut work = Loop::new(engine, clock, reads(100), Pool::new(8, 4096, BufferPages::Mmap).unwrap(), None, complete_min);
         assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-        assert_eq!(ledger.read.ios.get(), 100);
+        assert_eq!(ledger.tally(Kind::Read).ios.get(), 100);
         assert!(seen.borrow().iter().all(|&in_flight| in_flight == want), "{complete_min}: {seen:?}");
     }
 }
@@ -122,7 +122,7 @@ fn every_io_is_counted_once_at_every_depth() {
         let ledger = Ledger::default();
         let mut work = looping(Null::new(depth as u32), depth, reads(1000), 10);
         assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.read.ios.get(), ledger.read.bytes.get()), (1000, 4_096_000), "depth {depth}");
+        assert_eq!((ledger.tally(Kind::Read).ios.get(), ledger.tally(Kind::Read).bytes.get()), (1000, 4_096_000), "depth {depth}");
         assert_eq!(ledger.in_flight.get(), 0);
     }
 }
@@ -132,8 +132,8 @@ fn a_latency_lasts_from_before_submission_until_reaped() {
     let ledger = Ledger::default();
     looping(Null::new(1), 1, reads(10), 100).run(&FOREVER, &ledger).unwrap();
     // One reading of the clock, 100 ns later, lies between submitting and reaping.
-    assert_eq!((ledger.read.at_once.min_ns(), ledger.read.at_once.max_ns()), (Some(100), 100));
-    assert_eq!(ledger.read.lat.count(), 0, "nothing was waited for");
+    assert_eq!((ledger.tally(Kind::Read).at_once.min_ns(), ledger.tally(Kind::Read).at_once.max_ns()), (Some(100), 100));
+    assert_eq!(ledger.tally(Kind::Read).lat.count(), 0, "nothing was waited for");
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn time_ends_a_phase_and_the_next_one_goes_on() {
     let mut work = looping(Null::new(4), 4, reads(1000), 10);
     assert_eq!(work.run(&AtomicU64::new(500), &ramp).unwrap(), Stop::Until);
     assert_eq!(work.run(&FOREVER, &measure).unwrap(), Stop::Finished);
-    assert!(ramp.read.ios.get() > 0);
-    assert_eq!(ramp.read.ios.get() + measure.read.ios.get(), 1000);
+    assert!(ramp.tally(Kind::Read).ios.get() > 0);
+    assert_eq!(ramp.tally(Kind::Read).ios.get() + measure.tally(Kind::Read).ios.get(), 1000);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn an_io_is_not_submitted_before_it_is_due() {
     let ledger = Ledger::default();
     let mut work = looping(Null::new(4), 4, Reads { gap_ns: 1_000_000, ..reads(100) }, 10);
     work.run(&FOREVER, &ledger).unwrap();
-    assert_eq!(ledger.read.ios.get(), 100);
+    assert_eq!(ledger.tally(Kind::Read).ios.get(), 100);
     assert!(work.clock.now_ns() >= 100_000_000, "a hundred at one a millisecond take a tenth of a second");
 }
 
@@ -161,7 +161,7 @@ fn what_the_kernel_could_not_take_is_submitted_again() {
         let ledger = Ledger::default();
         let engine = Flaky { inner: Null::new(4), errno, pending: Vec::new() };
         assert_eq!(looping(engine, 4, reads(10), 10).run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.read.ios.get(), ledger.errors.get()), (10, 0));
+        assert_eq!((ledger.tally(Kind::Read).ios.get(), ledger.errors.get()), (10, 0));
     }
 }
 

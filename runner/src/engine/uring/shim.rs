@@ -149,9 +149,9 @@ fn check(script: &[Answer], results: &[i32], reads: u64, depth: usize) -> Outcom
 }
 
 fn all_done(outcome: &Outcome, reads: u64) {
-    assert_eq!((outcome.stop, outcome.ledger.read.ios.get(), outcome.ledger.errors.get()), (Stop::Finished, reads, 0));
+    assert_eq!((outcome.stop, outcome.ledger.tally(Kind::Read).ios.get(), outcome.ledger.errors.get()), (Stop::Finished, reads, 0));
     assert_eq!(
-        (outcome.seen.whole.get(), outcome.ledger.read.bytes.get()),
+        (outcome.seen.whole.get(), outcome.ledger.tally(Kind::Read).bytes.get()),
         (reads, reads * 4096),
         "what the ring moved is counted"
     );
@@ -171,16 +171,19 @@ fn a_device_that_answers_later_gets_the_rest_in_pairs_and_keeps_the_depth() {
     let ledger = Ledger::default();
     // 8 in one batch, a wait for 4 of them, the next 4 in two pairs, a wait for one, and the last of 13.
     assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
-    assert_eq!((ledger.read.ios.get(), seen.enters.get()), (13, 6));
-    assert_eq!(ledger.read.lat.sum_ns(), ledger.read.slat.sum_ns() + ledger.read.clat.sum_ns());
-    assert!(ledger.read.clat.max_ns() > 0, "some were waited for");
+    assert_eq!((ledger.tally(Kind::Read).ios.get(), seen.enters.get()), (13, 6));
+    assert_eq!(
+        ledger.tally(Kind::Read).lat.sum_ns(),
+        ledger.tally(Kind::Read).slat.sum_ns() + ledger.tally(Kind::Read).clat.sum_ns()
+    );
+    assert!(ledger.tally(Kind::Read).clat.max_ns() > 0, "some were waited for");
 }
 
 #[test]
 fn a_short_completion_is_an_error_that_names_the_io() {
     let outcome = check(&[], &[4096, 512], 4, 4);
     assert!(matches!(outcome.stop, Stop::Failed(IoError { io: Io { len: 4096, .. }, errno: 0 })), "{:?}", outcome.stop);
-    assert_eq!((outcome.ledger.read.ios.get(), outcome.ledger.errors.get()), (3, 1));
+    assert_eq!((outcome.ledger.tally(Kind::Read).ios.get(), outcome.ledger.errors.get()), (3, 1));
 }
 
 #[test]
@@ -231,7 +234,7 @@ fn completions_that_found_no_room_come_later_and_are_not_lost() {
         let (mut work, seen) = work_with_room(&[], &[], 40, 8, room);
         let ledger = Ledger::default();
         assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.read.ios.get(), seen.whole.get()), (40, 40), "room for {room}");
+        assert_eq!((ledger.tally(Kind::Read).ios.get(), seen.whole.get()), (40, 40), "room for {room}");
         assert_eq!(ledger.in_flight.get(), 0);
     }
 }
@@ -243,7 +246,7 @@ fn a_thread_that_tells_late_what_it_took_leaves_room_for_the_next_batch() {
         let (mut work, seen) = work_polled(&[], &[], 100, depth, usize::MAX, polling);
         let ledger = Ledger::default();
         assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.read.ios.get(), seen.whole.get()), (100, 100), "depth {depth}");
+        assert_eq!((ledger.tally(Kind::Read).ios.get(), seen.whole.get()), (100, 100), "depth {depth}");
     }
 }
 
@@ -253,9 +256,9 @@ fn what_is_in_flight_when_time_is_over_is_waited_for_and_counts_nowhere() {
     let (mut work, seen) = work(&late, &[], 100, 4);
     let ledger = Ledger::default();
     assert_eq!(work.run(&AtomicU64::new(50), &ledger).unwrap(), Stop::Until);
-    let counted = ledger.read.ios.get();
+    let counted = ledger.tally(Kind::Read).ios.get();
     assert!(work.drain(1_000_000), "the kernel gives everything back");
-    assert_eq!(ledger.read.ios.get(), counted);
+    assert_eq!(ledger.tally(Kind::Read).ios.get(), counted);
     assert!(seen.whole.get() > counted, "{} completed, {counted} counted", seen.whole.get());
 }
 
@@ -275,8 +278,8 @@ proptest! {
         let (mut work, seen) = work_with_room(&script, &results, reads, depth, room);
         let ledger = Ledger::default();
         prop_assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
-        let latencies: u64 = ledger.read.lats().iter().map(|latencies| latencies.count()).sum();
-        prop_assert_eq!((ledger.read.ios.get(), latencies), (reads, reads));
+        let latencies: u64 = ledger.tally(Kind::Read).lats().iter().map(|latencies| latencies.count()).sum();
+        prop_assert_eq!((ledger.tally(Kind::Read).ios.get(), latencies), (reads, reads));
         prop_assert_eq!((seen.whole.get(), ledger.errors.get(), ledger.in_flight.get()), (reads, 0, 0));
     }
 }

@@ -66,7 +66,7 @@ fn uring(files: &[OwnedFd]) -> Uring<KernelRing, Plain> {
 fn writes_arrive(setup: Setup) {
     let ios: Vec<Io> = blocks(Kind::Write, 100).chain([Io { offset: 0, len: 0, target: 0, kind: Kind::Sync }]).collect();
     let (ledger, stop, after) = check(|files| Uring::<_, Plain>::new(files, 8, &setup).unwrap(), &[], ios, 8);
-    assert_eq!((stop, ledger.write.ios.get(), ledger.sync.ios.get()), (Stop::Finished, 100, 1));
+    assert_eq!((stop, ledger.tally(Kind::Write).ios.get(), ledger.tally(Kind::Sync).ios.get()), (Stop::Finished, 100, 1));
     assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
 }
 
@@ -83,7 +83,7 @@ fn a_thread_that_submits_is_not_outrun_by_who_sees_at_once_what_is_complete() {
     for depth in [2, 32] {
         let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, depth, &setup).unwrap();
         let (ledger, stop, _) = check(engine, &vec![1; 64 * 4096], reads.clone(), depth as usize);
-        assert_eq!((stop, ledger.read.ios.get(), ledger.errors.get()), (Stop::Finished, 400_000, 0));
+        assert_eq!((stop, ledger.tally(Kind::Read).ios.get(), ledger.errors.get()), (Stop::Finished, 400_000, 0));
     }
 }
 
@@ -110,7 +110,10 @@ fn entries_that_do_nothing_are_counted_like_others() {
         let setup = Setup { polling: Polling { device, submissions: false }, ..Setup::default() };
         let ios = blocks(Kind::Read, 100).chain(blocks(Kind::Write, 50)).collect();
         let (ledger, stop, after) = check(|files| Uring::<_, Nop>::new(files, 16, &setup).unwrap(), &[7; 4096], ios, 16);
-        assert_eq!((stop, ledger.read.ios.get(), ledger.write.bytes.get()), (Stop::Finished, 100, 50 * 4096));
+        assert_eq!(
+            (stop, ledger.tally(Kind::Read).ios.get(), ledger.tally(Kind::Write).bytes.get()),
+            (Stop::Finished, 100, 50 * 4096)
+        );
         assert_eq!(after, [7; 4096], "nothing was touched");
     }
 }
@@ -121,7 +124,10 @@ fn writes_arrive_and_are_counted_by_both_engines() {
     let ios: Vec<Io> = ios.into_iter().map(|io| if matches!(io.kind, Kind::Write) { io } else { Io { len: 0, ..io } }).collect();
     let expect = |(ledger, stop, after): (Ledger, Stop, Vec<u8>)| {
         assert_eq!(stop, Stop::Finished);
-        assert_eq!((ledger.write.ios.get(), ledger.write.bytes.get(), ledger.sync.ios.get()), (100, 409_600, 2));
+        assert_eq!(
+            (ledger.tally(Kind::Write).ios.get(), ledger.tally(Kind::Write).bytes.get(), ledger.tally(Kind::Sync).ios.get()),
+            (100, 409_600, 2)
+        );
         assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
     };
     expect(check(uring, &[], ios.clone(), 8));
@@ -132,11 +138,11 @@ fn writes_arrive_and_are_counted_by_both_engines() {
 fn every_read_has_a_latency_of_its_own_at_any_depth() {
     for depth in [1, 7, 64] {
         let (ledger, stop, _) = check(uring, &vec![1; 64 * 4096], blocks(Kind::Read, 64).cycle().take(1000).collect(), depth);
-        assert_eq!((stop, ledger.read.ios.get()), (Stop::Finished, 1000));
+        assert_eq!((stop, ledger.tally(Kind::Read).ios.get()), (Stop::Finished, 1000));
         let mut counts = [0; crate::histogram::BUCKETS];
-        ledger.read.lats().iter().for_each(|lat| lat.add_to(&mut counts));
+        ledger.tally(Kind::Read).lats().iter().for_each(|lat| lat.add_to(&mut counts));
         assert_eq!(counts.iter().sum::<u64>(), 1000);
-        assert!(ledger.read.lats().iter().all(|lat| lat.min_ns() != Some(0)));
+        assert!(ledger.tally(Kind::Read).lats().iter().all(|lat| lat.min_ns() != Some(0)));
     }
 }
 
@@ -170,8 +176,8 @@ fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
         });
         work.run(&until_ns, &ledger).unwrap();
     });
-    assert!(ledger.read.ios.get() > 1000);
-    assert_eq!(ledger.write.ios.get(), 1, "the late one was not reaped within 250 ms of being done");
+    assert!(ledger.tally(Kind::Read).ios.get() > 1000);
+    assert_eq!(ledger.tally(Kind::Write).ios.get(), 1, "the late one was not reaped within 250 ms of being done");
     assert!(work.drain(u64::MAX));
 }
 
@@ -204,7 +210,7 @@ fn io_that_never_completes_is_cancelled_with_its_ring_and_keeps_its_memory() {
     let address = work.buffer_address();
     assert!(!work.drain(Monotonic.now_ns() + 20_000_000), "nobody writes");
     drop(work);
-    assert!(is_mapped(address) && ledger.read.ios.get() == 0);
+    assert!(is_mapped(address) && ledger.tally(Kind::Read).ios.get() == 0);
     // Rings end in the background; after that nobody is left to read but us.
     std::thread::sleep(std::time::Duration::from_millis(200));
     writer.write_all(&[7; 4096]).unwrap();
