@@ -4,6 +4,8 @@
 
 #[cfg(test)]
 mod instructions;
+#[cfg(test)]
+mod outside;
 mod paced;
 mod progress;
 

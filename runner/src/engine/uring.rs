@@ -83,7 +83,7 @@ impl<N: Entries> Uring<KernelRing, N> {
 }
 
 impl<R: Ring, N: Entries> Uring<R, N> {
-    fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
+    pub(crate) fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
         let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
         Self { ring, entries: PhantomData, spin_ns, files, completed: 0, done, turns, choices: Vec::new() }
