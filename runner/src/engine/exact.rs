@@ -98,7 +98,7 @@ fn check_latencies<E: Engine>(name: &str, engine: E, depth: usize) {
     let mut work =
         Loop::new(noted, NotedClock(Tsc::new(), told), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
-    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[&ledger.tally(Kind::Read)], 1).lat_ns);
+    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[ledger.tally(Kind::Read)], 1).lat_ns);
     exact.sort_unstable();
     assert_eq!((exact.len(), lat.count), (READS, READS as u64), "{name}");
     assert_eq!((lat.min, lat.max), (exact.first().copied(), exact.last().copied()), "{name}");

@@ -57,7 +57,7 @@ fn counted(different: Value) -> DirStats {
     let mut work =
         Loop::new(engine, hands, Paced::new(pattern, pace, 1, &ledger), Pool::new(1, 4096, BufferPages::Mmap).unwrap(), None, 1);
     assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
-    direction(&[&ledger.tally(Kind::Read)], 1)
+    direction(&[ledger.tally(Kind::Read)], 1)
 }
 
 #[test]
