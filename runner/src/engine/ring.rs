@@ -190,9 +190,10 @@ impl Ring for KernelRing {
     #[inline]
     fn enter(&mut self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
-        if at_least > 0 {
-            // The kernel counts what lies in the queue towards it. Otherwise it may learn later what was taken out: the queue
-            // has room for that and for all that is in flight, being twice as long as the other.
+        if finish {
+            // The kernel counts what lies in the queue towards `at_least`, and polls no device while it finds something there
+            // (io_iopoll_check). Otherwise it may learn later what was taken out: the queue has room for that and for all
+            // that is in flight, being twice as long as the other.
             self.completion.sync();
         }
         let result = self.call(finish, at_least, timeout_ns);
