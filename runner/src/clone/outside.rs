@@ -19,7 +19,7 @@ use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::measure::Loop;
 use crate::engine::psync::Psync;
-use crate::engine::ring::{KernelRing, Polling, Ring};
+use crate::engine::ring::{KernelRing, Ring};
 use crate::engine::uring::entries::{Entries, Nop, Registered};
 use crate::engine::uring::{Setup, Uring};
 use crate::pattern::{Io, Kind, Pattern};
@@ -105,14 +105,8 @@ impl Engine for Watched<Psync> {
 }
 
 fn ring<N: Entries>(files: &[OwnedFd], pool: &Pool, watch: &Watch) -> Uring<Watched<KernelRing>, N> {
-    let (mut ring, _) = KernelRing::new(pool.slots() as u32, Polling::default()).unwrap();
-    let (base, bytes) = pool.region();
-    // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
-    unsafe { ring.register_buffer(base, bytes) }.unwrap();
-    let raw: Vec<_> = files.iter().map(std::os::fd::AsRawFd::as_raw_fd).collect();
-    ring.register_files(&raw).unwrap();
-    ring.register_ring();
-    Uring::around(Watched(ring, watch.clone()), raw, pool.slots() as u32, &Setup::default())
+    let setup = Setup { buffer: Some(pool.region()), ..Setup::default() };
+    Uring::around(files, pool.slots() as u32, &setup, |ring| Watched(ring, watch.clone())).unwrap()
 }
 
 /// Quartiles of ns outside of the kernel for an I/O, of 4 KiB random reads of a file in memory.

@@ -181,12 +181,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.in_flight() == 0
     }
 
-    /// I/Os that the engine has.
-    #[inline(always)]
-    fn in_flight(&self) -> usize {
-        self.top - self.again.len()
-    }
-
     /// Takes back what is complete. What lingers was taken by the kernel when the call that handed it over returned.
     #[inline(always)]
     fn reap(&mut self, ledger: &Ledger) {
@@ -336,9 +330,17 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 /// How long `drain` sleeps at most before it looks at the time again.
 const DRAIN_STEP_NS: u64 = 50_000_000;
 
+impl<E, C, S> Loop<E, C, S> {
+    /// I/Os that the engine has.
+    #[inline(always)]
+    fn in_flight(&self) -> usize {
+        self.top - self.again.len()
+    }
+}
+
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
-        if self.top > self.again.len() {
+        if self.in_flight() > 0 {
             // The kernel still owns buffers: they are leaked rather than given to somebody else.
             std::mem::forget(self.buffers.take());
         }

@@ -67,6 +67,13 @@ impl<N: Entries> Uring<KernelRing, N> {
     /// # Errors
     /// What io_uring_setup(2) or io_uring_register(2) says.
     pub fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
+        Self::around(files, slots, setup, |ring| ring)
+    }
+}
+
+impl<R: Ring, N: Entries> Uring<R, N> {
+    /// As `new`, with something around the kernel's ring.
+    pub(crate) fn around(files: &[OwnedFd], slots: u32, setup: &Setup, wrap: impl FnOnce(KernelRing) -> R) -> io::Result<Self> {
         let (mut ring, features) = KernelRing::new(entries_for(slots, setup.polling), setup.polling)?;
         if let Some((base, bytes)) = setup.buffer {
             // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
@@ -78,12 +85,10 @@ impl<N: Entries> Uring<KernelRing, N> {
         ring.register_files(&files)?;
         let registered_ring = ring.register_ring();
         let choices = choices::all(features, registered_ring, setup);
-        Ok(Self { choices, ..Self::around(ring, files, slots, setup) })
+        Ok(Self { choices, ..Self::on(wrap(ring), files, slots, setup) })
     }
-}
 
-impl<R: Ring, N: Entries> Uring<R, N> {
-    pub(crate) fn around(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
+    fn on(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
         let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
         Self { ring, entries: PhantomData, spin_ns, files, completed: 0, done, turns, choices: Vec::new() }

@@ -136,7 +136,7 @@ fn work_polled(script: &[Answer], results: &[i32], reads: u64, depth: usize, roo
         seen: seen.clone(),
     };
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
-    let engine = Uring::around(shim, Vec::new(), depth as u32, &Setup::default());
+    let engine = Uring::on(shim, Vec::new(), depth as u32, &Setup::default());
     let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
     (Loop::new(engine, Virtual::stepping(10), List(ios.into_iter()), pool, None, 1), seen)
 }
