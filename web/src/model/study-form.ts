@@ -38,8 +38,8 @@ export const MAX_STEPS = 256;
 const nextId = ({ steps }: StudyDraft) => Math.max(0, ...steps.map(({ id }) => id)) + 1;
 
 /** A draft of one step. */
-export function studyOf(text: string): StudyDraft {
-  return { name: '', tags: [], continueOnFailure: false, steps: [{ id: 1, name: '', text }], active: 1 };
+export function studyOf(text: string, sampleMs?: number): StudyDraft {
+  return { name: '', tags: [], continueOnFailure: false, steps: [{ id: 1, name: '', text, sampleMs }], active: 1 };
 }
 
 /** The place of the step that the form shows. */
@@ -57,7 +57,8 @@ function insert(draft: StudyDraft, place: number, step: Omit<Step, 'id'>): Study
 }
 
 /** A step with this text at the end. */
-export const addStep = (draft: StudyDraft, text: string): StudyDraft => insert(draft, draft.steps.length - 1, { name: '', text });
+export const addStep = (draft: StudyDraft, text: string, sampleMs?: number): StudyDraft =>
+  insert(draft, draft.steps.length - 1, { name: '', text, sampleMs });
 
 /** The same step once more, behind itself. */
 export function duplicateStep(draft: StudyDraft, place: number): StudyDraft {

@@ -1,5 +1,5 @@
 // Before it starts: what it takes, what it writes, what the number will tell, what to mind.
-import { bytes, text } from '../../model/format';
+import { bytes, duration, text } from '../../model/format';
 import { minds, takes, writes } from '../../model/plan-words';
 import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
@@ -20,6 +20,8 @@ export function Before({ draft: { plan, planned, planError }, title }: { draft: 
           <dd>{writes(plan)}</dd>
           <dt>will tell</dt>
           <dd>{plan.will_tell || '–'}</dd>
+          <dt>samples</dt>
+          <dd>every {duration(plan.sample_ms)}</dd>
           {worries.length > 0 && <dt>mind</dt>}
           {worries.map((worry) => (
             <dd key={worry} className="mind">

@@ -17,12 +17,12 @@ const TOO_ODD: Refusal = {
   remedy: 'Write bs=3072.',
 };
 
-function plan({ jobs }: RunRequest): Plan {
+function plan({ jobs, sample_ms }: RunRequest): Plan {
   const refusals = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
   const estimate = { seconds: 41, seconds_note: null, layout_bytes: 2 ** 30, measure_write_bytes: 0, buffer_bytes: 131_072 };
   return {
     jobs: [],
-    sample_ms: 100,
+    sample_ms: sample_ms ?? 100,
     phases: [{ phase: 'measure', seconds: 30, writes_bytes: null }],
     estimate,
     will_tell: 'Device speed.',
@@ -79,7 +79,12 @@ describe('the form and its text', () => {
 });
 
 describe('a copy of an earlier run', () => {
-  const FIVE = { number: 5, name: 'five', tags: ['old'], asked: { jobs: [{ name: 'five', rw: 'write', size: '1g' }] } };
+  const FIVE = {
+    number: 5,
+    name: 'five',
+    tags: ['old'],
+    asked: { jobs: [{ name: 'five', rw: 'write', size: '1g' }], sample_ms: 50 },
+  };
   const shown = async () => ((await text()) as HTMLTextAreaElement).value;
   const name = () => screen.getByRole('textbox', { name: 'name of the run' });
   beforeEach(() => {
@@ -103,6 +108,14 @@ describe('a copy of an earlier run', () => {
     await waitFor(async () => expect(await shown()).toContain('iodepth=64'));
     expect(name()).toHaveValue('five, deeper');
     expect(screen.getByText('old')).toBeVisible();
+  });
+
+  it('keeps how far samples are apart, and says so; another text does not', async () => {
+    showPage(NewRunPage, '/new', '/new?from=5');
+    expect(await screen.findByText('every 50 ms')).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: /Presets/ }));
+    await userEvent.click(await screen.findByRole('menuitem', { name: /One read at a time/ }));
+    expect(await screen.findByText('every 100 ms')).toBeVisible();
   });
 
   it('stays as it was edited when the run itself changes', async () => {

@@ -12,7 +12,7 @@ import { PresetMenu } from './presets';
 import { StartRow } from './start';
 import { StudyForm } from './study';
 import { JobText } from './text';
-import { useDraft } from './use-draft';
+import { type RunDraft, useDraft } from './use-draft';
 import { useTakeOver } from './use-study';
 import { WayChoice } from './ways';
 import './new-run.css';
@@ -34,7 +34,7 @@ function RunForm() {
         <h1>New run</h1>
         {draft.from && <span className="chip">begun as #{draft.from}</span>}
         <span className="push" />
-        <MakeStudy text={draft.text} />
+        <MakeStudy draft={draft} />
         <PresetMenu onChoose={draft.beginWith} />
       </div>
       <div className="new-run">
@@ -53,11 +53,11 @@ function RunForm() {
 }
 
 /** Takes the job over into the study that is being built. */
-function MakeStudy({ text }: { text: string }) {
+function MakeStudy({ draft: { text, sampleMs } }: { draft: RunDraft }) {
   const { steps, take } = useTakeOver();
   const navigate = useNavigate();
   const go = () => {
-    take(text);
+    take(text, sampleMs);
     void navigate({ to: '/new', search: { study: '1' } });
   };
   return <Button onClick={go}>{steps > 0 ? `Add it to the study (${steps})` : 'Make it a study'}</Button>;

@@ -17,6 +17,8 @@ interface KeptRun {
   text: string;
   name: string;
   tags: string[];
+  /** How far samples are apart, in ms, where the run that it began as a copy of was told; otherwise as the server has it. */
+  sampleMs?: number;
 }
 
 const FIRST: KeptRun = { text: FIRST_TEXT, name: '', tags: [] };
@@ -34,30 +36,39 @@ export interface RunDraft extends Draft, Omit<KeptRun, 'text'> {
 export const useKeptRun = () => useSessionStorage<KeptRun>({ key: 'leadline-run', defaultValue: FIRST });
 
 /** A run in the making that begins as a copy of another. */
-export const copyOf = (run: Run): KeptRun => ({ from: run.number, text: asJobText(run), name: run.name, tags: run.tags });
+export const copyOf = (run: Run): KeptRun => ({
+  from: run.number,
+  text: asJobText(run),
+  name: run.name,
+  tags: run.tags,
+  sampleMs: run.asked.sample_ms,
+});
 
 /** The draft. */
 export function useDraft(): RunDraft {
-  const [{ from, text, name, tags }, keep] = useKeptRun();
+  const [{ from, text, name, tags, sampleMs }, keep] = useKeptRun();
   const [confirm, setConfirm] = useState('');
   const change = useCallback((part: Partial<KeptRun>) => keep((old) => ({ ...old, ...part })), [keep]);
   const changeText = useCallback((edit: (text: string) => string) => keep((old) => ({ ...old, text: edit(old.text) })), [keep]);
   const setName = (next: string) => change({ name: next });
   const setTags = (next: string[]) => change({ tags: next });
-  const beginWith = (next: string) => change({ from: undefined, text: next });
+  const beginWith = (next: string) => change({ from: undefined, text: next, sampleMs: undefined });
 
   const edit = useJob(text, changeText);
   const { file, jobs } = edit;
   const request = useMemo(
     // Given even when empty: then the server says so where a device would be overwritten.
-    (): RunRequest => ({ jobs, name: name || undefined, tags, confirm }),
-    [jobs, name, tags, confirm],
+    (): RunRequest => ({ jobs, name: name || undefined, tags, sample_ms: sampleMs, confirm }),
+    [jobs, name, tags, sampleMs, confirm],
   );
   // Name and tags change nothing about the plan.
-  const wanted = useMemo((): RunRequest => ({ jobs, confirm: request.confirm }), [jobs, request.confirm]);
+  const wanted = useMemo(
+    (): RunRequest => ({ jobs, sample_ms: sampleMs, confirm: request.confirm }),
+    [jobs, sampleMs, request.confirm],
+  );
   const { plan, planned, error: planError } = usePlan(wanted, planQuery, file.faults.length === 0 && jobs.length > 0);
   const obstacles = useMemo(() => obstaclesInAll(file, plan, text, jobs.length), [file, plan, text, jobs.length]);
-  const named = { from, name, setName, tags, setTags, beginWith };
+  const named = { from, name, setName, tags, setTags, sampleMs, beginWith };
   return { ...edit, ...named, confirm, setConfirm, request, plan, planned, planError, obstacles };
 }
 

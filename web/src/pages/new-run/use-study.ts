@@ -44,7 +44,8 @@ export const useKeptStudy = () => useSessionStorage<StudyDraft | null>({ key: 'l
 /** Takes a job text over into the study: as its first step, or behind those that it has. */
 export function useTakeOver() {
   const [kept, keep] = useKeptStudy();
-  return { steps: kept?.steps.length ?? 0, take: (text: string) => keep(kept ? addStep(kept, text) : studyOf(text)) };
+  const take = (text: string, sampleMs?: number) => keep(kept ? addStep(kept, text, sampleMs) : studyOf(text, sampleMs));
+  return { steps: kept?.steps.length ?? 0, take };
 }
 
 /** The study. */
