@@ -10,6 +10,7 @@ mod file;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use crate::host::beside::results_directory;
 use crate::host::inventory::Inventory;
 use crate::host::kernel::{Dev, Kernel};
 use crate::host::place::Place;
@@ -44,13 +45,15 @@ pub struct Guard {
     roots: Vec<PathBuf>,
     /// Loop devices that the run attached itself, to files that it was admitted to write.
     own: Vec<Dev>,
+    /// Where the server keeps its database and token.
+    results: Option<PathBuf>,
 }
 
 impl Guard {
     /// Looks at the host now. `roots`: directories under which files may be targets, without symbolic links; when
     /// empty, files may be anywhere (the command line by itself) and no device may be written.
     pub fn look(roots: &[PathBuf]) -> Self {
-        Self::new(Inventory::take(&Kernel::live()), roots)
+        Self::new(Inventory::take(&Kernel::live()), roots).with_results(results_directory())
     }
 
     /// Answers from a look taken before.
@@ -59,7 +62,12 @@ impl Guard {
             host,
             roots: roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect(),
             own: Vec::new(),
+            results: None,
         }
+    }
+
+    fn with_results(self, results: Option<PathBuf>) -> Self {
+        Self { results: results.and_then(|directory| directory.canonicalize().ok()), ..self }
     }
 
     /// Knows these loop devices for the run's own. All other gates stand: what is in use or read-only stays refused.
@@ -78,11 +86,17 @@ impl Guard {
         self.roots.iter().find(|root| path.starts_with(root)).map(PathBuf::as_path)
     }
 
+    /// Whether a path lies where the server keeps its results, and under no target root within.
+    fn is_result(&self, path: &Path) -> bool {
+        let within = |results: &Path| self.roots.iter().any(|root| root != results && root.starts_with(results) && path.starts_with(root));
+        self.results.as_deref().is_some_and(|results| path.starts_with(results) && !within(results))
+    }
+
     /// Whether what is at a place may be touched.
     ///
     /// # Errors
-    /// Why not. Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `hard_linked`, `backs_loop`, `swap_file`,
-    /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`.
+    /// Why not. Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
+    /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
     pub fn admit(&self, place: &Place, purpose: Purpose) -> Result<Admission, Refusal> {
         match (place.kind, place.stat) {
             (PathKind::Device, Some(stat)) => self.admit_device(&place.path, stat, purpose),

@@ -1,7 +1,7 @@
 //! Facts about this host, its block devices, and what it can do. Here: the words; the looking is done in the rooms
 //! below. Whatever could not be found out is null, with the reason in `absent`.
 
-mod beside;
+pub(crate) mod beside;
 pub(crate) mod blocks;
 mod devices;
 mod doctor;

@@ -56,6 +56,7 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     memory::check(&jobs, host, &mut notes);
     check_clones(&jobs, &mut notes);
     state::check_shared(&jobs, &mut notes);
+    check_devices(&ask.devices, &jobs, &mut notes);
     let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
     let jobs: Vec<ResolvedJob> = jobs.into_iter().map(|(_, job)| job).filter(|_| is_whole).collect();
     findings::mind_ramps(&jobs, &mut notes);
@@ -67,6 +68,19 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
         findings: notes.findings,
         refusals: notes.refusals,
         jobs,
+    }
+}
+
+/// Refuses devices that are not those which were meant when the run was asked for: names move while a run waits.
+fn check_devices(meant: &[String], jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
+    for (number, job) in jobs.iter().filter(|_| !meant.is_empty()) {
+        for target in &job.targets {
+            let Some(now) = target.known_as().filter(|now| meant.iter().all(|device| device != now)) else { continue };
+            notes.begin(*number, &job.name);
+            let sentence = format!("{} is {now} now; this was asked for with {}.", target.path, meant.join(", "));
+            let remedy = "Ask for it again if what is there now is meant.";
+            notes.refuse(Refusal::guard("identity_changed", "filename", sentence, remedy), "filename");
+        }
     }
 }
 

@@ -215,6 +215,15 @@ fn a_read_only_device() {
 }
 
 #[test]
+fn a_file_with_another_name_elsewhere_behind_a_device() {
+    let scene = Scene::new();
+    let file = scene.image("a");
+    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    fs::hard_link(&file, scene.dir.path().join("elsewhere")).unwrap();
+    scene.refused(&disk.0, "hard_linked", "2 names");
+}
+
+#[test]
 fn a_file_outside_the_roots_behind_a_device() {
     let scene = Scene::new();
     fs::create_dir(scene.root()).unwrap();

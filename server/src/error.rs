@@ -126,6 +126,12 @@ impl ApiError {
         Self::invalid("idempotency_key_reused", "Idempotency-Key", sentence, "Use a new key for a new request.")
     }
 
+    /// An idempotency key whose run or study was deleted since: making it anew is for its caller to say.
+    pub fn made_and_deleted(what: &str) -> Self {
+        let sentence = format!("This request made {what}, which was deleted since. Use a new key to make it again.");
+        Self::Conflict { code: "deleted", sentence }
+    }
+
     /// A study that is not there.
     pub fn no_study(number: u64) -> Self {
         Self::NotFound { what: format!("study #{number}") }

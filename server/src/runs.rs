@@ -89,6 +89,11 @@ struct Board {
     held: bool,
 }
 
+/// Does something to its end, even when the caller hangs up and its request is dropped half-way.
+async fn to_its_end<T: Send + 'static>(work: impl Future<Output = Result<T, ApiError>> + Send + 'static) -> Result<T, ApiError> {
+    tokio::spawn(work).await.map_err(|error| ApiError::Internal(error.into()))?
+}
+
 impl Runs {
     /// Runs of this store, done by this runner, `max_running` side by side. Call `recover` next.
     pub fn new(store: Store, runner: Runner, max_running: usize) -> Self {
@@ -136,13 +141,22 @@ impl Runs {
     /// # Errors
     /// There is none, it came to its end, or the store cannot be written.
     pub async fn cancel(&self, number: u64) -> Result<RunSummary, ApiError> {
+        // It is not taken out of the queue and not kept as cancelled: after a restart it would wait again.
+        let runs = self.clone();
+        to_its_end(async move { runs.cancel_now(number).await }).await
+    }
+
+    async fn cancel_now(&self, number: u64) -> Result<RunSummary, ApiError> {
+        let study = self.study_of(number).await;
         if !self.cancel_or_stop(number).await? {
             let run = self.summary(number).await?;
             let sentence = format!("Run #{number} is {} already.", run.status.word());
             return Err(ApiError::Conflict { code: "already_ended", sentence });
         }
-        self.end_rest(number).await;
-        self.tidy_after(number).await;
+        if let Some(study) = study {
+            self.end_rest(study).await;
+            self.try_to_tidy_up(study).await;
+        }
         self.summary(number).await
     }
 

@@ -12,6 +12,7 @@ use axum::serve::ListenerExt;
 use leadline_runner::host::CheckStatus;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -36,6 +37,7 @@ const CLOSE_WITHIN: Duration = Duration::from_millis(800);
 /// It cannot start, with what to do about it; or the socket broke.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let settled = config.settle()?;
+    raise_file_limit();
     let mut lock = lock(&settled.data_dir).await?;
     let store = Store::open(&settled.data_dir.join("leadline.db")).await?;
     let runner = Runner::new(settled.runner.clone(), settled.target_roots.clone(), settled.data_dir.clone());
@@ -49,7 +51,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let link = link(address, settled.token.as_deref());
     lock.rewind()?;
     lock.set_len(0)?;
-    writeln!(lock, "{link}")?;
+    // Without the token: others may read this file.
+    writeln!(lock, "{}", self::link(address, None))?;
     greet(&settled, moved, address, &link, interrupted)?;
     tokio::spawn(tell_troubles(runner));
     // Nobody may have asked to be told.
@@ -67,6 +70,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// As many descriptors as are allowed: without one more, callers that open many connections would keep runs from starting.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
+
 /// One server a data directory: two would start the same runs.
 async fn lock(data_dir: &Path) -> anyhow::Result<File> {
     let path = data_dir.join("lock");
@@ -77,9 +88,9 @@ async fn lock(data_dir: &Path) -> anyhow::Result<File> {
             Ok(()) => return Ok(file),
             Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_WITHIN => tokio::time::sleep(LOCK_WITHIN / 50).await,
             Err(Errno::WOULDBLOCK) => {
-                let mut link = String::new();
-                file.read_to_string(&mut link)?;
-                anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), link.trim())
+                let mut address = String::new();
+                file.read_to_string(&mut address)?;
+                anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), address.trim())
             }
             Err(error) => return Err(error).with_context(|| format!("locking {}", path.display())),
         }

@@ -1,16 +1,17 @@
 //! What an I/O costs the runner in instructions: the loop over `null`, single-stepped (ptrace(2)), so that neither clock nor
-//! cache nor neighbour changes the figure. `instructions.json` keeps the counts by profile; one that grows by more than
-//! 5 % fails. To keep new ones: `cargo test -p leadline-runner --lib instructions -- --ignored`, the same with `--release`.
+//! cache nor neighbour changes the figure. Likewise its returns across system calls, which cost more than they look
+//! (`returns`). `instructions.json` keeps the counts by profile; one that grows by more than 5 % fails. To keep new ones: `cargo test -p leadline-runner --lib instructions -- --ignored`, the same with `--release`.
 //!
 //! Another compiler or processor family makes other code: there the test is skipped, aloud.
 
+mod returns;
+mod stepping;
+
 use std::collections::BTreeMap;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
 
-use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -72,55 +73,7 @@ fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f
     let pool = Pool::new(depth as usize, 1, BufferPages::Mmap)?;
     let mut work = Loop::new(Null::new(depth), Virtual::stepping(100), source, pool, None, 1);
     let all_done = || matches!(work.run(&AtomicU64::new(u64::MAX), ledger), Ok(Stop::Finished));
-    Ok(steps(all_done)? as f64 / IOS as f64)
-}
-
-/// Instructions that a child needs for this work, its way in and out (some dozens) included.
-fn steps(mut work: impl FnMut() -> bool) -> io::Result<u64> {
-    // On one processor the two take turns without waking each other across.
-    let mut only_here = CpuSet::new();
-    only_here.set(sched_getcpu());
-    sched_setaffinity(None, &only_here)?;
-    // SAFETY: the child has only this thread; the loop allocates nothing and takes no lock, and the child leaves by _exit.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        // SAFETY: no arguments are pointers.
-        let traced = unsafe { libc::ptrace(libc::PTRACE_TRACEME) } == 0;
-        let done = traced && {
-            // SAFETY: a signal to ourselves: we stop here until the parent steps us on.
-            unsafe { libc::raise(libc::SIGSTOP) };
-            catch_unwind(AssertUnwindSafe(&mut work)).unwrap_or(false)
-        };
-        let code = if done { 0 } else { 1 + i32::from(!traced) };
-        // SAFETY: nothing of the harness runs in the child.
-        unsafe { libc::_exit(code) };
-    }
-    follow(child)
-}
-
-fn follow(child: libc::pid_t) -> io::Result<u64> {
-    let (mut steps, mut status) = (0, 0);
-    loop {
-        // SAFETY: `status` is an int of ours.
-        if unsafe { libc::waitpid(child, &raw mut status, 0) } != child {
-            return Err(io::Error::last_os_error());
-        }
-        if libc::WIFEXITED(status) {
-            return match libc::WEXITSTATUS(status) {
-                0 => Ok(steps),
-                1 => panic!("the loop did not finish"),
-                _ => Err(io::ErrorKind::PermissionDenied.into()),
-            };
-        }
-        let goes_on = libc::WIFSTOPPED(status) && [libc::SIGTRAP, libc::SIGSTOP].contains(&libc::WSTOPSIG(status));
-        // SAFETY: the child is stopped, and the two last arguments are numbers here: no address, no signal.
-        if !goes_on || unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
-            // SAFETY: a child of our own, which nobody has waited for.
-            unsafe { libc::kill(child, libc::SIGKILL) };
-            panic!("the child cannot go on: status {status:#x}");
-        }
-        steps += 1;
-    }
+    Ok(stepping::steps(all_done, |_| ())? as f64 / IOS as f64)
 }
 
 fn profile() -> &'static str {
@@ -138,7 +91,8 @@ fn kept() -> Counts {
 }
 
 fn counted() -> io::Result<BTreeMap<String, f64>> {
-    jobs().into_iter().map(|(name, depth, different)| Ok((name.to_owned(), count(depth, different)?))).collect()
+    let instructions = jobs().into_iter().map(|(name, depth, different)| (name.to_owned(), count(depth, different)));
+    instructions.chain(returns::counted()).map(|(name, count)| Ok((name, count?))).collect()
 }
 
 #[test]

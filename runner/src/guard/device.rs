@@ -1,14 +1,14 @@
 //! Block devices: whoever uses them comes first.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::file::permission_denied;
+use super::file::{permission_denied, refuse_hard_links};
 use super::{Admission, FIELD, Guard, Purpose};
 use crate::host::blocks::{Backing, Block};
 use crate::host::inventory::Use;
@@ -35,7 +35,13 @@ impl Guard {
                 .map_err(|error| permission_denied(path, error));
         }
         self.judge_write(block)?;
-        claim(path, block).map(|claim| Admission { claim: Some(claim) })
+        let claim = claim(path, block)?;
+        // Judged by a look that was taken before it was held: nobody can put another file there from now on.
+        if block.backing.as_ref().is_some_and(|backing| !backing.is_behind(&claim)) {
+            let sentence = format!("{} has another file behind it now, since it was looked at.", block.path());
+            return Err(Refusal::guard("identity_changed", FIELD, sentence, "Plan the run again, and look at what is there now."));
+        }
+        Ok(Admission { claim: Some(claim) })
     }
 
     /// Whether a device may be written, as far as the look shows. What it is used by is told before what it is.
@@ -54,12 +60,7 @@ impl Guard {
         }
         match &block.backing {
             Some(_) if self.own.contains(&block.dev) => Ok(()),
-            Some(backing) if self.is_ours(backing) => Ok(()),
-            Some(backing) => Err(raw_write_refused(format!(
-                "{} has {} behind it, which does not lie under a target root.",
-                block.path(),
-                backing.path
-            ))),
+            Some(backing) => self.judge_backing(block, backing),
             None => Err(raw_write_refused(format!(
                 "{} is not a loop device, and raw writes to anything else are not built yet.",
                 block.path()
@@ -67,10 +68,19 @@ impl Guard {
         }
     }
 
-    /// Whether the file behind a loop device is the one that its path shows here, under a target root.
-    fn is_ours(&self, backing: &Backing) -> bool {
+    fn judge_backing(&self, block: &Block, backing: &Backing) -> Result<(), Refusal> {
+        let Some((path, stat)) = self.ours(backing) else {
+            let path = block.path();
+            return Err(raw_write_refused(format!("{path} has {} behind it, which does not lie under a target root.", backing.path)));
+        };
+        refuse_hard_links(&path, stat)
+    }
+
+    /// The file behind a loop device, if it is the one that its path shows here, under a target root.
+    fn ours(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
         let place = Place::find(Path::new(&backing.path));
-        backing.device.is_none() && place.stat.is_some_and(|stat| backing.is_file(stat)) && self.root_of(&place.path).is_some()
+        let stat = place.stat.filter(|stat| backing.device.is_none() && backing.is_file(*stat))?;
+        (self.root_of(&place.path).is_some() && !self.is_result(&place.path)).then_some((place.path, stat))
     }
 }
 

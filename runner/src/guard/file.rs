@@ -1,4 +1,4 @@
-//! Files: under a target root, no image of a loop device, no swap, no other name elsewhere.
+//! Files: under a target root, not among the server's own, no image of a loop device, no swap, no other name elsewhere.
 
 use std::path::Path;
 
@@ -15,6 +15,10 @@ impl Guard {
     pub(super) fn admit_file(&self, place: &Place, purpose: Purpose) -> Result<(), Refusal> {
         if !self.is_under_root(&place.path) {
             return Err(self.outside_roots(&place.path));
+        }
+        if self.is_result(&place.path) {
+            let sentence = format!("{} lies where the server keeps its database and token.", place.path.display());
+            return Err(Refusal::guard("results", FIELD, sentence, "Name a file under another directory."));
         }
         match place.stat {
             Some(stat) if purpose == Purpose::Write => {
@@ -60,20 +64,7 @@ impl Guard {
             let sentence = format!("{} is swapped to.", path.display());
             return Err(Refusal::guard("swap_file", FIELD, sentence, "Choose another file, or end the swapping with swapoff."));
         }
-        if stat.links > 1 {
-            let sentence = format!(
-                "{} has {} names (hard links), so that writing it may change a file elsewhere.",
-                path.display(),
-                stat.links
-            );
-            return Err(Refusal::guard(
-                "hard_linked",
-                FIELD,
-                sentence,
-                "Choose another name, or remove this one and let the run make the file.",
-            ));
-        }
-        Ok(())
+        refuse_hard_links(path, stat)
     }
 
     /// The loop device that a file is behind.
@@ -81,6 +72,17 @@ impl Guard {
         let is_behind = |backing: &Backing| backing.is_file(stat) || Path::new(&backing.path) == path;
         self.host.loops().find(|block| block.backing.as_ref().is_some_and(is_behind)).map(|block| block.name.as_str())
     }
+}
+
+/// Refuses a file that has another name, which may lie outside of the roots.
+pub(super) fn refuse_hard_links(path: &Path, stat: Stat) -> Result<(), Refusal> {
+    if stat.links <= 1 {
+        return Ok(());
+    }
+    let sentence =
+        format!("{} has {} names (hard links), so that writing it may change a file elsewhere.", path.display(), stat.links);
+    let remedy = "Choose another name, or remove this one and let the run make the file.";
+    Err(Refusal::guard("hard_linked", FIELD, sentence, remedy))
 }
 
 /// Whether access(2) allows it; a filesystem mounted read-only is told from missing rights.

@@ -61,6 +61,23 @@ fn files_are_targets_under_the_roots_only() {
 }
 
 #[test]
+fn what_the_server_keeps_is_no_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    fs::create_dir_all(base.join("var/targets")).unwrap();
+    let check = |root: &str, path: &str, want: Result<(), &str>| {
+        let guard = Guard::look(&[base.join(root)]).with_results(Some(base.join("var")));
+        let admitted = guard.admit(&Place::find(&base.join(path)), Purpose::Write);
+        assert_eq!(admitted.as_ref().map(|_| ()).map_err(|refusal| refusal.code.as_str()), want, "{root} {path}");
+    };
+    check("", "var/leadline.db", Err("results"));
+    check("var", "var/token", Err("results"));
+    check("", "var/targets/f", Err("results"));
+    check("", "various", Ok(()));
+    check("var/targets", "var/targets/f", Ok(()));
+}
+
+#[test]
 fn without_roots_files_may_be_anywhere() {
     let dir = tempfile::tempdir().unwrap();
     let guard = Guard::look(&[]);

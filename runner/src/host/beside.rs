@@ -1,7 +1,7 @@
 //! What stands beside a target on its disk and may disturb it: results that are written to the same disk, and a partition that
 //! does not begin where a block does. Sources: Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::blocks::{Block, SECTOR_BYTES};
 use super::inventory::Inventory;
@@ -9,6 +9,14 @@ use super::kernel::value;
 
 /// Flash and newer disks have blocks of at least this many bytes inside, also those that tell 512.
 const LEAST_BLOCK_BYTES: u64 = 4096;
+
+/// Where the server that started this runner keeps its results: it sets the variable, as its own users may.
+const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
+
+/// Where results are kept, if anybody said so.
+pub fn results_directory() -> Option<PathBuf> {
+    std::env::var_os(RESULTS_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
 
 /// Whether a directory lies on one of the physical devices under this one.
 pub fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {

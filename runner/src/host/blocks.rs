@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::DeviceKind;
-use super::ioctl::loop_status;
+use super::ioctl::{LoopStatus, loop_status};
 use super::kernel::{Dev, Kernel, attribute, flag, names, value};
 use super::place::Stat;
 
@@ -104,12 +105,21 @@ impl Backing {
         self.on == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
+    /// Whether it is what is behind an open loop device.
+    pub fn is_behind(&self, node: impl AsFd) -> bool {
+        loop_status(node).is_some_and(|status| Self { path: self.path.clone(), ..Self::of(status) } == *self)
+    }
+
+    fn of(status: LoopStatus) -> Self {
+        let device = (status.rdevice != 0).then_some(Dev(status.rdevice));
+        Self { path: String::new(), on: Some(Dev(status.device)), inode: Some(status.inode), device }
+    }
+
     /// Asks the loop driver by ioctl, which is sure, and by name where that is not permitted.
     fn read(name: &str, dir: &Path) -> Option<Self> {
         let path = attribute(dir.join("loop/backing_file"))?;
-        if let Some(status) = loop_status(&Path::new("/dev").join(name)) {
-            let device = (status.rdevice != 0).then_some(Dev(status.rdevice));
-            return Some(Self { path, on: Some(Dev(status.device)), inode: Some(status.inode), device });
+        if let Some(status) = fs::File::open(Path::new("/dev").join(name)).ok().and_then(loop_status) {
+            return Some(Self { path, ..Self::of(status) });
         }
         let found = fs::metadata(&path).ok();
         let device = found.as_ref().filter(|found| found.file_type().is_block_device()).map(|found| Dev(found.rdev()));

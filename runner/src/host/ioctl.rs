@@ -1,9 +1,7 @@
 //! The few ioctls that no library wraps: what is behind a loop device and putting a file there, what a file's extents
 //! are, dropping a block device's page cache. Source: linux/loop.h, linux/fiemap.h, linux/fs.h.
 
-use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
 
 use rustix::io::Result;
 use rustix::ioctl::{Getter, Ioctl, IoctlOutput, NoArg, Opcode, Setter, Updater, ioctl};
@@ -38,11 +36,10 @@ pub struct LoopStatus {
     rest: [u64; 26],
 }
 
-/// What is behind a loop device; `None` when nothing is or asking is not permitted.
-pub fn loop_status(node: &Path) -> Option<LoopStatus> {
-    let node = File::open(node).ok()?;
+/// What is behind an open loop device; `None` when nothing is or asking is not permitted.
+pub fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, 232 bytes, which LoopStatus is as large as.
-    unsafe { ioctl(node.as_fd(), Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
+    unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
 
 /// `struct loop_info64`: what is to be behind a loop device. All but the flags is nothing: the whole file.

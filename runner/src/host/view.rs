@@ -6,9 +6,10 @@ use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
 
-use super::beside;
+use super::beside::{self, results_directory};
 use super::blocks::Block;
 use super::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
+use super::identity::identity;
 use super::inventory::Inventory;
 use super::ioctl::LOOP_CONTROL;
 use super::kernel::{Kernel, value};
@@ -16,9 +17,6 @@ use super::place::Place;
 use super::{mark, meminfo, uring};
 use crate::guard::{Guard, Purpose};
 use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
-
-/// Where the server that started this runner keeps its results: it sets the variable, as its own users may.
-const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
 
 /// One look at the host, and the target roots.
 #[derive(Clone, Debug)]
@@ -78,8 +76,8 @@ impl HostView for View {
     }
 
     fn results_on(&self, device: &str) -> Option<String> {
-        let results = std::env::var(RESULTS_VARIABLE).ok()?;
-        beside::shares_disk(&self.guard.host, device, Path::new(&results)).then_some(results)
+        let results = results_directory()?;
+        beside::shares_disk(&self.guard.host, device, &results).then(|| results.to_string_lossy().into_owned())
     }
 
     fn misaligned_by(&self, device: &str) -> Option<u64> {
@@ -104,6 +102,7 @@ fn bare_facts(place: &Place, direct_alignment: Result<DirectAlignment, String>) 
         length: 0,
         filesystem: None,
         device: None,
+        identity: None,
         direct_alignment,
         free_bytes: 0,
         fully_written: None,
@@ -119,6 +118,7 @@ fn device_facts(host: &Inventory, place: &Place) -> PathFacts {
     PathFacts {
         length: block.map_or(0, |block| block.size_bytes),
         device: block.map(|block| block.name.clone()),
+        identity: block.and_then(|block| identity(host, block)),
         ..bare_facts(place, alignment_of(&place.path, block.and_then(logical_block)))
     }
 }

@@ -55,12 +55,15 @@ pub struct RunAsk {
     pub sample_ms: u32,
     /// The mark of the study that the run is a step of: files that carry it in their name were made by an earlier step.
     pub study: Option<String>,
+    /// The devices that were meant when it was asked for, as `plan::Target::known_as` tells them; empty when nobody said.
+    pub devices: Vec<String>,
 }
 
 /// Letters of a study's mark: as many hexadecimal digits as 64 bits have, so that no file carries one by chance.
 pub const MARK_LETTERS: usize = 16;
 
-/// Reads a run: `{"jobs":[...], "sample_ms":100}` or a single job. `study` beside them is the mark of its study.
+/// Reads a run: `{"jobs":[...], "sample_ms":100}` or a single job. `study` beside them is the mark of its study, `devices` what its devices
+/// were known as when it was asked for.
 ///
 /// # Errors
 /// Every bad field, each with its place, such as `jobs[0].bs`.
@@ -75,13 +78,19 @@ pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
     };
     let mut refusals = Vec::new();
     let ask = match object.get("jobs") {
-        None => RunAsk { jobs: vec![parse_job(object, "jobs[0].", &mut refusals)], sample_ms: DEFAULT_SAMPLE_MS, study: None },
+        None => RunAsk {
+            jobs: vec![parse_job(object, "jobs[0].", &mut refusals)],
+            sample_ms: DEFAULT_SAMPLE_MS,
+            study: None,
+            devices: Vec::new(),
+        },
         Some(jobs) => {
             refuse_unknown_run_fields(object, &mut refusals);
             RunAsk {
                 jobs: parse_jobs(jobs, &mut refusals),
                 sample_ms: parse_sample_ms(object, &mut refusals),
                 study: parse_study(object, &mut refusals),
+                devices: parse_devices(object, &mut refusals),
             }
         }
     };
@@ -89,7 +98,7 @@ pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
 }
 
 fn refuse_unknown_run_fields(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) {
-    for name in object.keys().filter(|name| !["jobs", "sample_ms", "study"].contains(&name.as_str())) {
+    for name in object.keys().filter(|name| !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str())) {
         refusals.push(Refusal::invalid(
             "unknown_option",
             name.as_str(),
@@ -115,6 +124,15 @@ fn parse_sample_ms(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> 
 /// Whether a word can be the mark of a study.
 pub fn is_mark(text: &str) -> bool {
     text.len() == MARK_LETTERS && text.bytes().all(|letter| letter.is_ascii_hexdigit())
+}
+
+fn parse_devices(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Vec<String> {
+    let Some(value) = object.get("devices") else { return Vec::new() };
+    serde_json::from_value(value.clone()).unwrap_or_else(|_| {
+        let sentence = format!("{value} is no list of what devices are known as.");
+        refusals.push(Refusal::invalid("bad_value", "devices", sentence, "Leave it out; the server says it of runs that waited."));
+        Vec::new()
+    })
 }
 
 fn parse_study(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Option<String> {

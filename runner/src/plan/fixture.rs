@@ -46,6 +46,7 @@ pub(crate) fn target(offset: u64, size: u64) -> Target {
         layout_bytes: 0,
         filesystem: Some("ext4".into()),
         device: Some("vda".into()),
+        identity: None,
         alignment: 512,
         offset,
         size,

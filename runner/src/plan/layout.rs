@@ -66,6 +66,7 @@ fn target(asked: &Asked, place: &Place, part: &Region, length: u64, layout_bytes
         layout_bytes,
         filesystem: facts.filesystem.clone(),
         device: facts.device.clone(),
+        identity: facts.identity.clone(),
         alignment,
         offset: part.begin,
         size: part.len,
@@ -91,7 +92,7 @@ fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledg
     ledger.plan(&place.facts, job, length, layout_bytes, if asked.rw.kind.writes() { needed } else { 0 });
     check_loop(place, length, end, notes);
     check_reads(asked, place, length, end, notes);
-    check_existing(asked, place, found, length, notes);
+    check_existing(asked, place, found, length, rewrite, notes);
     let has_holes = (length > found && growth == Growth::Allocated) || (is_written == Some(false) && !rewrite);
     if has_holes {
         mind_holes(asked, place, notes);
@@ -146,22 +147,24 @@ fn check_loop(place: &Place, length: u64, end: u64, notes: &mut Notes) {
     }
 }
 
-/// What happens to a file that somebody put there before.
-fn check_existing(asked: &Asked, place: &Place, found: u64, length: u64, notes: &mut Notes) {
+/// What happens to a file that somebody put there before. `rewrite`: all of it is written anew before the measurement.
+fn check_existing(asked: &Asked, place: &Place, found: u64, length: u64, rewrite: bool, notes: &mut Notes) {
     let (facts, path) = (&place.facts, &place.facts.canonical);
     if facts.kind != PathKind::File {
         return;
     }
     let reads_only = !asked.rw.kind.destroys();
+    if (length > found || rewrite)
+        && let Some(refusal) = facts.writing_refused.as_ref().filter(|_| reads_only)
+    {
+        notes.refuse(refusal.clone(), if rewrite { "overwrite" } else { "size" });
+    }
     if length > found {
-        if let Some(refusal) = facts.writing_refused.as_ref().filter(|_| reads_only) {
-            notes.refuse(refusal.clone(), "size");
-        }
         let sentence = format!("{path} is there with {} and is made {} long before the measurement.", bytes(found), bytes(length));
         let evidence = [("found_bytes", json!(found)), ("length_bytes", json!(length))];
         notes.mind(Severity::Note, "file_extended", sentence, &evidence, "Name another file, or a size of at most what is there.");
     }
-    if !reads_only && !said!(asked.job, file_append).0 && found > 0 {
+    if (rewrite || !reads_only && !said!(asked.job, file_append).0) && found > 0 {
         let sentence = format!("What {path} holds now is overwritten.");
         notes.mind(
             Severity::Warning,

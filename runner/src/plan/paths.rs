@@ -219,6 +219,7 @@ fn null_places(asked: &Asked, notes: &mut Notes) -> Vec<Place> {
             length: 0,
             filesystem: None,
             device: None,
+            identity: None,
             direct_alignment: Ok(DirectAlignment { memory: 1, offset: 1 }),
             free_bytes: 0,
             fully_written: None,

@@ -55,6 +55,9 @@ pub struct Target {
     /// Kernel name of the block device under it, such as `vda`; null where there is none. For a loop device of the run's own
     /// that of the file's device until it is attached, then its own.
     pub device: Option<String>,
+    /// What that device is by its own word, such as its serial number, when it is the target itself; null for a file.
+    #[serde(default)]
+    pub identity: Option<String>,
     /// Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
     pub alignment: u32,
     /// Where the region begins in it, in bytes; the offset of the clone included.
@@ -63,6 +66,14 @@ pub struct Target {
     pub size: u64,
     /// Clones that use it: the number of one clone, or null when all share it.
     pub clone: Option<u32>,
+}
+
+impl Target {
+    /// What a device that is the target itself is known as when its name is another's: its identity, else its kernel name.
+    pub fn known_as(&self) -> Option<&str> {
+        let device = self.device.as_deref().filter(|_| self.kind == TargetKind::Device)?;
+        Some(self.identity.as_deref().unwrap_or(device))
+    }
 }
 
 /// What a job's I/Os look like in size.

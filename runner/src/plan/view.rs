@@ -49,6 +49,8 @@ pub struct PathFacts {
     pub filesystem: Option<String>,
     /// Kernel name of the block device under it or of itself; `None` where there is none (tmpfs, overlay, ...).
     pub device: Option<String>,
+    /// What the device is by its own word, such as its serial number; `None` for a file.
+    pub identity: Option<String>,
     /// What direct I/O needs here (`statx` STATX_DIOALIGN, for devices the logical block size), in bytes;
     /// `Err` with the reason where direct I/O is not possible.
     pub direct_alignment: Result<DirectAlignment, String>,

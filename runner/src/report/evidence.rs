@@ -59,6 +59,16 @@ pub struct TargetState {
     pub cached_share: Option<f64>,
 }
 
+/// From this share of written blocks on, allocating the others costs nothing to speak of.
+const WRITTEN: f64 = 0.98;
+
+impl TargetState {
+    /// Whether writes only overwrite: 98 % of the region or more held data. `None` where the filesystem does not tell.
+    pub fn is_written(&self) -> Option<bool> {
+        self.written_share.map(|share| share >= WRITTEN)
+    }
+}
+
 /// Bytes of a region in the page cache at three moments.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ResidencyReport {

@@ -116,7 +116,8 @@ pub struct Finding {
     pub evidence: BTreeMap<String, serde_json::Value>,
     /// What to do about it.
     pub remedy: String,
-    /// The job options of a rerun that mends it, as in a job; empty when the same job mends it; null when no option does.
+    /// The job options of a rerun that mends it, as in a job, where null takes one back; empty when the same job mends it; null when
+    /// no option does.
     #[serde(default)]
     pub patch: Option<BTreeMap<String, serde_json::Value>>,
     /// What the button of that rerun says; null likewise.

@@ -2,7 +2,6 @@
 //! finished is undone: a full filesystem is left as it was.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +11,7 @@ use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftru
 use rustix::io::{Errno, pwrite};
 
 use super::made::Made;
-use super::open::{changed, failed, open_beneath, purpose, stat};
+use super::open::{changed, failed, open_beneath, purpose, remove_beneath, stat};
 use super::{CHUNK_BYTES, Finish, PROGRESS_EVERY, Targets};
 use crate::event::{Phase, PhaseChange, PhaseState};
 use crate::guard::{Guard, Purpose};
@@ -172,7 +171,7 @@ impl Targets {
         match done {
             Ok(Finish::Done) if before.is_none() => self.made.push(made),
             Ok(Finish::Done) => {}
-            _ => undo(&fd, &made, before)?,
+            _ => undo(guard, &fd, &made, before)?,
         }
         done.map_err(|error| explain(piece, error))
     }
@@ -188,8 +187,8 @@ fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Refusa
     if !mark::is_true(&place.path) {
         return Err(changed(piece.path, "was written by somebody else"));
     }
-    fs::remove_file(&place.path).map_err(|error| {
-        let sentence = format!("{} cannot be removed: {error}.", piece.path);
+    remove_beneath(guard, &place.path).map_err(|error| {
+        let sentence = format!("{} cannot be removed: {}.", piece.path, std::io::Error::from(error));
         Refusal::environment("layout_failed", "file_state", sentence, "Remove it by hand, or write file_state=overwrite.")
     })?;
     Ok(Place::find(&place.path))
@@ -284,9 +283,9 @@ fn write_all_at(fd: impl AsFd, mut bytes: &[u8], mut offset: u64) -> Result<(), 
 }
 
 /// A file that was there gets its old length back, one that was not goes.
-fn undo(fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result<(), Refusal> {
+fn undo(guard: &Guard, fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result<(), Refusal> {
     match before {
-        None => made.remove().map(drop),
+        None => made.remove(guard).map(drop),
         Some(length) if stat(fd).is_ok_and(|now| now.length > length) => {
             ftruncate(fd, length).map_err(|error| failed(&made.path.to_string_lossy(), error))
         }

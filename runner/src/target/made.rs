@@ -1,10 +1,11 @@
 //! Files that this run made, and their removal: never anything that was there before, never anything that took their
 //! place. A step of a study takes over what an earlier step made, which it knows by the study's mark in the name.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Targets;
+use super::open::remove_beneath;
+use crate::guard::Guard;
 use crate::host::mark;
 use crate::host::place::{Place, Stat};
 use crate::plan::PathKind;
@@ -30,12 +31,12 @@ impl Made {
     }
 
     /// Removes it, if it is still the same regular file.
-    pub(super) fn remove(&self) -> Result<bool, Refusal> {
+    pub(super) fn remove(&self, guard: &Guard) -> Result<bool, Refusal> {
         if !self.is_there() {
             return Ok(false);
         }
-        fs::remove_file(&self.path).map(|()| true).map_err(|error| {
-            let sentence = format!("{} cannot be removed: {error}.", self.path.display());
+        remove_beneath(guard, &self.path).map(|()| true).map_err(|error| {
+            let sentence = format!("{} cannot be removed: {}.", self.path.display(), std::io::Error::from(error));
             Refusal::environment("clean_up_failed", "unlink", sentence, "Remove it by hand.")
         })
     }
@@ -73,7 +74,12 @@ impl Targets {
     /// # Errors
     /// `clean_up_failed` for the first that could not be removed; the others are removed all the same.
     pub fn clean_up(&mut self) -> Result<usize, Refusal> {
-        let results: Vec<_> = self.made.drain(..).filter(|made| made.unlink).map(|made| made.remove()).collect();
+        let made: Vec<Made> = self.made.drain(..).filter(|made| made.unlink).collect();
+        if made.is_empty() {
+            return Ok(0);
+        }
+        let guard = self.guard();
+        let results: Vec<_> = made.iter().map(|made| made.remove(&guard)).collect();
         let removed: Vec<bool> = results.into_iter().collect::<Result<_, _>>()?;
         Ok(removed.into_iter().filter(|&removed| removed).count())
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, SeekFrom, open, openat2, seek};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, SeekFrom, open, openat2, seek, unlinkat};
 use rustix::io::Errno;
 
 use super::made::Made;
@@ -146,6 +146,13 @@ pub(super) fn open_beneath(guard: &Guard, path: &Path, flags: OFlags) -> Result<
     // The root itself has no name beneath it.
     let beneath = path.strip_prefix(root).ok().filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(Path::new("."));
     openat2(directory, beneath, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
+}
+
+/// Removes a file by its name in a directory that is opened without following links, so that no other one can take its place.
+pub(super) fn remove_beneath(guard: &Guard, path: &Path) -> Result<(), Errno> {
+    let (directory, name) = (path.parent().unwrap_or(Path::new("/")), path.file_name().unwrap_or_default());
+    let directory = open_beneath(guard, directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)?;
+    unlinkat(directory, name, AtFlags::empty())
 }
 
 /// What fstat(2) says of an open file.

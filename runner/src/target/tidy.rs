@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, OFlags, unlinkat};
-
-use super::open::open_beneath;
+use super::open::remove_beneath;
 use crate::guard::{Guard, Purpose};
 use crate::host::place::Place;
 use crate::job::is_mark;
@@ -62,10 +60,7 @@ fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Refusal> {
     }
     let guard = Guard::look(roots);
     guard.admit(&place, Purpose::Write)?;
-    // The directory is opened without following links, so that no other one can take its place.
-    let directory = open_beneath(&guard, place.directory(), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC);
-    let removed = directory.and_then(|directory| unlinkat(directory, place.path.file_name().unwrap_or_default(), AtFlags::empty()));
-    removed.map(|()| true).map_err(|error| {
+    remove_beneath(&guard, &place.path).map(|()| true).map_err(|error| {
         let sentence = format!("{} cannot be removed: {}.", path.display(), std::io::Error::from(error));
         Refusal::environment("clean_up_failed", "files", sentence, "Remove it by hand.")
     })

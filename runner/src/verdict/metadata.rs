@@ -7,8 +7,6 @@ use crate::report::TargetReport;
 
 /// Filesystems that write every block elsewhere, and their trees with it.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
-/// From this share of written blocks on, allocating the others costs nothing to speak of.
-pub(super) const WRITTEN: f64 = 0.98;
 
 /// The reason; `None` where metadata is not to be expected: a raw device, or blocks that are there and only overwritten.
 pub(super) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'static str> {
@@ -21,7 +19,7 @@ pub(super) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'s
         Some("the file grows")
     } else if job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0 {
         Some("its journal is committed with every sync")
-    } else if files.any(|target| target.state.written_share.is_none_or(|share| share < WRITTEN)) {
+    } else if files.any(|target| target.state.is_written() != Some(true)) {
         Some("blocks are allocated")
     } else {
         None

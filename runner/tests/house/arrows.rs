@@ -42,7 +42,7 @@ const SYSTEM: &[&str] = &[
 const UNSAFE: &[(&str, &str)] = &[
     ("runner/src/buffer.rs", "mmap(2), and slots of the mapping"),
     ("runner/src/clock/tsc.rs", "the processor's counter"),
-    ("runner/src/clone/instructions.rs", "fork(2) and ptrace(2)"),
+    ("runner/src/clone/instructions/", "fork(2) and ptrace(2)"),
     ("runner/src/clone/outside.rs", "the promises of a ring and an engine, handed on by those around them"),
     ("runner/src/clone/paced/tests.rs", "the promise of an engine, made by one of the test's own"),
     ("runner/src/engine.rs", "the promise that a buffer outlives its I/O"),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leadline_runner::event::{Event, EventBody, Failure, RunStatus};
+use leadline_runner::plan::Target;
 use leadline_runner::report::Report;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -30,17 +31,23 @@ const KEEP_AGAIN: Duration = Duration::from_secs(2);
 /// Conducts a run that left the queue; afterwards its locks are free.
 pub(super) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
     let mut leftover = None;
+    // Asked now: whoever deletes the run as soon as it has ended does not keep its study from being tidied up after.
+    let study = runs.study_of(number).await;
     if let Err(error) = conduct_to_end(&runs, number, live, &mut leftover).await {
         tracing::error!(run = number, error = format!("{error:#}"), "a run could not be kept");
         give_up(&runs, number, &error).await;
     }
     runs.hang_up(number).await;
-    runs.end_rest(number).await;
+    if let Some(study) = study {
+        runs.end_rest(study).await;
+    }
     if let Some(mut running) = leftover {
         // Its device is not free as long as the kernel does I/O for it.
         running.exit().await;
     }
-    runs.tidy_after(number).await;
+    if let Some(study) = study {
+        runs.try_to_tidy_up(study).await;
+    }
     runs.release(number);
 }
 
@@ -72,7 +79,9 @@ async fn conduct_to_end(runs: &Runs, number: u64, live: Arc<Live>, leftover: &mu
     journal.move_to(RunStatus::Preparing, None).await?;
     runs.announce_run(number).await;
     runs.announce_queue();
-    let mut asked = json!({"jobs": run.asked.jobs, "sample_ms": run.asked.sample_ms});
+    let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
+    let devices: Vec<&str> = targets.filter_map(Target::known_as).collect();
+    let mut asked = json!({"jobs": run.asked.jobs, "sample_ms": run.asked.sample_ms, "devices": devices});
     if let Some(mark) = runs.study_mark(&run.summary).await? {
         asked["study"] = mark.into();
     }
@@ -101,7 +110,13 @@ impl Conducted<'_> {
             Ok(running) => running,
             Err(error) => return Ok((Exit::NotStarted(format!("{}: {error}", self.runs.0.runner.program().display())), None)),
         };
-        self.hear_out(&mut running).await?;
+        if let Err(error) = self.hear_out(&mut running).await {
+            running.kill();
+            if self.wait(&mut running).await == Exit::Unkillable {
+                *leftover = Some(running);
+            }
+            return Err(error);
+        }
         let exit = self.wait(&mut running).await;
         let last_words = running.last_words().await;
         if exit == Exit::Unkillable {

@@ -96,7 +96,8 @@ impl Runner {
     /// # Errors
     /// No answer came back.
     pub async fn doctor(&self) -> Result<Doctor, RunnerError> {
-        self.answer(self.command("doctor").arg("--json").arg("--data-dir").arg(&self.data_dir), None).await
+        let mut command = self.command("doctor");
+        self.answer(command.arg("--json").arg("--data-dir").arg(&self.data_dir).args(self.roots()), None).await
     }
 
     /// The host as found.

@@ -19,7 +19,8 @@ impl Runs {
     /// # Errors
     /// The store cannot be read or written.
     pub async fn recover(&self) -> anyhow::Result<usize> {
-        self.0.store.forget_old_keys(crate::now_ms()).await?;
+        // Ending the rest of a study gives its locks back, and that starts whatever may start.
+        self.board().held = true;
         let unfinished = self.0.store.unfinished().await?;
         let mut interrupted = 0;
         for run in unfinished {
@@ -57,7 +58,6 @@ impl Runs {
 
     /// Starts what waits when the runners of the last server are gone, and what its studies left behind.
     fn start_when_tidy(&self, has_orphans: bool) {
-        self.board().held = true;
         let runs = self.clone();
         tokio::spawn(async move {
             if has_orphans {

@@ -17,7 +17,7 @@ use serde_json::Value;
 use self::words::{Study, StudyList, StudyQuery, StudySummary};
 use super::locks::{locks_of, of_study};
 use super::words::{RunSummary, RunsEvent};
-use super::{Runs, ask, journal};
+use super::{Runs, ask, journal, to_its_end};
 use crate::error::ApiError;
 use crate::store::{Claim, IdempotencyKey, NewRun, NewStudy, StepWords};
 
@@ -75,10 +75,9 @@ impl Runs {
             return Err(ApiError::Refused(plan.refusals));
         }
         let new = self.new_study(request, plan).await?;
-        // Once begun it is done to the end, even when the caller hangs up: nothing is kept and not queued.
+        // Nothing is kept and not queued.
         let runs = self.clone();
-        let admitted = tokio::spawn(async move { runs.admit_study(&new, key.as_ref()).await }).await;
-        admitted.map_err(|error| ApiError::Internal(error.into()))?
+        to_its_end(async move { runs.admit_study(&new, key.as_ref()).await }).await
     }
 
     async fn new_study(&self, request: StudyRequest, plan: StudyPlan) -> Result<NewStudy, ApiError> {
@@ -128,14 +127,14 @@ impl Runs {
         Ok(Submitted { study, replayed: false })
     }
 
-    /// What a key that came before stands for; `None` when it is new. The key of a study is kept with its first run.
+    /// What a key that came before stands for; `None` when it is new.
     async fn replay_study(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
         match claim {
             Claim::New => Ok(None),
-            Claim::Replayed(run) => {
-                let number = self.summary(run).await?.study.ok_or_else(ApiError::key_reused)?;
-                Ok(Some(Submitted { study: self.study(number).await?, replayed: true }))
-            }
+            Claim::Replayed { study, .. } => match self.study(study.ok_or_else(ApiError::key_reused)?).await {
+                Err(ApiError::NotFound { what }) => Err(ApiError::made_and_deleted(&what)),
+                study => Ok(Some(Submitted { study: study?, replayed: true })),
+            },
             Claim::Reused => Err(ApiError::key_reused()),
         }
     }
@@ -173,6 +172,12 @@ impl Runs {
     /// # Errors
     /// There is none, it came to its end, or the store cannot be written.
     pub async fn cancel_study(&self, number: u64) -> Result<StudySummary, ApiError> {
+        // No step is taken out of the queue and not kept as cancelled.
+        let runs = self.clone();
+        to_its_end(async move { runs.cancel_steps(number).await }).await
+    }
+
+    async fn cancel_steps(&self, number: u64) -> Result<StudySummary, ApiError> {
         let stored = self.0.store.study(number).await?.ok_or(ApiError::no_study(number))?;
         let open: Vec<u64> = stored.runs.iter().filter(|run| !run.status.is_final()).map(|run| run.number).collect();
         if open.is_empty() {

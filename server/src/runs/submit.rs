@@ -11,7 +11,7 @@ use super::live::Live;
 use super::locks::{locks_of, touches_devices};
 use super::queue::Locks;
 use super::words::{RerunRequest, Run, RunRequest};
-use super::{MAX_QUEUED, Phase, Runs, ask, confirm, journal};
+use super::{MAX_QUEUED, Phase, Runs, ask, confirm, journal, to_its_end};
 use crate::error::ApiError;
 use crate::store::{Claim, IdempotencyKey, NewRun};
 
@@ -58,10 +58,9 @@ impl Runs {
             return Err(ApiError::Refused(plan.refusals));
         }
         let new = self.new_run(request, plan).await?;
-        // Once begun it is done to the end, even when the caller hangs up: nothing is kept and not queued.
+        // Nothing is kept and not queued.
         let runs = self.clone();
-        let admitted = tokio::spawn(async move { runs.admit(&new, key.as_ref()).await }).await;
-        admitted.map_err(|error| ApiError::Internal(error.into()))?
+        to_its_end(async move { runs.admit(&new, key.as_ref()).await }).await
     }
 
     /// Queues the jobs of a run again, with changes where some are asked for.
@@ -144,7 +143,10 @@ impl Runs {
     async fn replay(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
         match claim {
             Claim::New => Ok(None),
-            Claim::Replayed(number) => Ok(Some(Submitted { run: self.get(number).await?, replayed: true })),
+            Claim::Replayed { run, .. } => match self.get(run).await {
+                Err(ApiError::NotFound { what }) => Err(ApiError::made_and_deleted(&what)),
+                run => Ok(Some(Submitted { run: run?, replayed: true })),
+            },
             Claim::Reused => Err(ApiError::key_reused()),
         }
     }

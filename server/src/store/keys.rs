@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::{Sqlite, Transaction};
 
-use super::{Durability, Store};
+use super::Store;
 
 /// How long a key is remembered: longer than any client retries.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,8 +23,8 @@ pub struct IdempotencyKey {
 pub enum Claim {
     /// It is new.
     New,
-    /// The same request came before; this run came of it.
-    Replayed(u64),
+    /// The same request came before; this run came of it, or the first of this study. They may be deleted since.
+    Replayed { run: u64, study: Option<u64> },
     /// Another request came with it before.
     Reused,
 }
@@ -38,43 +38,37 @@ impl Store {
         Ok(claim(&mut *self.readers.acquire().await?, key).await?)
     }
 
-    /// Forgets keys that nobody retries with any more.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub async fn forget_old_keys(&self, now_ms: u64) -> anyhow::Result<()> {
-        let before = now_ms.saturating_sub(KEPT.as_millis() as u64).cast_signed();
-        let mut writer = self.writer().await;
-        let mut transaction = writer.begin(Durability::Full).await?;
-        sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?").bind(before).execute(&mut *transaction).await?;
-        transaction.commit().await?;
-        writer.done();
-        Ok(())
-    }
 }
 
 pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &IdempotencyKey) -> sqlx::Result<Claim> {
-    let row: Option<(Vec<u8>, i64)> = sqlx::query_as("SELECT request_sha256, run FROM idempotency_keys WHERE key = ?")
+    let row: Option<(Vec<u8>, i64, Option<i64>)> = sqlx::query_as("SELECT request_sha256, run, study FROM idempotency_keys WHERE key = ?")
         .bind(&key.key)
         .fetch_optional(connection)
         .await?;
     Ok(match row {
         None => Claim::New,
-        Some((hash, run)) if hash == key.request_sha256 => Claim::Replayed(run.cast_unsigned()),
+        Some((hash, run, study)) if hash == key.request_sha256 => {
+            Claim::Replayed { run: run.cast_unsigned(), study: study.map(i64::cast_unsigned) }
+        }
         Some(_) => Claim::Reused,
     })
 }
 
+/// Keeps a key with what came of it, and forgets keys that nobody retries with any more.
 pub(super) async fn remember(
     transaction: &mut Transaction<'_, Sqlite>,
     key: &IdempotencyKey,
     run: u64,
+    study: Option<u64>,
     now_ms: u64,
 ) -> sqlx::Result<()> {
-    sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, created_at_ms) VALUES (?, ?, ?, ?)")
+    let before = now_ms.saturating_sub(KEPT.as_millis() as u64).cast_signed();
+    sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?").bind(before).execute(&mut **transaction).await?;
+    sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, study, created_at_ms) VALUES (?, ?, ?, ?, ?)")
         .bind(&key.key)
         .bind(&key.request_sha256[..])
         .bind(run.cast_signed())
+        .bind(study.map(u64::cast_signed))
         .bind(now_ms.cast_signed())
         .execute(&mut **transaction)
         .await?;

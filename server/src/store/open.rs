@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use super::{Store, Writer};
 
 /// The `user_version` that the newest migration sets.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would only queue for the two or three cores that are not measuring.

@@ -93,7 +93,7 @@ impl Store {
         }
         let number = insert(&mut transaction, new, None, created_at_ms, first_event).await?;
         if let Some(key) = key {
-            remember(&mut transaction, key, number, created_at_ms).await?;
+            remember(&mut transaction, key, number, None, created_at_ms).await?;
         }
         transaction.commit().await?;
         writer.done();

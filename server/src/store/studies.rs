@@ -136,7 +136,7 @@ impl Store {
             runs.push((number, run));
         }
         if let Some((key, (first, _))) = key.zip(runs.first()) {
-            remember(&mut transaction, key, *first, now_ms).await?;
+            remember(&mut transaction, key, *first, Some(study), now_ms).await?;
         }
         transaction.commit().await?;
         writer.done();
@@ -259,7 +259,7 @@ impl Store {
         Ok(rows.into_iter().map(i64::cast_unsigned).collect())
     }
 
-    /// Keeps which files of its own a study left behind.
+    /// Keeps which files of its own a study left behind. One that has neither such files nor runs is forgotten.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -271,6 +271,7 @@ impl Store {
             .bind(study.cast_signed())
             .execute(&mut *transaction)
             .await?;
+        delete_empty(&mut transaction).await?;
         transaction.commit().await?;
         writer.done();
         Ok(())
@@ -297,9 +298,9 @@ async fn insert_row(transaction: &mut Transaction<'_, Sqlite>, new: &NewStudy, n
     Ok(row.last_insert_rowid().cast_unsigned())
 }
 
-/// A study goes with the last of its runs.
+/// A study goes with the last of its runs, but not before its files.
 pub(super) async fn delete_empty(transaction: &mut Transaction<'_, Sqlite>) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM studies WHERE NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
+    sqlx::query("DELETE FROM studies WHERE own_files = '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
         .execute(&mut **transaction)
         .await?;
     Ok(())

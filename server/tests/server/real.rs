@@ -168,3 +168,54 @@ async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
     let (status, problem) = server.post("/studies", &steps).await;
     assert_eq!((status, &problem["errors"][0]["code"]), (StatusCode::CONFLICT, &json!("not_confirmed")), "{problem}");
 }
+
+#[tokio::test]
+async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let job = json!({"name": "w", "filename": "w", "size": "1m", "rw": "write", "bs": "4k", "direct": 0, "end_fsync": 1, "ioengine": "psync",
+        "fallocate": "native"});
+    for number in 1..=3 {
+        let (status, run) = server.post("/runs", &json!({"jobs": [job]})).await;
+        assert_eq!(status, StatusCode::CREATED, "{run}");
+        server.until_ended(number).await;
+    }
+    let share = &server.get("/runs/1").await["report"]["targets"][0]["state"]["written_share"];
+    if share.is_null() {
+        return eprintln!("SKIP: this filesystem does not tell what was written");
+    }
+    let compared = async |runs: &str| {
+        let comparable = server.get(&format!("/compare?runs={runs}")).await["comparable"].clone();
+        (comparable["same_test"].as_bool().unwrap(), comparable["sentence"].as_str().unwrap().to_owned())
+    };
+    let (same_test, sentence) = compared("1,2").await;
+    assert!(!same_test && sentence.contains("targets.held_data (no / yes)"), "{sentence}");
+    let (same_test, sentence) = compared("2,3").await;
+    assert!(same_test, "{sentence}");
+}
+
+#[tokio::test]
+async fn a_raw_write_that_waited_does_not_go_to_another_file() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let [one, two] = ["one", "two"].map(|name| server.data().join("targets").join(name).to_str().unwrap().to_owned());
+    for image in [&one, &two] {
+        std::fs::write(image, vec![7; 1 << 20]).unwrap();
+    }
+    let Some(device) = Loop::attach(&one) else {
+        return eprintln!("SKIP: no loop device can be attached here");
+    };
+    // Both on one disk, so that the second waits for the first.
+    let first = queue(&server, "60s").await;
+    server.until(first, &["measuring"]).await;
+    let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
+    let (status, second) = server.post("/runs", &json!({"jobs": [raw], "confirm": device.0.trim_start_matches("/dev/")})).await;
+    assert_eq!((status, &second["status"]), (StatusCode::CREATED, &json!("queued")), "{second}");
+    let attached_anew = || Command::new("losetup").args([&device.0, &two]).status().is_ok_and(|status| status.success());
+    Command::new("losetup").args(["--detach", &device.0]).status().unwrap();
+    if !attached_anew() {
+        return eprintln!("SKIP: another test took {} meanwhile", device.0);
+    }
+    server.post(&format!("/runs/{first}/cancel"), &json!(null)).await;
+    let failed = server.until_ended(second["number"].as_u64().unwrap()).await;
+    assert_eq!(failed["failure"]["refusals"][0]["code"], "identity_changed", "{}", failed["reason"]);
+    assert_eq!(std::fs::read(&two).unwrap(), vec![7; 1 << 20]);
+}

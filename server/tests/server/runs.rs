@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
 
 use crate::program::{Program, job, job_on};
 
@@ -170,7 +171,32 @@ async fn the_same_key_gives_the_same_run() {
         assert_eq!(response.unwrap().json::<Value>().await.unwrap()["number"], 2);
     }
     assert_eq!(server.get("/runs").await["total"], 2);
+    // What was made and deleted is not made again.
+    server.until_ended(1).await;
+    assert_eq!(server.send(server.request(Method::DELETE, "/runs/1")).await.0, StatusCode::NO_CONTENT);
+    let deleted = send("/runs", "k1", body.clone()).await.unwrap();
+    assert_eq!(deleted.status(), StatusCode::CONFLICT);
+    assert_eq!(deleted.json::<Value>().await.unwrap()["code"], "deleted");
+    assert_eq!(server.get("/runs").await["total"], 1);
     assert_eq!(send("/runs", "", body).await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn a_cancel_is_done_although_its_caller_hung_up() {
+    let server = Program::start().await;
+    let running = server.queue(job("a", "20s")).await;
+    server.until(running, &["measuring"]).await;
+    let waiting = server.queue(job("b", "10ms")).await;
+    // Nobody else may write for a moment.
+    let database = format!("sqlite:{}", server.data().join("leadline.db").display());
+    let mut other = SqliteConnection::connect(&database).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let path = format!("/runs/{waiting}/cancel");
+    let sent = server.request(Method::POST, &path).timeout(Duration::from_millis(300)).send().await;
+    assert!(sent.unwrap_err().is_timeout());
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    server.until(waiting, &["cancelled"]).await;
 }
 
 #[tokio::test]

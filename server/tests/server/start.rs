@@ -48,7 +48,12 @@ async fn the_token_is_kept_and_only_its_owner_may_read_it() {
     let server = Program::start().await;
     let file = server.data().join("token");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(std::fs::read_to_string(file).unwrap().trim(), server.token);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().trim(), server.token);
+    let others = std::fs::read_dir(server.data()).unwrap().map(|entry| entry.unwrap().path());
+    for other in others.filter(|path| path.is_file() && *path != file) {
+        let told = String::from_utf8_lossy(&std::fs::read(&other).unwrap()).contains(&server.token);
+        assert!(!told, "{} tells the token", other.display());
+    }
     let token = server.token.clone();
     assert_eq!(server.kill_and_restart().await.token, token);
 }

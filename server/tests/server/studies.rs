@@ -122,6 +122,13 @@ async fn the_same_key_gives_the_same_study() {
     }
     assert_eq!(send(body.replace("10ms", "11ms")).await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(server.get("/runs").await["total"], 2);
+    // Without its first run it is the same study; without all of them it is not made again.
+    for (run, status) in [(1, StatusCode::CREATED), (2, StatusCode::CONFLICT)] {
+        server.until_ended(run).await;
+        assert_eq!(server.send(server.request(Method::DELETE, &format!("/runs/{run}"))).await.0, StatusCode::NO_CONTENT);
+        assert_eq!(send(body.clone()).await.unwrap().status(), status);
+    }
+    assert_eq!(server.get("/runs").await["total"], 0);
 }
 
 #[tokio::test]

@@ -28,6 +28,10 @@ impl HostView for TableHost {
             "/data/full" | "/data/link" => PathFacts { canonical: "/data/full".into(), ..file(GIB, Some(true)) },
             "/data/short" => file(64 * MIB, Some(true)),
             "/data/sparse" | "/data/ours-sparse" => file(GIB, Some(false)),
+            "/data/linked-sparse" => PathFacts {
+                writing_refused: Some(Refusal::guard("hard_linked", "filename", "It has 2 names.", "Choose another.")),
+                ..file(GIB, Some(false))
+            },
             "/data/ours" => file(GIB, Some(true)),
             "/data/odd" => file(1000, Some(true)),
             "/data/empty" => file(0, Some(true)),
@@ -101,6 +105,7 @@ impl TableHost {
             length: 0,
             filesystem: Some("ext4".into()),
             device: Some("vda".into()),
+            identity: None,
             direct_alignment: Ok(DirectAlignment { memory: 4, offset: 512 }),
             free_bytes: self.free,
             fully_written: None,
@@ -119,6 +124,7 @@ fn device(name: &str, length: u64, offset: u32) -> PathFacts {
         length,
         filesystem: None,
         device: Some(name.into()),
+        identity: Some(format!("serial:{name}-1")),
         direct_alignment: Ok(DirectAlignment { memory: offset, offset }),
         free_bytes: 0,
         fully_written: None,

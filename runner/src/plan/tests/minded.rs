@@ -50,6 +50,7 @@ fn findings_come_when_they_are_true() {
         ("rates_keep_the_mix", json!({"rw": "randrw", "rate_iops": "10,20"}), json!({"rate_iops": "10,20"})),
         ("zeros_written", json!({"rw": "write", "zero_buffers": 1}), json!({"rw": "write"})),
         ("file_overwritten", json!({"rw": "write"}), json!({"rw": "write", "filename": "new", "size": "1m"})),
+        ("file_overwritten", json!({"filename": "sparse", "overwrite": 1}), json!({"filename": "sparse"})),
         ("file_extended", json!({"filename": "short", "size": "1g"}), json!({"filename": "short"})),
         ("unwritten_blocks", json!({"filename": "sparse"}), json!({"filename": "sparse", "overwrite": 1})),
         (

@@ -324,6 +324,8 @@ fn a_state_destroys_nothing_that_was_found() {
         |file: &str, state: &str, rw: &str| json!({"filename": file, "size": "1m", "direct": 0, "rw": rw, "file_state": state});
     check(on("full", "fresh", "write"), "file_found", "file_state", "remove this one yourself");
     check(on("sparse", "written", "read"), "file_found", "file_state", "overwrite=1");
+    let rewritten = json!({"filename": "linked-sparse", "size": "1m", "direct": 0, "rw": "read", "overwrite": 1});
+    check(rewritten, "hard_linked", "overwrite", "2 names");
     for job in [
         on("ours", "fresh", "write"),
         on("ours-sparse", "written", "read"),
@@ -331,5 +333,20 @@ fn a_state_destroys_nothing_that_was_found() {
         on("new", "fresh", "write"),
     ] {
         assert!(plan(job.clone()).refusals.is_empty(), "{job}");
+    }
+}
+
+#[test]
+fn a_name_that_has_become_another_device_is_refused() {
+    let asked = |devices: Value| json!({"jobs": [{"filename": "/dev/vdb", "rw": "randread", "direct": 1}], "devices": devices});
+    for (devices, refused) in [
+        (json!([]), false),
+        (json!(["serial:vdb-1"]), false),
+        (json!(["serial:vda-1", "serial:vdb-1"]), false),
+        (json!(["serial:vda-1"]), true),
+        (json!(["vdb"]), true),
+    ] {
+        let codes: Vec<String> = plan(asked(devices.clone())).refusals.into_iter().map(|refusal| refusal.code).collect();
+        assert_eq!(codes, if refused { vec!["identity_changed"] } else { Vec::new() }, "{devices}");
     }
 }

@@ -104,7 +104,7 @@ fn never_written(judged: &Judged) -> Option<Finding> {
     let remedy = "Write the file first: file_state=written lays it out with data.";
     let numbers = [("unwritten_share", json!(empty)), ("answered_share", json!(shares.unwritten))];
     let finding = finding(Serious, "unwritten_blocks", sentence, &numbers, remedy);
-    Some(finding.rerun("Rerun after writing the file", json!({"overwrite": 1})))
+    Some(finding.rerun_written())
 }
 
 fn by_filesystem(judged: &Judged) -> Option<Finding> {
@@ -124,8 +124,7 @@ fn by_filesystem(judged: &Judged) -> Option<Finding> {
             shares.filesystem * 100.0,
             evidence.direction.noun()
         );
-        let remedy = "Write the file first (overwrite=1), or use a filesystem that tells its extents, such as ext4 or xfs.";
-        finding(Serious, "filesystem_answered", sentence, &numbers(evidence), remedy)
-            .rerun("Rerun after writing the file", json!({"overwrite": 1}))
+        let remedy = "Write the file first (file_state=written), or use a filesystem that tells its extents, such as ext4 or xfs.";
+        finding(Serious, "filesystem_answered", sentence, &numbers(evidence), remedy).rerun_written()
     })
 }

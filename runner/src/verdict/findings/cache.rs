@@ -46,7 +46,7 @@ pub(super) fn warm(case: &Case) -> Option<Finding> {
     };
     let sentence = format!("{:.0} % of the region was in the page cache {when}.", (share * 100.0).min(100.0));
     let numbers = [("cached_bytes", json!(start)), ("region_bytes", json!(evidence.region))];
-    Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun("Rerun cold", patch))
+    Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun_cold(patch))
 }
 
 /// invalidate drops clean pages only. What waits after a ramp with writes may be the ramp's own.
@@ -58,7 +58,7 @@ pub(super) fn dirty_left(case: &Case) -> Option<Finding> {
         let sentence = format!("{} of the target had yet to be written, so that invalidate left it in memory.", bytes(left));
         let remedy = "Say cache_state=cold, which writes it first.";
         let finding = finding(Warning, "invalidate_keeps_dirty", sentence, &[("dirty_bytes", json!(left))], remedy);
-        finding.rerun("Rerun cold", json!({"cache_state": "cold"}))
+        finding.rerun_cold(json!({"cache_state": "cold"}))
     })
 }
 

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::super::Case;
 use super::super::evidence::Direction;
-use super::super::metadata::WRITTEN;
-use super::finding;
+use super::{FILE, finding, with};
 use crate::job::{FileState, SyncMode};
 use crate::plan::{Mode, ResolvedJob, TargetKind};
 use crate::print::number::{bytes, duration};
@@ -28,7 +27,7 @@ fn is_synced(job: &ResolvedJob) -> bool {
 /// The same line is another test the second time.
 pub(super) fn initial(case: &Case) -> Option<Finding> {
     let (target, share) =
-        written(case).find_map(|target| Some((target, target.state.written_share.filter(|share| *share < WRITTEN)?)))?;
+        written(case).find_map(|target| Some((target, target.state.written_share.filter(|_| target.state.is_written() == Some(false))?)))?;
     if case.jobs.iter().any(|job| job.file_append) {
         let sentence = format!("{} grew: each write had to find a block first.", target.path);
         return Some(finding(
@@ -46,14 +45,16 @@ pub(super) fn initial(case: &Case) -> Option<Finding> {
     );
     let remedy = "Say file_state=overwrite to measure writing in place, or file_state=fresh to measure this each time.";
     let finding = finding(Warning, "initial_write", sentence, &[("written_share", json!(share))], remedy);
-    Some(finding.rerun("Rerun as overwrite", json!({"file_state": "overwrite"})))
+    // A patch is for all jobs of a run, and a job that only reads overwrites nothing.
+    let all_write = case.jobs.iter().all(|job| job.rw.writes());
+    Some(if all_write { finding.rerun("Rerun as overwrite", with(json!({"file_state": "overwrite"}), FILE)) } else { finding })
 }
 
 /// The other half of the same story, for whoever meant the first write.
 pub(super) fn overwritten(case: &Case) -> Option<Finding> {
     let unsaid = case.jobs.iter().filter(|job| job.rw.writes()).all(|job| job.file_state == FileState::AsIs && !job.overwrite);
     let target =
-        written(case).find(|target| target.state.existed && target.state.written_share.is_some_and(|share| share >= WRITTEN));
+        written(case).find(|target| target.state.existed && target.state.is_written() == Some(true));
     let target = target.filter(|_| unsaid && !case.jobs.iter().any(|job| job.file_append))?;
     let sentence = format!("{} was there and full: this overwrote it. The first run on a new file is another test.", target.path);
     let remedy = "Say file_state=overwrite to make sure of it, or file_state=fresh to measure first writes.";

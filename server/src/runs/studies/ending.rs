@@ -9,7 +9,7 @@ use leadline_runner::study::Own;
 
 use crate::runs::Runs;
 use crate::runs::words::RunSummary;
-use crate::store::{EndedAt, StoredStudy};
+use crate::store::EndedAt;
 
 /// Studies that are tidied up after at a start, the newest: more have been tried often enough.
 const MAX_AT_START: u32 = 100;
@@ -38,31 +38,18 @@ impl Runs {
         if stored.own_files.is_empty() || stored.runs.iter().any(|run| !run.status.is_final()) {
             return Ok(());
         }
-        let left = if has_nothing_left(&stored) {
-            Vec::new()
-        } else {
-            let files = stored.own_files.into_iter().map(|file| file.path).collect();
-            let tidied = self.0.runner.tidy(&Own { mark: stored.mark, files }).await?;
-            tracing::info!(study, removed = tidied.removed.len(), left = tidied.left.len(), "tidied up after a study");
-            tidied.left
-        };
-        self.0.store.keep_left_behind(study, &left).await?;
+        let files = stored.own_files.into_iter().map(|file| file.path).collect();
+        let tidied = self.0.runner.tidy(&Own { mark: stored.mark, files }).await?;
+        tracing::info!(study, removed = tidied.removed.len(), left = tidied.left.len(), "tidied up after a study");
+        self.0.store.keep_left_behind(study, &tidied.left).await?;
         self.announce_study(study).await;
         Ok(())
     }
 
-    /// The study of a run may have come to its end with it: the rest is cancelled.
-    pub(in crate::runs) async fn end_rest(&self, run: u64) {
-        let Some(study) = self.study_of(run).await else { return };
+    /// A study may have come to its end with one of its runs: the rest is cancelled.
+    pub(in crate::runs) async fn end_rest(&self, study: u64) {
         if let Err(error) = self.cancel_rest(study).await {
             tracing::error!(study, error = format!("{error:#}"), "the rest of a study cannot be cancelled yet");
-        }
-    }
-
-    /// The study of a run may have come to its end with it: what it left behind is removed.
-    pub(in crate::runs) async fn tidy_after(&self, run: u64) {
-        if let Some(study) = self.study_of(run).await {
-            self.try_to_tidy_up(study).await;
         }
     }
 
@@ -78,14 +65,15 @@ impl Runs {
         }
     }
 
-    async fn try_to_tidy_up(&self, study: u64) {
+    /// Removes what a study left behind, if it is over. What stops that is said in the log.
+    pub(in crate::runs) async fn try_to_tidy_up(&self, study: u64) {
         if let Err(error) = self.tidy_up(study).await {
             tracing::error!(study, error = format!("{error:#}"), "its files may stay until the next start");
         }
     }
 
     /// The study that a run is a step of; `None` also when it cannot be told, which is said in the log.
-    async fn study_of(&self, run: u64) -> Option<u64> {
+    pub(in crate::runs) async fn study_of(&self, run: u64) -> Option<u64> {
         let summary = self.0.store.summary(run).await;
         summary.inspect_err(|error| tracing::error!(run, error = format!("{error:#}"), "a run cannot be read")).ok()??.study
     }
@@ -97,11 +85,4 @@ fn why(ended: &EndedAt) -> String {
         (RunStatus::Failed, None) => format!("Not begun: step {} failed.", ended.step),
         _ => format!("Not begun: step {} was cancelled.", ended.step),
     }
-}
-
-/// No step ever began, or each did what it was there for, the removal included.
-fn has_nothing_left(study: &StoredStudy) -> bool {
-    let none_began = study.runs.iter().all(|run| run.started_at_ms.is_none());
-    let all_done = study.runs.len() == study.steps.len() && study.runs.iter().all(|run| run.status == RunStatus::Done);
-    none_began || all_done
 }
