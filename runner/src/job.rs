@@ -113,7 +113,7 @@ options! {
         randseed: u64 = "137",
     }
     depth {
-        /// I/Os that each clone keeps in flight.
+        /// I/Os that each clone keeps in flight; psync, and trims, go one at a time.
         iodepth: u32 = "1",
         /// I/Os handed to the kernel at once; 0 is the queue depth.
         iodepth_batch_submit ["iodepth_batch"]: u32 = "1",

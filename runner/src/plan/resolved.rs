@@ -235,6 +235,13 @@ impl ResolvedJob {
         rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
+    /// I/Os that each clone really has in flight: one where a system call does each of them, as psync's and, through a ring too,
+    /// trims.
+    pub fn in_flight(&self) -> u32 {
+        let one_at_a_time = self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
+        if one_at_a_time { 1 } else { self.iodepth }
+    }
+
     /// Bytes of the buffer that each I/O in flight has: the largest I/O that moves data, in a direction that the job goes. 1
     /// where nothing is moved.
     pub fn largest_buffer(&self) -> u64 {

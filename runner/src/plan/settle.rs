@@ -10,7 +10,7 @@ use super::resolved::{Mode, ResolvedJob, Target, TargetKind};
 use super::sizes::Sizes;
 use super::view::HostView;
 use super::{alignment, bounds, layout, paths, regions};
-use crate::job::{EngineName, Extent, Fadvise, Job, PerDirection};
+use crate::job::{Extent, Fadvise, Job, PerDirection};
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
 pub(super) fn job(
@@ -167,9 +167,4 @@ fn writes_zeros(job: &Job) -> bool {
 fn refills(job: &Job) -> bool {
     let shares = said!(job, buffer_compress_percentage).0 > 0 || said!(job, dedupe_percentage).0 > 0;
     !writes_zeros(job) && (said!(job, refill_buffers).0 || shares)
-}
-
-/// I/Os that each clone really keeps in flight.
-pub(super) fn in_flight(job: &ResolvedJob) -> u32 {
-    if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
 }

@@ -338,7 +338,7 @@ fn buffers_are_as_large_as_the_largest_io_that_the_job_does() {
     assert_eq!(buffers(json!({"rw": "randread"})), (4096, MIB));
     assert_eq!(buffers(json!({"rw": "randwrite"})), (64 * MIB, 16 * GIB));
     assert_eq!(buffers(json!({"rw": "randrw"})), (64 * MIB, 16 * GIB));
-    assert_eq!(buffers(json!({"rw": "randtrim", "filename": "/dev/loop0"})), (1, MIB), "a trim moves nothing");
+    assert_eq!(buffers(json!({"rw": "randtrim", "filename": "/dev/loop0"})), (1, 4096), "trims move nothing, one at a time");
     assert_eq!(buffers(json!({"rw": "randrw", "ioengine": "null"})), (1, MIB));
 }
 

@@ -1141,7 +1141,7 @@ export type Job = {
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os that each clone keeps in flight.
+     * I/Os that each clone keeps in flight; psync, and trims, go one at a time.
      */
     iodepth?: string | number | boolean;
     /**
