@@ -109,7 +109,7 @@ options! {
         norandommap: Flag = "0",
         /// The same offsets at every run.
         randrepeat: Flag = "1",
-        /// Seed of offsets and data; clones differ by their number.
+        /// Seed of offsets and data; jobs and clones differ by their number.
         randseed: u64 = "137",
     }
     depth {

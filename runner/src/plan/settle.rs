@@ -137,12 +137,13 @@ fn rwmixread(job: &Job) -> u8 {
     job.rwmixwrite.map_or_else(|| said!(job, rwmixread).0, |writes| 100 - writes.0)
 }
 
-/// Jobs of one run go different ways: with the same seed they would follow on each other's heels, from cache to cache.
+/// Jobs of one run go different ways, also where they say the same seed (fio init.c, which goes by the thread's number): else they
+/// would follow on each other's heels, from cache to cache.
 fn seed(job: &Job, number: usize, host: &dyn HostView) -> u64 {
     /// An odd number without a pattern: the golden ratio of 2^64.
     const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
     let first = if said!(job, randrepeat).0 || job.randseed.is_some() { said!(job, randseed) } else { host.entropy() };
-    if job.randseed.is_some() { first } else { first.wrapping_add(JOB_STRIDE.wrapping_mul(number as u64)) & MAX_JSON_INTEGER }
+    first.wrapping_add(JOB_STRIDE.wrapping_mul(number as u64)) & MAX_JSON_INTEGER
 }
 
 fn fadvise(asked: &Asked) -> Fadvise {

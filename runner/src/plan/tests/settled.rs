@@ -148,11 +148,12 @@ fn shares_of_data_need_fresh_data() {
 }
 
 #[test]
-fn seeds_differ_by_job_and_are_kept_when_said() {
+fn seeds_differ_by_job_also_when_said() {
     let seeds = |job: Value| accepted(json!({"jobs": [job.clone(), job]})).jobs.iter().map(|job| job.randseed).collect::<Vec<_>>();
     let plain = seeds(json!({"filename": "full", "direct": 1}));
     assert!(plain[0] == 137 && plain[1] != 137 && plain[1] < 1 << 53);
-    assert_eq!(seeds(json!({"filename": "full", "direct": 1, "randseed": 7})), [7, 7]);
+    let said = seeds(json!({"filename": "full", "direct": 1, "randseed": 7}));
+    assert!(said[0] == 7 && said[1] != 7 && said[1] < 1 << 53);
     let fresh = json!({"filename": "full", "direct": 1, "randrepeat": 0});
     assert_ne!(seeds(fresh.clone())[0], seeds(fresh)[0]);
 }

@@ -1137,7 +1137,7 @@ export type Job = {
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data; clones differ by their number.
+     * Seed of offsets and data; jobs and clones differ by their number.
      */
     randseed?: string | number | boolean;
     /**
