@@ -2135,7 +2135,7 @@ export type Report = {
      */
     start_skew_ns: number;
     /**
-     * Mean number of I/Os in flight: sum of latencies / (duration × clones). Beside it stands `iodepth` as asked.
+     * Mean number of I/Os in flight: sum of all latencies / sum of the clones' measured times. Beside it stands `iodepth` as asked.
      */
     achieved_depth?: number | null;
     /**
