@@ -77,7 +77,7 @@ options! {
         nrfiles: u32 = "1",
         /// Length of the region that one clone works on, over all its files; a percentage is of the file or device.
         size: Extent,
-        /// Bytes to move before the job ends, where that is not the size of the region.
+        /// Bytes to move before the job ends; where that is not said or 0, the size of the region.
         io_size ["io_limit"]: Extent,
         /// Length of each file, where that is not size / nrfiles.
         filesize: Bytes,
@@ -117,7 +117,7 @@ options! {
         iodepth: u32 = "1",
         /// I/Os handed to the kernel at once; 0 is the queue depth.
         iodepth_batch_submit ["iodepth_batch"]: u32 = "1",
-        /// I/Os to wait for before new ones are submitted; 0 only polls.
+        /// I/Os to wait for before new ones are submitted.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Clones of this job that run at the same time.
         numjobs: u32 = "1",

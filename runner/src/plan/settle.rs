@@ -11,6 +11,7 @@ use super::sizes::Sizes;
 use super::view::HostView;
 use super::{alignment, bounds, layout, paths, regions};
 use crate::job::{Extent, Fadvise, Job, PerDirection};
+use crate::print::number::bytes;
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
 pub(super) fn job(
@@ -26,7 +27,10 @@ pub(super) fn job(
     let regions = regions::settle(asked, &sizes, &places, ledger, notes)?;
     alignment::check(asked, &sizes, &places, &regions, notes);
     let targets = layout::settle(asked, number, &places, &regions, ledger, notes);
-    Some(resolved(asked, number, sizes, &regions, targets, host))
+    let smallest = sizes.smallest();
+    let job = resolved(asked, number, sizes, &regions, targets, host);
+    check_io_size(&job, smallest, notes);
+    Some(job)
 }
 
 fn resolved(
@@ -126,9 +130,18 @@ fn first_clone(targets: &[Target]) -> u64 {
 
 fn io_size(asked: Option<Extent>, size: u64) -> u64 {
     match asked {
-        None => size,
+        // 0 is not said, as in fio.
+        None | Some(Extent::Bytes(0) | Extent::Percent(0)) => size,
         Some(Extent::Bytes(bytes)) => bytes,
         Some(Extent::Percent(percent)) => (u128::from(size) * u128::from(percent) / 100) as u64,
+    }
+}
+
+/// Refuses less work than one I/O, which would end before it began.
+fn check_io_size(job: &ResolvedJob, smallest: u64, notes: &mut Notes) {
+    if job.io_size < smallest {
+        let sentence = format!("An I/O of {} does not fit into an io_size of {}.", bytes(smallest), bytes(job.io_size));
+        notes.invalid("block_larger_than_io_size", "io_size", sentence, "Use a larger io_size, or leave it out.");
     }
 }
 

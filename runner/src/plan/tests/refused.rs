@@ -190,6 +190,14 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
+fn figures_that_would_do_nothing() {
+    let job = |option: &str, value: Value| json!({"filename": "full", "direct": 0, "bs": "8k", option: value});
+    check(job("iodepth_batch_complete_min", json!(0)), "out_of_range", "iodepth_batch_complete_min", "spin=");
+    check(job("io_size", json!("4k")), "block_larger_than_io_size", "io_size", "I/O of 8 KiB");
+    assert!(plan(job("io_size", json!("8k"))).refusals.is_empty());
+}
+
+#[test]
 fn figures_out_of_range() {
     for (option, value) in [
         ("iodepth", json!(0)),

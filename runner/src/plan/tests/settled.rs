@@ -242,6 +242,7 @@ fn work_is_counted_per_clone() {
         [work(json!({})), work(json!({"loops": 3})), work(json!({"io_size": "25m"})), work(json!({"io_size": "50%", "loops": 2}))],
         [10, 30, 25, 10]
     );
+    assert_eq!([work(json!({"io_size": 0})), work(json!({"io_size": "0%"}))], [10, 10], "0 is not said, as in fio");
 }
 
 #[test]

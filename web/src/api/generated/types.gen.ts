@@ -1077,7 +1077,7 @@ export type Job = {
      */
     size?: string | number | boolean;
     /**
-     * Bytes to move before the job ends, where that is not the size of the region.
+     * Bytes to move before the job ends; where that is not said or 0, the size of the region.
      */
     io_size?: string | number | boolean;
     /**
@@ -1149,7 +1149,7 @@ export type Job = {
      */
     iodepth_batch_submit?: string | number | boolean;
     /**
-     * I/Os to wait for before new ones are submitted; 0 only polls.
+     * I/Os to wait for before new ones are submitted.
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
