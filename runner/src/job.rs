@@ -121,7 +121,7 @@ options! {
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Clones of this job that run at the same time.
         numjobs: u32 = "1",
-        /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
+        /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring, which saves looking up their pages; where not said, as locked memory allows.
         fixedbufs: Flag,

@@ -1157,7 +1157,7 @@ export type Job = {
      */
     numjobs?: string | number | boolean;
     /**
-     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
+     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring; Linux 6.10).
      */
     ioengine?: string | number | boolean;
     /**
