@@ -195,9 +195,9 @@ options! {
         rate_iops: PerDirection<u64>,
         /// When I/Os of a rate are due: linear (evenly) or poisson (at random moments, like requests of many independent users).
         rate_process: RateProcess = "linear",
-        /// Pause after thinktime_blocks I/Os. A bare number is microseconds.
+        /// Pause after thinktime_blocks I/Os, from when all of them are complete. A bare number is microseconds.
         thinktime: Micros = "0",
-        /// I/Os between two pauses.
+        /// I/Os between two pauses; no more than these are in flight.
         thinktime_blocks: u32 = "1",
     }
     data {

@@ -1285,11 +1285,11 @@ export type Job = {
      */
     rate_process?: string | number | boolean;
     /**
-     * Pause after thinktime_blocks I/Os. A bare number is microseconds.
+     * Pause after thinktime_blocks I/Os, from when all of them are complete. A bare number is microseconds.
      */
     thinktime?: string | number | boolean;
     /**
-     * I/Os between two pauses.
+     * I/Os between two pauses; no more than these are in flight.
      */
     thinktime_blocks?: string | number | boolean;
     /**
