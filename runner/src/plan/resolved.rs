@@ -111,7 +111,7 @@ pub struct ResolvedJob {
     pub norandommap: bool,
     /// Seed of clone 0.
     pub randseed: u64,
-    /// I/Os that each clone keeps in flight.
+    /// I/Os that each clone was asked to keep in flight.
     pub iodepth: u32,
     /// I/Os handed to the kernel at once; null lets the engine choose.
     pub iodepth_batch_submit: Option<u32>,
@@ -235,8 +235,8 @@ impl ResolvedJob {
         rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
-    /// I/Os that each clone really has in flight: one where a system call does each of them, as psync's and, through a ring too,
-    /// trims.
+    /// I/Os that each clone really has in flight. psync does one at a time, and so does a ring with trims, each of which is a system
+    /// call of its own.
     pub fn in_flight(&self) -> u32 {
         let one_at_a_time = self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
         if one_at_a_time { 1 } else { self.iodepth }

@@ -2324,7 +2324,7 @@ export type ResolvedJob = {
      */
     randseed: number;
     /**
-     * I/Os that each clone keeps in flight.
+     * I/Os that each clone was asked to keep in flight.
      */
     iodepth: number;
     /**
