@@ -139,7 +139,7 @@ fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> 
 
 /// I/Os that a clone of this job really keeps in flight.
 pub fn depth(job: &ResolvedJob) -> u32 {
-    if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
+    job.in_flight()
 }
 
 fn settle(job: &ResolvedJob) -> Result<(), Broken> {

@@ -77,7 +77,7 @@ options! {
         nrfiles: u32 = "1",
         /// Length of the region that one clone works on, over all its files; a percentage is of the file or device.
         size: Extent,
-        /// Bytes to move before the job ends, where that is not the size of the region.
+        /// Bytes to move before the job ends; where that is not said or 0, the size of the region.
         io_size ["io_limit"]: Extent,
         /// Length of each file, where that is not size / nrfiles.
         filesize: Bytes,
@@ -109,19 +109,19 @@ options! {
         norandommap: Flag = "0",
         /// The same offsets at every run.
         randrepeat: Flag = "1",
-        /// Seed of offsets and data; clones differ by their number.
+        /// Seed of offsets and data; jobs and clones differ by their number.
         randseed: u64 = "137",
     }
     depth {
-        /// I/Os that each clone keeps in flight.
+        /// I/Os that each clone keeps in flight; psync, and trims, go one at a time.
         iodepth: u32 = "1",
         /// I/Os handed to the kernel at once; 0 is the queue depth.
         iodepth_batch_submit ["iodepth_batch"]: u32 = "1",
-        /// I/Os to wait for before new ones are submitted; 0 only polls.
+        /// I/Os to wait for before new ones are submitted.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Clones of this job that run at the same time.
         numjobs: u32 = "1",
-        /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
+        /// The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring, which saves looking up their pages; where not said, as locked memory allows.
         fixedbufs: Flag,
@@ -195,9 +195,9 @@ options! {
         rate_iops: PerDirection<u64>,
         /// When I/Os of a rate are due: linear (evenly) or poisson (at random moments, like requests of many independent users).
         rate_process: RateProcess = "linear",
-        /// Pause after thinktime_blocks I/Os. A bare number is microseconds.
+        /// Pause after thinktime_blocks I/Os, from when all of them are complete. A bare number is microseconds.
         thinktime: Micros = "0",
-        /// I/Os between two pauses.
+        /// I/Os between two pauses; no more than these are in flight.
         thinktime_blocks: u32 = "1",
     }
     data {

@@ -55,10 +55,16 @@ impl Pace {
         self.timetables.get(kind as usize).is_some_and(Option::is_some)
     }
 
-    /// When this I/O is due. Must be asked exactly once for each I/O, in order, when the one before was submitted. Syncs are
-    /// always due.
+    /// Whether the pause comes before this I/O: it begins when nothing is in flight any more, as in fio (backend.c,
+    /// handle_thinktime).
+    pub fn rests_before(&self, io: &Io) -> bool {
+        self.pause.as_ref().is_some_and(Pause::is_next) && !is_sync(io)
+    }
+
+    /// When this I/O is due. Must be asked exactly once for each I/O, in order, when the one before was submitted; where the pause
+    /// comes before it, when that begins. Syncs are always due.
     pub fn due(&mut self, io: &Io, now_ns: u64) -> Due {
-        if matches!(io.kind, Kind::Sync | Kind::Datasync) {
+        if is_sync(io) {
             return Due { at_ns: now_ns, intended_ns: None };
         }
         let intended_ns = self.timetables[io.kind as usize].as_mut().map(|timetable| timetable.take(io));
@@ -67,10 +73,19 @@ impl Pace {
     }
 }
 
+fn is_sync(io: &Io) -> bool {
+    matches!(io.kind, Kind::Sync | Kind::Datasync)
+}
+
 impl Pause {
-    /// When the next I/O is due: after a full round of `every` I/Os, one pause from now.
+    /// Whether a round of `every` I/Os is full.
+    fn is_next(&self) -> bool {
+        self.issued == self.every
+    }
+
+    /// When the next I/O is due: after a full round, one pause from now.
     fn take(&mut self, now_ns: u64) -> u64 {
-        let rest = self.issued == self.every;
+        let rest = self.is_next();
         self.issued = if rest { 1 } else { self.issued + 1 };
         if rest { now_ns.saturating_add(self.ns) } else { 0 }
     }

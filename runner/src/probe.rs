@@ -66,7 +66,7 @@ pub struct Counters {
 pub struct Window {
     /// Its length in ns.
     pub elapsed_ns: u64,
-    /// The devices under the targets, summed; `None` where there is none.
+    /// The devices under the targets, summed, each I/O once; `None` where there is none.
     pub device: Option<DeviceCounts>,
     /// Each physical device under them, by kernel name.
     pub leaves: Vec<(String, DeviceCounts)>,
@@ -122,7 +122,7 @@ impl Probes {
 
     /// Kernel names of the devices that `Window::device` sums, sorted.
     pub fn devices(&self) -> &[String] {
-        self.disks.targets()
+        self.disks.summed()
     }
 
     /// Reads everything now.

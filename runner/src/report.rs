@@ -80,7 +80,7 @@ pub struct Report {
     pub errors: ErrorReport,
     /// The time between the first and the last clone's first I/O, in ns.
     pub start_skew_ns: u64,
-    /// Mean number of I/Os in flight: sum of latencies / (duration × clones). Beside it stands `iodepth` as asked.
+    /// Mean number of I/Os in flight: sum of all latencies / sum of the clones' measured times. Beside it stands `iodepth` as asked.
     pub achieved_depth: Option<f64>,
     /// Numbers that are missing, with the reason.
     pub absent: BTreeMap<String, String>,

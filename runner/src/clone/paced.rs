@@ -19,6 +19,8 @@ pub(super) struct Paced {
     started: usize,
     /// The same by slot.
     wanted: Box<[Option<u64>]>,
+    /// I/Os that have started and are not complete.
+    in_flight: usize,
 }
 
 impl Paced {
@@ -27,7 +29,8 @@ impl Paced {
         for kind in [Kind::Read, Kind::Write, Kind::Trim].into_iter().filter(|kind| pace.intends(*kind)) {
             ledger.tally(kind).intended_lat.get_or_init(Histogram::default);
         }
-        Self { pattern, pace, next: None, found: Vec::with_capacity(DRAW), started: 0, wanted: vec![None; slots].into() }
+        let found = Vec::with_capacity(DRAW);
+        Self { pattern, pace, next: None, found, started: 0, wanted: vec![None; slots].into(), in_flight: 0 }
     }
 }
 
@@ -40,6 +43,9 @@ impl Source for Paced {
         self.found.clear();
         self.started = 0;
         for io in next {
+            if self.pace.rests_before(io) && self.next.is_none() && self.in_flight + self.found.len() > 0 {
+                break;
+            }
             let due = self.next.take().unwrap_or_else(|| self.pace.due(io, since_begin_ns));
             if due.at_ns > since_begin_ns {
                 self.next = Some(due);
@@ -57,9 +63,11 @@ impl Source for Paced {
     fn starts(&mut self, slot: u32) {
         self.wanted[slot as usize] = self.found[self.started];
         self.started += 1;
+        self.in_flight += 1;
     }
 
     fn completes(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, ledger: &Ledger) {
+        self.in_flight -= 1;
         if let (Some(wanted_ns), Some(intended_lat)) = (self.wanted[slot as usize], ledger.tally(kind).intended_lat.get()) {
             intended_lat.record(since_begin_ns.saturating_sub(wanted_ns), 1);
         }

@@ -24,12 +24,12 @@ pub trait Source {
     fn draw(&mut self, out: &mut [Io]) -> usize;
     /// How many of these, which are the next, may be submitted now.
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
-    /// When the first that was not due is, in ns since the clone began; `None` when all were.
+    /// When the first that was not due is, in ns since the clone began; `None` when all were, or it waits for those in flight.
     fn next_due_ns(&self) -> Option<u64>;
     /// The next of the I/Os that were found due goes into this slot.
     #[inline]
     fn starts(&mut self, _slot: u32) {}
-    /// The I/O in this slot is complete: where I/Os have an intended start, its latency from there on is counted.
+    /// The I/O in this slot, a sync too, is complete: where I/Os have an intended start, its latency from there on is counted.
     #[inline]
     fn completes(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _ledger: &Ledger) {}
 }

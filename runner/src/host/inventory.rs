@@ -119,18 +119,20 @@ impl Inventory {
         block.slaves.iter().filter_map(|name| self.blocks.get(name)).collect()
     }
 
+    /// All devices that one lies on, directly or not, itself among them; none where it is not known.
+    pub fn beneath(&self, name: &str) -> BTreeSet<String> {
+        let (mut beneath, mut open) = (BTreeSet::new(), vec![name.to_string()]);
+        while let Some(name) = open.pop() {
+            let Some(block) = self.blocks.get(&name).filter(|_| beneath.insert(name)) else { continue };
+            open.extend(self.parents(block).iter().map(|parent| parent.name.clone()));
+        }
+        beneath
+    }
+
     /// The physical devices under one, itself where nothing is under it. Sorted, each once.
     pub fn leaves(&self, name: &str) -> Vec<String> {
-        let (mut leaves, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![name.to_string()]);
-        while let Some(name) = open.pop().filter(|_| seen.len() <= self.blocks.len()) {
-            let Some(block) = self.blocks.get(&name).filter(|_| seen.insert(name.clone())) else { continue };
-            let parents = self.parents(block);
-            if parents.is_empty() {
-                leaves.insert(name);
-            }
-            open.extend(parents.iter().map(|parent| parent.name.clone()));
-        }
-        leaves.into_iter().collect()
+        let lies_on_none = |name: &String| self.parents(&self.blocks[name]).is_empty();
+        self.beneath(name).into_iter().filter(lies_on_none).collect()
     }
 
     /// The devices that one filesystem spreads over: the members of a btrfs, else only the one.

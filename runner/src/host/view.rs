@@ -64,6 +64,10 @@ impl HostView for View {
         uring::refused(&self.kernel)
     }
 
+    fn kernel_version(&self) -> Option<(u32, u32)> {
+        self.kernel.version()
+    }
+
     fn loop_refused(&self) -> Option<(String, String)> {
         let error = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).err()?;
         let reason = format!("No loop device can be made: {LOOP_CONTROL}: {}.", std::io::Error::from(error));

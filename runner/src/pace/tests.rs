@@ -57,6 +57,7 @@ fn directions_have_timetables_of_their_own() {
 fn syncs_are_due_at_once_and_count_for_nothing() {
     let mut pace = pace(json!({"rate_iops": same(&json!(10)), "thinktime_us": 10})).unwrap();
     pace.due(&io(Kind::Read, 4096), 0);
+    assert!(pace.rests_before(&io(Kind::Read, 4096)) && !pace.rests_before(&io(Kind::Sync, 0)));
     assert_eq!(pace.due(&io(Kind::Sync, 0), 7).at_ns, 7);
     assert_eq!(pace.due(&io(Kind::Read, 4096), 7).at_ns, 100_000_000);
 }

@@ -10,6 +10,10 @@ use crate::report::Severity;
 /// The most clones of one run: each is a thread with a ring and a histogram of its own.
 pub(super) const MAX_CLONES: u32 = 1024;
 
+/// Since when an empty entry completes with the result that it asks for (IORING_NOP_INJECT_RESULT, linux/io_uring.h). Before, each
+/// one completes with 0: an I/O that moved nothing, and failed.
+const NOP_WITH_RESULT: (u32, u32) = (6, 10);
+
 /// A job, and what it comes down to first.
 #[derive(Debug)]
 pub(super) struct Asked<'a> {
@@ -48,6 +52,7 @@ impl<'a> Asked<'a> {
 
 fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
     let asked = said!(job, ioengine);
+    check_kernel(asked, host, notes);
     let Some((reason, remedy)) = host.io_uring_refused().filter(|_| asked.has_ring()) else {
         return asked;
     };
@@ -59,6 +64,16 @@ fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
     let remedy = format!("{remedy} Or write ioengine=psync, or ioengine_fallback=psync to have it chosen where needed.");
     notes.environment("io_uring_refused", "ioengine", reason, remedy);
     asked
+}
+
+fn check_kernel(asked: EngineName, host: &dyn HostView, notes: &mut Notes) {
+    let older = host.kernel_version().filter(|version| asked == EngineName::IoUringNop && *version < NOP_WITH_RESULT);
+    if let Some((major, minor)) = older {
+        let (needed_major, needed_minor) = NOP_WITH_RESULT;
+        let sentence = format!("ioengine=io_uring_nop needs Linux {needed_major}.{needed_minor}, this is {major}.{minor}.");
+        let remedy = "Use a newer kernel, or ioengine=null for what the runner itself takes.";
+        notes.environment("kernel_too_old", "ioengine", sentence, remedy);
+    }
 }
 
 fn direct(job: &Job, engine: EngineName, notes: &mut Notes) -> bool {

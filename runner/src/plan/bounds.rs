@@ -91,6 +91,11 @@ fn check_polling(asked: &Asked, notes: &mut Notes) {
         let sentence = format!("spin={} is more than a second.", said!(asked.job, spin).0);
         notes.invalid("out_of_range", "spin", sentence, "Write at most 1s; a bare number is microseconds.");
     }
+    if asked.job.iodepth_batch_complete_min == Some(0) {
+        let sentence = "iodepth_batch_complete_min=0 only polls in fio; here a clone sleeps until one I/O is complete.";
+        let remedy = "Use 1 or more, and spin=100us to look for completions that long before going to sleep.";
+        notes.invalid("out_of_range", "iodepth_batch_complete_min", sentence, remedy);
+    }
 }
 
 /// A ring that polls the device takes reads and writes alone: the kernel answers a sync with EINVAL (io_uring/sync.c), in the middle

@@ -7,7 +7,7 @@ use super::notes::Notes;
 use super::phases::{late_ramps, measured_from_ms};
 use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::view::HostView;
-use crate::job::{CacheState, EngineName};
+use crate::job::CacheState;
 use crate::print::number::{bytes, duration};
 use crate::report::Severity::{Note, Serious, Warning};
 
@@ -49,9 +49,14 @@ fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
 
 fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
     let evidence = [("iodepth", json!(job.iodepth))];
-    if job.iodepth > 1 && job.ioengine == EngineName::Psync {
-        let sentence = format!("psync does one I/O at a time: the depth is 1, not {}.", job.iodepth);
-        notes.mind(Warning, "depth_is_one", sentence, &evidence, "Use ioengine=io_uring, or numjobs for I/Os side by side.");
+    if job.iodepth > 1 && job.in_flight() == 1 {
+        let (who, remedy) = if job.rw.trims() {
+            ("Trims are system calls of their own, and a clone does one", "Use numjobs for trims side by side.")
+        } else {
+            ("psync does one I/O", "Use ioengine=io_uring, or numjobs for I/Os side by side.")
+        };
+        let sentence = format!("{who} at a time: the depth is 1, not {}.", job.iodepth);
+        notes.mind(Warning, "depth_is_one", sentence, &evidence, remedy);
     } else if job.iodepth > 1 && is_buffered(job) {
         let sentence = format!(
             "Through the page cache a depth of {} is hardly reached: what memory can answer or take is done at once.",

@@ -3,7 +3,6 @@
 
 use super::notes::Notes;
 use super::resolved::ResolvedJob;
-use super::settle::in_flight;
 use super::view::HostView;
 use crate::job::{EngineName, Job};
 use crate::print::number::bytes;
@@ -20,7 +19,7 @@ pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
 
 /// Bytes of the buffers of one clone, which are one mapping.
 fn clone_bytes(job: &ResolvedJob) -> u64 {
-    job.mem.mapped(u64::from(in_flight(job)), job.largest_buffer()).unwrap_or(u64::MAX)
+    job.mem.mapped(u64::from(job.in_flight()), job.largest_buffer()).unwrap_or(u64::MAX)
 }
 
 /// Settles whose buffers are registered: of jobs that say so, and of all others if that fits as well. The kernel pins the pages, and
@@ -48,18 +47,18 @@ pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &
         return;
     };
     notes.begin(*number, &job.name);
-    let option = if in_flight(job) > 1 {
+    let option = if job.in_flight() > 1 {
         "iodepth"
     } else if job.numjobs > 1 {
         "numjobs"
     } else {
         "bs"
     };
-    let each = bytes(buffer_bytes(job) / u64::from(in_flight(job)) / u64::from(job.numjobs));
+    let each = bytes(buffer_bytes(job) / u64::from(job.in_flight()) / u64::from(job.numjobs));
     let sentence = format!(
         "The buffers need {} of memory (this job: iodepth {} × {} clones × {each}), and half of what is available is {}.",
         bytes(total),
-        in_flight(job),
+        job.in_flight(),
         job.numjobs,
         bytes(most)
     );

@@ -122,7 +122,7 @@ pub struct ResolvedJob {
     pub norandommap: bool,
     /// Seed of clone 0.
     pub randseed: u64,
-    /// I/Os that each clone keeps in flight.
+    /// I/Os that each clone was asked to keep in flight.
     pub iodepth: u32,
     /// I/Os handed to the kernel at once; null lets the engine choose.
     pub iodepth_batch_submit: Option<u32>,
@@ -244,6 +244,13 @@ impl ResolvedJob {
     pub fn has_rate(&self) -> bool {
         let rates = [&self.rate, &self.rate_iops];
         rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
+    }
+
+    /// I/Os that each clone really has in flight. psync does one at a time, and so does a ring with trims, each of which is a system
+    /// call of its own.
+    pub fn in_flight(&self) -> u32 {
+        let one_at_a_time = self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
+        if one_at_a_time { 1 } else { self.iodepth }
     }
 
     /// Bytes of the buffer that each I/O in flight has: the largest I/O that moves data, in a direction that the job goes. 1

@@ -10,7 +10,8 @@ use super::resolved::{Mode, ResolvedJob, Target, TargetKind};
 use super::sizes::Sizes;
 use super::view::HostView;
 use super::{alignment, bounds, layout, paths, regions};
-use crate::job::{EngineName, Extent, Fadvise, Job, PerDirection};
+use crate::job::{Extent, Fadvise, Job, PerDirection};
+use crate::print::number::bytes;
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
 pub(super) fn job(
@@ -26,7 +27,10 @@ pub(super) fn job(
     let regions = regions::settle(asked, &sizes, &places, ledger, notes)?;
     alignment::check(asked, &sizes, &places, &regions, notes);
     let targets = layout::settle(asked, number, &places, &regions, ledger, notes);
-    Some(resolved(asked, number, sizes, &regions, targets, host))
+    let smallest = sizes.smallest();
+    let job = resolved(asked, number, sizes, &regions, targets, host);
+    check_io_size(&job, smallest, notes);
+    Some(job)
 }
 
 fn resolved(
@@ -126,9 +130,18 @@ fn first_clone(targets: &[Target]) -> u64 {
 
 fn io_size(asked: Option<Extent>, size: u64) -> u64 {
     match asked {
-        None => size,
+        // 0 is not said, as in fio.
+        None | Some(Extent::Bytes(0) | Extent::Percent(0)) => size,
         Some(Extent::Bytes(bytes)) => bytes,
         Some(Extent::Percent(percent)) => (u128::from(size) * u128::from(percent) / 100) as u64,
+    }
+}
+
+/// Refuses less work than one I/O, which would end before it began.
+fn check_io_size(job: &ResolvedJob, smallest: u64, notes: &mut Notes) {
+    if job.io_size < smallest {
+        let sentence = format!("An I/O of {} does not fit into an io_size of {}.", bytes(smallest), bytes(job.io_size));
+        notes.invalid("block_larger_than_io_size", "io_size", sentence, "Use a larger io_size, or leave it out.");
     }
 }
 
@@ -137,12 +150,13 @@ fn rwmixread(job: &Job) -> u8 {
     job.rwmixwrite.map_or_else(|| said!(job, rwmixread).0, |writes| 100 - writes.0)
 }
 
-/// Jobs of one run go different ways: with the same seed they would follow on each other's heels, from cache to cache.
+/// Jobs of one run go different ways, also where they say the same seed (fio init.c, which goes by the thread's number): else they
+/// would follow on each other's heels, from cache to cache.
 fn seed(job: &Job, number: usize, host: &dyn HostView) -> u64 {
     /// An odd number without a pattern: the golden ratio of 2^64.
     const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
     let first = if said!(job, randrepeat).0 || job.randseed.is_some() { said!(job, randseed) } else { host.entropy() };
-    if job.randseed.is_some() { first } else { first.wrapping_add(JOB_STRIDE.wrapping_mul(number as u64)) & MAX_JSON_INTEGER }
+    first.wrapping_add(JOB_STRIDE.wrapping_mul(number as u64)) & MAX_JSON_INTEGER
 }
 
 fn fadvise(asked: &Asked) -> Fadvise {
@@ -167,9 +181,4 @@ fn writes_zeros(job: &Job) -> bool {
 fn refills(job: &Job) -> bool {
     let shares = said!(job, buffer_compress_percentage).0 > 0 || said!(job, dedupe_percentage).0 > 0;
     !writes_zeros(job) && (said!(job, refill_buffers).0 || shares)
-}
-
-/// I/Os that each clone really keeps in flight.
-pub(super) fn in_flight(job: &ResolvedJob) -> u32 {
-    if job.ioengine == EngineName::Psync { 1 } else { job.iodepth }
 }

@@ -2,7 +2,6 @@
 //! disk?" before it is measured.
 
 use super::resolved::{Mode, ResolvedJob, TargetKind};
-use super::settle::in_flight;
 use crate::job::{RwKind, SyncMode};
 use crate::print::number::bytes;
 
@@ -50,7 +49,7 @@ fn workload(job: &ResolvedJob) -> String {
         RwKind::Randrw => "random reads and writes",
     };
     let clones = if job.numjobs > 1 { format!(" from {} clones", job.numjobs) } else { String::new() };
-    format!("{kind} of {} at depth {}{clones}", sizes(job), in_flight(job))
+    format!("{kind} of {} at depth {}{clones}", sizes(job), job.in_flight())
 }
 
 fn sizes(job: &ResolvedJob) -> String {

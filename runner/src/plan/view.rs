@@ -14,6 +14,8 @@ pub trait HostView {
     fn available_memory(&self) -> u64;
     /// Why io_uring may not be used, and its remedy; `None` when it may.
     fn io_uring_refused(&self) -> Option<(String, String)>;
+    /// Major and minor number of the kernel's release, such as (6, 10); `None` where that is not known.
+    fn kernel_version(&self) -> Option<(u32, u32)>;
     /// Why no loop device can be made, and its remedy; `None` when one can.
     fn loop_refused(&self) -> Option<(String, String)>;
     /// Processors online.

@@ -14,19 +14,20 @@ const BYTES: usize = 512;
 /// Numbers that kernels before 4.18 gave: no discards, no flushes.
 const FEWEST_FIELDS: usize = 11;
 
-/// The devices read: targets first, then the leaves that are no targets.
+/// The devices read: targets and their leaves.
 #[derive(Debug, Default)]
 pub struct Names {
-    targets: Vec<String>,
+    /// The targets that lie on no other target: what goes through one that does is in the other's counters too.
+    summed: Vec<String>,
     leaves: Vec<String>,
     /// Every device once, as read.
     all: Vec<String>,
 }
 
 impl Names {
-    /// The targets together; `None` where there is none or one could not be read.
+    /// The targets together, each I/O once; `None` where there is none or one could not be read.
     pub fn device(&self, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
-        let each = self.targets.iter().map(|name| self.of(name, counts)).collect::<Option<Vec<_>>>()?;
+        let each = self.summed.iter().map(|name| self.of(name, counts)).collect::<Option<Vec<_>>>()?;
         each.into_iter().reduce(sum)
     }
 
@@ -58,7 +59,7 @@ impl Disks {
         let targets: BTreeSet<String> = devices.iter().flat_map(|name| host.spread(name)).collect();
         let leaves: BTreeSet<String> = targets.iter().flat_map(|name| host.leaves(name)).collect();
         let mut books = BTreeMap::new();
-        let mut keep = |what: &str, names: BTreeSet<String>| {
+        let mut keep = |what: &str, names: BTreeSet<String>| -> Vec<String> {
             let opened = open_all(host, &names, &mut books);
             let reason = opened.err().or_else(|| names.is_empty().then(|| "no target lies on a block device of this host".into()));
             reason.map_or_else(
@@ -70,22 +71,28 @@ impl Disks {
             )
         };
         let (targets, leaves) = (keep("device", targets), keep("leaves", leaves));
+        let summed = targets.iter().filter(|name| !lies_on_another(host, name, &targets)).cloned().collect();
         let (all, books) = books.into_iter().unzip();
-        Self { names: Arc::new(Names { targets, leaves, all }), books }
+        Self { names: Arc::new(Names { summed, leaves, all }), books }
     }
 
     pub fn names(&self) -> Arc<Names> {
         self.names.clone()
     }
 
-    pub fn targets(&self) -> &[String] {
-        &self.names.targets
+    pub fn summed(&self) -> &[String] {
+        &self.names.summed
     }
 
     /// The counts of all devices, in the order of `Names::all`.
     pub fn read(&mut self) -> Vec<Option<DeviceCounts>> {
         self.books.iter_mut().map(|book| parse(book.read()?)).collect()
     }
+}
+
+fn lies_on_another(host: &Inventory, name: &str, targets: &[String]) -> bool {
+    let beneath = host.beneath(name);
+    targets.iter().any(|other| other != name && beneath.contains(other))
 }
 
 fn open_all(host: &Inventory, names: &BTreeSet<String>, books: &mut BTreeMap<String, Book>) -> Result<(), String> {
@@ -238,6 +245,11 @@ mod tests {
         check(&["md0"], 7, &[("sdb", 5), ("sdc", 6)]);
         check(&["dm-1", "md0", "md0"], 11, &[("sda", 1), ("sdb", 5), ("sdc", 6)]);
         check(&["sdd"], 17, &[("sdd", 8), ("sde", 9)]);
+        // What lies on another target is counted there.
+        check(&["sda", "sda1"], 1, &[("sda", 1)]);
+        check(&["dm-1", "sda"], 1, &[("sda", 1)]);
+        check(&["dm-0", "dm-1", "sda1"], 5, &[("sda", 1)]);
+        check(&["md0", "sdb", "sdc", "sda1"], 13, &[("sda", 1), ("sdb", 5), ("sdc", 6)]);
     }
 
     #[test]

@@ -76,6 +76,10 @@ impl HostView for Left<'_> {
         self.host.io_uring_refused()
     }
 
+    fn kernel_version(&self) -> Option<(u32, u32)> {
+        self.host.kernel_version()
+    }
+
     fn loop_refused(&self) -> Option<(String, String)> {
         self.host.loop_refused()
     }

@@ -309,7 +309,7 @@ fn falls_back(direction: Direction, target: &TargetReport) -> bool {
 
 fn in_flight(direction: Direction, job: &ResolvedJob) -> u64 {
     let largest = dir(direction, &job.bs.read, &job.bs.write).max;
-    u64::from(job.iodepth) * u64::from(job.numjobs) * largest
+    u64::from(job.in_flight()) * u64::from(job.numjobs) * largest
 }
 
 /// The last turn counts: a run that went back to the device did not end in memory.

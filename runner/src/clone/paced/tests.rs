@@ -1,6 +1,8 @@
 //! Paced I/Os on a target that takes as long as the test says, by a clock that the target moves.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
@@ -49,6 +51,46 @@ impl Engine for Stalling {
     }
 }
 
+/// Takes 10 ms for an I/O, however many are side by side, and notes when each began.
+struct SideBySide {
+    hands: Hands,
+    /// Slot, result, and when it will be complete, in ns.
+    in_flight: VecDeque<(u32, i32, u64)>,
+    begun_ms: Rc<RefCell<Vec<u64>>>,
+}
+
+impl Engine for SideBySide {
+    unsafe fn submit(&mut self, slot: u32, io: &Io, _buffer: *mut u8) {
+        self.begun_ms.borrow_mut().push(self.hands.now_ns() / MILLISECOND_NS);
+        self.in_flight.push_back((slot, io.len as i32, self.hands.now_ns() + 10 * MILLISECOND_NS));
+    }
+    fn wait(&mut self, _at_least: u32, _in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
+        let end_ns = timeout_ns.map_or(u64::MAX, |timeout_ns| self.hands.now_ns() + timeout_ns);
+        self.hands.sleep_until(self.in_flight[0].2.min(end_ns));
+        Ok(())
+    }
+    fn ready(&self) -> usize {
+        self.in_flight.iter().filter(|(.., done_ns)| *done_ns <= self.hands.now_ns()).count()
+    }
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        let (slot, result, _) = *self.in_flight.front().filter(|(.., done_ns)| *done_ns <= self.hands.now_ns())?;
+        self.in_flight.pop_front();
+        Some((slot, result))
+    }
+}
+
+/// When the I/Os of a job begin that may have four in flight, in ms.
+fn begun_ms(different: Value) -> Vec<u64> {
+    let (job, ledger, hands) = (resolved(different), Ledger::default(), Hands::default());
+    let (pattern, pace) = (Pattern::new(&job, 0), Pace::new(&job, 0).expect("a limit"));
+    let begun_ms: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let engine = SideBySide { hands: hands.clone(), in_flight: VecDeque::new(), begun_ms: begun_ms.clone() };
+    let mut work =
+        Loop::new(engine, hands, Paced::new(pattern, pace, 4, &ledger), Pool::new(4, 4096, BufferPages::Mmap).unwrap(), None, 1);
+    assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
+    begun_ms.take()
+}
+
 /// What is counted of a job that goes through its 256 blocks.
 fn counted(different: Value) -> DirStats {
     let (job, ledger, hands) = (resolved(different), Ledger::default(), Hands::default());
@@ -84,4 +126,14 @@ fn without_a_rate_nothing_is_intended() {
     assert_eq!(counted(json!({"thinktime_us": 1000})).intended_lat_ns, None);
     let writes_only = json!({"thinktime_us": 1000, "rate_iops": {"read": null, "write": 10, "trim": null}});
     assert_eq!(counted(writes_only).intended_lat_ns, None);
+}
+
+#[test]
+fn a_pause_begins_when_nothing_is_in_flight_any_more() {
+    let thinking = |blocks: u32| begun_ms(json!({"thinktime_us": 5000, "thinktime_blocks": blocks, "number_ios": 4}));
+    assert_eq!(thinking(1), [0, 15, 30, 45], "one after the other, whatever the depth");
+    assert_eq!(thinking(2), [0, 0, 15, 15]);
+    assert_eq!(thinking(3), [0, 0, 0, 15]);
+    let synced = json!({"rw": "write", "fsync": 2, "thinktime_us": 5000, "thinktime_blocks": 2, "number_ios": 4});
+    assert_eq!(begun_ms(synced), [0, 0, 0, 15, 15, 15], "a sync is no block, and is waited for too");
 }

@@ -37,6 +37,7 @@ fn leaves_are_found_through_every_layer() {
 fn a_circle_of_devices_ends() {
     let host = Fixture::new("sys/devices/dm-7/dev = 4053:7\n sys/devices/dm-7/slaves/dm-8 @\n sys/devices/dm-8/dev = 4053:8\n sys/devices/dm-8/slaves/dm-7 @").look();
     assert_eq!(host.leaves("dm-7"), Vec::<String>::new());
+    assert_eq!(host.beneath("dm-7"), BTreeSet::from(["dm-7", "dm-8"].map(String::from)));
 }
 
 #[test]

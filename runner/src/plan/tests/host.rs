@@ -12,11 +12,12 @@ pub(crate) struct TableHost {
     pub free: u64,
     pub is_root: bool,
     pub io_uring: bool,
+    pub kernel: (u32, u32),
 }
 
 impl Default for TableHost {
     fn default() -> Self {
-        Self { memory: 8 * GIB, free: 100 * GIB, is_root: true, io_uring: true }
+        Self { memory: 8 * GIB, free: 100 * GIB, is_root: true, io_uring: true, kernel: (6, 18) }
     }
 }
 
@@ -69,6 +70,10 @@ impl HostView for TableHost {
 
     fn io_uring_refused(&self) -> Option<(String, String)> {
         (!self.io_uring).then(|| ("kernel.io_uring_disabled is 2.".into(), "Run sysctl kernel.io_uring_disabled=0.".into()))
+    }
+
+    fn kernel_version(&self) -> Option<(u32, u32)> {
+        Some(self.kernel)
     }
 
     fn loop_refused(&self) -> Option<(String, String)> {

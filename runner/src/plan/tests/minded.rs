@@ -32,6 +32,7 @@ fn findings_come_when_they_are_true() {
     let cases = [
         ("short_run", json!({"runtime": "2s"}), json!({"runtime": "10s"})),
         ("depth_is_one", json!({"ioengine": "psync", "iodepth": 4}), json!({"ioengine": "psync"})),
+        ("depth_is_one", json!({"rw": "trim", "filename": "/dev/loop0", "iodepth": 4}), json!({"rw": "read", "iodepth": 4})),
         ("buffered_depth", json!({"direct": 0, "iodepth": 4}), json!({"iodepth": 4})),
         ("fits_into_memory", json!({"direct": 0}), json!({"direct": 0, "filename": "/dev/vdb"})),
         ("invalidated_once", json!({"direct": 0}), json!({"direct": 0, "pre_read": 1})),

@@ -190,6 +190,14 @@ fn sizes_that_cannot_be() {
 }
 
 #[test]
+fn figures_that_would_do_nothing() {
+    let job = |option: &str, value: Value| json!({"filename": "full", "direct": 0, "bs": "8k", option: value});
+    check(job("iodepth_batch_complete_min", json!(0)), "out_of_range", "iodepth_batch_complete_min", "spin=");
+    check(job("io_size", json!("4k")), "block_larger_than_io_size", "io_size", "I/O of 8 KiB");
+    assert!(plan(job("io_size", json!("8k"))).refusals.is_empty());
+}
+
+#[test]
 fn figures_out_of_range() {
     for (option, value) in [
         ("iodepth", json!(0)),
@@ -223,7 +231,7 @@ fn figures_that_do_not_go_together() {
 
 #[test]
 fn what_this_host_cannot_do() {
-    let poor = TableHost { memory: 256 * MIB, free: 10 * GIB, is_root: false, io_uring: false };
+    let poor = TableHost { memory: 256 * MIB, free: 10 * GIB, is_root: false, io_uring: false, ..TableHost::default() };
     let check = |job, code, option: &str, word| {
         let refusal = check_on(&poor, job, &[(code, &format!("jobs[0].{option}"), word)]).remove(0);
         assert_eq!(refusal.kind, RefusalKind::Environment);
@@ -240,6 +248,16 @@ fn what_this_host_cannot_do() {
         json!({"filename": "full", "direct": 1, "iodepth": 1024, "bs": "1m", "numjobs": 4}),
         &[("memory_too_small", "jobs[0].iodepth", "1024")],
     );
+}
+
+#[test]
+fn empty_entries_need_a_kernel_that_answers_them() {
+    let nop = || json!({"ioengine": "io_uring_nop", "rw": "randread", "size": "1m"});
+    let old = TableHost { kernel: (6, 1), ..TableHost::default() };
+    let refusal = check_on(&old, nop(), &[("kernel_too_old", "jobs[0].ioengine", "needs Linux 6.10, this is 6.1")]).remove(0);
+    assert_eq!(refusal.kind, RefusalKind::Environment);
+    assert!(plan_on(&TableHost { kernel: (6, 10), ..TableHost::default() }, nop()).refusals.is_empty());
+    assert!(plan_on(&old, json!({"filename": "full", "direct": 1})).refusals.is_empty(), "true I/O does not need it");
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub(super) fn depth(case: &Case) -> Option<Finding> {
 }
 
 fn is_held_back(job: &ResolvedJob) -> bool {
-    job.mode == Mode::Null || job.thinktime_us > 0 || job.has_rate()
+    // Trims too: a clone does one at a time, which the plan minds.
+    job.mode == Mode::Null || job.thinktime_us > 0 || job.has_rate() || job.rw.trims()
 }
 
 /// A patch is the same for all jobs of a run, so that it doubles the largest.

@@ -306,6 +306,12 @@ fn shares_and_evidence_can_be_checked() {
     assert!((verdict.uncertainty - 1.0 / 2560.0).abs() < 1e-9);
     let number = |name: &str| verdict.evidence[name];
     assert_eq!([number("issued_ios"), number("device_ios"), number("own_bytes")], [2560, 1121, 4484 * KIB]);
+    let at_depth = |engine: &str| {
+        let told = one_way("randread", false, (2560, 4), (1121, 4484));
+        verdict_of(&with_job(told, json!({"iodepth": 64, "ioengine": engine}))).uncertainty
+    };
+    assert!((at_depth("io_uring") - 64.0 / 2560.0).abs() < 1e-9);
+    assert!((at_depth("psync") - 1.0 / 2560.0).abs() < 1e-9, "psync does one I/O at a time");
 }
 
 #[test]

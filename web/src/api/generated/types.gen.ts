@@ -1077,7 +1077,7 @@ export type Job = {
      */
     size?: string | number | boolean;
     /**
-     * Bytes to move before the job ends, where that is not the size of the region.
+     * Bytes to move before the job ends; where that is not said or 0, the size of the region.
      */
     io_size?: string | number | boolean;
     /**
@@ -1137,11 +1137,11 @@ export type Job = {
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data; clones differ by their number.
+     * Seed of offsets and data; jobs and clones differ by their number.
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os that each clone keeps in flight.
+     * I/Os that each clone keeps in flight; psync, and trims, go one at a time.
      */
     iodepth?: string | number | boolean;
     /**
@@ -1149,7 +1149,7 @@ export type Job = {
      */
     iodepth_batch_submit?: string | number | boolean;
     /**
-     * I/Os to wait for before new ones are submitted; 0 only polls.
+     * I/Os to wait for before new ones are submitted.
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
@@ -1157,7 +1157,7 @@ export type Job = {
      */
     numjobs?: string | number | boolean;
     /**
-     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring).
+     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring; Linux 6.10).
      */
     ioengine?: string | number | boolean;
     /**
@@ -1285,11 +1285,11 @@ export type Job = {
      */
     rate_process?: string | number | boolean;
     /**
-     * Pause after thinktime_blocks I/Os. A bare number is microseconds.
+     * Pause after thinktime_blocks I/Os, from when all of them are complete. A bare number is microseconds.
      */
     thinktime?: string | number | boolean;
     /**
-     * I/Os between two pauses.
+     * I/Os between two pauses; no more than these are in flight.
      */
     thinktime_blocks?: string | number | boolean;
     /**
@@ -2135,7 +2135,7 @@ export type Report = {
      */
     start_skew_ns: number;
     /**
-     * Mean number of I/Os in flight: sum of latencies / (duration × clones). Beside it stands `iodepth` as asked.
+     * Mean number of I/Os in flight: sum of all latencies / sum of the clones' measured times. Beside it stands `iodepth` as asked.
      */
     achieved_depth?: number | null;
     /**
@@ -2324,7 +2324,7 @@ export type ResolvedJob = {
      */
     randseed: number;
     /**
-     * I/Os that each clone keeps in flight.
+     * I/Os that each clone was asked to keep in flight.
      */
     iodepth: number;
     /**
