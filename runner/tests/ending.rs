@@ -2,8 +2,9 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use scratch::program::{run, start};
 use scratch::{Loop, Mounted};
@@ -85,4 +86,25 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
     let told: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
     assert!(told["report"]["flush"]["dirty_bytes"].is_u64() && told["report"]["flush"]["duration_ms"].is_null());
     assert!(told["report"]["absent"]["flush"].as_str().unwrap().contains("stopped"));
+}
+
+/// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
+const FEW_THREADS: [&str; 7] = ["20", "setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=3:3"];
+
+#[test]
+fn a_run_that_gets_no_more_threads_says_so_and_ends() {
+    let runner = env!("CARGO_BIN_EXE_leadline-runner");
+    let limited = |args: &[&str]| [&FEW_THREADS[..], &[runner], args].concat();
+    if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
+        return scratch::skip(&format!("threads cannot be limited here: {reason}"));
+    }
+    let job = json!({"name": "many", "ioengine": "null", "size": "1m", "rw": "read", "runtime": "1s", "time_based": 1, "numjobs": 8});
+    let piped = || Stdio::piped();
+    let mut timeout = Command::new("timeout");
+    let mut child = timeout.args(limited(&["run", "-"])).stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("starting threads"), "{said}");
 }

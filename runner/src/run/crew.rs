@@ -51,7 +51,7 @@ impl Crew {
     /// Starts a thread for every clone; they get ready and wait. `files` holds each clone's files, job by job.
     ///
     /// # Errors
-    /// Where the system gives no more threads.
+    /// Where the system gives no more threads; those that began wait at the gate until the process ends.
     pub fn assemble(jobs: &[ResolvedJob], files: Vec<Vec<Vec<OwnedFd>>>) -> io::Result<Self> {
         signal_hook::flag::register(WAKE_SIGNAL, Arc::new(AtomicBool::new(false)))?;
         let jobs: Vec<Arc<ResolvedJob>> = jobs.iter().cloned().map(Arc::new).collect();
@@ -59,13 +59,14 @@ impl Crew {
         let mut members = Vec::new();
         for (index, clones) in files.into_iter().enumerate() {
             let schedule = Arc::new(Schedule::default());
-            for (number, files) in clones.into_iter().enumerate() {
-                let progress = Arc::new(Progress::default());
-                let (job, attendance) = (jobs[index].clone(), Attendance::new(progress.clone(), gate.clone()));
-                let number = number as u32;
-                let assignment =
-                    Assignment { job, number, files, progress: progress.clone(), schedule: schedule.clone(), attendance };
-                let handle = start(assignment)?;
+            for (number, files) in (0..).zip(clones) {
+                let (job, progress, gate) = (jobs[index].clone(), Arc::new(Progress::default()), gate.clone());
+                let (told, due) = (progress.clone(), schedule.clone());
+                let name = format!("{}.{number}", job.name);
+                let handle = start(&name, move || {
+                    let attendance = Attendance::new(told.clone(), gate);
+                    Assignment { job, number, files, progress: told, schedule: due, attendance }
+                })?;
                 members.push(Member { job: index, progress, schedule: schedule.clone(), handle });
             }
         }
@@ -146,11 +147,13 @@ impl Crew {
     }
 }
 
-fn start(assignment: Assignment) -> io::Result<JoinHandle<Result<Done, Broken>>> {
-    let name = format!("{}.{}", assignment.job.name, assignment.number);
+/// Starts a clone's thread, which makes its own assignment: what a clone owes the others it owes from then on. Where the system gives
+/// no thread, nobody passes the gate for it, and nobody waits.
+fn start(name: &str, assign: impl FnOnce() -> Assignment + Send + 'static) -> io::Result<JoinHandle<Result<Done, Broken>>> {
     let watcher = std::thread::current();
     // Linux keeps 15 bytes of a thread's name.
     Builder::new().name(name.chars().filter(char::is_ascii_graphic).take(15).collect()).spawn(move || {
+        let assignment = assign();
         let done = work(&assignment);
         drop(assignment);
         watcher.unpark();
