@@ -185,7 +185,8 @@ impl Run<'_, '_> {
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
         let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
-        let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify(self.stop) };
+        let (counted, testimony) = (probes.devices().len() as u64, witness.testify(self.stop));
+        let frame = Frame { phases: Vec::new(), devices, counted, absent, thermal_throttles, testimony };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(syncs, &mut report);
         Ok((report, host))

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use scratch::program::{run, start};
+use scratch::program::{run, start, with};
 use scratch::{Loop, Mounted};
 use serde_json::{Value, json};
 
@@ -88,6 +88,21 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
     assert!(told["report"]["absent"]["flush"].as_str().unwrap().contains("stopped"));
 }
 
+#[test]
+fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
+    let plain = json!({"ioengine": "null", "size": "1m", "ramp_time": "60s", "runtime": "60s"});
+    let jobs = [with(&plain, json!({"name": "done"})), with(&plain, json!({"name": "on", "time_based": 1}))];
+    let mut child = start(&json!({"jobs": jobs}), &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
+    let told: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report = &told["report"];
+    assert!(report["duration_ms"].as_f64().unwrap() < 1000.0, "{}", report["duration_ms"]);
+    assert_eq!((&report["jobs"][0]["ended_by"], &report["jobs"][1]["ended_by"]), (&json!("size"), &json!("signal")));
+}
+
 /// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
 const FEW_THREADS: [&str; 7] = ["20", "setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=3:3"];
 
@@ -98,7 +113,7 @@ fn a_run_that_gets_no_more_threads_says_so_and_ends() {
     if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
         return scratch::skip(&format!("threads cannot be limited here: {reason}"));
     }
-    let job = json!({"name": "many", "ioengine": "null", "size": "1m", "rw": "read", "runtime": "1s", "time_based": 1, "numjobs": 8});
+    let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
     let piped = || Stdio::piped();
     let mut timeout = Command::new("timeout");
     let mut child = timeout.args(limited(&["run", "-"])).stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();

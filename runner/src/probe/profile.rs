@@ -53,7 +53,8 @@ impl Profiling {
         let ((orders, control), (answers, acks)) = (pipe().map_err(system)?, pipe().map_err(system)?);
         let perf = Command::new("perf")
             .args(["record", "--quiet", "--event", "cpu-clock", "--freq", &FREQUENCY_HZ.to_string(), "--call-graph", "fp"])
-            .args(["--max-size", MOST_DATA, "--delay", "-1", "--control", &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd())])
+            .args(["--max-size", MOST_DATA])
+            .args(["--delay", "-1", "--control", &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd())])
             .args(["--pid", &std::process::id().to_string(), "--output", &place(&data)])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
