@@ -22,7 +22,7 @@ use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, HostFacts, View};
 use crate::job::RunAsk;
-use crate::plan::{Plan, ResolvedJob, resolve};
+use crate::plan::{Plan, ResolvedJob, resolve, window_ms};
 use crate::probe::Probes;
 use crate::probe::thermal::throttles;
 use crate::refusal::Refusal;
@@ -199,13 +199,12 @@ impl Run<'_, '_> {
         let probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
         let witness = Witness::new(&self.plan.jobs);
         let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
-        let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
         let accepted = Accepted {
             at_ms: wall_ms(),
             jobs: self.plan.jobs.clone(),
             host: host.clone(),
             sample_ms: self.plan.sample_ms,
-            measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
+            measure_ms: window_ms(&self.plan.jobs),
             devices: devices.clone(),
             absent: absent.clone(),
         };

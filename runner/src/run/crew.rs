@@ -11,7 +11,7 @@ use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
 use crate::clone::{Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work};
 use crate::engine::ledger::Ledger;
 use crate::event::Phase;
-use crate::plan::ResolvedJob;
+use crate::plan::{ResolvedJob, window_begin_ms};
 
 /// Head start between writing the schedule and the first I/O, in ns: enough for every clone to go to sleep for it, and
 /// for the counters to be read before.
@@ -93,7 +93,7 @@ impl Crew {
 
     /// Whether something is done before the measured window of the run.
     pub fn has_ramp(&self) -> bool {
-        self.jobs.iter().all(|job| job.ramp_ms + job.startdelay_ms > 0)
+        window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
     }
 
     /// The next moment after `now_ns` at which some clone must leave a phase; `None` when all are done.
