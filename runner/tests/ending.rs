@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use scratch::program::{run, start, with};
+use scratch::program::{run, runner, start, with};
 use scratch::{Loop, Mounted};
 use serde_json::{Value, json};
 
@@ -101,6 +101,14 @@ fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
     let report = &told["report"];
     assert!(report["duration_ms"].as_f64().unwrap() < 1000.0, "{}", report["duration_ms"]);
     assert_eq!((&report["jobs"][0]["ended_by"], &report["jobs"][1]["ended_by"]), (&json!("size"), &json!("signal")));
+}
+
+#[test]
+fn what_cannot_be_told_on_standard_error_stops_nothing() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut child = runner().args(["run", "-"]).stdin(Stdio::piped()).stderr(full).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(br#"{"ioengine": "null", "iodepth": 0}"#).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
 /// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
