@@ -15,7 +15,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         })
     };
     let layout = layout_bytes(jobs);
-    let ramp_ms = window_begin_ms(jobs);
+    let (ramp_ms, measure) = (window_begin_ms(jobs), window_ms(jobs).map(seconds));
     let plain = |phase| PlannedPhase { phase, seconds: None, writes_bytes: None };
     [
         (true, plain(Phase::Guard)),
@@ -24,7 +24,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         (any(|job| job.invalidate), plain(Phase::Invalidate)),
         (any(|job| job.pre_read), plain(Phase::PreRead)),
         (ramp_ms > 0, PlannedPhase { seconds: Some(seconds(ramp_ms)), ..plain(Phase::Ramp) }),
-        (true, PlannedPhase { seconds: window_ms(jobs).map(seconds), writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
+        (true, PlannedPhase { seconds: measure, writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
         (any(|job| job.end_fsync && job.rw.writes()), plain(Phase::Flush)),
         (any(|job| job.unlink), plain(Phase::CleanUp)),
     ]
@@ -53,8 +53,8 @@ pub(crate) fn late_ramps(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Resolved
     jobs.iter().filter(move |job| job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms)
 }
 
-/// When the measured window of the run begins, in ms since the clones were let go: with the first job that is measured. What lies before is
-/// the run's ramp, which is none where a job has neither `startdelay` nor `ramp_time`.
+/// When the measured window of the run begins, in ms since the clones were let go: with the first job that is measured. What lies
+/// before is the run's ramp, which is none where a job has neither `startdelay` nor `ramp_time`.
 pub(crate) fn window_begin_ms<'a>(jobs: impl IntoIterator<Item = &'a ResolvedJob>) -> u64 {
     jobs.into_iter().map(measured_from_ms).min().unwrap_or(0)
 }

@@ -24,7 +24,8 @@ use crate::report::Profile;
 const FREQUENCY_HZ: u32 = 199;
 /// How long perf may take to begin or to obey.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The most that perf may keep in memory (0.1 MB a second and busy thread): there it ends itself, and the profile is of the time before.
+/// The most that perf may keep in memory (0.1 MB a second and busy thread): there it ends itself, and the profile is of the time
+/// before.
 const MOST_DATA: &str = "512M";
 /// The most lines of the folded form, and the most bytes: beyond, a flame graph has no pixel for them.
 const MOST_LINES: usize = 20_000;

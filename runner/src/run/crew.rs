@@ -147,8 +147,8 @@ impl Crew {
     }
 }
 
-/// Starts a clone's thread, which makes its own assignment: what a clone owes the others it owes from then on. Where the system gives
-/// no thread, nobody passes the gate for it, and nobody waits.
+/// Starts a clone's thread, which makes its own assignment: what a clone owes the others it owes from then on. Where the system
+/// gives no thread, nobody waits for it at the gate.
 fn start(name: &str, assign: impl FnOnce() -> Assignment + Send + 'static) -> io::Result<JoinHandle<Result<Done, Broken>>> {
     let watcher = std::thread::current();
     // Linux keeps 15 bytes of a thread's name.

@@ -154,8 +154,8 @@ fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
     }
 }
 
-/// From the first clone's measured beginning to the last one's end. One that was done in its ramp has none: its beginning is when the
-/// ramp would have ended, which may be long after the run was stopped.
+/// From the first clone's measured beginning to the last one's end. One that was done in its ramp has no part in it: its beginning is
+/// when the ramp would have ended, which may be long after the run was stopped.
 fn window_ns(clones: &[&CloneResult]) -> u64 {
     let measured = || clones.iter().filter(|clone| clone.measured_ns() > 0);
     let begin = measured().map(|clone| clone.done.measure_ns).min().unwrap_or(0);

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// How often to look whether an end was asked for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Does the work in a thread of its own and returns what came of it; `None` where an end was asked for before, or meanwhile: then the
-/// thread goes on until the kernel lets it go.
+/// Does the work in a thread of its own and returns what came of it; `None` where an end was asked for before, or meanwhile: then
+/// the thread goes on until the kernel lets it go.
 ///
 /// # Errors
 /// Where the system gives no thread, or the work panicked.
