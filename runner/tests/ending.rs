@@ -114,10 +114,12 @@ fn what_cannot_be_told_on_standard_error_stops_nothing() {
 /// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
 const FEW_THREADS: [&str; 7] = ["20", "setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=3:3"];
 
+fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&FEW_THREADS[..], &[env!("CARGO_BIN_EXE_leadline-runner")], args].concat()
+}
+
 #[test]
 fn a_run_that_gets_no_more_threads_says_so_and_ends() {
-    let runner = env!("CARGO_BIN_EXE_leadline-runner");
-    let limited = |args: &[&str]| [&FEW_THREADS[..], &[runner], args].concat();
     if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
         return scratch::skip(&format!("threads cannot be limited here: {reason}"));
     }
