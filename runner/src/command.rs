@@ -3,6 +3,7 @@
 mod listener;
 mod study;
 
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::thread;
@@ -141,6 +142,11 @@ fn write_out(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// Says what went wrong on standard error; where nobody reads that any more, nothing stops.
+fn complain(what: impl Display) {
+    let _ = writeln!(std::io::stderr(), "leadline-runner: {what}");
+}
+
 fn read_document(args: &JobArgs) -> Result<Value, Vec<Refusal>> {
     let unreadable = |error: std::io::Error| {
         vec![Refusal::invalid(
@@ -184,7 +190,7 @@ fn tidy_up(roots: &[PathBuf]) -> u8 {
     match serde_json::from_reader::<_, Own>(std::io::stdin().lock()) {
         Ok(own) => show(true, &tidy(&own, roots), |_, _| String::new()),
         Err(error) => {
-            eprintln!("leadline-runner: what to tidy up cannot be read: {error}");
+            complain(format_args!("what to tidy up cannot be read: {error}"));
             USAGE
         }
     }
@@ -192,7 +198,7 @@ fn tidy_up(roots: &[PathBuf]) -> u8 {
 
 fn run_job(args: &JobArgs, form: Form, stop_when_orphaned: bool) -> u8 {
     let stop = Stop::on_signals().unwrap_or_else(|error| {
-        eprintln!("leadline-runner: signals cannot be handled: {error}");
+        complain(format_args!("signals cannot be handled: {error}"));
         Stop::default()
     });
     if stop_when_orphaned {

@@ -42,7 +42,7 @@ use ledger::Ledger;
 use notes::Notes;
 
 pub(crate) use findings::SHORT_RUN_MS;
-pub(crate) use phases::late_ramps;
+pub(crate) use phases::{late_ramps, window_begin_ms, window_ms};
 pub use resolved::{BlockSizes, Mode, ResolvedJob, Target, TargetKind};
 pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
 

@@ -2,8 +2,8 @@
 //! when it begins and ends and reported with its time; only the measurement is in the numbers.
 
 mod backing;
+mod caches;
 mod crew;
-mod patience;
 mod place;
 mod result;
 mod stop;
@@ -12,7 +12,7 @@ mod watch;
 mod witness;
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -21,20 +21,16 @@ use crate::clock::wall_ms;
 use crate::clone::Broken;
 use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
 use crate::host::{self, HostFacts, View};
-use crate::job::{CacheState, RunAsk};
-use crate::plan::{Plan, ResolvedJob, resolve};
-use crate::print::number::bytes;
+use crate::job::RunAsk;
+use crate::plan::{Plan, ResolvedJob, resolve, window_ms};
 use crate::probe::Probes;
-use crate::probe::region::Region;
-use crate::probe::residency::Means;
 use crate::probe::thermal::throttles;
 use crate::refusal::Refusal;
 use crate::report::{Finding, Report, Severity};
 use crate::study::{self, StudyAsk, StudyPlan};
-use crate::target::{Finish, Opened, Stamp, Targets, advise, chill, drop_caches, flush, invalidate, pre_read};
+use crate::target::{Finish, Opened, Stamp, Targets, flush, unless_stopped};
 use crate::verdict::judge;
 use crew::Crew;
-use patience::unless_stopped;
 use result::Frame;
 pub use stop::Stop;
 use tell::Teller;
@@ -189,7 +185,8 @@ impl Run<'_, '_> {
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
         let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
-        let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony: witness.testify() };
+        let (counted, testimony) = (probes.devices().len() as u64, witness.testify(self.stop));
+        let frame = Frame { phases: Vec::new(), devices, counted, absent, thermal_throttles, testimony };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(syncs, &mut report);
         Ok((report, host))
@@ -202,13 +199,12 @@ impl Run<'_, '_> {
         let probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
         let witness = Witness::new(&self.plan.jobs);
         let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
-        let measure_ms = self.plan.jobs.iter().map(|job| job.runtime_ms).max().flatten();
         let accepted = Accepted {
             at_ms: wall_ms(),
             jobs: self.plan.jobs.clone(),
             host: host.clone(),
             sample_ms: self.plan.sample_ms,
-            measure_ms: measure_ms.filter(|_| self.plan.jobs.iter().all(|job| job.runtime_ms.is_some())),
+            measure_ms: window_ms(&self.plan.jobs),
             devices: devices.clone(),
             absent: absent.clone(),
         };
@@ -243,66 +239,11 @@ impl Run<'_, '_> {
         Ok(self.plan.jobs.iter().map(|job| self.targets.open(job)).collect::<Result<_, _>>()?)
     }
 
-    fn set_caches(&mut self, open: &Open) -> Result<(), End> {
-        if self.plan.jobs.iter().any(|job| job.drop_caches) {
-            self.in_phase(Phase::DropCaches, |_| Ok(drop_caches()?))?;
-        }
-        if self.plan.jobs.iter().any(|job| job.invalidate) {
-            self.in_phase(Phase::Invalidate, |run| run.empty_caches(open))?;
-        }
-        if self.plan.jobs.iter().any(|job| job.pre_read) {
-            self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
-        }
-        self.each(open, |_| true, |job, opened| advise(opened, job.fadvise_hint, range(opened)))
-    }
-
-    fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
-        let cold = |job: &ResolvedJob| job.cache_state == CacheState::Cold;
-        self.each(open, |job| job.invalidate && !cold(job), |_, opened| invalidate(opened, range(opened)))?;
-        self.each(open, cold, |_, opened| chill(opened))?;
-        let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| cold(job));
-        let stayed: u64 = jobs.flat_map(|(_, clones)| clones.iter().take(1).flatten()).filter_map(cached_bytes).sum();
-        if stayed > 0 {
-            let note = format!("{} stayed in the page cache: mapped, locked, or read again by somebody", bytes(stayed));
-            let (phase, state) = (Phase::Invalidate, PhaseState::Progress);
-            let note = Some(note);
-            self.teller.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note });
-        }
-        Ok(())
-    }
-
-    fn each(
-        &self,
-        open: &Open,
-        wanted: impl Fn(&ResolvedJob) -> bool,
-        act: impl Fn(&ResolvedJob, &Opened) -> Result<(), rustix::io::Errno>,
-    ) -> Result<(), End> {
-        for (job, clones) in self.plan.jobs.iter().zip(open).filter(|(job, _)| wanted(job)) {
-            for opened in clones.iter().flatten() {
-                act(job, opened).map_err(|error| Broken { doing: "setting the page cache", error: error.into() })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn pre_read(&mut self, open: &Open) -> Result<(), End> {
-        for (_, clones) in self.plan.jobs.iter().zip(open).filter(|(job, _)| job.pre_read) {
-            for opened in clones.iter().flatten() {
-                let teller = &mut *self.teller;
-                let read = pre_read(opened, range(opened), &mut |change| teller.change(change), self.stop.flag());
-                whole(read.map_err(|error| Broken { doing: "reading the target into the page cache", error: error.into() })?)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Descriptors of what is to be flushed after the measurement: those of the clones are theirs.
     fn files_to_flush(&self, open: &Open) -> Result<Vec<ToFlush>, End> {
         let jobs = self.plan.jobs.iter().enumerate().zip(open).filter(|((_, job), _)| job.end_fsync);
         let opened = jobs.flat_map(|((job, _), clones)| clones.iter().flatten().map(move |opened| (job, opened)));
-        let copy = |(job, opened): (usize, &Opened)| {
-            Ok(ToFlush { job, opened: Opened { fd: opened.fd.try_clone()?, target: opened.target.clone() } })
-        };
+        let copy = |(job, opened): (usize, &Opened)| Ok(ToFlush { job, opened: opened.try_clone()? });
         let copies = opened.map(copy).collect::<std::io::Result<Vec<_>>>();
         Ok(copies.map_err(|error| Broken { doing: "keeping files open for the flush", error })?)
     }
@@ -319,7 +260,7 @@ impl Run<'_, '_> {
         }
         self.teller.phase(Phase::Flush, PhaseState::Begin);
         let failed = move || files.into_iter().find_map(|file| flush(&file.opened).err().map(|errno| (file, errno)));
-        let failed = unless_stopped(self.stop, failed);
+        let failed = unless_stopped(self.stop.flag(), failed);
         self.teller.phase(Phase::Flush, PhaseState::End);
         match failed {
             Err(error) => is_absent(error.to_string()),
@@ -339,17 +280,6 @@ fn whole(finish: Finish) -> Result<(), End> {
         Finish::Done => Ok(()),
         Finish::Stopped => Err(End::Stopped),
     }
-}
-
-/// Bytes of a target's region that are in the page cache; `None` where that cannot be told.
-fn cached_bytes(opened: &Opened) -> Option<u64> {
-    let means = Means::find(opened.fd.as_fd()).ok()?;
-    means.residency(opened.fd.as_fd(), &Region::of(std::iter::once(range(opened)))).ok().map(|found| found.cached)
-}
-
-/// The bytes of a target that a job works on.
-fn range(opened: &Opened) -> std::ops::Range<u64> {
-    opened.target.offset..opened.target.offset + opened.target.size
 }
 
 fn descriptors(open: Open) -> Vec<Vec<Vec<OwnedFd>>> {

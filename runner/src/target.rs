@@ -10,15 +10,18 @@ mod layout;
 mod loops;
 mod made;
 mod open;
+mod patience;
 mod stamp;
 mod tidy;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 pub use cache::{advise, chill, drop_caches, flush, invalidate, pre_read};
 pub use layout::Fill;
+pub use patience::unless_stopped;
 pub use stamp::Stamp;
 pub use tidy::tidy;
 
@@ -41,6 +44,16 @@ pub struct Opened {
     pub fd: OwnedFd,
     /// What the plan says of it.
     pub target: Target,
+}
+
+impl Opened {
+    /// The same file once more, for whoever outlives this one.
+    ///
+    /// # Errors
+    /// What fcntl(2) says, such as EMFILE.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()?, target: self.target.clone() })
+    }
 }
 
 /// How something that can be stopped came to its end.

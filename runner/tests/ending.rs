@@ -2,10 +2,11 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use scratch::program::{run, start};
+use scratch::program::{run, runner, start, with};
 use scratch::{Loop, Mounted};
 use serde_json::{Value, json};
 
@@ -85,4 +86,50 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
     let told: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
     assert!(told["report"]["flush"]["dirty_bytes"].is_u64() && told["report"]["flush"]["duration_ms"].is_null());
     assert!(told["report"]["absent"]["flush"].as_str().unwrap().contains("stopped"));
+}
+
+#[test]
+fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
+    let plain = json!({"ioengine": "null", "size": "1m", "ramp_time": "60s", "runtime": "60s"});
+    let jobs = [with(&plain, json!({"name": "done"})), with(&plain, json!({"name": "on", "time_based": 1}))];
+    let mut child = start(&json!({"jobs": jobs}), &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
+    let told: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report = &told["report"];
+    assert!(report["duration_ms"].as_f64().unwrap() < 1000.0, "{}", report["duration_ms"]);
+    assert_eq!((&report["jobs"][0]["ended_by"], &report["jobs"][1]["ended_by"]), (&json!("size"), &json!("signal")));
+}
+
+#[test]
+fn what_cannot_be_told_on_standard_error_stops_nothing() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut child = runner().args(["run", "-"]).stdin(Stdio::piped()).stderr(full).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(br#"{"ioengine": "null", "iodepth": 0}"#).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
+/// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
+const FEW_THREADS: [&str; 7] = ["20", "setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=3:3"];
+
+fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&FEW_THREADS[..], &[env!("CARGO_BIN_EXE_leadline-runner")], args].concat()
+}
+
+#[test]
+fn a_run_that_gets_no_more_threads_says_so_and_ends() {
+    if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
+        return scratch::skip(&format!("threads cannot be limited here: {reason}"));
+    }
+    let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
+    let piped = || Stdio::piped();
+    let mut timeout = Command::new("timeout");
+    let mut child = timeout.args(limited(&["run", "-"])).stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("starting threads"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! What a run says on its way, handed on in the form that was asked for: events as they come, one JSON report, or text.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write, stderr};
 
 use leadline_runner::event::{Accepted, Event, EventBody, Failure, Outcome};
 use leadline_runner::print::{self, Style};
@@ -8,7 +8,7 @@ use leadline_runner::refusal::Refusal;
 use leadline_runner::run::Stop;
 use serde_json::{Value, json};
 
-use super::write_out;
+use super::{complain, write_out};
 
 /// What standard output is to carry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,7 +50,7 @@ pub struct Listener {
 impl Listener {
     /// Nothing heard yet.
     pub fn new(form: Form, step: Option<u32>, stop: &Stop) -> Self {
-        let progress = form != Form::Events && std::io::stderr().is_terminal();
+        let progress = form != Form::Events && stderr().is_terminal();
         Self { form, step, progress, stop: stop.clone(), accepted: None, outcome: None, failure: None }
     }
 
@@ -60,15 +60,15 @@ impl Listener {
             // Nobody listens any more: whoever started us is gone.
             self.stop.request();
         }
-        if let Some(line) = print::progress(event).filter(|_| self.progress) {
-            eprint!("\r\x1b[K{line}");
+        if let Some(line) = print::progress(event) {
+            self.show(&line);
         }
         match &event.body {
             EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
             EventBody::Report(outcome) => self.outcome = Some(outcome.clone()),
             EventBody::Failed(failure) => {
                 self.clear();
-                failure.refusals.iter().for_each(|refusal| eprintln!("leadline-runner: {refusal}"));
+                failure.refusals.iter().for_each(complain);
                 self.failure = Some(failure.clone());
             }
             _ => {}
@@ -90,11 +90,14 @@ impl Listener {
         format!("{event}\n")
     }
 
+    /// Puts this line in the place of the one that stands there. A terminal that went away is shown no more.
+    fn show(&mut self, line: &str) {
+        self.progress = self.progress && write!(stderr(), "\r\x1b[K{line}").is_ok();
+    }
+
     /// Takes the progress off the screen.
-    pub fn clear(&self) {
-        if self.progress {
-            eprint!("\r\x1b[K");
-        }
+    pub fn clear(&mut self) {
+        self.show("");
     }
 
     /// The one JSON report; `None` when there is no result.
@@ -104,7 +107,7 @@ impl Listener {
     }
 
     /// Prints the end of a run.
-    pub fn finish(self) {
+    pub fn finish(mut self) {
         self.clear();
         let text = match (self.form, &self.accepted, &self.outcome) {
             (Form::Json, ..) => self.json().map(|report| format!("{report}\n")),

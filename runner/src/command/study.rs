@@ -10,7 +10,7 @@ use leadline_runner::target::tidy;
 use serde_json::{Value, json};
 
 use super::listener::{Form, Listener};
-use super::write_out;
+use super::{complain, write_out};
 
 /// A step, and what came of it; `None` when it was not begun.
 struct Step<'a> {
@@ -43,7 +43,7 @@ pub fn run(document: Value, roots: &[PathBuf], form: Form, stop: &Stop) -> u8 {
 /// Removes the files that a step which never ran would have removed. Whether any is still there.
 fn tell_what_stayed(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
     let left = tidy(&plan.own(), roots).left;
-    left.iter().filter_map(|file| file.reason.as_ref()).for_each(|reason| eprintln!("leadline-runner: {reason}"));
+    left.iter().filter_map(|file| file.reason.as_ref()).for_each(complain);
     !left.is_empty()
 }
 

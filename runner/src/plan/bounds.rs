@@ -15,6 +15,9 @@ const NICE: std::ops::RangeInclusive<i32> = -20..=19;
 /// The longest spin in µs: within a second a run must stop.
 const MAX_SPIN_US: u64 = 1_000_000;
 
+/// The longest time in µs, 365 days: the sum of several is far from where nanoseconds overflow.
+const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
+
 /// The largest whole number that every reader of JSON keeps exact.
 pub(super) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
 
@@ -65,6 +68,12 @@ fn check_time(job: &Job, notes: &mut Notes) {
     if (1..1000).contains(&runtime_us) {
         let sentence = format!("runtime={runtime_us}us is shorter than any measurement.");
         notes.invalid("out_of_range", "runtime", sentence, "Write at least 1ms; a bare number is seconds.");
+    }
+    let (ramp_us, delay_us, pause_us) = (said!(job, ramp_time).0, said!(job, startdelay).0, said!(job, thinktime).0);
+    for (option, us) in [("runtime", runtime_us), ("ramp_time", ramp_us), ("startdelay", delay_us), ("thinktime", pause_us)] {
+        if us > MAX_TIME_US {
+            notes.invalid("out_of_range", option, format!("{option} is longer than a year."), "Write at most 365d.");
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::notes::Notes;
-use super::phases::{late_ramps, measured_from_ms};
+use super::phases::{late_ramps, measured_from_ms, window_begin_ms};
 use super::resolved::{Mode, ResolvedJob, TargetKind};
 use super::view::HostView;
 use crate::job::CacheState;
@@ -29,7 +29,7 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
 pub(super) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else { return };
     let number = jobs.iter().position(|job| job.name == late.name).unwrap_or(0);
-    let begin_ms = jobs.iter().map(measured_from_ms).min().unwrap_or(0);
+    let begin_ms = window_begin_ms(jobs);
     notes.begin(number, &late.name);
     let sentence = format!(
         "The ramp of {} ends {} after the run's measurement began: what it does until then is in the device's counters and not in the job's own, so that no verdict can be given.",

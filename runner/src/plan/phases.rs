@@ -15,7 +15,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         })
     };
     let layout = layout_bytes(jobs);
-    let ramp = jobs.iter().map(measured_from_ms).max().unwrap_or(0);
+    let (ramp_ms, measure) = (window_begin_ms(jobs), window_ms(jobs).map(seconds));
     let plain = |phase| PlannedPhase { phase, seconds: None, writes_bytes: None };
     [
         (true, plain(Phase::Guard)),
@@ -23,8 +23,8 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         (any(|job| job.drop_caches), plain(Phase::DropCaches)),
         (any(|job| job.invalidate), plain(Phase::Invalidate)),
         (any(|job| job.pre_read), plain(Phase::PreRead)),
-        (any(|job| job.ramp_ms > 0), PlannedPhase { seconds: Some(seconds(ramp)), ..plain(Phase::Ramp) }),
-        (true, PlannedPhase { seconds: measure_seconds(jobs), writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
+        (ramp_ms > 0, PlannedPhase { seconds: Some(seconds(ramp_ms)), ..plain(Phase::Ramp) }),
+        (true, PlannedPhase { seconds: measure, writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
         (any(|job| job.end_fsync && job.rw.writes()), plain(Phase::Flush)),
         (any(|job| job.unlink), plain(Phase::CleanUp)),
     ]
@@ -36,8 +36,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
 /// What the run will cost.
 pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
     let layout_bytes = layout_bytes(jobs);
-    let bounded = jobs.iter().map(|job| Some(measured_from_ms(job) + job.runtime_ms?)).collect::<Option<Vec<u64>>>();
-    let seconds = bounded.and_then(|times| times.into_iter().max()).map(seconds);
+    let seconds = window_ms(jobs).map(|window_ms| seconds(window_begin_ms(jobs) + window_ms));
     Estimate {
         seconds,
         seconds_note: seconds_note(jobs, layout_bytes, seconds.is_some()),
@@ -50,8 +49,20 @@ pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
 /// Jobs whose ramp reaches into the measured window of the run, which begins when the first job's ramp is over: this I/O of
 /// theirs is in the counters of the window, and not in what was measured.
 pub(crate) fn late_ramps(jobs: &[ResolvedJob]) -> impl Iterator<Item = &ResolvedJob> {
-    let begin_ms = jobs.iter().map(measured_from_ms).min().unwrap_or(0);
+    let begin_ms = window_begin_ms(jobs);
     jobs.iter().filter(move |job| job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms)
+}
+
+/// When the measured window of the run begins, in ms since the clones were let go: with the first job that is measured. What lies
+/// before is the run's ramp, which is none where a job has neither `startdelay` nor `ramp_time`.
+pub(crate) fn window_begin_ms<'a>(jobs: impl IntoIterator<Item = &'a ResolvedJob>) -> u64 {
+    jobs.into_iter().map(measured_from_ms).min().unwrap_or(0)
+}
+
+/// How long that window will last in ms: until the last job's time is over. `None` when size ends one of them.
+pub(crate) fn window_ms(jobs: &[ResolvedJob]) -> Option<u64> {
+    let ends = jobs.iter().map(|job| Some(measured_from_ms(job) + job.runtime_ms?)).collect::<Option<Vec<u64>>>()?;
+    Some(ends.into_iter().max()? - window_begin_ms(jobs))
 }
 
 /// When a job begins to be measured, in ms since the clones were let go.
@@ -80,12 +91,6 @@ fn layout_bytes(jobs: &[ResolvedJob]) -> u64 {
     jobs.iter().flat_map(|job| &job.targets).map(|target| target.layout_bytes).sum()
 }
 
-/// The longest job's; `None` when size ends one of them.
-fn measure_seconds(jobs: &[ResolvedJob]) -> Option<f64> {
-    let times = jobs.iter().map(|job| job.runtime_ms).collect::<Option<Vec<u64>>>()?;
-    times.into_iter().max().map(seconds)
-}
-
 /// The most that all jobs write; `None` when only time bounds one that writes.
 fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
     jobs.iter().map(writes_of).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
@@ -102,4 +107,34 @@ fn writes_of(job: &ResolvedJob) -> Option<u64> {
     // Exact in every 100 I/Os (`pattern::deck`), so at most one pack more than the share.
     let share = 100 - u128::from(job.rwmixread.unwrap_or(0));
     Some((u128::from(most) * share).div_ceil(100) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::plan::fixture::resolved;
+
+    #[test]
+    fn the_window_begins_with_the_first_job_and_ends_with_the_last() {
+        for (times, ramp, measure) in [
+            // startdelay, ramp_time and runtime of each job.
+            (vec![(0, 0, Some(30_000))], None, Some(30.0)),
+            (vec![(0, 5000, Some(30_000))], Some(5.0), Some(30.0)),
+            (vec![(2000, 0, Some(30_000))], Some(2.0), Some(30.0)),
+            (vec![(2000, 5000, None)], Some(7.0), None),
+            (vec![(0, 5000, Some(30_000)), (0, 0, Some(30_000))], None, Some(35.0)),
+            (vec![(0, 5000, Some(30_000)), (1000, 10_000, Some(10_000))], Some(5.0), Some(30.0)),
+            (vec![(0, 5000, Some(10_000)), (10_000, 5000, Some(10_000))], Some(5.0), Some(20.0)),
+        ] {
+            let job = |(delay, ramp, runtime): &(u64, u64, Option<u64>)| {
+                resolved(json!({"startdelay_ms": delay, "ramp_ms": ramp, "runtime_ms": runtime}))
+            };
+            let jobs: Vec<ResolvedJob> = times.iter().map(job).collect();
+            let seconds = |phase| phases(&jobs).into_iter().find(|planned| planned.phase == phase).map(|planned| planned.seconds);
+            assert_eq!((seconds(Phase::Ramp), seconds(Phase::Measure)), (ramp.map(Some), Some(measure)), "{times:?}");
+            assert_eq!(estimate(&jobs).seconds, measure.map(|measure| ramp.unwrap_or(0.0) + measure), "{times:?}");
+        }
+    }
 }

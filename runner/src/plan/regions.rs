@@ -2,6 +2,7 @@
 //! fit is refused with the figures (fio would shrink it and say nothing).
 
 use super::asked::Asked;
+use super::bounds::MAX_JSON_INTEGER;
 use super::defaults::said;
 use super::ledger::Ledger;
 use super::notes::Notes;
@@ -13,6 +14,9 @@ use crate::print::number::bytes;
 
 /// Length of a target of `ioengine=null` where no size is said: 1 GiB, enough blocks for any pattern.
 const NULL_BYTES: u64 = 1 << 30;
+
+/// What to do about a region that ends too late.
+const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
 
 /// One clone's (or all clones') part of one target.
 #[derive(Clone, Debug)]
@@ -114,8 +118,15 @@ impl<'a> Frame<'a> {
     /// Bytes of an offset; a percentage is aligned up to the smallest I/O, as in fio.
     fn extent(&self, extent: &Extent, option: &str, notes: &mut Notes) -> Option<u64> {
         match *extent {
+            Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
+                notes.invalid("out_of_range", option, format!("{option} is larger than 2^53 - 1."), "Use a smaller figure.");
+                None
+            }
             Extent::Bytes(bytes) => Some(bytes),
-            Extent::Percent(percent) => Some(self.percent(percent, option, notes)?.next_multiple_of(self.smallest)),
+            Extent::Percent(percent) => {
+                let whole = self.percent(percent, option, notes)?.checked_next_multiple_of(self.smallest);
+                Some(whole.unwrap_or(u64::MAX))
+            }
         }
     }
 
@@ -134,6 +145,11 @@ impl<'a> Frame<'a> {
         let len = asked - asked % self.smallest;
         if self.limit.is_some_and(|limit| begin.saturating_add(len) > limit) {
             self.refuse_beyond(begin, len, notes);
+            return None;
+        }
+        if begin.saturating_add(len) > MAX_JSON_INTEGER {
+            let sentence = format!("The region of {} ends beyond 2^53 - 1 bytes.", self.path);
+            notes.invalid("out_of_range", self.end_option(), sentence, SMALLER_REGION);
             return None;
         }
         if len < self.largest {
@@ -171,9 +187,12 @@ impl<'a> Frame<'a> {
     fn refuse_beyond(&self, begin: u64, len: u64, notes: &mut Notes) {
         let (end, whole) = (bytes(begin.saturating_add(len)), bytes(self.limit.unwrap_or(self.whole)));
         let sentence = format!("The region of {} ends at {end}, but there are only {whole} of it.", self.path);
-        let option =
-            if said!(self.asked.job, offset_increment) != Extent::Bytes(0) { "offset_increment" } else { self.size_option() };
-        notes.invalid("region_beyond_end", option, sentence, "Use a smaller size, offset or offset_increment.");
+        notes.invalid("region_beyond_end", self.end_option(), sentence, SMALLER_REGION);
+    }
+
+    /// The option that a region which ends too late is about.
+    fn end_option(&self) -> &'static str {
+        if said!(self.asked.job, offset_increment) != Extent::Bytes(0) { "offset_increment" } else { self.size_option() }
     }
 
     /// The option that a region of the wrong length is about.

@@ -4,7 +4,7 @@ use super::number::{bytes, duration};
 use super::report::workload;
 use super::sheet::Sheet;
 use super::style::{Style, Tone};
-use crate::plan::Plan;
+use crate::plan::{Estimate, Plan};
 
 /// The whole plan as text.
 pub fn plan(plan: &Plan, style: Style) -> String {
@@ -14,7 +14,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
     }
     if !plan.jobs.is_empty() {
         out.line(Tone::Aside, "takes", &takes(plan));
-        out.line(Tone::Aside, "writes", &writes(plan));
+        out.line(Tone::Aside, "writes", &writes(&plan.estimate));
         out.line(Tone::Aside, "will tell", &plan.will_tell);
     }
     for finding in &plan.findings {
@@ -31,10 +31,32 @@ fn takes(plan: &Plan) -> String {
     [seconds, plan.estimate.seconds_note.clone()].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-fn writes(plan: &Plan) -> String {
-    let estimate = &plan.estimate;
+fn writes(estimate: &Estimate) -> String {
     let layout = (estimate.layout_bytes > 0).then(|| format!("{} to lay out", bytes(estimate.layout_bytes)));
-    let most = estimate.measure_write_bytes.filter(|most| *most > 0).map(|most| format!("at most {} while measuring", bytes(most)));
-    let all = [layout, most].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let measured = match estimate.measure_write_bytes {
+        None => Some("as much as it can until the time is over".into()),
+        Some(0) => None,
+        Some(most) => Some(format!("at most {} while measuring", bytes(most))),
+    };
+    let all = [layout, measured].into_iter().flatten().collect::<Vec<_>>().join(", ");
     if all.is_empty() { "nothing".into() } else { all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_time_bounds_is_not_nothing() {
+        for (layout_bytes, measure_write_bytes, want) in [
+            (0, Some(0), "nothing"),
+            (1 << 30, Some(0), "1 GiB to lay out"),
+            (0, Some(4096), "at most 4 KiB while measuring"),
+            (0, None, "as much as it can until the time is over"),
+            (1 << 30, None, "1 GiB to lay out, as much as it can until the time is over"),
+        ] {
+            let estimate = Estimate { layout_bytes, measure_write_bytes, ..Plan::refused(Vec::new()).estimate };
+            assert_eq!(writes(&estimate), want);
+        }
+    }
 }

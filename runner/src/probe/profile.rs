@@ -24,6 +24,9 @@ use crate::report::Profile;
 const FREQUENCY_HZ: u32 = 199;
 /// How long perf may take to begin or to obey.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// The most that perf may keep in memory (0.1 MB a second and busy thread): there it ends itself, and the profile is of the time
+/// before.
+const MOST_DATA: &str = "512M";
 /// The most lines of the folded form, and the most bytes: beyond, a flame graph has no pixel for them.
 const MOST_LINES: usize = 20_000;
 const MOST_BYTES: usize = 2 << 20;
@@ -51,6 +54,7 @@ impl Profiling {
         let ((orders, control), (answers, acks)) = (pipe().map_err(system)?, pipe().map_err(system)?);
         let perf = Command::new("perf")
             .args(["record", "--quiet", "--event", "cpu-clock", "--freq", &FREQUENCY_HZ.to_string(), "--call-graph", "fp"])
+            .args(["--max-size", MOST_DATA])
             .args(["--delay", "-1", "--control", &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd())])
             .args(["--pid", &std::process::id().to_string(), "--output", &place(&data)])
             .stdin(Stdio::null())
@@ -127,7 +131,8 @@ impl Profiling {
 
 impl Drop for Profiling {
     fn drop(&mut self) {
-        self.stop();
+        // Nobody wants its data any more. One that was waited for gets no signal.
+        let _ = self.perf.kill();
         let _ = self.perf.wait();
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
 use crate::clone::{Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work};
 use crate::engine::ledger::Ledger;
 use crate::event::Phase;
-use crate::plan::ResolvedJob;
+use crate::plan::{ResolvedJob, window_begin_ms};
 
 /// Head start between writing the schedule and the first I/O, in ns: enough for every clone to go to sleep for it, and
 /// for the counters to be read before.
@@ -51,7 +51,7 @@ impl Crew {
     /// Starts a thread for every clone; they get ready and wait. `files` holds each clone's files, job by job.
     ///
     /// # Errors
-    /// Where the system gives no more threads.
+    /// Where the system gives no more threads; those that began wait at the gate until the process ends.
     pub fn assemble(jobs: &[ResolvedJob], files: Vec<Vec<Vec<OwnedFd>>>) -> io::Result<Self> {
         signal_hook::flag::register(WAKE_SIGNAL, Arc::new(AtomicBool::new(false)))?;
         let jobs: Vec<Arc<ResolvedJob>> = jobs.iter().cloned().map(Arc::new).collect();
@@ -59,13 +59,14 @@ impl Crew {
         let mut members = Vec::new();
         for (index, clones) in files.into_iter().enumerate() {
             let schedule = Arc::new(Schedule::default());
-            for (number, files) in clones.into_iter().enumerate() {
-                let progress = Arc::new(Progress::default());
-                let (job, attendance) = (jobs[index].clone(), Attendance::new(progress.clone(), gate.clone()));
-                let number = number as u32;
-                let assignment =
-                    Assignment { job, number, files, progress: progress.clone(), schedule: schedule.clone(), attendance };
-                let handle = start(assignment)?;
+            for (number, files) in (0..).zip(clones) {
+                let (job, progress, gate) = (jobs[index].clone(), Arc::new(Progress::default()), gate.clone());
+                let (told, due) = (progress.clone(), schedule.clone());
+                let name = format!("{}.{number}", job.name);
+                let handle = start(&name, move || {
+                    let attendance = Attendance::new(told.clone(), gate);
+                    Assignment { job, number, files, progress: told, schedule: due, attendance }
+                })?;
                 members.push(Member { job: index, progress, schedule: schedule.clone(), handle });
             }
         }
@@ -92,7 +93,7 @@ impl Crew {
 
     /// Whether something is done before the measured window of the run.
     pub fn has_ramp(&self) -> bool {
-        self.jobs.iter().all(|job| job.ramp_ms + job.startdelay_ms > 0)
+        window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
     }
 
     /// The next moment after `now_ns` at which some clone must leave a phase; `None` when all are done.
@@ -146,11 +147,13 @@ impl Crew {
     }
 }
 
-fn start(assignment: Assignment) -> io::Result<JoinHandle<Result<Done, Broken>>> {
-    let name = format!("{}.{}", assignment.job.name, assignment.number);
+/// Starts a clone's thread, which makes its own assignment: what a clone owes the others it owes from then on. Where the system
+/// gives no thread, nobody waits for it at the gate.
+fn start(name: &str, assign: impl FnOnce() -> Assignment + Send + 'static) -> io::Result<JoinHandle<Result<Done, Broken>>> {
     let watcher = std::thread::current();
     // Linux keeps 15 bytes of a thread's name.
     Builder::new().name(name.chars().filter(char::is_ascii_graphic).take(15).collect()).spawn(move || {
+        let assignment = assign();
         let done = work(&assignment);
         drop(assignment);
         watcher.unpark();

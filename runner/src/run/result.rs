@@ -26,6 +26,8 @@ pub struct Frame {
     pub phases: Vec<PhaseTime>,
     /// Kernel names of the target's devices.
     pub devices: Vec<String>,
+    /// Devices whose counters are summed: those, and with them the other members of a btrfs.
+    pub counted: u64,
     /// What is missing, with the reason.
     pub absent: BTreeMap<String, String>,
     /// Times that a processor was slowed because it was hot.
@@ -64,7 +66,8 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         errors: errors(&jobs, &all),
         device: window.device.map(|counts| DeviceReport {
             name: frame.devices.join("+"),
-            utilization: utilization(counts.busy_ms, window.elapsed_ns),
+            // The mean: what is busy is the sum over the devices, so the time is, too.
+            utilization: utilization(counts.busy_ms, window.elapsed_ns * frame.counted),
             counts,
             leaves: window.leaves.iter().map(|(name, counts)| leaf(name, *counts, window.elapsed_ns)).collect(),
         }),
@@ -120,6 +123,18 @@ impl CloneResult {
     fn ledger(&self) -> &Ledger {
         &self.progress.measure
     }
+
+    /// Length of its measured window.
+    fn measured_ns(&self) -> u64 {
+        self.done.end_ns - self.done.measure_ns
+    }
+
+    /// I/Os that `number_ios` bounds: those of the ramp too, and no syncs.
+    fn ios(&self) -> u64 {
+        let kinds = || [Kind::Read, Kind::Write, Kind::Trim].into_iter();
+        let ledgers = [&self.progress.ramp, self.ledger()];
+        ledgers.into_iter().flat_map(|ledger| kinds().map(move |kind| ledger.tally(kind).ios.get())).sum()
+    }
 }
 
 struct Totals {
@@ -139,11 +154,13 @@ fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
     }
 }
 
-/// From the first clone's measured beginning to the last one's end.
+/// From the first clone's measured beginning to the last one's end. One that was done in its ramp has no part in it: its beginning is
+/// when the ramp would have ended, which may be long after the run was stopped.
 fn window_ns(clones: &[&CloneResult]) -> u64 {
-    let begin = clones.iter().map(|clone| clone.done.measure_ns).min().unwrap_or(0);
-    let end = clones.iter().map(|clone| clone.done.end_ns).max().unwrap_or(0);
-    end.saturating_sub(begin)
+    let measured = || clones.iter().filter(|clone| clone.measured_ns() > 0);
+    let begin = measured().map(|clone| clone.done.measure_ns).min().unwrap_or(0);
+    let end = measured().map(|clone| clone.done.end_ns).max().unwrap_or(0);
+    end - begin
 }
 
 fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bool) -> JobReport {
@@ -157,7 +174,7 @@ fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bo
         engine: job.ioengine,
         clones: clones.len() as u32,
         duration_ms: ms(duration_ns),
-        ended_by: overall(clones.iter().map(|clone| ended_by(job, &clone.done.stop, stopped))),
+        ended_by: overall(clones.iter().map(|clone| ended_by(job, clone, stopped))),
         user_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.user_ns).sum()),
         system_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.system_ns).sum()),
         errors: clones.iter().map(|clone| clone.ledger().errors.get() + clone.progress.ramp.errors.get()).sum(),
@@ -169,12 +186,15 @@ fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bo
     }
 }
 
-fn ended_by(job: &ResolvedJob, stop: &Stop, stopped: bool) -> EndedBy {
-    match stop {
+fn ended_by(job: &ResolvedJob, clone: &CloneResult, stopped: bool) -> EndedBy {
+    let in_time = || job.runtime_ms.is_some_and(|ms| clone.measured_ns() >= ms * MILLISECOND_NS);
+    match clone.done.stop {
         Stop::Failed(_) => EndedBy::Error,
+        Stop::Until if in_time() => EndedBy::Runtime,
         Stop::Until if stopped => EndedBy::Signal,
-        Stop::Until => EndedBy::Runtime,
-        Stop::Finished if job.number_ios.is_some() => EndedBy::NumberIos,
+        // All are stopped when an I/O of one of them fails.
+        Stop::Until => EndedBy::Error,
+        Stop::Finished if job.number_ios.is_some_and(|most| clone.ios() >= most) => EndedBy::NumberIos,
         Stop::Finished => EndedBy::Size,
     }
 }
@@ -193,7 +213,7 @@ fn overall(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
 
 /// Little's law: the sum of all latencies over the time that all clones had.
 fn achieved_depth(clones: &[&CloneResult]) -> Option<f64> {
-    let time_ns: u64 = clones.iter().map(|clone| clone.done.end_ns - clone.done.measure_ns).sum();
+    let time_ns: u64 = clones.iter().map(|clone| clone.measured_ns()).sum();
     let latency_ns = latency_sum_ns(clones.iter().map(|clone| clone.ledger()));
     (time_ns > 0 && latency_ns > 0).then(|| latency_ns as f64 / time_ns as f64)
 }
@@ -226,4 +246,65 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
 /// The kernel counts busy time in ticks, so that it may exceed a short window: 100 % is the most.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
     share(busy_ms * MILLISECOND_NS, elapsed_ns).min(100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock::SECOND_NS;
+    use crate::engine::measure::IoError;
+    use crate::pattern::Io;
+    use crate::plan::fixture::resolved;
+
+    /// A clone that was measured between these moments, in s.
+    fn measured(from_s: u64, to_s: u64, stop: Stop) -> CloneResult {
+        let (measure_ns, end_ns) = (from_s * SECOND_NS, to_s * SECOND_NS);
+        let done = Done { begin_ns: 0, measure_ns, end_ns, stop, cpu: Default::default(), choices: Vec::new() };
+        CloneResult { job: 0, progress: Arc::default(), done }
+    }
+
+    #[test]
+    fn who_was_done_in_the_ramp_has_no_part_in_the_window() {
+        // Of a ramp of 60 s, stopped after 10 s.
+        let (done, stopped) = (measured(60, 60, Stop::Finished), measured(10, 11, Stop::Until));
+        assert_eq!(window_ns(&[&done, &stopped]), SECOND_NS);
+        assert_eq!(window_ns(&[&done, &done]), 0);
+        assert_eq!(window_ns(&[&stopped, &measured(12, 15, Stop::Until)]), 5 * SECOND_NS);
+    }
+
+    #[test]
+    fn what_ended_a_clone() {
+        let failed = Stop::Failed(IoError { io: Io { offset: 0, len: 4096, target: 0, kind: Kind::Read }, errno: 5 });
+        let (timed, endless) = (json!({"runtime_ms": 2000}), json!({}));
+        let counted = json!({"number_ios": 1000});
+        for (job, to_s, ios, stop, stopped, want) in [
+            (&timed, 2, 0, Stop::Until, false, EndedBy::Runtime),
+            (&timed, 2, 0, Stop::Until, true, EndedBy::Runtime),
+            (&timed, 1, 0, Stop::Until, true, EndedBy::Signal),
+            (&endless, 1, 0, Stop::Until, true, EndedBy::Signal),
+            // By another clone's error.
+            (&timed, 1, 0, Stop::Until, false, EndedBy::Error),
+            (&endless, 1, 0, Stop::Until, false, EndedBy::Error),
+            (&timed, 1, 0, failed, true, EndedBy::Error),
+            (&endless, 1, 256, Stop::Finished, false, EndedBy::Size),
+            (&counted, 1, 256, Stop::Finished, false, EndedBy::Size),
+            (&counted, 1, 1000, Stop::Finished, false, EndedBy::NumberIos),
+        ] {
+            let clone = measured(0, to_s, stop);
+            clone.progress.ramp.tally(Kind::Read).ios.add(ios / 2);
+            clone.ledger().tally(Kind::Write).ios.add(ios - ios / 2);
+            clone.ledger().tally(Kind::Sync).ios.add(1000);
+            assert_eq!(ended_by(&resolved(job.clone()), &clone, stopped), want, "{job} {ios} {stop:?} {stopped}");
+        }
+    }
+
+    #[test]
+    fn several_devices_are_as_busy_as_they_are_on_average() {
+        assert_eq!(utilization(500 + 500, 2 * SECOND_NS), 50.0);
+        assert_eq!((utilization(1010, SECOND_NS), utilization(0, 0)), (100.0, 0.0));
+    }
 }

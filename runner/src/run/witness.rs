@@ -15,9 +15,10 @@ use crate::probe::request::Tracing;
 use crate::probe::vm::{self, Vm};
 use crate::report::turn::Turning;
 use crate::report::{Profile, Requests, TargetReport, Turn, Writeback};
-use crate::target::Opened;
+use crate::target::{Opened, unless_stopped};
 
 use super::place::Place;
+use super::stop::Stop;
 
 /// A reading of the page cache may take this part of the time at most: the next one waits accordingly.
 const READING_PART: u64 = 100;
@@ -164,8 +165,8 @@ impl Witness {
         self.turning.push(end_ms, sample);
     }
 
-    /// Looks a last time, before the flush, and tells everything.
-    pub fn testify(mut self) -> Testimony {
+    /// Looks a last time, before the flush, and tells everything; whoever stops a run does not wait for its stacks.
+    pub fn testify(mut self, stop: &Stop) -> Testimony {
         let at_end = self.places.iter().map(Place::residency_at_end).reduce(both).flatten();
         if self.places.len() > MOST_TOLD {
             let more = self.places.len() - MOST_TOLD;
@@ -173,8 +174,7 @@ impl Witness {
         }
         let writeback = self.vm_start.zip(self.vm_end).map(|(from, to)| vm::since(from, to));
         let traced = self.tracing.take().map(Tracing::finish);
-        let profile = self.profiling.take().map(Profiling::finish);
-        let profile = profile.and_then(|result| self.kept("profile", result));
+        let profile = self.profiling.take().and_then(|profiling| self.kept("profile", read_stacks(profiling, stop)));
         Testimony {
             writeback: writeback.map(|all| Writeback { throttled_ms: traced.as_ref().map(|traced| traced.throttled_ms), ..all }),
             requests: traced.map(|traced| traced.requests),
@@ -185,6 +185,11 @@ impl Witness {
             absent: self.absent,
         }
     }
+}
+
+fn read_stacks(profiling: Profiling, stop: &Stop) -> Result<Profile, String> {
+    let read = unless_stopped(stop.flag(), move || profiling.finish()).map_err(|error| format!("reading stacks: {error}"))?;
+    read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
 }
 
 fn both(one: Option<Residency>, other: Option<Residency>) -> Option<Residency> {

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate};
-use rustix::io::{Errno, pwrite};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, pwrite};
 
 use super::made::Made;
 use super::open::{changed, failed, open_beneath, purpose, remove_beneath, stat};
-use super::{CHUNK_BYTES, Finish, PROGRESS_EVERY, Targets};
+use super::{CHUNK_BYTES, Finish, PROGRESS_EVERY, Targets, unless_stopped};
 use crate::event::{Phase, PhaseChange, PhaseState};
 use crate::guard::{Guard, Purpose};
 use crate::host::mark;
@@ -213,20 +213,28 @@ fn open_for_layout(guard: &Guard, place: &Place, piece: &Piece) -> Result<OwnedF
 fn give_blocks(fd: &OwnedFd, piece: &Piece, fill: &mut Fill, progress: &mut Progress, stop: &AtomicBool) -> Result<Finish, Errno> {
     if piece.bytes() == 0 {
         reserve(fd, piece.fallocate, piece.length)?;
-        fsync(fd)?;
-        return Ok(Finish::Done);
+        return sync(fd, stop);
     }
     // First the room, so that a filesystem that is too small says so before anything is written.
     match fallocate(fd, FallocateFlags::empty(), 0, piece.end) {
         Ok(()) | Err(Errno::OPNOTSUPP) => {}
         Err(error) => return Err(error),
     }
-    if write_out(fd, piece, fill, progress, stop)? == Finish::Stopped {
+    if write_out(fd, piece, fill, progress, stop)? == Finish::Stopped || sync(fd, stop)? == Finish::Stopped {
         return Ok(Finish::Stopped);
     }
-    fsync(fd)?;
     fadvise(fd, 0, None, Advice::DontNeed)?;
     Ok(Finish::Done)
+}
+
+/// fsync(2), for which nobody waits who asks for an end.
+fn sync(fd: &OwnedFd, stop: &AtomicBool) -> Result<Finish, Errno> {
+    let fd = fcntl_dupfd_cloexec(fd, 0)?;
+    match unless_stopped(stop, move || fsync(fd)) {
+        Ok(Some(synced)) => synced.map(|()| Finish::Done),
+        Ok(None) => Ok(Finish::Stopped),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    }
 }
 
 fn reserve(fd: &OwnedFd, how: Fallocate, length: u64) -> Result<(), Errno> {

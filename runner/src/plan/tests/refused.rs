@@ -173,6 +173,12 @@ fn regions_must_be_there() {
     check(on("short", json!({"bs": "128m"})), "block_larger_than_region", "bs", "128 MiB");
     check(on("new", json!({"size": "1k"})), "block_larger_than_region", "size", "1 KiB");
     check(on("new", json!({"size": "2g", "filesize": "1g"})), "region_beyond_end", "size", "1 GiB");
+    // Figures that no arithmetic may overflow by.
+    check(on("new", json!({"size": "4k", "offset": "18446744073709551615"})), "out_of_range", "offset", "2^53");
+    check(on("new", json!({"size": "4k", "offset_increment": "8p"})), "out_of_range", "offset_increment", "2^53");
+    check(on("new", json!({"size": "4k", "offset_increment": "4p", "numjobs": 3})), "out_of_range", "offset_increment", "2^53");
+    check(on("new", json!({"size": "8p"})), "out_of_range", "size", "2^53");
+    check(on("new", json!({"filesize": "18446744073709551615", "offset": "100%"})), "region_beyond_end", "filesize", "only");
 }
 
 #[test]
@@ -210,6 +216,10 @@ fn figures_out_of_range() {
         ("nice", json!(-21)),
         ("thinktime_blocks", json!(0)),
         ("runtime", json!("500us")),
+        ("runtime", json!("366d")),
+        ("ramp_time", json!("366d")),
+        ("startdelay", json!("366d")),
+        ("thinktime", json!("366d")),
         ("filesize", json!(0)),
         ("randseed", json!(u64::MAX)),
     ] {
