@@ -88,7 +88,8 @@ impl Guard {
 
     /// Whether a path lies where the server keeps its results, and under no target root within.
     fn is_result(&self, path: &Path) -> bool {
-        let within = |results: &Path| self.roots.iter().any(|root| root != results && root.starts_with(results) && path.starts_with(root));
+        let within =
+            |results: &Path| self.roots.iter().any(|root| root != results && root.starts_with(results) && path.starts_with(root));
         self.results.as_deref().is_some_and(|results| path.starts_with(results) && !within(results))
     }
 

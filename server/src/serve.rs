@@ -90,7 +90,11 @@ async fn lock(data_dir: &Path) -> anyhow::Result<File> {
             Err(Errno::WOULDBLOCK) => {
                 let mut address = String::new();
                 file.read_to_string(&mut address)?;
-                anyhow::bail!("a server already works on {}: open {}, or use another --data-dir", data_dir.display(), address.trim())
+                anyhow::bail!(
+                    "a server already works on {}: open {}, or use another --data-dir",
+                    data_dir.display(),
+                    address.trim()
+                )
             }
             Err(error) => return Err(error).with_context(|| format!("locking {}", path.display())),
         }

@@ -71,7 +71,10 @@ impl Guard {
     fn judge_backing(&self, block: &Block, backing: &Backing) -> Result<(), Refusal> {
         let Some((path, stat)) = self.ours(backing) else {
             let path = block.path();
-            return Err(raw_write_refused(format!("{path} has {} behind it, which does not lie under a target root.", backing.path)));
+            return Err(raw_write_refused(format!(
+                "{path} has {} behind it, which does not lie under a target root.",
+                backing.path
+            )));
         };
         refuse_hard_links(&path, stat)
     }

@@ -37,8 +37,7 @@ pub(super) fn of_run(run: &Run, jobs: usize) -> Facts {
 /// Whether what a run wrote to held data before, target by target: a first write allocates its blocks, and is another test
 /// than the second. Nothing where nothing is written, or nobody tells.
 fn held_data(run: &Run) -> Option<String> {
-    let writers: Vec<&str> =
-        run.resolved.iter().flatten().filter(|job| job.rw.writes()).map(|job| job.name.as_str()).collect();
+    let writers: Vec<&str> = run.resolved.iter().flatten().filter(|job| job.rw.writes()).map(|job| job.name.as_str()).collect();
     let targets = run.report.iter().flat_map(|report| &report.targets);
     let written = targets.filter(|target| target.jobs.iter().any(|job| writers.contains(&job.as_str())));
     let told: Vec<&str> = written.filter_map(|target| Some(if target.state.is_written()? { "yes" } else { "no" })).collect();

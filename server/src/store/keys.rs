@@ -37,14 +37,14 @@ impl Store {
     pub async fn claim(&self, key: &IdempotencyKey) -> anyhow::Result<Claim> {
         Ok(claim(&mut *self.readers.acquire().await?, key).await?)
     }
-
 }
 
 pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &IdempotencyKey) -> sqlx::Result<Claim> {
-    let row: Option<(Vec<u8>, i64, Option<i64>)> = sqlx::query_as("SELECT request_sha256, run, study FROM idempotency_keys WHERE key = ?")
-        .bind(&key.key)
-        .fetch_optional(connection)
-        .await?;
+    let row: Option<(Vec<u8>, i64, Option<i64>)> =
+        sqlx::query_as("SELECT request_sha256, run, study FROM idempotency_keys WHERE key = ?")
+            .bind(&key.key)
+            .fetch_optional(connection)
+            .await?;
     Ok(match row {
         None => Claim::New,
         Some((hash, run, study)) if hash == key.request_sha256 => {

@@ -38,7 +38,9 @@ pub fn counted() -> impl Iterator<Item = (String, io::Result<f64>)> {
 
 fn count<E: Engine>(ios: u64, make: impl Fn(&[OwnedFd]) -> E) -> io::Result<u64> {
     let files = [OwnedFd::from(File::open("/dev/zero")?)];
-    let job = resolved(json!({"rw": "randread", "targets": [target(0, 1 << 20)], "size": 1 << 20, "io_size": 1 << 20, "number_ios": ios}));
+    let job = resolved(
+        json!({"rw": "randread", "targets": [target(0, 1 << 20)], "size": 1 << 20, "io_size": 1 << 20, "number_ios": ios}),
+    );
     let mut seen = Seen::default();
     let work = || {
         let (pool, ledger) = (Pool::new(1, 4096, BufferPages::Mmap).expect("a buffer"), Ledger::default());
@@ -95,7 +97,8 @@ fn only_frames_from_before_the_call_count() {
     const RETURN: [u8; 8] = [0xC3, 0, 0, 0, 0, 0, 0, 0];
     let mut seen = Seen::default();
     // Before the first call; of a function called behind it; of the one that made it, and of its caller; once each.
-    for (code, stack, want) in [(RETURN, 80, 0), (CALL, 80, 0), (RETURN, 72, 0), (RETURN, 80, 1), (RETURN, 96, 2), (RETURN, 96, 2)] {
+    for (code, stack, want) in [(RETURN, 80, 0), (CALL, 80, 0), (RETURN, 72, 0), (RETURN, 80, 1), (RETURN, 96, 2), (RETURN, 96, 2)]
+    {
         seen.see(code, stack);
         assert_eq!(seen.returns, want, "{stack}");
     }

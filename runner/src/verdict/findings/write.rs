@@ -26,8 +26,8 @@ fn is_synced(job: &ResolvedJob) -> bool {
 
 /// The same line is another test the second time.
 pub(super) fn initial(case: &Case) -> Option<Finding> {
-    let (target, share) =
-        written(case).find_map(|target| Some((target, target.state.written_share.filter(|_| target.state.is_written() == Some(false))?)))?;
+    let (target, share) = written(case)
+        .find_map(|target| Some((target, target.state.written_share.filter(|_| target.state.is_written() == Some(false))?)))?;
     if case.jobs.iter().any(|job| job.file_append) {
         let sentence = format!("{} grew: each write had to find a block first.", target.path);
         return Some(finding(
@@ -53,8 +53,7 @@ pub(super) fn initial(case: &Case) -> Option<Finding> {
 /// The other half of the same story, for whoever meant the first write.
 pub(super) fn overwritten(case: &Case) -> Option<Finding> {
     let unsaid = case.jobs.iter().filter(|job| job.rw.writes()).all(|job| job.file_state == FileState::AsIs && !job.overwrite);
-    let target =
-        written(case).find(|target| target.state.existed && target.state.is_written() == Some(true));
+    let target = written(case).find(|target| target.state.existed && target.state.is_written() == Some(true));
     let target = target.filter(|_| unsaid && !case.jobs.iter().any(|job| job.file_append))?;
     let sentence = format!("{} was there and full: this overwrote it. The first run on a new file is another test.", target.path);
     let remedy = "Say file_state=overwrite to make sure of it, or file_state=fresh to measure first writes.";
