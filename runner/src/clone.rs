@@ -107,7 +107,7 @@ fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
     let ready = settle(job).and_then(|()| buffers(assignment));
     match (ready, job.ioengine) {
         (Err(broken), _) => Err(broken),
-        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(depth(job)), pool),
+        (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(job.in_flight()), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
         (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, &setup(job)),
         (Ok(pool), EngineName::IoUring) if job.fixedbufs => with_registered(assignment, pool),
@@ -121,7 +121,7 @@ fn setup(job: &ResolvedJob) -> Setup {
 }
 
 fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, setup: &Setup) -> Result<Done, Broken> {
-    let engine = Uring::<_, N>::new(&assignment.files, depth(&assignment.job), setup);
+    let engine = Uring::<_, N>::new(&assignment.files, assignment.job.in_flight(), setup);
     with_data(assignment, engine.map_err(|error| Broken { doing: "setting up io_uring", error })?, pool)
 }
 
@@ -130,16 +130,11 @@ fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, setup: &S
 fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> {
     let job = &assignment.job;
     let registered = Setup { buffer: Some(pool.region()), ..setup(job) };
-    match Uring::<_, entries::Registered>::new(&assignment.files, depth(job), &registered) {
+    match Uring::<_, entries::Registered>::new(&assignment.files, job.in_flight(), &registered) {
         Ok(engine) => with_data(assignment, engine, pool),
         Err(error) if job.fixedbufs_said => Err(Broken { doing: "setting up io_uring", error }),
         Err(error) => with_ring::<entries::Plain>(assignment, pool, &Setup { refused: Some(error.to_string()), ..setup(job) }),
     }
-}
-
-/// I/Os that a clone of this job really keeps in flight.
-pub fn depth(job: &ResolvedJob) -> u32 {
-    job.in_flight()
 }
 
 fn settle(job: &ResolvedJob) -> Result<(), Broken> {
@@ -157,7 +152,7 @@ fn settle(job: &ResolvedJob) -> Result<(), Broken> {
 
 fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     let job = &assignment.job;
-    let mut pool = Pool::new(depth(job) as usize, job.largest_buffer() as usize, job.mem)
+    let mut pool = Pool::new(job.in_flight() as usize, job.largest_buffer() as usize, job.mem)
         .map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
     if job.rw.writes() {
         let mut data = Data::new(job, assignment.number);

@@ -23,8 +23,13 @@ pub struct IdempotencyKey {
 pub enum Claim {
     /// It is new.
     New,
-    /// The same request came before; this run came of it, or the first of this study. They may be deleted since.
-    Replayed { run: u64, study: Option<u64> },
+    /// The same request came before, and something came of it that may be deleted since.
+    Replayed {
+        /// The run, or the first of the study.
+        run: u64,
+        /// The study.
+        study: Option<u64>,
+    },
     /// Another request came with it before.
     Reused,
 }

@@ -27,7 +27,7 @@ const IOS: [u64; 2] = [8, 40];
 
 /// Returns across system calls, for each I/O at depth 1, by what does it.
 pub fn counted() -> impl Iterator<Item = (String, io::Result<f64>)> {
-    let psync: fn(u64) -> io::Result<u64> = |ios| count(ios, |files| Psync::new(files));
+    let psync: fn(u64) -> io::Result<u64> = |ios| count(ios, Psync::new);
     let nop: fn(u64) -> io::Result<u64> =
         |ios| count(ios, |files| Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("a ring in the child"));
     [("psync", psync), ("io_uring_nop", nop)].into_iter().map(|(engine, count)| {
