@@ -43,7 +43,7 @@ impl Source for Paced {
         self.found.clear();
         self.started = 0;
         for io in next {
-            if self.pace.rests_before(io) && self.next.is_none() && self.in_flight + self.found.len() > 0 {
+            if self.next.is_none() && self.in_flight + self.found.len() > 0 && self.pace.rests_before(io) {
                 break;
             }
             let due = self.next.take().unwrap_or_else(|| self.pace.due(io, since_begin_ns));

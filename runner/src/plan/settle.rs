@@ -139,7 +139,8 @@ fn io_size(asked: Option<Extent>, size: u64) -> u64 {
 
 /// Refuses less work than one I/O, which would end before it began.
 fn check_io_size(job: &ResolvedJob, smallest: u64, notes: &mut Notes) {
-    if job.io_size < smallest {
+    // 0 is loops=0, which is refused by its own name.
+    if (1..smallest).contains(&job.io_size) {
         let sentence = format!("An I/O of {} does not fit into an io_size of {}.", bytes(smallest), bytes(job.io_size));
         notes.invalid("block_larger_than_io_size", "io_size", sentence, "Use a larger io_size, or leave it out.");
     }
