@@ -859,7 +859,8 @@ export type Finding = {
      */
     remedy: string;
     /**
-     * The job options of a rerun that mends it, as in a job; empty when the same job mends it; null when no option does.
+     * The job options of a rerun that mends it, as in a job, where null takes one back; empty when the same job mends it; null when
+     * no option does.
      */
     patch?: {
         [key: string]: unknown;
@@ -3283,6 +3284,10 @@ export type Target = {
      * that of the file's device until it is attached, then its own.
      */
     device?: string | null;
+    /**
+     * What that device is by its own word, such as its serial number, when it is the target itself; null for a file.
+     */
+    identity?: string | null;
     /**
      * Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
      */
