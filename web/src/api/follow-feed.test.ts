@@ -11,6 +11,14 @@ let stops: (() => void)[];
 const settled = () => vi.advanceTimersByTimeAsync(3000);
 const asked = (path: string) => calls.filter(({ call }) => call === `GET ${path}`).length;
 
+const stale = (key: readonly unknown[]) => queryClient.getQueryState(key)?.isInvalidated;
+/** A feed that is open, so that what is kept from now on is fresh. */
+const open = async () => {
+  await settled();
+  TestSocket.last.accept();
+  await settled();
+};
+
 beforeEach(() => {
   vi.useFakeTimers();
   TestSocket.install();
@@ -47,8 +55,15 @@ it('holds lists for stale when the feed begins again, and leaves what no feed te
   queryClient.setQueryData(studiesQuery.queryKey, { pages: [], pageParams: [] });
   queryClient.setQueryData(['hosts'], []);
   TestSocket.last.accept();
-  const stale = (key: readonly unknown[]) => queryClient.getQueryState(key)?.isInvalidated;
   expect([runsQuery({}).queryKey, studiesQuery.queryKey, ['hosts']].map(stale)).toEqual([true, true, false]);
+});
+
+it('keeps the whole verdict of a run that was tagged, of which a summary has the word', async () => {
+  await open();
+  const verdict = { read: { class: 'page_cache' }, write: null };
+  queryClient.setQueryData<object>(['run', 7], { number: 7, status: 'done', tags: [], verdict });
+  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'done', tags: ['new'], verdict: 'page_cache' } });
+  expect(queryClient.getQueryData(['run', 7])).toMatchObject({ tags: ['new'], verdict });
 });
 
 it('replaces a feed that stays silent', async () => {

@@ -42,7 +42,8 @@ function followFrame(frame: RunsEvent) {
   if (frame.type === 'deleted') queryClient.removeQueries({ queryKey: ['run', frame.number] });
   else {
     const { run } = frame;
-    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run } : old));
+    // Of the verdict a summary knows only the word.
+    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run, verdict: old.verdict } : old));
     if (replaceInLists(run)) return;
   }
   refresh(['runs']);
