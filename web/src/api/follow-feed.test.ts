@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serve } from '../test-page';
 import { openFeed } from './feed';
 import { followFeed } from './follow-feed';
-import { queryClient, runQuery, runsQuery, studiesQuery, studyQuery } from './queries';
+import { optionsQuery, queryClient, runQuery, runsQuery, studiesQuery, studyQuery } from './queries';
 import { TestSocket } from './test-socket';
 
 let calls: ReturnType<typeof serve>;
@@ -49,13 +49,26 @@ it('asks anew for what is shown when the feed begins again', async () => {
   expect(['/api/v1/runs/7', '/api/v1/studies/2'].map(asked)).toEqual(before.map((times) => times + 1));
 });
 
-it('holds lists for stale when the feed begins again, and leaves what no feed tells of', async () => {
+it('holds lists and hosts for stale when the feed begins again, and leaves what stays as it is', async () => {
   await settled();
   queryClient.setQueryData(runsQuery({}).queryKey, { pages: [], pageParams: [] });
   queryClient.setQueryData(studiesQuery.queryKey, { pages: [], pageParams: [] });
   queryClient.setQueryData(['hosts'], []);
+  queryClient.setQueryData(optionsQuery.queryKey, []);
   TestSocket.last.accept();
-  expect([runsQuery({}).queryKey, studiesQuery.queryKey, ['hosts']].map(stale)).toEqual([true, true, false]);
+  const kept = [runsQuery({}).queryKey, studiesQuery.queryKey, ['hosts'], optionsQuery.queryKey];
+  expect(kept.map(stale)).toEqual([true, true, true, false]);
+});
+
+it('asks anew, when the feed begins again, for what the server failed to answer', async () => {
+  stops.push(new QueryObserver(queryClient, optionsQuery).subscribe(() => undefined));
+  await open();
+  const before = asked('/api/v1/options');
+  TestSocket.last.lose();
+  await settled();
+  TestSocket.last.accept();
+  await settled();
+  expect(asked('/api/v1/options')).toBe(before + 1);
 });
 
 it('keeps the whole verdict of a run that was tagged, of which a summary has the word', async () => {

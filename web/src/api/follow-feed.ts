@@ -20,8 +20,8 @@ function refresh(queryKey: readonly (string | number)[]) {
   due.set(name, setTimeout(ask, REFRESH_MS));
 }
 
-/** What the feed keeps fresh. */
-const FED = ['runs', 'run', 'studies', 'study'] as const;
+/** What may have changed while nothing was heard: what the feed keeps fresh, and the hosts, of which it never tells. */
+const UNHEARD: readonly unknown[] = ['runs', 'run', 'studies', 'study', 'hosts'];
 
 /** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
 export function followFeed(): () => void {
@@ -31,9 +31,11 @@ export function followFeed(): () => void {
   };
 }
 
-/** The feed tells no past: whatever it did not see change is asked for. */
+/** The feed tells no past: whatever it did not see change is asked for, and whatever the server failed to answer before. */
 function askAnew() {
-  for (const kind of FED) void queryClient.invalidateQueries({ queryKey: [kind] });
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey, state }) => UNHEARD.includes(queryKey[0]) || state.status === 'error',
+  });
 }
 
 function followFrame(frame: RunsEvent) {
