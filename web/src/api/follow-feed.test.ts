@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serve } from '../test-page';
 import { openFeed } from './feed';
 import { followFeed } from './follow-feed';
-import { optionsQuery, queryClient, runQuery, runsQuery, studiesQuery, studyQuery } from './queries';
+import { compareQuery, optionsQuery, queryClient, runQuery, runsQuery, seriesQuery, studiesQuery, studyQuery } from './queries';
 import { TestSocket } from './test-socket';
 
 let calls: ReturnType<typeof serve>;
@@ -77,6 +77,18 @@ it('keeps the whole verdict of a run that was tagged, of which a summary has the
   queryClient.setQueryData<object>(['run', 7], { number: 7, status: 'done', tags: [], verdict });
   TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'done', tags: ['new'], verdict: 'page_cache' } });
   expect(queryClient.getQueryData(['run', 7])).toMatchObject({ tags: ['new'], verdict });
+});
+
+it('asks anew for the course and for comparisons of a run that came to its end', async () => {
+  await open();
+  const kept = [seriesQuery(7, {}, 600).queryKey, compareQuery([7, 8], 7).queryKey, seriesQuery(8, {}, 600).queryKey];
+  for (const key of kept) queryClient.setQueryData<object>(key, {});
+  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'measuring' } });
+  await settled();
+  expect(kept.map(stale)).toEqual([false, false, false]);
+  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'done', finished_at_ms: 1 } });
+  await settled();
+  expect(kept.map(stale)).toEqual([true, true, false]);
 });
 
 it('replaces a feed that stays silent', async () => {

@@ -21,7 +21,7 @@ function refresh(queryKey: readonly (string | number)[]) {
 }
 
 /** What may have changed while nothing was heard: what the feed keeps fresh, and the hosts, of which it never tells. */
-const UNHEARD: readonly unknown[] = ['runs', 'run', 'studies', 'study', 'hosts'];
+const UNHEARD: readonly unknown[] = ['runs', 'run', 'studies', 'study', 'series', 'compare', 'hosts'];
 
 /** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
 export function followFeed(): () => void {
@@ -46,9 +46,16 @@ function followFrame(frame: RunsEvent) {
     const { run } = frame;
     // Of the verdict a summary knows only the word.
     queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run, verdict: old.verdict } : old));
+    if (run.finished_at_ms) refreshMeasured(run.number);
     if (replaceInLists(run)) return;
   }
   refresh(['runs']);
+}
+
+/** What was read of a run while it went on is not all of it. */
+function refreshMeasured(run: number) {
+  refresh(['series', run]);
+  refresh(['compare']);
 }
 
 /** Its summary at once; what its steps came to is asked for. */
