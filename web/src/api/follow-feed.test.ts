@@ -10,7 +10,6 @@ let calls: ReturnType<typeof serve>;
 let stops: (() => void)[];
 const settled = () => vi.advanceTimersByTimeAsync(3000);
 const asked = (path: string) => calls.filter(({ call }) => call === `GET ${path}`).length;
-
 const stale = (key: readonly unknown[]) => queryClient.getQueryState(key)?.isInvalidated;
 /** A feed that is open, so that what is kept from now on is fresh. */
 const open = async () => {
@@ -89,6 +88,27 @@ it('asks anew for the course and for comparisons of a run that came to its end',
   TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'done', finished_at_ms: 1 } });
   await settled();
   expect(kept.map(stale)).toEqual([true, true, false]);
+});
+
+it('asks anew for runs that wait when the queue moves', async () => {
+  await open();
+  queryClient.setQueryData<object>(['run', 3], { number: 3, status: 'queued' });
+  queryClient.setQueryData<object>(['run', 4], { number: 4, status: 'done' });
+  TestSocket.last.tell({ type: 'queue', running: 1, queued: 1 });
+  await settled();
+  expect([stale(['run', 3]), stale(['run', 4])]).toEqual([true, false]);
+});
+
+it('asks anew for lists when the status of a run changes: a filter may go by it', async () => {
+  await open();
+  const list = runsQuery({ q: 'status:measuring' }).queryKey;
+  queryClient.setQueryData<object>(list, { pages: [{ runs: [{ number: 7, status: 'measuring' }] }], pageParams: [undefined] });
+  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'measuring', name: 'renamed' } });
+  await settled();
+  expect(stale(list)).toBe(false);
+  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'finishing' } });
+  await settled();
+  expect(stale(list)).toBe(true);
 });
 
 it('replaces a feed that stays silent', async () => {
