@@ -14,6 +14,7 @@ import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
 import { Phases } from './phases';
 import { Say } from './say';
+import { Spoken } from './spoken';
 import { Tiles } from './tiles';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
@@ -185,6 +186,18 @@ describe('tags and notes', () => {
     expect(calls.at(-1)).toEqual({ call: 'PATCH /api/v1/runs/1', body: { notes: 'as stored, and more' } });
     expect(screen.queryByText(/^Not saved/)).not.toBeInTheDocument();
   });
+});
+
+it('tells a screen reader each status once, and at the end what the run means', async () => {
+  fold(15);
+  await show(() => <Spoken run={RUN} live={live} />);
+  const status = await screen.findByRole('status');
+  expect(status.textContent).toBe('Run #1: measuring.');
+  act(() => {
+    fold(99);
+    live.stage.pause(false);
+  });
+  expect(status.textContent).toMatch(/^Run #1: done\. 43,864 IOPS came from vda/);
 });
 
 it('says when the connection is lost while the run goes on', async () => {
