@@ -1,8 +1,10 @@
-import { screen } from '@testing-library/react';
+import { Link } from '@tanstack/react-router';
+import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 import { showPage } from '../test-page';
 import { NotFound } from './fallbacks';
+import { keepFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
 import { tokenOf } from './sign-in';
@@ -23,6 +25,16 @@ it.each([
   [' abc123\n', 'abc123'],
   ['http://127.0.0.1:7070/login?token=abc123', 'abc123'],
 ])('the token in %j is %s', (pasted, token) => expect(tokenOf(pasted)).toBe(token));
+
+it('puts the focus on the page that came when what was pressed is gone', async () => {
+  const { router } = showPage(() => <Link to="/devices">go</Link>, '/');
+  const stop = keepFocus(router);
+  const link = await screen.findByRole('link', { name: 'go' });
+  expect(document.body).toHaveFocus();
+  await userEvent.click(link);
+  await waitFor(() => expect(screen.getByRole('main')).toHaveFocus());
+  stop();
+});
 
 function Keyed({ help }: { help: () => void }) {
   useKeys(help);

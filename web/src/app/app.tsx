@@ -9,6 +9,7 @@ import { followFeed } from '../api/follow-feed';
 import { onSignedOut } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
+import { keepFocus } from './focus';
 import { router } from './router';
 import { SignIn } from './sign-in';
 
@@ -28,7 +29,7 @@ export function App() {
 
 function Signed() {
   useEffect(() => {
-    const stops = [followFeed(), openFeed()];
+    const stops = [followFeed(), openFeed(), keepFocus(router)];
     return () => {
       for (const stop of stops) stop();
     };
