@@ -21,7 +21,8 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
-        {signedOut ? <SignIn /> : <Signed />}
+        {/* Reloaded where it stands: all that was refused is asked for anew. */}
+        {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <Signed />}
       </QueryClientProvider>
     </MantineProvider>
   );
