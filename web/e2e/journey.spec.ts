@@ -6,7 +6,7 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await expect(page.getByText('No runs yet')).toBeVisible();
   await page.getByRole('button', { name: 'Run the 10-second demo' }).click();
   await expect(page).toHaveURL(/\/runs\/1$/);
-  await expect(page.getByText('measuring')).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('measuring', { exact: true })).toBeVisible({ timeout: 30_000 });
 
   const iops = page.getByLabel('Figures').locator('.tile').first();
   await expect(iops.getByText(/mean so far/)).toBeVisible({ timeout: 8000 });

@@ -10,7 +10,7 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   await page.goto(`${server.url}/runs/${number}`);
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
   await expect(gauge).toContainText('answered from');
-  await expect(page.getByText(/IOPS came from memory: .* reached/)).toBeVisible();
+  await expect(page.locator('.notice').getByText(/IOPS came from memory: .* reached/)).toBeVisible();
   await expect(page.getByText(/^page cache (100|99\.\d+)\s%$/)).toBeVisible();
 
   await page.keyboard.press('e');

@@ -19,7 +19,11 @@ import { theme, variables } from './ui/theme';
 export function showPage(Page: FunctionComponent, path: string, address = path) {
   const root = createRootRoute();
   const at = (where: string) =>
-    createRoute({ getParentRoute: () => root, path: where, component: where === path ? Page : () => <p>at {where}</p> });
+    createRoute({
+      getParentRoute: () => root,
+      path: where,
+      component: where === path ? Page : () => <Elsewhere where={where} />,
+    });
   const routes = [...new Set(['/new', '/runs', '/runs/$n', '/compare', '/devices', path])].map(at);
   const history = createMemoryHistory({ initialEntries: [address] });
   const router = createRouter({
@@ -39,6 +43,13 @@ export function showPage(Page: FunctionComponent, path: string, address = path) 
   );
   return { ...shown, router, client };
 }
+
+/** What stands at every other address. */
+const Elsewhere = ({ where }: { where: string }) => (
+  <main id="content" tabIndex={-1}>
+    at {where}
+  </main>
+);
 
 /** What the server answers, by method and path; a function sees the request's body. */
 export type Answers = Record<string, unknown | ((body: unknown) => unknown)>;

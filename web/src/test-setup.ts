@@ -1,7 +1,10 @@
-// What jsdom lacks and components ask for: media queries, observers of size, and escaping in selectors.
+// What jsdom lacks and components ask for: media queries, observers of size, fonts, and escaping in selectors.
 import '@testing-library/jest-dom/vitest';
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';
+
+// A loaded machine may take its time, as in vite.config.ts.
+configure({ asyncUtilTimeout: 10_000 });
 
 const nothing = () => undefined;
 
@@ -22,6 +25,7 @@ vi.stubGlobal(
   },
 );
 vi.stubGlobal('CSS', { escape: (text: string) => text.replace(/[^\w-]/g, (sign) => `\\${sign}`), supports: () => false });
+Object.defineProperty(document, 'fonts', { value: { addEventListener: nothing, removeEventListener: nothing } });
 Element.prototype.scrollIntoView = nothing;
 
 afterEach(() => {

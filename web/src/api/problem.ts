@@ -32,12 +32,7 @@ export function onSignedOut(listener: () => void): () => void {
 /** Makes a problem of whatever a call ended with. */
 export function readProblem(error: unknown, response: Response | undefined): ApiProblem {
   if (!response) {
-    return new ApiProblem(
-      0,
-      'no_answer',
-      'The server does not answer',
-      'It may have been stopped, or the connection is gone. This page tries again by itself.',
-    );
+    return new ApiProblem(0, 'no_answer', 'The server does not answer', 'It may have been stopped, or the connection is gone.');
   }
   if (response.status === 401) for (const listener of listeners) listener();
   const problem = isProblem(error) ? error : null;

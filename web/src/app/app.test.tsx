@@ -1,11 +1,13 @@
-import { screen } from '@testing-library/react';
+import { Link } from '@tanstack/react-router';
+import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
-import { showPage } from '../test-page';
+import { Refuse, serve, showPage } from '../test-page';
 import { NotFound } from './fallbacks';
+import { keepFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
-import { tokenOf } from './sign-in';
+import { SignIn, tokenOf } from './sign-in';
 
 describe('an address', () => {
   it.each([
@@ -23,6 +25,33 @@ it.each([
   [' abc123\n', 'abc123'],
   ['http://127.0.0.1:7070/login?token=abc123', 'abc123'],
 ])('the token in %j is %s', (pasted, token) => expect(tokenOf(pasted)).toBe(token));
+
+it('takes a token where it stands, and says when it is not the server’s', async () => {
+  const calls = serve({ 'GET /login': new Refuse(401, {}) });
+  const signedIn = vi.fn();
+  showPage(() => <SignIn onSignedIn={signedIn} />, '/runs/$n', '/runs/5');
+  const enter = async () => {
+    await userEvent.type(await screen.findByRole('textbox'), 'abc123');
+    await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
+  };
+  await enter();
+  expect(await screen.findByText('The server does not know this token.')).toBeVisible();
+  expect(signedIn).not.toHaveBeenCalled();
+  serve({ 'GET /login': {} });
+  await enter();
+  await waitFor(() => expect(signedIn).toHaveBeenCalledTimes(1));
+  expect(calls.map(({ call }) => call)).toEqual(['GET /login?token=abc123']);
+});
+
+it('puts the focus on the page that came when what was pressed is gone', async () => {
+  const { router } = showPage(() => <Link to="/devices">go</Link>, '/');
+  const stop = keepFocus(router);
+  const link = await screen.findByRole('link', { name: 'go' });
+  expect(document.body).toHaveFocus();
+  await userEvent.click(link);
+  await waitFor(() => expect(screen.getByRole('main')).toHaveFocus());
+  stop();
+});
 
 function Keyed({ help }: { help: () => void }) {
   useKeys(help);

@@ -9,6 +9,7 @@ import { followFeed } from '../api/follow-feed';
 import { onSignedOut } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
+import { keepFocus } from './focus';
 import { router } from './router';
 import { SignIn } from './sign-in';
 
@@ -20,7 +21,8 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
-        {signedOut ? <SignIn /> : <Signed />}
+        {/* Reloaded where it stands: all that was refused is asked for anew. */}
+        {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <Signed />}
       </QueryClientProvider>
     </MantineProvider>
   );
@@ -28,7 +30,7 @@ export function App() {
 
 function Signed() {
   useEffect(() => {
-    const stops = [followFeed(), openFeed()];
+    const stops = [followFeed(), openFeed(), keepFocus(router)];
     return () => {
       for (const stop of stops) stop();
     };

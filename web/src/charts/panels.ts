@@ -91,10 +91,11 @@ const MEMORY: PanelLine[] = [
   { label: 'of the target', columns: ['target_cached'], color: 'app', sparse: true },
 ];
 const TARGET_DIRTY: PanelLine = { label: 'its dirty', columns: ['target_dirty'], color: 'app', dash: 'dashed', sparse: true };
+/** Shares of two wholes on one axis: the runner's are of one processor and may pass 100 %, the host's are of all. */
 const PROCESSOR: PanelLine[] = [
-  { label: 'user', columns: ['process_user'], color: 'app' },
-  { label: 'system', columns: ['process_system'], color: 'block' },
-  { label: 'host', columns: ['machine_busy'], color: 'mute', thin: true },
+  { label: 'runner user, of one', columns: ['process_user'], color: 'app' },
+  { label: 'runner system, of one', columns: ['process_system'], color: 'block' },
+  { label: 'host, of all', columns: ['machine_busy'], color: 'mute', thin: true },
   { label: 'pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
 ];
 

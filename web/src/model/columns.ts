@@ -1,9 +1,9 @@
-// The columns of a series, one row a window: the same names and units whether they come from live samples or from
+// The columns that are drawn, one row a window: the same names and units whether they come from live samples or from
 // `GET /runs/{n}/series`. Charts name columns and never look into samples.
 import { longest, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 
-/** Every column there is, in the order of a row. */
+/** In the order of a row. */
 const COLUMNS = [
   'read_iops',
   'write_iops',
@@ -29,7 +29,6 @@ const COLUMNS = [
   'process_system',
   'machine_busy',
   'io_some',
-  'io_full',
 ] as const;
 
 /** Name of a column. */
@@ -69,6 +68,5 @@ export function rowOf(window: Window): Row {
     process_system: cpu?.process_system ?? null,
     machine_busy: cpu ? cpu.machine_user + cpu.machine_system + cpu.machine_steal : null,
     io_some: pressure?.io_some ?? null,
-    io_full: pressure?.io_full ?? null,
   };
 }

@@ -5,7 +5,7 @@ import { digits, duration, type Figure, latency, percent, rate, shortCount, text
 import { type Buckets, mergeBuckets } from './histogram';
 import { badgeOf } from './verdict';
 
-/** The fewest and the most runs of one comparison. */
+/** The fewest and the most runs of one comparison: fewer are none, more are no picture. */
 export const LEAST = 2;
 export const MOST = 8;
 

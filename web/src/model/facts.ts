@@ -6,7 +6,7 @@ export function valueInWords(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return UNKNOWN;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return numberInWords(name, value);
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => valueInWords(name, item)).join(', ');
+  if (Array.isArray(value)) return value.map((item) => valueInWords(name, item)).join(', ') || (EMPTY[name] ?? 'none');
   if (typeof value === 'object')
     return (
       Object.entries(value)
@@ -15,6 +15,9 @@ export function valueInWords(name: string, value: unknown): string {
     );
   return String(value);
 }
+
+/** What an empty list says, where it is not that there is none. */
+const EMPTY: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
 
 /** What stands under these has the unit of the whole. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];

@@ -9,11 +9,11 @@ export function gaugeNow(run: Run, fold: RunFold): Gauge {
   const direct = jobs.length > 0 ? jobs.every((job) => job.direct) : run.direct;
   const mode = jobs[0]?.mode ?? run.mode ?? null;
   if (fold.outcome) return gaugeOfReport(fold.outcome.report, { direct, mode, verdicts: fold.outcome.verdict });
-  return gaugeOf({ ...fold.totals, direct, mode, waiting_bytes: waitingBytes(fold.totals.residency?.end) });
+  return gaugeOf({ ...fold.totals, direct, mode, waiting_bytes: waitingBytes(fold.totals.residency) });
 }
 
 /** What of the targets has yet to be written; null where only mincore(2) could be asked. */
-function waitingBytes(residency: Residency | undefined): number | null {
+function waitingBytes(residency: Residency | null): number | null {
   const { dirty, writeback } = residency ?? {};
   return dirty === null || dirty === undefined ? null : dirty + (writeback ?? 0);
 }

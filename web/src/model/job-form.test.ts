@@ -25,6 +25,12 @@ describe('the way to the disk', () => {
     expect(wayOf(first(text))).toBe(way);
   });
 
+  it('is changed for one job of several', () => {
+    const two = '[global]\nfilename=t1\ndirect=1\n[a]\nrw=read\n[b]\nrw=write\n';
+    const [a, b] = jobsOf(parseJobText(takeWay(two, 0, first(two), 'raw')));
+    expect([wayOf(a ?? {}), wayOf(b ?? {})]).toEqual(['raw', 'direct']);
+  });
+
   it('forgets the device on the way back to a file', () => {
     const raw = '[a]\nfilename=/dev/vdb\ndirect=1\n';
     expect(first(takeWay(raw, 0, first(raw), 'direct')).filename).toBe('t1');

@@ -48,9 +48,15 @@ describe('editing', () => {
   it('replaces in place and keeps the comment', () => {
     expect(setOption(FILE, 0, 'bs', '64k')).toContain('bs=64k         # small\n');
   });
-  it('edits the line in [global] when the option stands there', () => {
-    expect(setOption(FILE, 0, 'direct', '0')).toContain('direct=0        ; past the cache');
-    expect(read(setOption(FILE, 1, 'direct', '1'))[1]?.direct).toBe('1');
+  it('edits the line in [global] when the option stands there and the job is alone', () => {
+    const alone = setOption('[global]\nbs=4k   # shared by one\n[a]\nrw=read', 0, 'bs', '8k');
+    expect(alone).toBe('[global]\nbs=8k   # shared by one\n[a]\nrw=read');
+  });
+  it.each(['psync', '', null])('leaves other jobs as they are when what they share is set to %j for one', (value) => {
+    const text = setOption(FILE, 0, 'ioengine', value);
+    expect(read(text)[0]?.ioengine).toBe(value || undefined);
+    expect(read(text)[1]).toEqual(read(FILE)[1]);
+    expect(read(setOption(text, 0, 'ioengine', 'null'))[0]?.ioengine).toBe('null');
   });
   it('adds at the end of the job', () => {
     const text = setOption(FILE, 0, 'iodepth', '32');

@@ -66,45 +66,57 @@ function readSetting(content: string, line: number, file: JobFile) {
   file.sections.at(-1)?.settings.push({ line, name: match[1], value: match[2] ?? '1' });
 }
 
-/** The jobs of a file, each with what the [global] sections before it said. An option without its value says nothing yet. */
+/**
+ * The jobs of a file, each with what the [global] sections before it said. An option without its value says nothing, nor
+ * does what stood there before it.
+ */
 export function jobsOf(file: JobFile): JobOptions[] {
   const shared: JobOptions = {};
   const jobs: JobOptions[] = [];
   for (const section of file.sections) {
-    const said = Object.fromEntries(section.settings.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]));
+    const said = Object.fromEntries(section.settings.map(({ name, value }) => [name, value]));
     if (isGlobal(section)) Object.assign(shared, said);
-    else jobs.push({ name: section.name, ...shared, ...said });
+    else jobs.push(withoutEmpty({ name: section.name, ...shared, ...said }));
   }
   return jobs;
 }
 
-/** The section of the job with this number. */
-function jobSection(file: JobFile, job: number): Section | undefined {
-  return file.sections.filter((section) => !isGlobal(section))[job];
+const withoutEmpty = (options: JobOptions): JobOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
+
+const jobSections = (file: JobFile) => file.sections.filter((section) => !isGlobal(section));
+
+/** Where an option of a job is set: in its section, and in the [global] ones before it. */
+function settingsOf(file: JobFile, section: Section, option: string): { own?: Setting; shared?: Setting } {
+  const last = (sections: Section[]) => sections.flatMap(({ settings }) => settings).findLast(({ name }) => name === option);
+  return { own: last([section]), shared: last(file.sections.filter((one) => isGlobal(one) && one.line < section.line)) };
 }
 
-function findSetting(file: JobFile, job: number, option: string): Setting | undefined {
-  const own = jobSection(file, job);
-  const before = file.sections.filter((section) => isGlobal(section) && section.line < (own?.line ?? 0));
-  return [...before, ...(own ? [own] : [])].flatMap((section) => section.settings).findLast(({ name }) => name === option);
-}
-
-/** The line, from 0, that sets an option of a job; null when none does. */
+/** The line, from 0, that sets an option of a job, or else its heading; null when there is no such job. */
 export function lineOf(text: string, job: number, option: string): number | null {
   const file = parseJobText(text);
-  return findSetting(file, job, option)?.line ?? jobSection(file, job)?.line ?? null;
+  const section = jobSections(file)[job];
+  if (!section) return null;
+  const { own, shared } = settingsOf(file, section, option);
+  return (own ?? shared ?? section).line;
 }
 
 const spell = (name: string, value: string) => `${name}=${value}`;
 
-/** The text with one option of one job set to a value, or taken out (null). */
+/**
+ * The text with one option of one job set to a value, or taken out (null). What several jobs share stays as it is: the job
+ * gets a line of its own, an empty one where it is to say nothing.
+ */
 export function setOption(text: string, job: number, option: string, value: string | null): string {
   const file = parseJobText(text);
-  const section = jobSection(file, job);
+  const jobs = jobSections(file);
+  const section = jobs[job];
   if (!section) return text;
   const lines = text.split('\n');
+  const { own, shared } = settingsOf(file, section, option);
   if (option === 'name') lines[section.line] = `[${value ?? 'job'}]`;
-  else editLine(lines, section, findSetting(file, job, option), option, value);
+  else if (jobs.length === 1) editLine(lines, section, own ?? shared, option, value);
+  else editLine(lines, section, own, option, value ?? (shared ? '' : null));
   return lines.join('\n');
 }
 

@@ -3,6 +3,7 @@
 import type { Phase, ResolvedJob } from '../api';
 import { isFinal, type PhaseProgress, type RunFold, rampOf } from './fold';
 import { bytes, duration, text } from './format';
+import { directionsOf } from './summary';
 
 /** One part of the bar. */
 export interface PhasePart {
@@ -48,7 +49,7 @@ function dueFor(jobs: readonly ResolvedJob[]): Phase[] {
     ['pre_read', any((job) => job.pre_read)],
     ['ramp', any((job) => job.ramp_ms > 0)],
     ['measure', true],
-    ['flush', any((job) => job.end_fsync)],
+    ['flush', directionsOf({ resolved: jobs.filter((job) => job.end_fsync), rw: '' }).writes],
     ['clean_up', any((job) => job.unlink)],
   ];
   return due.filter(([, needed]) => needed).map(([phase]) => phase);

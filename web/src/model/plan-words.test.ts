@@ -43,9 +43,20 @@ it.each<[string, Partial<Plan['estimate']>[]]>([
   ['2 steps, about 30 s and 1 step that ends when its size is done; writes 0 B.', [{}, { seconds: null }]],
   ['3 steps, about 30 s and 2 steps that end when their size is done; writes 0 B.', [{}, { seconds: null }, { seconds: null }]],
   ['1 step; writes 0 B.', [{ seconds: null }]],
+  ['1 step, about 30 s; writes as much as it can until the time is over.', [{ measure_write_bytes: null }]],
+  [
+    '2 steps, about 1 min; writes 3 GiB and as much as it can until the time is over.',
+    [{ layout_bytes: GIB, measure_write_bytes: null }, { measure_write_bytes: 2 * GIB }],
+  ],
 ])('a study takes %s', (words, estimates) => {
-  const steps = estimates.map((estimate) => ({ name: '', jobs: [], plan: plan(estimate) }));
+  const phases = [phase('measure', 30)];
+  const steps = estimates.map((estimate) => ({ name: '', jobs: [], plan: plan(estimate, { phases }) }));
   expect(plain(studyTakes({ steps }))).toBe(words);
+});
+
+it('a study says nothing of what a refused step would write', () => {
+  const refused = plan({ seconds: null, measure_write_bytes: null });
+  expect(plain(studyTakes({ steps: [{ name: '', jobs: [], plan: refused }] }))).toBe('1 step; writes 0 B.');
 });
 
 it('minds findings with their remedies', () => {

@@ -1,5 +1,5 @@
 // A plan in the words of "Before it starts": what it takes, what it writes, what the number will tell, what to mind.
-import type { Phase, Plan, StudyPlan } from '../api';
+import type { Estimate, Phase, Plan, StudyPlan } from '../api';
 import { bytes, duration, text } from './format';
 
 /** Less than this is not worth naming apart, in seconds. */
@@ -25,17 +25,25 @@ export function takes({ estimate, phases }: Plan): string {
 
 /** How long a study takes, and what it writes at most. */
 export function studyTakes({ steps }: Pick<StudyPlan, 'steps'>): string {
-  const estimates = steps.map(({ plan }) => plan.estimate);
-  const known = estimates.map(({ seconds: s }) => s).filter((s): s is number => typeof s === 'number');
-  const written = estimates.reduce(
-    (sum, { layout_bytes, measure_write_bytes }) => sum + layout_bytes + (measure_write_bytes ?? 0),
-    0,
-  );
+  const plans = steps.map(({ plan }) => plan);
+  const known = plans.map(({ estimate }) => estimate.seconds).filter((s): s is number => typeof s === 'number');
   const time = known.length > 0 ? `, about ${seconds(known.reduce((a, b) => a + b, 0))}` : '';
   const unknown = steps.length - known.length;
   const end = unknown === 1 ? 'ends when its size is done' : 'end when their size is done';
   const rest = known.length > 0 && unknown > 0 ? ` and ${inSteps(unknown)} that ${end}` : '';
-  return `${inSteps(steps.length)}${time}${rest}; writes ${text(bytes(written))}.`;
+  return `${inSteps(steps.length)}${time}${rest}; writes ${writtenBy(plans)}.`;
+}
+
+/** What a job writes that only its time bounds. */
+const UNBOUNDED = 'as much as it can until the time is over';
+const isUnbounded = ({ measure_write_bytes: bound }: Estimate) => bound === null || bound === undefined;
+
+/** What several write together at most; of one that is refused, and so has no phases, nothing is known. */
+function writtenBy(plans: readonly Plan[]): string {
+  const estimates = plans.filter(({ phases }) => phases.length > 0).map(({ estimate }) => estimate);
+  const known = estimates.reduce((sum, { layout_bytes, measure_write_bytes: bound }) => sum + layout_bytes + (bound ?? 0), 0);
+  if (!estimates.some(isUnbounded)) return text(bytes(known));
+  return known > 0 ? `${text(bytes(known))} and ${UNBOUNDED}` : UNBOUNDED;
 }
 
 const inSteps = (n: number) => (n === 1 ? '1 step' : `${n} steps`);
@@ -50,14 +58,8 @@ export function writes({ estimate, jobs }: Plan): string {
       ? [`${text(bytes(estimate.layout_bytes))} once, to lay out ${laidOut.join(', ') || 'its files'}`]
       : [];
   const destroying = jobs.some((job) => /write|rw|trim/.test(job.rw));
-  const bound = estimate.measure_write_bytes;
-  const measured = !destroying
-    ? []
-    : [
-        bound === null || bound === undefined
-          ? 'then as much as it can until the time is over'
-          : `then up to ${text(bytes(bound))}`,
-      ];
+  const bound = isUnbounded(estimate) ? UNBOUNDED : `up to ${text(bytes(estimate.measure_write_bytes ?? 0))}`;
+  const measured = destroying ? [`then ${bound}`] : [];
   return [...layout, ...measured].join(', ') || 'nothing';
 }
 

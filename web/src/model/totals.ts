@@ -13,11 +13,9 @@ export class Totals {
   device: DeviceCounts | null = null;
   leaves: DeviceCounts | null = null;
   storage: StorageIo | null = null;
-  /** The first and the last that were read. */
-  residency: { start: Residency; end: Residency } | null = null;
+  /** The last that was read. */
+  residency: Residency | null = null;
   length_ms = 0;
-  /** Milliseconds of processor time, user and system. */
-  cpu_ms: number | null = null;
 
   /** Adds one window. */
   add(window: Window) {
@@ -27,9 +25,7 @@ export class Totals {
     this.device = addCounts(this.device, window.device);
     this.leaves = addCounts(this.leaves, window.leaves);
     this.storage = addStorage(this.storage, window.storage);
-    if (window.residency) this.residency = { start: this.residency?.start ?? window.residency, end: window.residency };
+    this.residency = window.residency ?? this.residency;
     this.length_ms += window.length_ms;
-    if (window.cpu)
-      this.cpu_ms = (this.cpu_ms ?? 0) + ((window.cpu.process_user + window.cpu.process_system) / 100) * window.length_ms;
   }
 }

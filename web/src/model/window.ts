@@ -18,7 +18,6 @@ export interface Window {
   write: Flow;
   trim: Flow;
   in_flight: number;
-  errors: number;
   device: DeviceCounts | null;
   leaves: DeviceCounts | null;
   memory: Memory | null;
@@ -32,7 +31,7 @@ export interface Window {
 
 /** The window of one sample. */
 export function windowOf(event: SampleEvent): Window {
-  const { read, write, trim, phase, in_flight, errors } = event;
+  const { read, write, trim, phase, in_flight } = event;
   return {
     end_ms: event.t_ms,
     length_ms: event.window_ms,
@@ -41,7 +40,6 @@ export function windowOf(event: SampleEvent): Window {
     write,
     trim,
     in_flight,
-    errors,
     device: event.device ?? null,
     leaves: event.leaves ?? null,
     memory: event.memory ?? null,
@@ -64,7 +62,6 @@ export function joinWindows(a: Window, b: Window): Window {
     write: joinFlows(a.write, b.write),
     trim: joinFlows(a.trim, b.trim),
     in_flight: b.in_flight,
-    errors: a.errors + b.errors,
     device: addCounts(a.device, b.device),
     leaves: addCounts(a.leaves, b.leaves),
     memory: b.memory ?? a.memory,

@@ -78,7 +78,7 @@ it('facts are written by what their names say about units', () => {
     thinktime_us: '500 µs',
     direct: 'yes',
     absent: '–',
-    cpus_allowed: 'none',
+    cpus_allowed: 'any',
     rate: 'read –, write 1 KiB/s',
     rate_iops: 'read 500 IOPS, write –',
     blockalign: 'read 4 KiB, write 512 B',

@@ -19,13 +19,13 @@ export function DevicesPage() {
       <h1>Devices</h1>
       {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
       {hosts?.map((host) => (
-        <HostPart key={host.id} host={host} />
+        <HostPart key={host.id} host={host} onLook={() => void refetch()} />
       ))}
     </Page>
   );
 }
 
-function HostPart({ host }: { host: HostSummary }) {
+function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
   const devices = useQuery(devicesQuery(host.id));
   const detail = useQuery(hostQuery(host.id));
   const facts = host.facts;
@@ -47,6 +47,7 @@ function HostPart({ host }: { host: HostSummary }) {
           <Button
             loading={devices.isFetching}
             onClick={() => {
+              onLook();
               void devices.refetch();
               void detail.refetch();
             }}

@@ -4,12 +4,10 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { deleteRun, patchRun, type RunSummary } from '../../api';
+import { LEAST, MOST } from '../../model/compare';
 import { isActive } from '../../model/summary';
 import { inWords } from '../../model/told';
 import { LinkButton } from '../../ui/link-button';
-
-/** Fewer are no comparison, more no picture. */
-const COMPARABLE = { least: 2, most: 8 };
 
 interface BulkProps {
   /** The selected runs, in the order of their numbers. */
@@ -21,7 +19,7 @@ interface BulkProps {
 export function BulkBar({ runs, clear }: BulkProps) {
   const [asking, setAsking] = useState<'tag' | 'delete' | null>(null);
   const numbers = runs.map(({ number }) => number);
-  const comparable = numbers.length >= COMPARABLE.least && numbers.length <= COMPARABLE.most;
+  const comparable = numbers.length >= LEAST && numbers.length <= MOST;
   return (
     <section className="card slim row" aria-label="Selected runs">
       <b>{numbers.length} selected</b>
@@ -37,7 +35,7 @@ export function BulkBar({ runs, clear }: BulkProps) {
       </LinkButton>
       {!comparable && (
         <span className="mute small">
-          compare takes {COMPARABLE.least} to {COMPARABLE.most} runs
+          compare takes {LEAST} to {MOST} runs
         </span>
       )}
       <Button onClick={() => setAsking('tag')}>Tag…</Button>

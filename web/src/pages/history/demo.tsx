@@ -36,8 +36,8 @@ export function FirstVisit() {
           </>
         }
       >
-        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes in the data directory, past the page cache, for
-        ten seconds. It touches nothing else.
+        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes under the first target root, past the page
+        cache, for ten seconds. It touches nothing else.
       </Empty>
     </>
   );

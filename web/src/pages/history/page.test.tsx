@@ -1,6 +1,6 @@
-import { screen, waitFor } from '@testing-library/react';
+import { act, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunSummary } from '../../api';
 import { summaryOf } from '../../model/fixtures/summary';
 import { serve, showPage } from '../../test-page';
@@ -86,6 +86,32 @@ it('forgets what was selected under another filter', async () => {
   await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'host:other');
   await waitFor(() => expect(screen.queryByText('1 selected')).not.toBeInTheDocument());
   expect(screen.getByRole('checkbox', { name: 'Select run 3' })).not.toBeChecked();
+});
+
+describe('with the shift key', () => {
+  const box = (number: number) => screen.findByRole('checkbox', { name: `Select run ${number}` });
+  const shiftClick = async (number: number) => {
+    const user = userEvent.setup();
+    await user.keyboard('{Shift>}');
+    await user.click(await box(number));
+    await user.keyboard('{/Shift}');
+  };
+
+  it.each([
+    ['from the run that was chosen last, wherever it stands by now', [4, 3, 2, 1], [2, 1]],
+    ['only what is clicked, where that run is no longer listed', [4, 3, 1], [1]],
+  ])('selects %s', async (_, listed, chosen) => {
+    let runs = [3, 2, 1];
+    serve({ 'GET /api/v1/runs': () => ({ runs: runs.map((n) => run(n)), next_cursor: null, total: runs.length }) });
+    const { client } = showPage(HistoryPage, '/runs');
+    await userEvent.click(await box(2));
+    runs = listed;
+    await act(() => client.invalidateQueries());
+    await box(4);
+    await shiftClick(1);
+    const checked = screen.getAllByRole<HTMLInputElement>('checkbox').filter((one) => one.checked);
+    expect(checked.map((one) => one.ariaLabel ?? one.getAttribute('aria-label'))).toEqual(chosen.map((n) => `Select run ${n}`));
+  });
 });
 
 it('offers the demo to whoever has no run, and starts it', async () => {

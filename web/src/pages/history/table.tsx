@@ -1,6 +1,7 @@
 // The table of runs. Only the rows that can be seen exist; the spaces above and below keep the scroll bar honest about
 // those that were loaded, and the end asks for more.
 import { Checkbox } from '@mantine/core';
+import { useCallbackRef } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type MouseEvent, memo, useEffect, useRef } from 'react';
@@ -28,6 +29,7 @@ interface RunTableProps {
 /** The table. */
 export function RunTable({ runs, total, columns, sort, order, onSort, selected, onSelect, onEnd }: RunTableProps) {
   const scroller = useRef<HTMLElement>(null);
+  /** Number of the run that was chosen last: rows move while runs come and go. */
   const anchor = useRef<number | null>(null);
   const virtual = useVirtualizer({
     count: runs.length,
@@ -41,15 +43,17 @@ export function RunTable({ runs, total, columns, sort, order, onSort, selected, 
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  const select = (index: number, extend: boolean) => {
-    const from = extend && anchor.current !== null ? anchor.current : index;
+  // The same at every rendering, so that only rows that changed are drawn anew.
+  const select = useCallbackRef((index: number, extend: boolean) => {
+    const anchored = extend ? runs.findIndex(({ number }) => number === anchor.current) : -1;
+    const from = anchored < 0 ? index : anchored;
     const numbers = runs.slice(Math.min(from, index), Math.max(from, index) + 1).map((run) => run.number);
     const on = !selected.has(runs[index]?.number ?? -1);
     const next = new Set(selected);
     for (const number of numbers) on ? next.add(number) : next.delete(number);
-    anchor.current = index;
+    anchor.current = runs[index]?.number ?? null;
     onSelect(next);
-  };
+  });
 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -124,32 +128,26 @@ interface RunRowProps {
   onSelect: (index: number, extend: boolean) => void;
 }
 
-const RunRow = memo(
-  function RunRow({ run, index, columns, selected, onSelect }: RunRowProps) {
-    const navigate = useNavigate();
-    const open = (event: MouseEvent<HTMLElement>) => {
-      if (event.target instanceof HTMLElement && event.target.closest('a,input,label')) return;
-      void navigate({ to: '/runs/$n', params: { n: String(run.number) } });
-    };
-    return (
-      <tr aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
-        <td>
-          <Checkbox
-            aria-label={`Select run ${run.number}`}
-            checked={selected}
-            onChange={(event) =>
-              onSelect(index, event.nativeEvent instanceof globalThis.MouseEvent && event.nativeEvent.shiftKey)
-            }
-          />
+const RunRow = memo(function RunRow({ run, index, columns, selected, onSelect }: RunRowProps) {
+  const navigate = useNavigate();
+  const open = (event: MouseEvent<HTMLElement>) => {
+    if (event.target instanceof HTMLElement && event.target.closest('a,input,label')) return;
+    void navigate({ to: '/runs/$n', params: { n: String(run.number) } });
+  };
+  return (
+    <tr aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
+      <td>
+        <Checkbox
+          aria-label={`Select run ${run.number}`}
+          checked={selected}
+          onChange={(event) => onSelect(index, event.nativeEvent instanceof globalThis.MouseEvent && event.nativeEvent.shiftKey)}
+        />
+      </td>
+      {columns.map(({ key, numeric, cell, hint }) => (
+        <td key={key} className={numeric ? 'numeric' : ''} title={hint?.(run)}>
+          {cell(run)}
         </td>
-        {columns.map(({ key, numeric, cell, hint }) => (
-          <td key={key} className={numeric ? 'numeric' : ''} title={hint?.(run)}>
-            {cell(run)}
-          </td>
-        ))}
-      </tr>
-    );
-  },
-  (a, b) =>
-    a.run === b.run && a.selected === b.selected && a.columns === b.columns && a.index === b.index && a.onSelect === b.onSelect,
-);
+      ))}
+    </tr>
+  );
+});

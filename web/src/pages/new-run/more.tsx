@@ -5,7 +5,9 @@ import { useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { optionsQuery } from '../../api/queries';
 import { BASIC } from '../../model/job-form';
+import { inWords } from '../../model/told';
 import { Card } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
 import { OptionField } from './option-field';
 import type { Draft } from './use-job';
 
@@ -13,13 +15,14 @@ const isBasic = ({ name }: OptionDoc) => (BASIC as readonly string[]).includes(n
 
 /** The rest, folded until it is wanted. */
 export function MoreOptions({ draft }: { draft: Draft }) {
-  const { data } = useQuery(optionsQuery);
+  const { data, error, refetch } = useQuery(optionsQuery);
   const [wanted, setWanted] = useState('');
   const options = data?.filter((doc) => !isBasic(doc)) ?? [];
   const found = options.filter(({ name, help, aliases }) =>
     [name, help, ...aliases].some((word) => word.toLowerCase().includes(wanted.toLowerCase())),
   );
   const groups = [...new Set(found.map(({ group }) => group))];
+  if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
   if (options.length === 0) return null;
   return (
     <Card className="more">

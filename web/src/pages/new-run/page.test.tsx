@@ -76,6 +76,12 @@ describe('the form and its text', () => {
     await userEvent.type(field, '8');
     expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
   });
+
+  it('say that the other options could not be had', async () => {
+    calls = serve({ ...NO_STUDIES, 'GET /api/v1/options': new Refuse(503, { title: 'Not ready', code: 'busy', detail: '' }) });
+    showPage(NewRunPage, '/new');
+    expect(await screen.findByText('Not ready')).toBeVisible();
+  });
 });
 
 describe('a copy of an earlier run', () => {
@@ -168,6 +174,7 @@ describe('the start', () => {
   it('tells what the server refused', async () => {
     calls = serve({
       ...NO_STUDIES,
+      'GET /api/v1/options': OPTIONS,
       'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
       'POST /api/v1/runs': new Refuse(429, { title: 'The queue is full', code: 'queue_full', detail: '1,000 runs wait.' }),
     });

@@ -59,7 +59,7 @@ export function JobText({ draft: { text, setText, obstacles }, children }: { dra
       )}
       <p className="mute small">
         Edit here or there; each follows the other. Sections under <code>[name]</code> are jobs that start together;{' '}
-        <code>[global]</code> counts for all after it.
+        <code>[global]</code> counts for all after it, and an empty <code>option=</code> takes that from one of them.
       </p>
       {children && <p className="mute small">{children}</p>}
     </Card>

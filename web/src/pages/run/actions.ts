@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run, type RunPatch } from '../../api';
+import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
 import { StartWish, startAgain } from '../../api/start';
 import { inWords } from '../../model/told';
 import { tellFailure } from '../../ui/tell';
@@ -31,18 +31,24 @@ export function useCancel(run: Run) {
   return { cancel: () => mutate(), pending: isPending };
 }
 
-/** Changes name, tags or notes. */
-export function usePatch(run: Run) {
+/** What a run's owner may change of it. */
+type Own = 'name' | 'tags' | 'notes';
+
+/**
+ * A field of a run that its owner changes. `value` is what was last said, also while it is being saved or could not be
+ * (`unsaved`); the run has it only when the server does.
+ */
+export function useOwn<Field extends Own>(run: Run, field: Field) {
   const queryClient = useQueryClient();
-  const { mutate } = useMutation({
-    mutationFn: async (body: RunPatch) => (await patchRun({ path: { n: run.number }, body, throwOnError: true })).data,
-    onMutate: (body) => queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? ({ ...old, ...body } as Run) : old)),
-    onError: (error) => {
-      tell(error);
-      void queryClient.invalidateQueries({ queryKey: ['run', run.number] });
-    },
+  const { mutate, variables, isPending, isError, reset } = useMutation({
+    mutationFn: (value: Run[Field]) => patchRun({ path: { n: run.number }, body: { [field]: value }, throwOnError: true }),
+    onSuccess: (_, value) =>
+      queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, [field]: value } : old)),
+    onError: tell,
   });
-  return mutate;
+  const keep = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));
+  const value = (isPending || isError) && variables !== undefined ? variables : run[field];
+  return { value, keep, unsaved: isError };
 }
 
 /** Deletes a run that is over, and leads back to the list. */

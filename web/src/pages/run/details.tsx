@@ -7,7 +7,7 @@ import { duration, fioRate, latency, moment, shortCount, text } from '../../mode
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
-import { usePatch } from './actions';
+import { useOwn } from './actions';
 
 /** The lower part of the page. */
 export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }) {
@@ -75,15 +75,17 @@ function timesOf(run: Run): [string, string][] {
 
 /** What its owner says about it. */
 function Keep({ run }: { run: Run }) {
-  const patch = usePatch(run);
+  const tags = useOwn(run, 'tags');
+  const notes = useOwn(run, 'notes');
   return (
     <Card title="Tags and notes">
       <div className="stack">
         <TagsInput
           aria-label="Tags"
           placeholder="Add a tag and press Enter"
-          value={run.tags}
-          onChange={(tags) => patch({ tags })}
+          value={tags.value}
+          onChange={tags.keep}
+          error={tags.unsaved && 'Not saved. The next change saves all of them.'}
           maxTags={20}
           clearable
         />
@@ -94,7 +96,8 @@ function Keep({ run }: { run: Run }) {
           defaultValue={run.notes}
           autosize
           minRows={2}
-          onBlur={({ currentTarget: { value } }) => value !== run.notes && patch({ notes: value })}
+          onBlur={({ currentTarget: { value } }) => notes.keep(value)}
+          error={notes.unsaved && 'Not saved. Leaving the field once more tries again.'}
         />
       </div>
     </Card>

@@ -9,8 +9,9 @@ import { isFinal } from '../../model/fold';
 import { inOneLine, STATUS, titleOf } from '../../model/summary';
 import { copyText } from '../../ui/clipboard';
 import { LinkButton, LinkItem } from '../../ui/link-button';
+import { Badge } from '../../ui/parts';
 import { StandingBadge } from '../../ui/status';
-import { useCancel, useDelete, usePatch, useRerun } from './actions';
+import { useCancel, useDelete, useOwn, useRerun } from './actions';
 
 /** The head of the page. */
 export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live }) {
@@ -50,21 +51,25 @@ function StudyChip({ study, step }: { study: number; step: number }) {
 
 /** The name, changed in place: Enter or leaving the field keeps it, Escape does not. */
 function NameField({ run }: { run: Run }) {
-  const patch = usePatch(run);
+  const { keep, unsaved } = useOwn(run, 'name');
   return (
-    <input
-      key={run.name}
-      className="title-edit"
-      aria-label="Name of the run"
-      defaultValue={run.name}
-      placeholder={titleOf({ ...run, name: '' })}
-      maxLength={200}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.value = run.name;
-        if (event.key === 'Enter') event.currentTarget.blur();
-      }}
-      onBlur={({ currentTarget: { value } }) => value.trim() !== run.name && patch({ name: value.trim() })}
-    />
+    <>
+      <input
+        key={run.name}
+        className="title-edit"
+        aria-label="Name of the run"
+        aria-invalid={unsaved}
+        defaultValue={run.name}
+        placeholder={titleOf({ ...run, name: '' })}
+        maxLength={200}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.value = run.name;
+          if (event.key === 'Enter') event.currentTarget.blur();
+        }}
+        onBlur={({ currentTarget: { value } }) => keep(value.trim())}
+      />
+      {unsaved && <Badge tone="bad">not saved</Badge>}
+    </>
   );
 }
 

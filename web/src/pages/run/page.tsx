@@ -18,6 +18,7 @@ import { RunHeader } from './header';
 import { LatencyPart } from './latency';
 import { Phases } from './phases';
 import { Say } from './say';
+import { Spoken } from './spoken';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import './run.css';
@@ -44,6 +45,7 @@ function RunView({ run }: { run: Run }) {
   return (
     <Page title={`#${run.number} ${titleOf(run)}`}>
       <RunHeader run={run} live={live} />
+      <Spoken run={run} live={live} />
       <Phases live={live} />
       <Say run={run} live={live} />
       <Measured run={run} live={live} />

@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { act, screen } from '@testing-library/react';
+import { useQuery } from '@tanstack/react-query';
+import { act, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Event, Run } from '../../api';
+import { runQuery } from '../../api/queries';
 import { Stage } from '../../charts/stage';
 import type { Live } from '../../charts/use-live';
 import { RunFold } from '../../model/fold';
-import { serve, showPage } from '../../test-page';
+import { Refuse, serve, showPage } from '../../test-page';
+import { Details } from './details';
 import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
 import { Phases } from './phases';
 import { Say } from './say';
+import { Spoken } from './spoken';
 import { Tiles } from './tiles';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
@@ -149,6 +154,50 @@ it('says why a run ended early, and what would help', async () => {
   live.fold.apply({ ...at, seq: 17, type: 'status', status: 'failed', at_ms: 0, reason: 'an I/O failed' });
   await show(() => <Say run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent('failedReading failed: EIO.an I/O failedLook at the kernel log.');
+});
+
+function Stored() {
+  const { data } = useQuery(runQuery(1));
+  return data && <Details run={data} live={live} />;
+}
+
+describe('tags and notes', () => {
+  const stored = { ...RUN, created_at_ms: 0, tags: ['old'], notes: 'as stored' };
+  const GONE = { title: 'The server cannot write', code: 'disk_full', detail: '' };
+  const notes = () => screen.findByRole('textbox', { name: 'Notes' });
+
+  it('stay in their fields when they cannot be saved, which says so', async () => {
+    serve({ 'GET /api/v1/runs/1': stored, 'PATCH /api/v1/runs/1': new Refuse(507, GONE) });
+    const { client } = showPage(Stored, '/part');
+    await userEvent.type(await notes(), ', and more');
+    await userEvent.type(screen.getByRole('combobox', { name: 'Tags' }), 'new{Enter}');
+    expect(await screen.findAllByText(/^Not saved/)).toHaveLength(2);
+    await act(() => client.invalidateQueries());
+    expect(await notes()).toHaveValue('as stored, and more');
+    expect(screen.getByText('new')).toBeVisible();
+  });
+
+  it('are the run’s when the server has them', async () => {
+    const calls = serve({ 'GET /api/v1/runs/1': stored, 'PATCH /api/v1/runs/1': stored });
+    const { client } = showPage(Stored, '/part');
+    await userEvent.type(await notes(), ', and more');
+    await userEvent.tab();
+    await waitFor(() => expect(client.getQueryData(['run', 1])).toMatchObject({ notes: 'as stored, and more', tags: ['old'] }));
+    expect(calls.at(-1)).toEqual({ call: 'PATCH /api/v1/runs/1', body: { notes: 'as stored, and more' } });
+    expect(screen.queryByText(/^Not saved/)).not.toBeInTheDocument();
+  });
+});
+
+it('tells a screen reader each status once, and at the end what the run means', async () => {
+  fold(15);
+  await show(() => <Spoken run={RUN} live={live} />);
+  const status = await screen.findByRole('status');
+  expect(status.textContent).toBe('Run #1: measuring.');
+  act(() => {
+    fold(99);
+    live.stage.pause(false);
+  });
+  expect(status.textContent).toMatch(/^Run #1: done\. 43,864 IOPS came from vda/);
 });
 
 it('says when the connection is lost while the run goes on', async () => {
