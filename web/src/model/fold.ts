@@ -1,7 +1,7 @@
 // The one fold of a run's events. Live or stored, early or resumed, every run becomes what is on screen by applying its
 // events in order; nothing is drawn from anywhere else. It is kept outside React and changed in place, ten times a
 // second. Not here: where events come from, and when the screen is told.
-import type { Accepted, Event, Failure, Outcome, Phase, PhaseChange, Run, RunStatus } from '../api';
+import type { Accepted, Event, Failure, Outcome, Phase, PhaseChange, ResolvedJob, Run, RunStatus } from '../api';
 import { Course, MAX_POINTS } from './course';
 import { Totals } from './totals';
 import { type SampleEvent, windowOf } from './window';
@@ -17,8 +17,9 @@ export interface PhaseProgress extends Omit<PhaseChange, 'state'> {
 
 const FINAL: readonly RunStatus[] = ['done', 'failed', 'cancelled', 'interrupted'];
 
-/** The longest ramp of the jobs, in ms. */
-export const rampOf = ({ jobs }: Accepted): number => Math.max(0, ...jobs.map((job) => job.ramp_ms));
+/** The ramp of a run, in ms: until the first of its jobs is measured. */
+export const rampOf = (jobs: readonly ResolvedJob[]): number =>
+  jobs.length > 0 ? Math.min(...jobs.map(({ startdelay_ms, ramp_ms }) => startdelay_ms + ramp_ms)) : 0;
 
 /** Whether nothing can come after a status. */
 export const isFinal = (status: RunStatus): boolean => FINAL.includes(status);

@@ -47,7 +47,7 @@ function dueFor(jobs: readonly ResolvedJob[]): Phase[] {
     ['drop_caches', any((job) => job.drop_caches)],
     ['invalidate', any((job) => job.invalidate && !job.pre_read)],
     ['pre_read', any((job) => job.pre_read)],
-    ['ramp', any((job) => job.ramp_ms > 0)],
+    ['ramp', rampOf(jobs) > 0],
     ['measure', true],
     ['flush', directionsOf({ resolved: jobs.filter((job) => job.end_fsync), rw: '' }).writes],
     ['clean_up', any((job) => job.unlink)],
@@ -57,7 +57,7 @@ function dueFor(jobs: readonly ResolvedJob[]): Phase[] {
 
 function plannedOf({ phase, planned_ms }: PhaseProgress, { accepted }: RunFold): number | null {
   if (planned_ms || !accepted) return planned_ms ?? null;
-  if (phase === 'ramp') return rampOf(accepted);
+  if (phase === 'ramp') return rampOf(accepted.jobs);
   return phase === 'measure' ? (accepted.measure_ms ?? null) : null;
 }
 
@@ -95,7 +95,7 @@ export function remaining(fold: RunFold, now_ms: number): number | null {
   const current = fold.phases.findLast(({ end_ms }) => end_ms === null);
   if (!fold.accepted || isFinal(fold.status)) return null;
   const measure_ms = fold.accepted.measure_ms ?? null;
-  const ramp_ms = rampOf(fold.accepted);
+  const ramp_ms = rampOf(fold.accepted.jobs);
   if (measure_ms === null) return null;
   if (!current) return fold.phases.some(({ phase }) => phase === 'measure') ? 0 : ramp_ms + measure_ms;
   const left = Math.max(0, (plannedOf(current, fold) ?? 0) - (now_ms - current.begin_ms));

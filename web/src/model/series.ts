@@ -45,7 +45,7 @@ export function seriesOfFold(fold: RunFold): SeriesView {
 /** Where the axis begins, in ms since the run began: the measured window, or where it will begin after the ramp. */
 export function originOf(fold: RunFold): number {
   const ramp = fold.phases.find(({ phase }) => phase === 'ramp');
-  return fold.origin_ms ?? (ramp && fold.accepted ? ramp.begin_ms + rampOf(fold.accepted) : fold.now_ms);
+  return fold.origin_ms ?? (ramp && fold.accepted ? ramp.begin_ms + rampOf(fold.accepted.jobs) : fold.now_ms);
 }
 
 /** The course of a finished run as the server put it into buckets; `banded` shows least and greatest values too. */
