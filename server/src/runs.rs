@@ -11,6 +11,7 @@ pub mod export;
 pub mod filter;
 pub mod http;
 mod journal;
+mod kin;
 pub mod launch;
 mod listen;
 mod live;

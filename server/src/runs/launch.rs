@@ -1,10 +1,11 @@
 //! The only room that knows where a runner runs and how it is called: a child process that reads a run from standard
 //! input and writes one event a line. Its death in any form is an outcome, never an error of the server.
 
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use leadline_runner::event::{Event, EventBody};
@@ -20,6 +21,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::kin;
 use super::states::Exit;
 
 /// How long a question (plan, devices, doctor, host) may take: a disk that must spin up answers within it.
@@ -45,12 +47,25 @@ pub struct Runner {
     target_roots: Vec<PathBuf>,
     data_dir: PathBuf,
     questions: Arc<Semaphore>,
+    /// What is held together with all runners.
+    kin: Arc<OnceLock<File>>,
 }
 
 impl Runner {
     /// The program at `program`, for targets under these roots.
     pub fn new(program: PathBuf, target_roots: Vec<PathBuf>, data_dir: PathBuf) -> Self {
-        Self { program, target_roots, data_dir, questions: Arc::new(Semaphore::new(QUESTIONS)) }
+        Self { program, target_roots, data_dir, questions: Arc::new(Semaphore::new(QUESTIONS)), kin: Arc::default() }
+    }
+
+    /// Waits until the runners of the last server are gone. To be called before the first is started.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    pub async fn wait_for_the_last(&self) -> std::io::Result<()> {
+        let held = kin::gather(&self.data_dir).await?;
+        // Once: there is one server, and it recovers once.
+        let _ = self.kin.set(held);
+        Ok(())
     }
 
     /// Where the program is.

@@ -1,7 +1,6 @@
 //! After a restart: what waited waits again, in order; what had left the queue is interrupted, with the samples it had.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use leadline_runner::event::RunStatus;
 
@@ -9,9 +8,6 @@ use super::Runs;
 use super::journal::Journal;
 use super::live::Live;
 use crate::store::Unfinished;
-
-/// A runner whose server died stops within this time. Until then its device is not free.
-const ORPHAN_STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 impl Runs {
     /// Takes up where the last server ended. How many runs were interrupted.
@@ -34,7 +30,7 @@ impl Runs {
         for study in self.0.store.waiting_studies().await? {
             self.cancel_rest(study).await?;
         }
-        self.start_when_tidy(interrupted > 0);
+        self.start_when_tidy();
         Ok(interrupted)
     }
 
@@ -57,11 +53,11 @@ impl Runs {
     }
 
     /// Starts what waits when the runners of the last server are gone, and what its studies left behind.
-    fn start_when_tidy(&self, has_orphans: bool) {
+    fn start_when_tidy(&self) {
         let runs = self.clone();
         tokio::spawn(async move {
-            if has_orphans {
-                tokio::time::sleep(ORPHAN_STOPS_WITHIN).await;
+            if let Err(error) = runs.0.runner.wait_for_the_last().await {
+                tracing::error!(%error, "whether runners of the last server are left cannot be told");
             }
             runs.tidy_up_all().await;
             runs.board().held = false;

@@ -1,6 +1,7 @@
 //! The server with the real runner on a real file: how soon and how often it tells, whether samples and report agree,
 //! and what a `kill -9` of either leaves behind.
 
+use std::fs::File;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::{Method, StatusCode};
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -86,6 +88,25 @@ async fn a_runner_stops_when_its_server_is_gone() {
         assert!(began.elapsed() < Duration::from_secs(2), "the runner goes on without its server, in state {state}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+#[tokio::test]
+async fn nothing_starts_before_the_last_runner_is_gone() {
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    server.until(queue(&server, "60s").await, &["measuring"]).await;
+    let kin = server.data().join("runners");
+    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", runners(server.pid())[0].as_raw_nonzero())).unwrap();
+    let mut open = descriptors.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
+    assert!(open.any(|path| path == kin), "a runner holds the lock together with its server");
+    // As a runner holds it that the kernel does not let go.
+    let left = File::open(&kin).unwrap();
+    flock(&left, FlockOperation::LockShared).unwrap();
+    let server = Program::start_real(server.kill().await).await.unwrap();
+    let next = queue(&server, "10ms").await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(server.get(&format!("/runs/{next}")).await["status"], "queued");
+    drop(left);
+    assert_eq!(server.until_ended(next).await["status"], "done");
 }
 
 #[tokio::test]
