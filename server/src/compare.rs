@@ -86,7 +86,11 @@ fn sentence(same_test: bool, elsewhere: Option<String>, settings: &[&Difference]
     }
     match (same_test, settings.is_empty(), host.is_empty()) {
         (true, ..) => "The same test on the same host: what differs are the results.".into(),
-        (_, false, _) => format!("Not the same test: {} differ. Read the numbers as the effect of that.", named(settings)),
+        (_, false, _) => {
+            let first = settings.iter().any(|difference| difference.name == settings::HELD_DATA);
+            let why = if first { " The first write to a file also allocates its blocks." } else { "" };
+            format!("Not the same test: {} differ.{why} Read the numbers as the effect of that.", named(settings))
+        }
         (_, true, false) => {
             format!("The same test on a host in another state: {} differ.", named(&host.iter().collect::<Vec<_>>()))
         }

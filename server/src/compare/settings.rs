@@ -12,6 +12,9 @@ use crate::runs::words::Run;
 /// Names and texts; nothing where there is no value.
 type Facts = BTreeMap<String, Option<String>>;
 
+/// The name of what `held_data` tells.
+pub(super) const HELD_DATA: &str = "targets.held_data";
+
 /// Facts that say nothing of the host's state: what could not be found out shows as a missing value already, and the
 /// thresholds follow free memory from one minute to the next (`vm.dirty_ratio`).
 const NOT_A_STATE: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
@@ -30,7 +33,7 @@ pub(super) fn of_run(run: &Run, jobs: usize) -> Facts {
         let prefix = if index == 0 { String::new() } else { format!("jobs[{index}].") };
         add_fields(&prefix, &object(job), &mut facts);
     }
-    facts.insert("targets.held_data".into(), held_data(run));
+    facts.insert(HELD_DATA.into(), held_data(run));
     facts
 }
 
