@@ -48,7 +48,7 @@ pub fn workload(job: &ResolvedJob) -> String {
     let rw = serde_json::to_value(job.rw).ok().and_then(|rw| rw.as_str().map(str::to_owned)).unwrap_or_default();
     let clones = if job.numjobs == 1 { "1 clone".to_string() } else { format!("{} clones", job.numjobs) };
     let (mode, engine) = (mode(job), job.ioengine.word());
-    format!("{rw} · {size} · depth {} · {clones} · {mode} · {engine} · {}", job.iodepth, targets(job))
+    format!("{rw} · {size} · depth {} · {clones} · {mode} · {engine} · {}", job.in_flight(), targets(job))
 }
 
 fn mode(job: &ResolvedJob) -> &'static str {
