@@ -1,7 +1,7 @@
 //! Whether a target may be read or written. One way in, `Guard::admit`, for the dry run (whose answer is let go) and
 //! for the run (which keeps it): they cannot differ.
 //!
-//! In this issue raw writes go to loop devices only, whose file lies under a target root (or which the run itself
+//! Raw writes go to loop devices only, whose file lies under a target root (or which the run itself
 //! attached) and which nothing else uses; no flag opens more. What the devices are used by is `host::inventory`'s; the kernel has the last word by O_EXCL.
 
 mod device;

@@ -78,6 +78,11 @@ impl Finding {
         self.rerun("Rerun after writing the file", with(json!({"file_state": "written"}), FILE))
     }
 
+    /// Mended by writing in place. For runs in which every job writes.
+    fn rerun_overwrite(self) -> Self {
+        self.rerun("Rerun as overwrite", with(json!({"file_state": "overwrite"}), FILE))
+    }
+
     /// Mended by an empty cache.
     fn rerun_cold(self, patch: Value) -> Self {
         self.rerun("Rerun cold", with(patch, CACHE))

@@ -76,7 +76,7 @@ impl Seen {
     #[cfg(not(target_arch = "x86_64"))]
     fn next(&mut self, _child: libc::pid_t) {}
 
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the instructions are of x86_64"))]
+    /// The same of these bytes of code, and this stack pointer.
     fn see(&mut self, code: [u8; 8], stack: u64) {
         match code {
             // syscall

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::Case;
 use super::super::evidence::Direction;
-use super::{FILE, finding, with};
+use super::finding;
 use crate::job::{FileState, SyncMode};
 use crate::plan::{Mode, ResolvedJob, TargetKind};
 use crate::print::number::{bytes, duration};
@@ -47,7 +47,7 @@ pub(super) fn initial(case: &Case) -> Option<Finding> {
     let finding = finding(Warning, "initial_write", sentence, &[("written_share", json!(share))], remedy);
     // A patch is for all jobs of a run, and a job that only reads overwrites nothing.
     let all_write = case.jobs.iter().all(|job| job.rw.writes());
-    Some(if all_write { finding.rerun("Rerun as overwrite", with(json!({"file_state": "overwrite"}), FILE)) } else { finding })
+    Some(if all_write { finding.rerun_overwrite() } else { finding })
 }
 
 /// The other half of the same story, for whoever meant the first write.
