@@ -6,6 +6,7 @@
 //! reaped together have the same latency and are counted as one.
 
 use std::io;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Engine;
@@ -54,19 +55,15 @@ pub struct IoError {
     pub errno: i32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    io: Io,
-    times: Times,
-}
-
 /// One clone at work.
 pub struct Loop<E, C, S> {
     engine: E,
     clock: C,
     source: S,
     buffers: Option<Pool>,
-    slots: Box<[Slot]>,
+    /// By slot: what is in flight there, and what is known of its moments.
+    ios: Box<[Io]>,
+    times: Box<[Times]>,
     /// Numbers of slots: those from `top` on have no I/O, the `batch` before them went with the last call. A stack, because the
     /// buffer that came back last is the likeliest to be in the processor's cache.
     idle: Box<[u32]>,
@@ -79,6 +76,8 @@ pub struct Loop<E, C, S> {
     end: usize,
     begin_ns: u64,
     now_ns: u64,
+    /// When the `batch` was submitted.
+    submitted_ns: u64,
     batch_limit: usize,
     /// As `batch_limit`, as long as I/Os linger.
     linger_limit: usize,
@@ -107,7 +106,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             engine,
             clock,
             source,
-            slots: vec![Slot { io: NO_IO, times: Times::default() }; depth].into(),
+            ios: vec![NO_IO; depth].into(),
+            times: vec![Times::default(); depth].into(),
             idle: (0..depth as u32).collect(),
             top: 0,
             batch: 0,
@@ -117,6 +117,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             end: 0,
             begin_ns,
             now_ns: begin_ns,
+            submitted_ns: begin_ns,
             batch_limit: batch_limit.unwrap_or(depth).clamp(1, depth),
             linger_limit: batch_limit.unwrap_or(LINGER_BATCH).clamp(1, depth),
             lingers: false,
@@ -181,31 +182,51 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.in_flight() == 0
     }
 
-    /// Takes back what is complete. What lingers was taken by the kernel when the call that handed it over returned.
+    /// Takes back what is complete. Where that is one batch, and all there is (page cache), its I/Os went through the same
+    /// moments, which nobody need have written down. What lingers was taken by the kernel when the call that handed it over
+    /// returned.
     #[inline(always)]
     fn reap(&mut self, ledger: &Ledger) {
-        if self.batch > 0 {
+        let times = Times { start_ns: self.submitted_ns, taken_ns: NOT_YET };
+        let batch = mem::take(&mut self.batch);
+        if batch > 0 {
             self.lingers = self.engine.ready() < self.in_flight();
-            if self.lingers {
-                self.mark_taken();
+            if batch == self.top && !self.lingers {
+                return self.take_back::<true>(times, ledger);
             }
-            self.batch = 0;
+            let taken_ns = if self.lingers { self.now_ns } else { NOT_YET };
+            self.write_down(batch, Times { taken_ns, ..times });
         }
+        self.take_back::<false>(times, ledger);
+    }
+
+    /// What the I/Os of the last batch went through, for when they are reaped.
+    #[inline(never)]
+    fn write_down(&mut self, batch: usize, times: Times) {
+        for &number in &self.idle[self.top - batch..self.top] {
+            self.times[number as usize] = times;
+        }
+    }
+
+    /// Takes back what is complete: `TOGETHER` where all of it went through these moments, otherwise each through those of its slot.
+    #[inline(always)]
+    fn take_back<const TOGETHER: bool>(&mut self, together: Times, ledger: &Ledger) {
         // In locals: for the sake of the rare branches the compiler would load and store our fields for each I/O.
-        let (slots, idle, now_ns, mut top) = (&mut self.slots[..], &mut self.idle[..], self.now_ns, self.top);
-        let mut run = Run::default();
+        let (ios, idle, now_ns, mut top) = (&self.ios[..], &mut self.idle[..], self.now_ns, self.top);
+        let mut run = Run { times: together, ..Run::default() };
         while let Some((number, result)) = self.engine.pop() {
-            let slot = &mut slots[number as usize];
-            if result == slot.io.len as i32 {
-                run.add(slot, now_ns, ledger);
-                self.source.completes(number, slot.io.kind, now_ns.saturating_sub(self.begin_ns), ledger);
+            let io = &ios[number as usize];
+            let times = if TOGETHER { together } else { self.times[number as usize] };
+            if result == io.len as i32 {
+                run.add(io, times, now_ns, ledger);
+                self.source.completes(number, io.kind, now_ns.saturating_sub(self.begin_ns), ledger);
             } else if is_put_off(result) {
-                slot.times.taken_ns = slot.times.taken_ns.min(now_ns);
+                self.times[number as usize] = Times { taken_ns: times.taken_ns.min(now_ns), ..times };
                 self.again.push(number);
                 continue;
             } else {
                 ledger.errors.add(1);
-                self.failed.get_or_insert(IoError { io: slot.io, errno: -result.min(0) });
+                self.failed.get_or_insert(IoError { io: *io, errno: -result.min(0) });
             }
             top -= 1;
             idle[top] = number;
@@ -213,12 +234,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.top = top;
         if run.n > 0 {
             run.record(now_ns, ledger);
-        }
-    }
-
-    fn mark_taken(&mut self) {
-        for &number in &self.idle[self.top - self.batch..self.top] {
-            self.slots[number as usize].times.taken_ns = self.now_ns;
         }
     }
 
@@ -236,7 +251,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             room -= due;
         }
         if self.batch > 0 {
-            self.waits = self.top == self.slots.len();
+            self.waits = self.top == self.ios.len();
         }
         again + self.batch
     }
@@ -244,11 +259,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// How many I/Os may be submitted now.
     #[inline(always)]
     fn room(&self) -> usize {
-        if self.waits && self.top + self.complete_min > self.slots.len() {
+        if self.waits && self.top + self.complete_min > self.ios.len() {
             return 0;
         }
         let limit = if self.lingers && self.top > 0 { self.linger_limit } else { self.batch_limit };
-        limit.min(self.slots.len() - self.top)
+        limit.min(self.ios.len() - self.top)
     }
 
     #[cold]
@@ -256,7 +271,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
         for &number in &self.again {
             // SAFETY: as in `submit_next`; the kernel has given the slot back.
-            unsafe { self.engine.submit(number, &self.slots[number as usize].io, pool.slot(number)) };
+            unsafe { self.engine.submit(number, &self.ios[number as usize], pool.slot(number)) };
         }
         let again = self.again.len();
         self.again.clear();
@@ -277,16 +292,16 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     #[inline]
     fn submit_next(&mut self, n: usize) {
         let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
-        let slots = &mut self.slots[..];
-        let times = Times { start_ns: self.now_ns, taken_ns: NOT_YET };
+        let ios = &mut self.ios[..];
         for (io, &number) in self.drawn[self.next..self.next + n].iter().zip(&self.idle[self.top..self.top + n]) {
-            slots[number as usize] = Slot { io: *io, times };
+            ios[number as usize] = *io;
             self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
             // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
             unsafe { self.engine.submit(number, io, pool.slot(number)) };
         }
         self.top += n;
+        self.submitted_ns = self.now_ns;
         (self.batch, self.next) = (self.batch + n, self.next + n);
     }
 
@@ -297,7 +312,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         if in_flight == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
-            let missing = self.complete_min.saturating_sub(self.slots.len() - in_flight);
+            let missing = self.complete_min.saturating_sub(self.ios.len() - in_flight);
             let at_least = if self.waits { missing.clamp(1, in_flight) } else { 1 };
             self.engine.wait(at_least as u32, in_flight, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
         }
@@ -342,7 +357,7 @@ impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
         if self.in_flight() > 0 {
             // The kernel still owns buffers: they are leaked rather than given to somebody else.
-            std::mem::forget(self.buffers.take());
+            mem::forget(self.buffers.take());
         }
     }
 }
@@ -364,15 +379,15 @@ struct Run {
 
 impl Run {
     #[inline]
-    fn add(&mut self, slot: &Slot, now_ns: u64, ledger: &Ledger) {
-        if self.times != slot.times || self.kind != slot.io.kind {
+    fn add(&mut self, io: &Io, times: Times, now_ns: u64, ledger: &Ledger) {
+        if self.times != times || self.kind != io.kind {
             if self.n > 0 {
                 self.record(now_ns, ledger);
             }
-            *self = Self { kind: slot.io.kind, times: slot.times, n: 0, bytes: 0 };
+            *self = Self { kind: io.kind, times, n: 0, bytes: 0 };
         }
         self.n += 1;
-        self.bytes += u64::from(slot.io.len);
+        self.bytes += u64::from(io.len);
     }
 
     #[inline]

@@ -65,13 +65,13 @@ impl Chooser {
         }
     }
 
-    /// The next slots: the law is asked for once, not for each.
+    /// What `make` makes of the next slots: the law is asked for once, not for each.
     #[inline]
-    pub fn fill(&mut self, out: &mut [u64], rng: &mut impl Rng) {
+    pub fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         match self {
-            Self::EveryOnce(permutation) => permutation.fill(out, rng),
-            Self::Any(n) => out.fill_with(|| any(*n, rng)),
-            _ => out.fill_with(|| self.next(rng)),
+            Self::EveryOnce(permutation) => permutation.fill(out, make, rng),
+            Self::Any(n) => out.fill_with(|| make(any(*n, rng))),
+            _ => out.fill_with(|| make(self.next(rng))),
         }
     }
 }

@@ -45,16 +45,16 @@ impl Permutation {
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         if self.taken == READY {
             let mut ready = [0; READY];
-            self.fill(&mut ready, rng);
+            self.fill(&mut ready, |number| number, rng);
             (self.ready, self.taken) = (ready, 0);
         }
         self.taken += 1;
         self.ready[self.taken - 1]
     }
 
-    /// The next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
+    /// What `make` makes of the next numbers. Whether one lies below `n` cannot be foreseen, so that it is counted and not branched on.
     #[inline]
-    pub fn fill(&mut self, out: &mut [u64], rng: &mut impl Rng) {
+    pub fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         let mut filled = 0;
         while filled < out.len() {
             if self.counter > self.mask {
@@ -62,7 +62,7 @@ impl Permutation {
             }
             let number = self.scramble(self.counter);
             self.counter += 1;
-            out[filled] = number;
+            out[filled] = make(number);
             filled += usize::from(number < self.n);
         }
     }

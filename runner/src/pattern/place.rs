@@ -3,9 +3,9 @@
 
 use rand::Rng;
 
-use super::Kind;
 use super::chooser::Chooser;
 use super::lane::Lane;
+use super::{Io, Kind};
 use crate::plan::Target;
 
 /// The region of one target and where the clone stands in it.
@@ -53,11 +53,11 @@ impl Place {
         (self.begin + start, len)
     }
 
-    /// Offsets in the target of the next I/Os of a lane that only jumps.
+    /// The next I/Os of a lane that only jumps; `at` makes one of its offset in the target.
     #[inline]
-    pub fn jumps(&mut self, lane: &Lane, out: &mut [u64], rng: &mut impl Rng) {
-        self.choosers[lane.chooser].fill(out, rng);
-        out.iter_mut().for_each(|slot| *slot = self.begin + *slot * lane.align);
+    pub fn jumps(&mut self, lane: &Lane, out: &mut [Io], at: impl Fn(u64) -> Io, rng: &mut impl Rng) {
+        let (begin, align) = (self.begin, lane.align);
+        self.choosers[lane.chooser].fill(out, |slot| at(begin + slot * align), rng);
     }
 
     fn follow_on(&self, kind: Kind, lane: &Lane, wanted: u64) -> Option<(u64, u64)> {
