@@ -149,7 +149,6 @@ struct Run<'a, 'b> {
 
 /// What is looked at beside the clones.
 struct Eyes {
-    devices: Vec<String>,
     probes: Probes,
     witness: Witness,
     absent: BTreeMap<String, String>,
@@ -173,7 +172,7 @@ impl Run<'_, '_> {
             // Which devices these are is known only now.
             eyes = self.accept(&host);
         }
-        let Eyes { devices, mut probes, mut witness, absent } = eyes;
+        let Eyes { mut probes, mut witness, absent } = eyes;
         let open = self.in_phase(Phase::Guard, Self::open)?;
         witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
@@ -185,8 +184,8 @@ impl Run<'_, '_> {
         let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
         let finished = crew.dismiss();
         let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
-        let (counted, testimony) = (probes.devices().len() as u64, witness.testify(self.stop));
-        let frame = Frame { phases: Vec::new(), devices, counted, absent, thermal_throttles, testimony };
+        let (devices, testimony) = (probes.devices().to_vec(), witness.testify(self.stop));
+        let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(syncs, &mut report);
         Ok((report, host))
@@ -205,11 +204,11 @@ impl Run<'_, '_> {
             host: host.clone(),
             sample_ms: self.plan.sample_ms,
             measure_ms: window_ms(&self.plan.jobs),
-            devices: devices.clone(),
+            devices,
             absent: absent.clone(),
         };
         self.teller.tell(EventBody::Accepted(Box::new(accepted)));
-        Eyes { devices, probes, witness, absent }
+        Eyes { probes, witness, absent }
     }
 
     fn in_phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, End>) -> Result<T, End> {

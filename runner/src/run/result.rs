@@ -24,10 +24,8 @@ use crate::report::{
 pub struct Frame {
     /// The phases with their times.
     pub phases: Vec<PhaseTime>,
-    /// Kernel names of the target's devices.
+    /// Kernel names of the devices whose counters are summed.
     pub devices: Vec<String>,
-    /// Devices whose counters are summed: those, and with them the other members of a btrfs.
-    pub counted: u64,
     /// What is missing, with the reason.
     pub absent: BTreeMap<String, String>,
     /// Times that a processor was slowed because it was hot.
@@ -67,7 +65,7 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         device: window.device.map(|counts| DeviceReport {
             name: frame.devices.join("+"),
             // The mean: what is busy is the sum over the devices, so the time is, too.
-            utilization: utilization(counts.busy_ms, window.elapsed_ns * frame.counted),
+            utilization: utilization(counts.busy_ms, window.elapsed_ns * frame.devices.len() as u64),
             counts,
             leaves: window.leaves.iter().map(|(name, counts)| leaf(name, *counts, window.elapsed_ns)).collect(),
         }),

@@ -1,6 +1,7 @@
 // What happens to all runs: the socket behind lists and the header. Frames go to listeners and the last word about the
 // queue is kept. Not here: what is done with the answers that queries hold (`follow-feed`).
 import type { RunsEvent } from './generated/types.gen';
+import { listHosts } from './index';
 import { type Link, openSocket } from './socket';
 
 /** What the header shows. */
@@ -15,6 +16,9 @@ type Frame = (frame: RunsEvent) => void;
 /** Silence after which the socket is replaced, in ms. Where no run moves there is nothing to say, so that it is long. */
 const SILENCE_MS = 60_000;
 
+/** How long the server may take to tell why it refused the socket; then that is tried again, in ms. */
+const ANSWER_MS = 4000;
+
 let state: FeedState = { link: 'connecting', queue: null };
 const watchers = new Set<() => void>();
 const listeners = new Set<Frame>();
@@ -23,6 +27,12 @@ const openers = new Set<() => void>();
 function setState(change: Partial<FeedState>) {
   state = { ...state, ...change };
   for (const watcher of watchers) watcher();
+}
+
+/** A browser does not tell why a socket was refused. A call does, and who must sign in anew is shown where. */
+async function path() {
+  if (state.link === 'lost') await listHosts({ signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  return '/api/v1/events';
 }
 
 /** Opens the feed for as long as the page lives. Returns how to close it. */
@@ -35,7 +45,7 @@ export function openFeed(): () => void {
     setState({ link });
     if (link === 'open') for (const opener of openers) opener();
   };
-  return openSocket<RunsEvent>({ path: () => '/api/v1/events', onFrame, onLink, silence_ms: SILENCE_MS }).close;
+  return openSocket<RunsEvent>({ path, onFrame, onLink, silence_ms: SILENCE_MS }).close;
 }
 
 /** Calls back with every frame. Returns how to stop it. */

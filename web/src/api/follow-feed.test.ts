@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serve } from '../test-page';
 import { openFeed } from './feed';
 import { followFeed } from './follow-feed';
+import { onSignedOut } from './problem';
 import { compareQuery, optionsQuery, queryClient, runQuery, runsQuery, seriesQuery, studiesQuery, studyQuery } from './queries';
 import { TestSocket } from './test-socket';
 
@@ -32,6 +33,17 @@ beforeEach(() => {
 afterEach(() => {
   for (const stop of stops) stop();
   vi.useRealTimers();
+});
+
+it('shows where to sign in when the server that came back has another token', async () => {
+  const signedOut = vi.fn();
+  stops.push(onSignedOut(signedOut));
+  await open();
+  vi.stubGlobal('fetch', async () => Response.json({ title: 'Unauthorized', code: 'unauthorized' }, { status: 401 }));
+  TestSocket.last.lose();
+  expect(signedOut).not.toHaveBeenCalled();
+  await settled();
+  expect(signedOut).toHaveBeenCalled();
 });
 
 it('asks anew for what is shown when the feed begins again', async () => {
