@@ -43,7 +43,23 @@ impl Program {
 
     pub async fn start_in(directory: Arc<TempDir>, arguments: &[&str]) -> Self {
         let mut command = command(directory.path());
-        let mut child = command.args(arguments).stderr(Stdio::inherit()).spawn().unwrap();
+        command.args(arguments);
+        Self::start_by(command, directory).await
+    }
+
+    /// With as few files open at once as `soft`, and as many as `hard` allowed (prlimit(1)).
+    pub async fn start_with_files(soft: u32, hard: u32) -> Self {
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let usual = command(directory.path());
+        let mut limited = Command::new("prlimit");
+        limited.arg(format!("--nofile={soft}:{hard}")).arg(usual.as_std().get_program()).args(usual.as_std().get_args());
+        limited.envs(usual.as_std().get_envs().filter_map(|(name, value)| Some((name, value?)))).env_remove("LEADLINE_TOKEN");
+        limited.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        Self::start_by(limited, directory).await
+    }
+
+    async fn start_by(mut command: Command, directory: Arc<TempDir>) -> Self {
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
         let (address, token) = loop {
             let line = out.next_line().await.unwrap().expect("the server says where it is");

@@ -33,6 +33,17 @@ async fn one_server_a_data_directory() {
 }
 
 #[tokio::test]
+async fn callers_that_do_nothing_keep_no_run_from_starting() {
+    let server = Program::start_with_files(64, 4096).await;
+    let mut idle = Vec::new();
+    for _ in 0..100 {
+        idle.push(tokio::net::TcpStream::connect(&server.address).await.unwrap());
+    }
+    let run = server.queue(job("a", "100ms")).await;
+    assert_eq!(server.until_ended(run).await["status"], "done");
+}
+
+#[tokio::test]
 async fn a_port_in_use_gives_the_next() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
