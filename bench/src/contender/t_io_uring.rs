@@ -42,19 +42,22 @@ impl Contender for TIoUring {
         };
         let random = u32::from(work.rw == Rw::RandRead);
         let (direct, sync) = (u32::from(work.direct), u32::from(work.ioengine == Engine::Psync));
+        // Of its empty entries each looks up a registered buffer where there is one, which ours do not; and a file, which it cannot
+        // leave out.
+        let nop = work.ioengine == Engine::IoUringNop;
         let flags = [
             ('d', work.iodepth),
             ('s', self.batch.submit),
             ('c', self.batch.complete_min),
             ('b', work.bs),
             ('p', 0),
-            ('B', 1),
+            ('B', u32::from(!nop)),
             ('F', 1),
             ('O', direct),
             ('n', work.numjobs),
             ('R', random),
             ('S', sync),
-            ('N', u32::from(work.ioengine == Engine::IoUringNop)),
+            ('N', u32::from(nop)),
             ('r', seconds),
         ];
         // It takes a regular file even where it does no I/O on it.

@@ -4,7 +4,7 @@
 //! complete is reaped, and only when nothing is due does it sleep, for one completion. So the asked depth is refilled at
 //! once, and an I/O that the page cache answers costs no second call. While I/Os linger, at most two go with a call: a
 //! device that would idle until a whole batch is prepared begins with the first. Where the kernel's workers share our
-//! processor, all come back before more go (`turns`). Completions are worked on in the submitter's own context
+//! processor, all come back before more go, by one call (`turns`). Completions are worked on in the submitter's own context
 //! (DEFER_TASKRUN); files, buffers and the ring itself are registered where the kernel lets us.
 
 use std::io;
@@ -144,9 +144,10 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let finish = in_flight > queued;
+        let waits = self.turns.are_over_with(in_flight) && self.spin_ns == 0 && self.done.is_empty();
+        let (finish, at_least) = if waits { (true, in_flight as u32) } else { (in_flight > queued, 0) };
         while queued > 0 {
-            match self.ring.enter(finish, 0, None) {
+            match self.ring.enter(finish, at_least, None) {
                 Ok(()) => {}
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}

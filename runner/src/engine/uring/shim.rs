@@ -15,7 +15,8 @@ use super::super::measure::{IoError, Loop, Stop};
 use super::super::ring::{Polling, Ring};
 use super::entries::Plain;
 use super::tests::{List, blocks, is_mapped};
-use super::{Setup, Uring, entries_for};
+use super::turns::Turns;
+use super::{Engine, Setup, Uring, entries_for};
 use crate::buffer::{BufferPages, Pool};
 use crate::clock::Virtual;
 use crate::pattern::{Io, Kind};
@@ -57,6 +58,8 @@ struct Shim {
 #[derive(Default)]
 struct Seen {
     enters: Cell<usize>,
+    /// Completions that the last enter was to wait for.
+    awaited: Cell<u32>,
     /// Whole blocks that it completed.
     whole: Cell<u64>,
 }
@@ -77,6 +80,7 @@ impl Ring for Shim {
 
     fn enter(&mut self, finish: bool, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         self.seen.enters.set(self.seen.enters.get() + 1);
+        self.seen.awaited.set(at_least);
         assert!(finish || at_least == 0, "waiting takes GETEVENTS");
         let (takes, completes) = match self.script.next().unwrap_or(ALL) {
             Takes(takes, completes) => (takes, completes),
@@ -120,7 +124,7 @@ fn work_with_room(script: &[Answer], results: &[i32], reads: u64, depth: usize, 
     work_polled(script, results, reads, depth, room, Polling::default())
 }
 
-fn work_polled(script: &[Answer], results: &[i32], reads: u64, depth: usize, room: usize, polling: Polling) -> (Work, Rc<Seen>) {
+fn shim(script: &[Answer], results: &[i32], depth: usize, room: usize, polling: Polling) -> (Shim, Rc<Seen>) {
     let seen = Rc::new(Seen::default());
     let shim = Shim {
         script: Vec::from(script).into_iter(),
@@ -135,6 +139,11 @@ fn work_polled(script: &[Answer], results: &[i32], reads: u64, depth: usize, roo
         untold: 0,
         seen: seen.clone(),
     };
+    (shim, seen)
+}
+
+fn work_polled(script: &[Answer], results: &[i32], reads: u64, depth: usize, room: usize, polling: Polling) -> (Work, Rc<Seen>) {
+    let (shim, seen) = shim(script, results, depth, room, polling);
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
     let engine = Uring::on(shim, Vec::new(), depth as u32, &Setup::default());
     let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
@@ -248,6 +257,30 @@ fn a_thread_that_tells_late_what_it_took_leaves_room_for_the_next_batch() {
         assert_eq!(work.run(&AtomicU64::new(1_000_000), &ledger).unwrap(), Stop::Finished);
         assert_eq!((ledger.tally(Kind::Read).ios.get(), seen.whole.get()), (100, 100), "depth {depth}");
     }
+}
+
+#[test]
+fn one_call_hands_over_and_waits_where_all_come_back_before_more_go() {
+    let (shim, seen) = shim(&[], &[], 4, usize::MAX, Polling::default());
+    let turns = Turns::drained(4);
+    let mut engine: Uring<_, Plain> = Uring { turns, ..Uring::on(shim, Vec::new(), 4, &Setup::default()) };
+    let pool = Pool::new(4, 4096, BufferPages::Mmap).unwrap();
+    // The whole depth is waited for; where there is room for more, or an I/O is done already, nothing is.
+    for (reads, in_flight, awaited) in [(4, 4, 4), (3, 3, 0), (1, 4, 4)] {
+        for (slot, io) in blocks(Kind::Read, reads).enumerate() {
+            // SAFETY: the shim does not touch the buffer.
+            unsafe { engine.submit(slot as u32, &io, pool.slot(slot as u32)) };
+        }
+        engine.commit(in_flight).unwrap();
+        assert_eq!(seen.awaited.get(), awaited, "{reads} of {in_flight}");
+        assert_eq!(std::iter::from_fn(|| engine.pop()).count() as u64, reads);
+    }
+    engine.done.push((0, 0));
+    let io = blocks(Kind::Read, 1).next().unwrap();
+    // SAFETY: as above.
+    unsafe { engine.submit(1, &io, pool.slot(1)) };
+    engine.commit(4).unwrap();
+    assert_eq!(seen.awaited.get(), 0);
 }
 
 #[test]
