@@ -54,6 +54,16 @@ test('says that the server is gone, and tells the end when it is back', async ({
   await expect(page.getByText(/mean so far/)).toBeVisible();
 });
 
+test('an idle page shows where to sign in when the server comes back with another token', async ({ signedIn: page, server }) => {
+  await page.goto(`${server.url}/devices`);
+  await expect(page.getByRole('heading', { name: 'Devices' })).toBeVisible();
+  await server.kill();
+  await server.start('another-token-0123456789abcdef01');
+  await expect(page.getByRole('heading', { name: 'This browser has no token yet' })).toBeVisible({ timeout: 15_000 });
+  await server.kill();
+  await server.start();
+});
+
 test('pauses and goes on, and zooms with the stretch in the address', async ({ signedIn: page, server }) => {
   const number = await server.finish(shortRun('zoomed', { runtime: '2s' }));
   await page.goto(`${server.url}/runs/${number}`);

@@ -18,10 +18,10 @@ export class Server {
   /** Such as http://127.0.0.1:40123, without a slash at the end. */
   url = '';
 
-  /** Starts it and waits until it says where it listens. */
-  async start() {
+  /** Starts it and waits until it says where it listens. Only with its usual token it can be called and signed in to. */
+  async start(token = TOKEN) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
-    const child = spawn(PROGRAM, ['serve', '--listen', listen, '--data-dir', this.directory, '--token', TOKEN], {
+    const child = spawn(PROGRAM, ['serve', '--listen', listen, '--data-dir', this.directory, '--token', token], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;
