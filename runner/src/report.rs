@@ -207,6 +207,11 @@ pub struct Choice {
     pub reason: String,
 }
 
+impl Choice {
+    /// Name of the choice to let the whole queue come back before more is handed over.
+    pub const DRAINED_QUEUE: &str = "drained_queue";
+}
+
 /// What the target's block device counted in the measured window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceReport {

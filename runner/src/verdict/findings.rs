@@ -36,6 +36,7 @@ const CHECKS: &[Check] = &[
     write::below_limit,
     write::device_cache,
     load::depth,
+    load::drained,
     late::late,
     load::cpu,
     load::others,

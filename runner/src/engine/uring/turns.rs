@@ -73,7 +73,7 @@ impl Turns {
         } else {
             "the kernel's workers share our processor, but letting all I/Os come back first did not gain 5 %"
         };
-        self.tried.then(|| Choice { name: "drained_queue".into(), used, reason: reason.into() })
+        self.tried.then(|| Choice { name: Choice::DRAINED_QUEUE.into(), used, reason: reason.into() })
     }
 
     #[cold]

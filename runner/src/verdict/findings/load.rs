@@ -9,8 +9,8 @@ use super::finding;
 use crate::job::EngineName;
 use crate::plan::{Mode, ResolvedJob};
 use crate::print::number::bytes;
-use crate::report::Finding;
 use crate::report::Severity::Warning;
+use crate::report::{Choice, Finding, JobReport};
 
 /// Below this part of the depth asked for, the device was not kept as busy as asked; above, it is the time between
 /// reaping and refilling.
@@ -57,6 +57,22 @@ fn is_held_back(job: &ResolvedJob) -> bool {
 fn twice_the_jobs(jobs: &[ResolvedJob]) -> (String, Value) {
     let twice = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
     (format!("Rerun with {twice} jobs"), json!({"numjobs": twice}))
+}
+
+/// Whether the loop let all I/Os come back before it handed over more, because the kernel's workers share its processor (`engine`).
+pub(super) fn drained(case: &Case) -> Option<Finding> {
+    let drained = |job: &&JobReport| job.choices.iter().any(|choice| choice.name == Choice::DRAINED_QUEUE && choice.used);
+    let job = case.report.jobs.iter().find(drained)?;
+    let sentence = format!(
+        "The kernel's workers did the I/O of {} on its own processor, so that it handed over the whole depth and waited for all of it: \
+         the depth was not kept, and the wait is told as submitting (slat).",
+        job.name
+    );
+    let remedy = "Let the job use more processors (cpus_allowed), so that the workers need not share its own.";
+    let evidence = [("achieved_depth", json!(case.report.achieved_depth))];
+    let finding = finding(Warning, "queue_drained", sentence, &evidence, remedy);
+    let is_pinned = case.jobs.iter().any(|job| !job.cpus_allowed.is_empty());
+    Some(if is_pinned { finding.rerun("Rerun on all processors", json!({"cpus_allowed": null})) } else { finding })
 }
 
 /// The runner's own threads were busy all the time; or everybody's together were, and ours had to wait for a processor.

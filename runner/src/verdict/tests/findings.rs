@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::event::Memory;
 use crate::job::EngineName;
-use crate::report::{CpuReport, Finding, FirstError, FlushReport, Lat, MemoryReport};
+use crate::report::{Choice, CpuReport, Finding, FirstError, FlushReport, JobReport, Lat, MemoryReport};
 
 /// The codes of a report of direct random reads that has nothing to mind, with something changed.
 fn changed(different: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
@@ -20,6 +20,25 @@ fn changed(different: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
 
 fn cpu(percent_of_one: f64, machine_percent: f64) -> CpuReport {
     CpuReport { user_ms: 1.0, system_ms: 1.0, percent_of_one, machine_percent, context_switches: 1, thermal_throttles: None }
+}
+
+/// The report's numbers as those of one job that made this choice.
+fn one_job(report: &Report, choice: &str, used: bool) -> JobReport {
+    JobReport {
+        name: "job".into(),
+        engine: EngineName::IoUring,
+        clones: 1,
+        duration_ms: report.duration_ms,
+        ended_by: report.ended_by,
+        read: report.read.clone(),
+        write: report.write.clone(),
+        trim: report.trim.clone(),
+        sync: report.sync.clone(),
+        user_ns_per_io: None,
+        system_ns_per_io: None,
+        errors: 0,
+        choices: vec![Choice { name: choice.into(), used, reason: String::new() }],
+    }
 }
 
 const NONE: [&str; 0] = [];
@@ -39,6 +58,9 @@ fn findings_come_when_they_are_true() {
     assert_eq!(changed(depth(32, json!({})), |report| report.achieved_depth = Some(28.0)), NONE);
     assert_eq!(changed(depth(32, json!({"thinktime_us": 5})), nothing), NONE);
     assert_eq!(changed(depth(32, json!({"ioengine": EngineName::Psync})), nothing), ["depth_is_one"]);
+    let drains = |used| move |report: &mut Report| report.jobs = vec![one_job(report, Choice::DRAINED_QUEUE, used)];
+    assert_eq!(changed(json!({}), drains(true)), ["queue_drained"]);
+    assert_eq!(changed(json!({}), drains(false)), NONE);
     assert_eq!(changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))), ["cpu_bound"]);
     assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 50.0))), NONE);
     assert_eq!(changed(json!({"numjobs": 2}), |report| report.cpu = Some(cpu(97.0, 99.0))), ["busy_host"]);
