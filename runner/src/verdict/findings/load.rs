@@ -68,11 +68,10 @@ pub(super) fn drained(case: &Case) -> Option<Finding> {
          the depth was not kept, and the wait is told as submitting (slat).",
         job.name
     );
-    let remedy = "Let the job use more processors (cpus_allowed), so that the workers need not share its own.";
+    let remedy =
+        "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way.";
     let evidence = [("achieved_depth", json!(case.report.achieved_depth))];
-    let finding = finding(Warning, "queue_drained", sentence, &evidence, remedy);
-    let is_pinned = case.jobs.iter().any(|job| !job.cpus_allowed.is_empty());
-    Some(if is_pinned { finding.rerun("Rerun on all processors", json!({"cpus_allowed": null})) } else { finding })
+    Some(finding(Warning, "queue_drained", sentence, &evidence, remedy))
 }
 
 /// The runner's own threads were busy all the time; or everybody's together were, and ours had to wait for a processor.
