@@ -68,8 +68,8 @@ pub(super) fn drained(case: &Case) -> Option<Finding> {
          the depth was not kept, and the wait is told as submitting (slat).",
         job.name
     );
-    let remedy =
-        "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way.";
+    let remedy = "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way. \
+                  Where another processor is idle and allowed (cpus_allowed), the workers may go there.";
     let evidence = [("achieved_depth", json!(case.report.achieved_depth))];
     Some(finding(Warning, "queue_drained", sentence, &evidence, remedy))
 }
