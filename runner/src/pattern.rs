@@ -121,7 +121,7 @@ impl Pattern {
         out.len()
     }
 
-    /// On its own, so that the way of the other jobs stays as short as it is: 10 instructions an I/O less there.
+    /// On its own: inlined, it makes the way of the other jobs longer (`clone/instructions`).
     #[inline(never)]
     fn draw_alike(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);

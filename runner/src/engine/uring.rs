@@ -144,7 +144,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let waits = self.turns.are_over_with(in_flight) && self.spin_ns == 0 && self.done.is_empty();
+        let waits = self.turns.hand_over_and_wait(in_flight) && self.spin_ns == 0 && self.done.is_empty();
         let (finish, at_least) = if waits { (true, in_flight as u32) } else { (in_flight > queued, 0) };
         while queued > 0 {
             match self.ring.enter(finish, at_least, None) {

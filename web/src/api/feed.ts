@@ -2,7 +2,7 @@
 // queue is kept. Not here: what is done with the answers that queries hold (`follow-feed`).
 import type { RunsEvent } from './generated/types.gen';
 import { listHosts } from './index';
-import { type Link, openSocket } from './socket';
+import { ANSWER_MS, type Link, openSocket } from './socket';
 
 /** What the header shows. */
 export interface FeedState {
@@ -15,9 +15,6 @@ type Frame = (frame: RunsEvent) => void;
 
 /** Silence after which the socket is replaced, in ms. Where no run moves there is nothing to say, so that it is long. */
 const SILENCE_MS = 60_000;
-
-/** How long the server may take to tell why it refused the socket; then that is tried again, in ms. */
-const ANSWER_MS = 4000;
 
 let state: FeedState = { link: 'connecting', queue: null };
 const watchers = new Set<() => void>();

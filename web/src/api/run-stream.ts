@@ -3,7 +3,7 @@
 // may have lost its last second). Not here: what events amount to.
 import type { Event } from './generated/types.gen';
 import { getRun } from './index';
-import { type Link, openSocket, type Socket } from './socket';
+import { ANSWER_MS, type Link, openSocket, type Socket } from './socket';
 
 /** Who listens to a run. */
 export interface RunListener {
@@ -23,8 +23,6 @@ export interface RunListener {
  * waits for its device to flush, is silent for longer.
  */
 const SILENCE_MS = 15_000;
-/** How long the server may take to tell how much it has; then the socket is tried as it is, in ms. */
-const ANSWER_MS = 4000;
 
 /** Listens to a run until it is over or closed. */
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {

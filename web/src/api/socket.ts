@@ -23,6 +23,9 @@ export interface Socket {
   close: () => void;
 }
 
+/** How long a call may take that is made before a socket is tried again, in ms; then it is tried as it is. */
+export const ANSWER_MS = 4000;
+
 /** First and longest wait between two attempts, in ms: a restarted server is seen within two seconds. */
 const RETRY_MS = { minReconnectionDelay: 300, maxReconnectionDelay: 2000, connectionTimeout: 4000, minUptime: 2000 };
 

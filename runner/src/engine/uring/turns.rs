@@ -58,9 +58,9 @@ impl Turns {
     }
 
     /// Whether all come back before more go, and these in flight are all that there can be: the call that hands over the last of
-    /// them may as well wait. To come back only to go to sleep lets a worker in between, and costs zram 4 % of its I/Os.
+    /// them may as well wait. To come back only to go to sleep lets a worker in between.
     #[inline]
-    pub fn are_over_with(&self, in_flight: usize) -> bool {
+    pub fn hand_over_and_wait(&self, in_flight: usize) -> bool {
         matches!(self.state, State::Settled(true)) && in_flight == self.slots
     }
 
@@ -68,8 +68,8 @@ impl Turns {
     pub fn choice(&self) -> Option<Choice> {
         let State::Settled(used) = self.state else { return None };
         let reason = if used {
-            "the kernel's workers share our processor: one call hands over the whole depth and waits for all of it, so the depth is not \
-             kept, and the wait is in slat, not in clat"
+            "the kernel's workers share our processor: all I/Os come back before more are submitted, so the depth is not kept; the call that \
+             fills the depth waits as well (not with spin), and that wait is in slat"
         } else {
             "the kernel's workers share our processor, but letting all I/Os come back first did not gain 5 %"
         };

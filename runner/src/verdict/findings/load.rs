@@ -64,8 +64,8 @@ pub(super) fn drained(case: &Case) -> Option<Finding> {
     let drained = |job: &&JobReport| job.choices.iter().any(|choice| choice.name == Choice::DRAINED_QUEUE && choice.used);
     let job = case.report.jobs.iter().find(drained)?;
     let sentence = format!(
-        "The kernel's workers did the I/O of {} on its own processor, so that it handed over the whole depth and waited for all of it: \
-         the depth was not kept, and the wait is told as submitting (slat).",
+        "The kernel's workers did the I/O of {} on its own processor, so that all of it came back before more was handed over: \
+         the depth was not kept, and the wait of a call that fills the depth is told as submitting (slat).",
         job.name
     );
     let remedy = "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way. \
