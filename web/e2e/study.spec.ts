@@ -6,7 +6,7 @@ import { expect, shortRun, test } from './server';
 const short = (name: string, change: object = {}) => ({
   name,
   about: 'Twice the same.',
-  found_by_hand: 'That the second is not the first.',
+  missed_by_author: 'That the second is not the first.',
   published: { source: 'a paper', columns: ['test', 'IOPS'], rows: [{ step: 2, cells: ['second', '853,333'] }] },
   steps: [
     { name: 'past the cache', jobs: shortRun('', change).jobs },

@@ -4,9 +4,9 @@ import { onSignedOut, readProblem } from './problem';
 const answered = (status: number) => new Response(null, { status, statusText: 'Words' });
 
 it('keeps what the server says', () => {
-  const errors = [{ code: 'bad_value', kind: 'invalid', field: 'jobs[0].bs', sentence: 'No.', remedy: 'Yes.' }];
+  const errors = [{ code: 'bad_value', kind: 'invalid', field: 'jobs[0].bs', detail: 'No.', remedy: 'Yes.' }];
   const problem = readProblem({ title: 'Refused', code: 'refused', detail: 'why', errors }, answered(422));
-  expect(problem).toMatchObject({ status: 422, code: 'refused', title: 'Refused', detail: 'why', refusals: errors });
+  expect(problem).toMatchObject({ status: 422, code: 'refused', title: 'Refused', detail: 'why', problems: errors });
 });
 it('says so when no answer came, or none that can be read', () => {
   expect(readProblem(new TypeError('failed to fetch'), undefined)).toMatchObject({ status: 0, code: 'no_answer' });

@@ -1,6 +1,6 @@
 // What went wrong between page and server, in a shape that can be shown: what failed, why, and what to try (RFC 9457
 // problems, and the failures that never reached the server). A 401 is also told to whoever shows the login page.
-import type { Problem, Refusal } from './generated/types.gen';
+import type { ProblemDetails, Problem } from './generated/types.gen';
 
 /** A call that failed. */
 export class ApiProblem extends Error {
@@ -15,7 +15,7 @@ export class ApiProblem extends Error {
     /** Why, in a sentence. */
     readonly detail: string,
     /** Every bad field, where fields are what is wrong. */
-    readonly refusals: Refusal[] = [],
+    readonly problems: Problem[] = [],
   ) {
     super(detail || title);
   }
@@ -45,6 +45,6 @@ export function readProblem(error: unknown, response: Response | undefined): Api
   );
 }
 
-function isProblem(error: unknown): error is Problem {
+function isProblem(error: unknown): error is ProblemDetails {
   return typeof error === 'object' && error !== null && 'title' in error && 'code' in error;
 }

@@ -31,7 +31,7 @@ function HostChip() {
   const { data: hosts } = useQuery(hostsQuery);
   const host = hosts?.[0];
   if (!host) return null;
-  const refused = host.facts?.io_uring_refused;
+  const refused = host.facts?.io_uring_unavailable;
   const well = host.online && !refused;
   const state = !host.online ? (host.reason ?? 'offline') : refused ? 'no io_uring' : 'io_uring ready';
   return (

@@ -48,7 +48,7 @@ it('draws nothing before the first I/O', () => {
     write: NOTHING,
     trim: NOTHING,
     device: null,
-    leaves: null,
+    physical_devices: null,
     direct: true,
     mode: 'direct',
   });

@@ -95,7 +95,7 @@ const TARGET_DIRTY: PanelLine = { label: 'its dirty', columns: ['target_dirty'],
 const PROCESSOR: PanelLine[] = [
   { label: 'runner user, of one', columns: ['process_user'], color: 'app' },
   { label: 'runner system, of one', columns: ['process_system'], color: 'block' },
-  { label: 'host, of all', columns: ['machine_busy'], color: 'mute', thin: true },
+  { label: 'host, of all', columns: ['host_busy'], color: 'mute', thin: true },
   { label: 'pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
 ];
 

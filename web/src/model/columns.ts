@@ -27,7 +27,7 @@ const COLUMNS = [
   'target_dirty',
   'process_user',
   'process_system',
-  'machine_busy',
+  'host_busy',
   'io_some',
 ] as const;
 
@@ -66,7 +66,7 @@ export function rowOf(window: Window): Row {
     target_dirty: residency?.dirty ?? null,
     process_user: cpu?.process_user ?? null,
     process_system: cpu?.process_system ?? null,
-    machine_busy: cpu ? cpu.machine_user + cpu.machine_system + cpu.machine_steal : null,
+    host_busy: cpu ? cpu.host_user + cpu.host_system + cpu.host_steal : null,
     io_some: pressure?.io_some ?? null,
   };
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ResolvedJob } from '../api';
 import { forFio } from './copy-as';
 
-const run = (...jobs: Record<string, unknown>[]) => ({ asked: { jobs, sample_ms: 100 } });
+const run = (...jobs: Record<string, unknown>[]) => ({ requested: { jobs, sample_ms: 100 } });
 
 it('names the engine that fio would not choose by itself', () => {
   expect(forFio(run({ name: 'a', rw: 'randread', iodepth: 32 }))).toContain('ioengine=io_uring\n');

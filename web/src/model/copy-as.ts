@@ -3,7 +3,7 @@ import type { Job, ResolvedJob, Run } from '../api';
 import { writeJobText } from './job-text';
 
 /** The jobs as they were asked for, in fio's words: what the form edits. */
-export const asJobText = (run: Pick<Run, 'asked'>): string => writeJobText(run.asked.jobs as Record<string, unknown>[]);
+export const asJobText = (run: Pick<Run, 'requested'>): string => writeJobText(run.requested.jobs as Record<string, unknown>[]);
 
 /** Options that fio has not, or means something else by. */
 const OWN = [
@@ -28,8 +28,8 @@ const isOwn = ([option, value]: [string, unknown]) => OWN.includes(option) || OW
  * The same for fio itself: with our engine by name, as fio's own default is psync, with whole paths, and without what it
  * does not know.
  */
-export function forFio({ asked, resolved }: Pick<Run, 'asked' | 'resolved'>): string {
-  const jobs = asked.jobs as Record<string, unknown>[];
+export function forFio({ requested, resolved }: Pick<Run, 'requested' | 'resolved'>): string {
+  const jobs = requested.jobs as Record<string, unknown>[];
   const own = jobs.map((job) => Object.entries(job).filter(isOwn));
   const left = own.flatMap((settings, i) => settings.map(([option, value]) => `${jobs[i]?.name ?? 'job'}: ${option}=${value}`));
   const kept = jobs.map((job, i) => ({
@@ -61,12 +61,12 @@ function placesOf({ filename, directory }: Record<string, unknown>, job: Resolve
 }
 
 /** What is posted to start the same run. */
-export function asRequest(run: Pick<Run, 'asked' | 'name' | 'tags'>) {
-  return { name: run.name, tags: run.tags, sample_ms: run.asked.sample_ms, jobs: run.asked.jobs satisfies Job[] };
+export function asRequest(run: Pick<Run, 'requested' | 'name' | 'tags'>) {
+  return { name: run.name, tags: run.tags, sample_ms: run.requested.sample_ms, jobs: run.requested.jobs satisfies Job[] };
 }
 
 /** The command that starts the same run; `origin` such as http://127.0.0.1:7070. The token stays out of it. */
-export function asCurl(run: Pick<Run, 'asked' | 'name' | 'tags'>, origin: string): string {
+export function asCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: string): string {
   const body = JSON.stringify(asRequest(run), null, 2).replaceAll("'", "'\\''");
   const lines = [
     `curl -sS ${origin}/api/v1/runs`,

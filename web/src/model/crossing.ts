@@ -16,7 +16,7 @@ export interface GaugeInput {
   /** What the target's block device counted; null when it was not counted. */
   device: DeviceCounts | null;
   /** What the physical devices under it counted. */
-  leaves: DeviceCounts | null;
+  physical_devices: DeviceCounts | null;
   /** Whether the page cache was bypassed (`direct=1`). */
   direct: boolean;
   mode: Mode | null;

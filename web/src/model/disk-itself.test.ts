@@ -43,7 +43,7 @@ describe('candidates of a list', () => {
 function check(names: readonly string[], direct: Partial<RunSummary> = {}, verdict: VerdictClass = 'device', change = {}) {
   const differ = names.map((name): Difference => ({ name, values: ['one', 'other'] }));
   const runs = [compared(summary(9, WARM)), compared(summary(12, { verdict, ...direct }), change)];
-  return { runs, settings_that_differ: differ } as Comparison;
+  return { runs, setting_differences: differ } as Comparison;
 }
 
 describe('the same job, direct', () => {
@@ -94,7 +94,7 @@ describe('the same job, direct', () => {
     const { runs } = check([]);
     const third = compared(summary(13, { bs: '8k' }));
     const differ = [{ name: 'bs', values: ['4096', '4096', '8192'] }];
-    const comparison = { runs: [...runs, third], settings_that_differ: differ } as unknown as Comparison;
+    const comparison = { runs: [...runs, third], setting_differences: differ } as unknown as Comparison;
     expect(diskItself(comparison, 9)?.run.number).toBe(12);
   });
 });

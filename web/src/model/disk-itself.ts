@@ -51,9 +51,9 @@ function directOf(comparison: Comparison, number: number): ComparedRun[] {
 }
 
 /** Whether two runs of a comparison, by their places, did the same but for the way to the disk. */
-function isSameJob({ settings_that_differ, runs }: Comparison, one: number, other: number): boolean {
+function isSameJob({ setting_differences, runs }: Comparison, one: number, other: number): boolean {
   if (runs[one]?.run.host !== runs[other]?.run.host) return false;
-  const differ = settings_that_differ.filter(({ values }) => (values[one] ?? null) !== (values[other] ?? null));
+  const differ = setting_differences.filter(({ values }) => (values[one] ?? null) !== (values[other] ?? null));
   return differ.every(({ name }) => MAY_DIFFER.has(name.replace(/^jobs\[\d+\]\./, '')));
 }
 

@@ -1,7 +1,7 @@
 // The one fold of a run's events. Live or stored, early or resumed, every run becomes what is on screen by applying its
 // events in order; nothing is drawn from anywhere else. It is kept outside React and changed in place, ten times a
 // second. Not here: where events come from, and when the screen is told.
-import type { Accepted, Event, Failure, Outcome, Phase, PhaseChange, ResolvedJob, Run, RunStatus } from '../api';
+import type { Accepted, Event, Failure, RunResult, Phase, PhaseChange, ResolvedJob, Run, RunStatus } from '../api';
 import { Course, MAX_POINTS } from './course';
 import { Totals } from './totals';
 import { type SampleEvent, windowOf } from './window';
@@ -36,7 +36,7 @@ export class RunFold {
   phases: PhaseProgress[] = [];
   course = new Course();
   totals = new Totals();
-  outcome: Outcome | null = null;
+  outcome: RunResult | null = null;
   failure: Failure | null = null;
 
   constructor(status: RunStatus = 'queued') {

@@ -33,7 +33,7 @@ const reads = (ios: number, bytes: number, merges = 0): DeviceCounts => ({
 const writes = (ios: number, bytes: number): DeviceCounts => ({ ...COUNTS, write_ios: ios, write_bytes: bytes });
 
 function check(input: Partial<GaugeInput>) {
-  return gaugeOf({ read: NONE, write: NONE, trim: NONE, device: null, leaves: null, direct: false, mode: 'buffered', ...input });
+  return gaugeOf({ read: NONE, write: NONE, trim: NONE, device: null, physical_devices: null, direct: false, mode: 'buffered', ...input });
 }
 
 describe('the seven shapes of design/gauges', () => {
@@ -43,7 +43,7 @@ describe('the seven shapes of design/gauges', () => {
       {
         read: { ios: 262_144, bytes: GIB },
         device: reads(262_140, GIB),
-        leaves: reads(262_140, GIB),
+        physical_devices: reads(262_140, GIB),
         direct: true,
         mode: 'direct',
       },
@@ -53,21 +53,21 @@ describe('the seven shapes of design/gauges', () => {
     ],
     [
       'cache fills',
-      { read: { ios: 2560, bytes: 2560 * 4096 }, device: reads(1121, 1121 * 4096), leaves: reads(1121, 1121 * 4096) },
+      { read: { ios: 2560, bytes: 2560 * 4096 }, device: reads(1121, 1121 * 4096), physical_devices: reads(1121, 1121 * 4096) },
       1,
       '56 % answered from memory',
       1,
     ],
     [
       'all memory',
-      { read: { ios: 853_333, bytes: 853_333 * 4096 }, device: reads(0, 0), leaves: reads(0, 0) },
+      { read: { ios: 853_333, bytes: 853_333 * 4096 }, device: reads(0, 0), physical_devices: reads(0, 0) },
       1,
       'answered from memory',
       1,
     ],
     [
       'readahead',
-      { read: { ios: 262_144, bytes: GIB }, device: reads(4156, GIB, 27), leaves: reads(4156, GIB, 27) },
+      { read: { ios: 262_144, bytes: GIB }, device: reads(4156, GIB, 27), physical_devices: reads(4156, GIB, 27) },
       3,
       'readahead: 63 reads in one',
       1,
@@ -77,7 +77,7 @@ describe('the seven shapes of design/gauges', () => {
       {
         write: { ios: 1_580_000, bytes: 1_580_000 * 8192 },
         device: writes(402, 402 * 244 * 1024),
-        leaves: writes(402, 402 * 244 * 1024),
+        physical_devices: writes(402, 402 * 244 * 1024),
       },
       1,
       /not yet written/,
@@ -88,7 +88,7 @@ describe('the seven shapes of design/gauges', () => {
       {
         write: { ios: 10_000, bytes: 10_000 * 4096 },
         device: writes(10_000, 10_000 * 4096),
-        leaves: writes(21_400, 26_000 * 4096),
+        physical_devices: writes(21_400, 26_000 * 4096),
         direct: true,
         mode: 'direct',
       },
@@ -101,7 +101,7 @@ describe('the seven shapes of design/gauges', () => {
       {
         read: { ios: 1_103_656, bytes: 1_103_656 * 4096 },
         device: reads(231, 231 * 4096),
-        leaves: reads(231, 231 * 4096),
+        physical_devices: reads(231, 231 * 4096),
         direct: true,
         mode: 'direct',
       },
@@ -117,12 +117,12 @@ describe('the seven shapes of design/gauges', () => {
 });
 
 it('leaves out what the device did in directions that the job did not use', () => {
-  expect(check({ read: { ios: 1, bytes: 4096 }, device: reads(0, 0), leaves: reads(0, 0) }).reached).toEqual(NONE);
+  expect(check({ read: { ios: 1, bytes: 4096 }, device: reads(0, 0), physical_devices: reads(0, 0) }).reached).toEqual(NONE);
 });
 
 it('counts merges as I/Os that went past the cache', () => {
   expect(
-    check({ read: { ios: 100, bytes: 409_600 }, device: reads(60, 409_600, 40), leaves: reads(60, 409_600, 40) }).past?.ios,
+    check({ read: { ios: 100, bytes: 409_600 }, device: reads(60, 409_600, 40), physical_devices: reads(60, 409_600, 40) }).past?.ios,
   ).toBe(100);
 });
 
@@ -155,7 +155,7 @@ describe('with more evidence than counters of devices', () => {
       {
         read: { ios: 1000, bytes: GIB },
         device: reads(0, 0),
-        leaves: reads(0, 0),
+        physical_devices: reads(0, 0),
         verdicts: { read: verdict({ unwritten: 1, device: 0 }) },
       },
       2,
@@ -168,7 +168,7 @@ describe('with more evidence than counters of devices', () => {
         read: { ios: 1000, bytes: GIB },
         direct: true,
         device: reads(0, 0),
-        leaves: reads(0, 0),
+        physical_devices: reads(0, 0),
         verdicts: { read: verdict({ page_cache: 1, device: 0 }) },
       },
       1,
@@ -180,7 +180,7 @@ describe('with more evidence than counters of devices', () => {
       {
         write: { ios: 1000, bytes: GIB },
         device: writes(10, 100 * MIB),
-        leaves: writes(10, 100 * MIB),
+        physical_devices: writes(10, 100 * MIB),
         waiting_bytes: 924 * MIB,
       },
       1,
@@ -192,7 +192,7 @@ describe('with more evidence than counters of devices', () => {
       {
         read: { ios: 1000, bytes: 4 * MIB },
         device: reads(3000, 64 * MIB),
-        leaves: reads(3000, 64 * MIB),
+        physical_devices: reads(3000, 64 * MIB),
         direct: true,
         storage: storage(4 * MIB),
       },
@@ -210,7 +210,7 @@ describe('with more evidence than counters of devices', () => {
     const gauge = check({
       read: { ios: 1000, bytes: 4 * MIB },
       device: reads(4000, 64 * MIB),
-      leaves: reads(4000, 64 * MIB),
+      physical_devices: reads(4000, 64 * MIB),
       storage: storage(4 * MIB),
     });
     expect([gauge.reached, gauge.others]).toEqual([
@@ -243,7 +243,7 @@ describe('with more evidence than counters of devices', () => {
     ['do not count below the floor', { read: { ios: 1, bytes: 4096 }, device: reads(9, 3 * MIB), storage: storage(4096) }, null],
     ['are not known without our own counters', { read: { ios: 1, bytes: MIB }, device: reads(9, 99 * MIB) }, null],
   ])("others' bytes %s", (_, input, bytes) =>
-    expect(check({ leaves: input.device ?? null, ...input }).others?.bytes ?? null).toBe(bytes),
+    expect(check({ physical_devices: input.device ?? null, ...input }).others?.bytes ?? null).toBe(bytes),
   );
 });
 
@@ -254,7 +254,7 @@ describe('buffered writes, as their verdict counts them', () => {
     check({
       write: issued,
       device: writes(560, 70 * MIB),
-      leaves: writes(560, 70 * MIB),
+      physical_devices: writes(560, 70 * MIB),
       storage: storage(0, issued.bytes),
       waiting_bytes: issued.bytes,
       verdicts: { write: verdict({ page_cache: 1, device: 0 }, { class: 'deferred_write', evidence: { own_bytes }, ...change }) },
@@ -297,7 +297,7 @@ it("does not take a few of others' reads for ours", () => {
   const gauge = check({
     read: { ios: 900, bytes: GIB },
     device: reads(60, 3 * MIB, 12),
-    leaves: reads(60, 3 * MIB),
+    physical_devices: reads(60, 3 * MIB),
     storage: storage(0),
   });
   expect([gauge.past, gauge.reached, gauge.others, gauge.ended]).toEqual([NONE, NONE, null, 1]);
@@ -308,7 +308,7 @@ it("takes direct reads that reached the device for as many as were issued, whate
   const gauge = check({
     read: { ios: 1000, bytes: 4 * MIB },
     device,
-    leaves: device,
+    physical_devices: device,
     direct: true,
     mode: 'direct',
     storage: storage(4 * MIB),

@@ -42,7 +42,7 @@ export function gaugeOf(input: GaugeInput): Gauge {
   const gauge: Gauge = {
     ...plain,
     past: input.direct ? part(issued, bypassed ? 1 : 1 - shareOf(input, 'page_cache')) : pastCache(input, issued, others.used),
-    reached: without(crossed(input.leaves, input, false), others.used, input.direct ? issued : null),
+    reached: without(crossed(input.physical_devices, input, false), others.used, input.direct ? issued : null),
     others: others.all,
     bypassed,
     ended: 0,
@@ -93,7 +93,7 @@ function endOf({ issued, past, reached }: Gauge): Layer {
 
 /** The counts of all leaves of a device together. */
 function leavesOf(device: DeviceReport | null | undefined): DeviceCounts | null {
-  return (device?.leaves ?? []).reduce<DeviceCounts | null>((total, leaf) => addCounts(total, countsOf(leaf)), null);
+  return (device?.physical_devices ?? []).reduce<DeviceCounts | null>((total, leaf) => addCounts(total, countsOf(leaf)), null);
 }
 
 function countsOf(counts: DeviceCounts): DeviceCounts {
@@ -114,7 +114,7 @@ export function gaugeOfReport(
 ): Gauge {
   const flows = { read: read ?? EMPTY, write: write ?? EMPTY, trim: trim ?? EMPTY };
   const waiting_bytes = run.verdicts?.write?.evidence.dirty_end_bytes ?? null;
-  const counted = { device: device ? countsOf(device) : null, leaves: leavesOf(device), storage };
+  const counted = { device: device ? countsOf(device) : null, physical_devices: leavesOf(device), storage };
   return gaugeOf({ ...flows, ...counted, waiting_bytes, ...run });
 }
 

@@ -54,8 +54,8 @@ it.each([
   ['direct', { job: 0, option: 'direct', line: 3 }],
   ['confirm', { job: null, option: 'confirm', line: null }],
   [null, { job: null, option: null, line: null }],
-])('a refusal of %j belongs to %j', (field, place) => {
-  expect(obstaclesOf([{ code: 'x', kind: 'invalid', field, sentence: 's', remedy: 'r' }], FILE)[0]).toMatchObject(place);
+])('a problem of %j belongs to %j', (field, place) => {
+  expect(obstaclesOf([{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }], FILE)[0]).toMatchObject(place);
 });
 
 it('waits for the last active run on the same device', () => {

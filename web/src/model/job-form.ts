@@ -1,6 +1,6 @@
 // The form's view of the job text: which way to the disk a job takes, what choosing another way changes, which options
-// have fields of their own, and where a refusal belongs. Not here: what options mean.
-import type { Plan, Refusal, RunSummary } from '../api';
+// have fields of their own, and where a problem belongs. Not here: what options mean.
+import type { Plan, Problem, RunSummary } from '../api';
 import { type JobOptions, lineOf, setOption } from './job-text';
 import { isActive } from './summary';
 
@@ -8,13 +8,13 @@ import { isActive } from './summary';
 export type Way = 'buffered' | 'direct' | 'raw';
 
 /** What is said about each way. */
-export const WAYS: readonly { way: Way; title: string; sentence: string }[] = [
-  { way: 'buffered', title: 'Buffered file', sentence: 'Through the page cache: what an ordinary program feels.' },
-  { way: 'direct', title: 'Direct file', sentence: 'Past the page cache: what the disk and the filesystem can do.' },
+export const WAYS: readonly { way: Way; title: string; description: string }[] = [
+  { way: 'buffered', title: 'Buffered file', description: 'Through the page cache: what an ordinary program feels.' },
+  { way: 'direct', title: 'Direct file', description: 'Past the page cache: what the disk and the filesystem can do.' },
   {
     way: 'raw',
     title: 'Raw device',
-    sentence: 'No filesystem at all: what the data sheet claims. Reading is safe; writing destroys.',
+    description: 'No filesystem at all: what the data sheet claims. Reading is safe; writing destroys.',
   },
 ];
 
@@ -71,7 +71,7 @@ export const BASIC = [
 export interface StateChoice {
   value: string;
   label: string;
-  sentence: string;
+  description: string;
 }
 
 /** What an option says while nothing is said. */
@@ -79,18 +79,18 @@ export const AS_IS = 'as-is';
 
 /** The states of the file to begin with. */
 export const FILE_STATES: readonly StateChoice[] = [
-  { value: AS_IS, label: 'as it is', sentence: 'The file as it is found; what is missing is laid out.' },
-  { value: 'fresh', label: 'fresh', sentence: 'Not there before: first writes find their blocks on the way.' },
-  { value: 'written', label: 'written', sentence: 'Every block holds data, so that reads have something to read.' },
-  { value: 'overwrite', label: 'overwritten', sentence: 'Every block was written, and is written again in place.' },
-  { value: 'append', label: 'appended', sentence: 'The job goes on where the file ends, and makes it longer.' },
+  { value: AS_IS, label: 'as it is', description: 'The file as it is found; what is missing is laid out.' },
+  { value: 'fresh', label: 'fresh', description: 'Not there before: first writes find their blocks on the way.' },
+  { value: 'written', label: 'written', description: 'Every block holds data, so that reads have something to read.' },
+  { value: 'overwrite', label: 'overwritten', description: 'Every block was written, and is written again in place.' },
+  { value: 'append', label: 'appended', description: 'The job goes on where the file ends, and makes it longer.' },
 ];
 
 /** The states of the page cache to begin with. */
 export const CACHE_STATES: readonly StateChoice[] = [
-  { value: AS_IS, label: 'as it is', sentence: 'What lies in the page cache stays, unless invalidate says otherwise.' },
-  { value: 'cold', label: 'cold', sentence: 'None of the file in memory: the first touch of a block asks the device.' },
-  { value: 'warm', label: 'warm', sentence: 'All of the file in memory: what a busy program finds there.' },
+  { value: AS_IS, label: 'as it is', description: 'What lies in the page cache stays, unless invalidate says otherwise.' },
+  { value: 'cold', label: 'cold', description: 'None of the file in memory: the first touch of a block asks the device.' },
+  { value: 'warm', label: 'warm', description: 'All of the file in memory: what a busy program finds there.' },
 ];
 
 /** The words that values of some kinds can take. */
@@ -111,17 +111,17 @@ export interface Obstacle {
   option: string | null;
   /** Line in the text, from 0; null when it stands nowhere. */
   line: number | null;
-  sentence: string;
+  detail: string;
   remedy: string;
 }
 
-/** Where each refusal belongs in a text. */
-export function obstaclesOf(refusals: readonly Refusal[], text: string): Obstacle[] {
-  return refusals.map(({ field, sentence, remedy }) => {
+/** Where each problem belongs in a text. */
+export function obstaclesOf(problems: readonly Problem[], text: string): Obstacle[] {
+  return problems.map(({ field, detail, remedy }) => {
     const [, index, option] = /^(?:jobs\[(\d+)\])?\.?(.*)$/.exec(field ?? '') ?? [];
     // What confirms a write is typed beside the text, and stands in no job.
     const job = index === undefined ? (option && option !== 'confirm' ? 0 : null) : Number(index);
-    return { job, option: option || null, line: job !== null && option ? lineOf(text, job, option) : null, sentence, remedy };
+    return { job, option: option || null, line: job !== null && option ? lineOf(text, job, option) : null, detail, remedy };
   });
 }
 

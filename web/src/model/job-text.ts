@@ -21,7 +21,7 @@ interface Section {
 /** A line that is neither heading, setting nor comment. */
 interface TextFault {
   line: number;
-  sentence: string;
+  detail: string;
 }
 
 /** A job file taken apart. */
@@ -52,14 +52,14 @@ export function parseJobText(text: string): JobFile {
 
 function readHeading(content: string, line: number, file: JobFile) {
   const name = /^\[\s*([^\]]+?)\s*\]$/.exec(content)?.[1];
-  if (name === undefined) file.faults.push({ line, sentence: `“${content}” is no heading: write [name].` });
+  if (name === undefined) file.faults.push({ line, detail: `“${content}” is no heading: write [name].` });
   file.sections.push({ line, name: name ?? content, settings: [] });
 }
 
 function readSetting(content: string, line: number, file: JobFile) {
   const match = /^([A-Za-z_][\w-]*)\s*(?:=\s*(.*))?$/.exec(content);
   if (!match?.[1]) {
-    file.faults.push({ line, sentence: `“${content}” is neither option=value nor a [heading].` });
+    file.faults.push({ line, detail: `“${content}” is neither option=value nor a [heading].` });
     return;
   }
   if (file.sections.length === 0) file.sections.push({ line: -1, name: GLOBAL, settings: [] });

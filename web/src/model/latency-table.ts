@@ -1,5 +1,5 @@
 // The percentiles of a report as a table: fio's list, one column a kind of latency.
-import type { DirStats, Lat, Report, SyncStats } from '../api';
+import type { DirectionStats, LatencyStats, Report, SyncStats } from '../api';
 import { latency, text } from './format';
 
 /** A table of latencies: headings, and rows of name and texts. */
@@ -16,8 +16,8 @@ export function latencyTable(report: Report): LatencyTable {
   const columns = (['read', 'write', 'trim'] as const)
     .filter((name) => report[name].ios > 0)
     .flatMap((name) => ofDirection(name, report[name]));
-  const all: [string, Lat][] = [...columns, ...ofSync(report.sync)];
-  const row = (name: string, value: (lat: Lat) => number | null | undefined): [string, string[]] => [
+  const all: [string, LatencyStats][] = [...columns, ...ofSync(report.sync)];
+  const row = (name: string, value: (lat: LatencyStats) => number | null | undefined): [string, string[]] => [
     name,
     all.map(([, lat]) => inWords(value(lat))),
   ];
@@ -33,14 +33,14 @@ export function latencyTable(report: Report): LatencyTable {
   };
 }
 
-function ofDirection(name: string, { slat_ns, clat_ns, lat_ns, intended_lat_ns }: DirStats): [string, Lat][] {
-  const kinds: [string, Lat][] = [
+function ofDirection(name: string, { slat_ns, clat_ns, lat_ns, intended_lat_ns }: DirectionStats): [string, LatencyStats][] {
+  const kinds: [string, LatencyStats][] = [
     [`${name} lat`, lat_ns],
     [`${name} clat`, clat_ns],
     [`${name} slat`, slat_ns],
-    ...(intended_lat_ns ? [[`${name} intended`, intended_lat_ns] as [string, Lat]] : []),
+    ...(intended_lat_ns ? [[`${name} intended`, intended_lat_ns] as [string, LatencyStats]] : []),
   ];
   return kinds.filter(([, lat]) => lat.count > 0);
 }
 
-const ofSync = (sync: SyncStats): [string, Lat][] => (sync.ios > 0 ? [['fsync', sync.lat_ns]] : []);
+const ofSync = (sync: SyncStats): [string, LatencyStats][] => (sync.ios > 0 ? [['fsync', sync.lat_ns]] : []);

@@ -5,12 +5,12 @@ import { minds, studyTakes, takes, writes } from './plan-words';
 const GIB = 2 ** 30;
 function plan(change: Partial<Plan['estimate']>, rest: Partial<Plan> = {}): Plan {
   const estimate = { seconds: 30, seconds_note: null, layout_bytes: 0, measure_write_bytes: 0, buffer_bytes: 4096, ...change };
-  return { jobs: [], sample_ms: 100, phases: [], estimate, will_tell: '', findings: [], refusals: [], ...rest };
+  return { jobs: [], sample_ms: 100, phases: [], estimate, measures: '', findings: [], problems: [], ...rest };
 }
 const phase = (name: 'layout' | 'ramp' | 'measure' | 'guard', seconds: number | null) => ({
   phase: name,
   seconds,
-  writes_bytes: null,
+  write_bytes: null,
 });
 const job = (rw: string, path: string, layout_bytes: number) =>
   ({ rw, targets: [{ path, layout_bytes }] }) as unknown as Plan['jobs'][number];

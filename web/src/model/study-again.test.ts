@@ -16,7 +16,7 @@ const run = (number: number, change: object = {}, existed = number > 1) =>
   ({
     number,
     tags: ['nightly', `only-${number}`],
-    asked: { jobs: [job(change)], sample_ms: 50 },
+    requested: { jobs: [job(change)], sample_ms: 50 },
     resolved: [{ targets: [{ path: `/srv/${String(job(change).filename)}`, existed }] }],
   }) as unknown as Run;
 const step = (place: number, change: Partial<StudyStep> = {}): StudyStep =>

@@ -13,8 +13,8 @@ export function draftOf(study: Study, runs: readonly Run[]): StudyDraft {
   const mark = markIn(runs);
   const steps = study.steps.map(({ step, name, note, run }): Step => {
     const found = runs.find(({ number }) => number === run?.number);
-    const text = found ? asJobText({ asked: { ...found.asked, jobs: found.asked.jobs.map((job) => unmarked(job, mark)) } }) : '';
-    return { id: step, name, note: note ?? '', text, sampleMs: found?.asked.sample_ms };
+    const text = found ? asJobText({ requested: { ...found.requested, jobs: found.requested.jobs.map((job) => unmarked(job, mark)) } }) : '';
+    return { id: step, name, note: note ?? '', text, sampleMs: found?.requested.sample_ms };
   });
   const tags = runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [];
   const { number, name, about, continue_on_failure } = study;

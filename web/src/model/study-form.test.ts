@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../api';
+import type { Problem } from '../api';
 import {
   addStep,
   changeStep,
@@ -72,10 +72,10 @@ it('posts what was said, and nothing else', () => {
   expect(documentOf(said).steps.map(({ name }) => name)).toEqual([undefined, 'second', undefined]);
 });
 
-it('puts every refusal where it belongs', () => {
-  const refusal = (field: string | null): Refusal => ({ code: 'c', kind: 'invalid', field, sentence: `${field}`, remedy: '' });
+it('puts every problem where it belongs', () => {
+  const problem = (field: string | null): Problem => ({ code: 'c', kind: 'invalid', field, detail: `${field}`, remedy: '' });
   const fields = ['steps[1].jobs[0].bs', 'steps[1].name', 'steps[2].jobs[0].direct', 'name', null];
-  const found = obstaclesByStep(changeStep(draft, 0, { text: 'a b c' }), fields.map(refusal));
+  const found = obstaclesByStep(changeStep(draft, 0, { text: 'a b c' }), fields.map(problem));
   const told = [...found].filter(([, obstacles]) => obstacles.length > 0);
   const places = told.map(([step, obstacles]) => [step, obstacles.map(({ option, line }) => `${option} ${line}`)]);
   expect(Object.fromEntries(places)).toEqual({

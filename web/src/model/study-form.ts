@@ -1,6 +1,6 @@
 // A study in the making: its steps in order, each a job text of its own. What moves, copies and removes them, the document
-// that is posted, and where each refusal of the server belongs. Not here: what a job means, which is the server's business.
-import type { Job, Refusal, StepDocument, StudyDocument } from '../api';
+// that is posted, and where each problem of the server belongs. Not here: what a job means, which is the server's business.
+import type { Job, Problem, StepDocument, StudyDocument } from '../api';
 import { AS_IS, type Obstacle, obstaclesOf } from './job-form';
 import { type JobOptions, jobsOf, parseJobText } from './job-text';
 
@@ -113,7 +113,7 @@ export const isReadable = ({ steps }: StudyDraft): boolean =>
   });
 
 /** What is in the way of a study: by the place of the step, and -1 for what is about none. */
-export function obstaclesByStep({ steps }: StudyDraft, refusals: readonly Refusal[]): Map<number, Obstacle[]> {
+export function obstaclesByStep({ steps }: StudyDraft, problems: readonly Problem[]): Map<number, Obstacle[]> {
   const found = new Map<number, Obstacle[]>();
   const add = (place: number, obstacles: Obstacle[]) => found.set(place, [...(found.get(place) ?? []), ...obstacles]);
   steps.forEach(({ text }, place) => {
@@ -121,23 +121,23 @@ export function obstaclesByStep({ steps }: StudyDraft, refusals: readonly Refusa
     const plain = { job: null, option: null, remedy: '' };
     add(
       place,
-      file.faults.map(({ line, sentence }) => ({ ...plain, line, sentence })),
+      file.faults.map(({ line, detail }) => ({ ...plain, line, detail })),
     );
-    if (jobsOf(file).length === 0) add(place, [{ ...plain, line: null, sentence: 'There is no job in this step yet.' }]);
+    if (jobsOf(file).length === 0) add(place, [{ ...plain, line: null, detail: 'There is no job in this step yet.' }]);
   });
-  for (const refusal of refusals) {
-    const [, index, field = refusal.field] = /^steps\[(\d+)\]\.(.*)$/.exec(refusal.field ?? '') ?? [];
+  for (const problem of problems) {
+    const [, index, field = problem.field] = /^steps\[(\d+)\]\.(.*)$/.exec(problem.field ?? '') ?? [];
     const place = index === undefined ? -1 : Number(index);
-    add(place, [whereIn(steps[place]?.text ?? '', { ...refusal, field: field ?? null })]);
+    add(place, [whereIn(steps[place]?.text ?? '', { ...problem, field: field ?? null })]);
   }
   return found;
 }
 
-/** A refusal about a job stands in the text of its step; one about the step itself does not. */
-function whereIn(text: string, refusal: Refusal): Obstacle {
-  const { field, sentence, remedy } = refusal;
-  const [found] = field?.startsWith('jobs[') ? obstaclesOf([refusal], text) : [];
-  return found ?? { job: null, option: field ?? null, line: null, sentence, remedy };
+/** A problem about a job stands in the text of its step; one about the step itself does not. */
+function whereIn(text: string, problem: Problem): Obstacle {
+  const { field, detail, remedy } = problem;
+  const [found] = field?.startsWith('jobs[') ? obstaclesOf([problem], text) : [];
+  return found ?? { job: null, option: field ?? null, line: null, detail, remedy };
 }
 
 /** What a step does, in fio's words: the first of its jobs with its name, and how many there are beside it. */

@@ -27,7 +27,7 @@ it('joins neighbouring cells that are cached alike', () =>
 
 describe('what lay in the page cache', () => {
   it('stands at three moments, and only what is known', () => {
-    const rows = residencyRows({ residency: { found: null, start: residency(MIB), end: residency(2 * MIB, null) } });
+    const rows = residencyRows({ residency: { initial: null, start: residency(MIB), end: residency(2 * MIB, null) } });
     expect(rows.map(({ name, cells }) => [name, ...cells.map(plain)])).toEqual([
       ['in the page cache', '–', '1 MiB', '2 MiB'],
       ['of it dirty', '–', '0 B', '–'],

@@ -15,8 +15,8 @@ const inBytes = (n: number | null | undefined) => text(bytes(n));
 export const quoted = (path: string): string => (/^[\w./+:@%,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 /** What lay in the page cache when it was found, at the beginning and at the end; rows of which nothing is known are left out. */
-export function residencyRows({ residency: { found, start, end } }: Pick<TargetReport, 'residency'>): NumberRow[] {
-  const at = [found, start, end];
+export function residencyRows({ residency: { initial, start, end } }: Pick<TargetReport, 'residency'>): NumberRow[] {
+  const at = [initial, start, end];
   const row = (name: string, of: (residency: Residency) => number | null | undefined): NumberRow[] => {
     const values = at.map((residency) => (residency ? of(residency) : null));
     const known = values.some((value) => value !== null && value !== undefined);

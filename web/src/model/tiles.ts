@@ -67,7 +67,7 @@ function ofReport(report: Report): Measured {
     bytes_per_second: used.reduce((sum, direction) => sum + direction.bytes_per_second, 0),
     lat: latencyOf(report),
     max_ns: used.length > 0 ? Math.max(...used.map(({ lat_ns }) => lat_ns.max ?? 0)) : null,
-    cpu: report.cpu?.percent_of_one ?? null,
+    cpu: report.cpu?.process_percent ?? null,
     cpu_ns_per_io: report.cpu && ios > 0 ? ((report.cpu.user_ms + report.cpu.system_ms) * 1e6) / ios : null,
     iops_note: split.length > 1 ? split.join(' · ') : `${count(ios)} I/Os in all`,
   };

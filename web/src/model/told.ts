@@ -1,5 +1,5 @@
-// Failures in words for the screen: a problem of the server, with every refusal and its remedy.
-import type { Refusal } from '../api';
+// Failures in words for the screen: a problem of the server, with every problem and its remedy.
+import type { Problem } from '../api';
 import { ApiProblem } from '../api/problem';
 
 /** What failed, why, and what to try. */
@@ -15,10 +15,10 @@ export function inWords(error: unknown): Told {
     return { title: 'Something went wrong in this page', detail: String(error), remedies: ['Reload the page.'] };
   return {
     title: error.title,
-    detail: error.refusals.length > 0 ? '' : error.detail,
-    remedies: error.refusals.map(refusalInWords),
+    detail: error.problems.length > 0 ? '' : error.detail,
+    remedies: error.problems.map(refusalInWords),
   };
 }
 
-/** One refusal as a sentence with its remedy. */
-export const refusalInWords = ({ sentence, remedy }: Refusal): string => [sentence, remedy].filter(Boolean).join(' ');
+/** One problem as text: detail, then remedy. */
+export const refusalInWords = ({ detail, remedy }: Problem): string => [detail, remedy].filter(Boolean).join(' ');

@@ -1,7 +1,7 @@
 // What was counted in one stretch of time at every layer: one sample, or several neighbours as one. Sums stay sums and
 // histograms stay histograms, so that joining windows loses time resolution and nothing else (a percentile of joined
 // windows is exact, not an average of percentiles).
-import type { CpuUse, DeviceCounts, Event, Flow, Memory, Phase, Pressure, Residency, StorageIo } from '../api';
+import type { CpuUse, DeviceCounts, Event, IoCounts, Memory, Phase, Pressure, Residency, StorageIo } from '../api';
 import { mergeBuckets } from './histogram';
 
 /** A `sample` event. */
@@ -14,12 +14,12 @@ export interface Window {
   /** Its length in ms. */
   length_ms: number;
   phase: Phase;
-  read: Flow;
-  write: Flow;
-  trim: Flow;
+  read: IoCounts;
+  write: IoCounts;
+  trim: IoCounts;
   in_flight: number;
   device: DeviceCounts | null;
-  leaves: DeviceCounts | null;
+  physical_devices: DeviceCounts | null;
   memory: Memory | null;
   cpu: CpuUse | null;
   pressure: Pressure | null;
@@ -41,7 +41,7 @@ export function windowOf(event: SampleEvent): Window {
     trim,
     in_flight,
     device: event.device ?? null,
-    leaves: event.leaves ?? null,
+    physical_devices: event.physical_devices ?? null,
     memory: event.memory ?? null,
     cpu: event.cpu ?? null,
     pressure: event.pressure ?? null,
@@ -63,7 +63,7 @@ export function joinWindows(a: Window, b: Window): Window {
     trim: joinFlows(a.trim, b.trim),
     in_flight: b.in_flight,
     device: addCounts(a.device, b.device),
-    leaves: addCounts(a.leaves, b.leaves),
+    physical_devices: addCounts(a.physical_devices, b.physical_devices),
     memory: b.memory ?? a.memory,
     cpu: meanOf(a.cpu, b.cpu, weight),
     pressure: meanOf(a.pressure, b.pressure, weight),
@@ -73,8 +73,8 @@ export function joinWindows(a: Window, b: Window): Window {
 }
 
 /** Two flows as one. */
-export function joinFlows(a: Flow, b: Flow): Flow {
-  const lat_ns = mergeBuckets(a.lat_ns, b.lat_ns) as Flow['lat_ns'];
+export function joinFlows(a: IoCounts, b: IoCounts): IoCounts {
+  const lat_ns = mergeBuckets(a.lat_ns, b.lat_ns) as IoCounts['lat_ns'];
   return { ios: a.ios + b.ios, bytes: a.bytes + b.bytes, lat_ns };
 }
 

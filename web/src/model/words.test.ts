@@ -18,7 +18,7 @@ const RUN = {
   target: '/data/t1',
   device: 'vda',
   tags: ['a'],
-  asked: { jobs: [{ name: 't1', rw: 'randread', direct: 1 }], sample_ms: 100 },
+  requested: { jobs: [{ name: 't1', rw: 'randread', direct: 1 }], sample_ms: 100 },
 } as unknown as Run;
 
 describe('a run', () => {
@@ -30,7 +30,7 @@ describe('a run', () => {
     expect(command).toContain('curl -sS http://127.0.0.1:7070/api/v1/runs');
     expect(command).toContain("it'\\''s");
     const body = /-d '([\s\S]*)'$/.exec(command.replaceAll("'\\''", '’'))?.[1];
-    expect(JSON.parse(body ?? '')).toEqual({ name: 'it’s', tags: ['a'], sample_ms: 100, jobs: RUN.asked.jobs });
+    expect(JSON.parse(body ?? '')).toEqual({ name: 'it’s', tags: ['a'], sample_ms: 100, jobs: RUN.requested.jobs });
   });
 });
 
@@ -91,9 +91,9 @@ it('facts are written by what their names say about units', () => {
   });
 });
 
-it('failures are told with every refusal and its remedy, or with their detail', () => {
-  const refusal = { code: 'x', kind: 'invalid' as const, field: null, sentence: 'No.', remedy: 'Do this.' };
-  expect(inWords(new ApiProblem(422, 'refused', 'Refused', 'long', [refusal]))).toEqual({
+it('failures are told with every problem and its remedy, or with their detail', () => {
+  const problem = { code: 'x', kind: 'invalid' as const, field: null, detail: 'No.', remedy: 'Do this.' };
+  expect(inWords(new ApiProblem(422, 'refused', 'Refused', 'long', [problem]))).toEqual({
     title: 'Refused',
     detail: '',
     remedies: ['No. Do this.'],

@@ -111,7 +111,7 @@ export const listOptions = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * What would happen: the jobs as resolved, time, bytes written, findings and refusals. Nothing is touched.
+ * What would happen: the jobs as resolved, time, bytes written, findings and problems. Nothing is touched.
  */
 export const planRun = <ThrowOnError extends boolean = false>(options: Options<PlanRunData, ThrowOnError>) => (options.client ?? client).post<PlanRunResponses, PlanRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

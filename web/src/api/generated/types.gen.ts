@@ -57,11 +57,11 @@ export type Access = {
 /**
  * What answered I/Os, as far as the samples tell.
  */
-export type Answered = 'device' | 'memory';
+export type ServedBy = 'device' | 'memory';
 
 /**
  * The file behind a loop device that has no direct I/O of its own. The device's counters end at the loop; what lies in memory
- * of this file says whether the disk beneath was asked.
+ * of this file says whether the disk beneath was requested.
  */
 export type BackingFile = {
     /**
@@ -124,7 +124,7 @@ export type Check = {
     /**
      * What was found.
      */
-    found: string;
+    detail: string;
     /**
      * What to do about it; null when it is well.
      */
@@ -139,7 +139,7 @@ export type CheckStatus = 'ok' | 'warn' | 'fail';
 /**
  * Something that the plan chose, with its reason: nothing that changes a number is silent.
  */
-export type Choice = {
+export type Decision = {
     /**
      * What was chosen, such as `registered_file`.
      */
@@ -208,9 +208,9 @@ export type ComparedRun = {
      * Length of its measured window in milliseconds; null without a report, as are all that follow.
      */
     duration_ms?: number | null;
-    read?: DirStats | null;
-    write?: DirStats | null;
-    trim?: DirStats | null;
+    read?: DirectionStats | null;
+    write?: DirectionStats | null;
+    trim?: DirectionStats | null;
     device?: DeviceReport | null;
     storage?: StorageIo | null;
     verdict?: Verdicts | null;
@@ -243,19 +243,19 @@ export type Comparison = {
     /**
      * Settings that are not alike.
      */
-    settings_that_differ: Array<Difference>;
+    setting_differences: Array<Difference>;
     /**
      * How many settings are alike.
      */
-    settings_equal: number;
+    equal_settings: number;
     /**
      * Facts about the host that are not alike.
      */
-    host_that_differ: Array<Difference>;
+    host_differences: Array<Difference>;
     /**
      * How many facts about the host are alike.
      */
-    host_equal: number;
+    equal_host_facts: number;
     /**
      * Whether they may be compared at all.
      */
@@ -300,11 +300,11 @@ export type CpuReport = {
     /**
      * The runner, in percent of one processor.
      */
-    percent_of_one: number;
+    process_percent: number;
     /**
      * All processors of the host, busy with anything, in percent of all of them.
      */
-    machine_percent: number;
+    host_percent: number;
     /**
      * Voluntary and involuntary context switches of the runner.
      */
@@ -330,19 +330,19 @@ export type CpuUse = {
     /**
      * All processors of the host, in user mode, in percent of all of them.
      */
-    machine_user: number;
+    host_user: number;
     /**
      * All processors of the host, in the kernel (interrupts included), in percent of all of them.
      */
-    machine_system: number;
+    host_system: number;
     /**
      * All processors of the host, idle while I/O was in flight, in percent of all of them.
      */
-    machine_iowait: number;
+    host_iowait: number;
     /**
      * All processors of the host, taken by the hypervisor, in percent of all of them.
      */
-    machine_steal: number;
+    host_steal: number;
 };
 
 /**
@@ -440,11 +440,11 @@ export type Device = {
     /**
      * Whether a run may read it.
      */
-    reading: Access;
+    read_access: Access;
     /**
      * Whether a run may write it.
      */
-    writing: Access;
+    write_access: Access;
     /**
      * Kernel names of the devices it lies on; empty for a whole disk.
      */
@@ -539,7 +539,7 @@ export type DeviceReport = DeviceCounts & {
     /**
      * The physical devices under it (itself, where there is nothing under it).
      */
-    leaves: Array<LeafReport>;
+    physical_devices: Array<PhysicalDeviceReport>;
 };
 
 /**
@@ -577,7 +577,7 @@ export type Difference = {
 /**
  * One direction in the measured window.
  */
-export type DirStats = {
+export type DirectionStats = {
     /**
      * I/Os completed in the window.
      */
@@ -597,16 +597,16 @@ export type DirStats = {
     /**
      * From just before submission until the kernel took it.
      */
-    slat_ns: Lat;
+    slat_ns: LatencyStats;
     /**
      * From when the kernel took it until reaped.
      */
-    clat_ns: Lat;
+    clat_ns: LatencyStats;
     /**
      * From just before submission until reaped.
      */
-    lat_ns: Lat;
-    intended_lat_ns?: Lat | null;
+    lat_ns: LatencyStats;
+    intended_lat_ns?: LatencyStats | null;
 };
 
 /**
@@ -697,7 +697,7 @@ export type Estimate = {
      */
     layout_bytes: number;
     /**
-     * The most bytes that the measurement writes; null when only time bounds it.
+     * The max_size bytes that the measurement writes; null when only time bounds it.
      */
     measure_write_bytes?: number | null;
     /**
@@ -731,7 +731,7 @@ export type EventBody = (StatusChange & {
     type: 'phase';
 }) | (Sample & {
     type: 'sample';
-}) | (Outcome & {
+}) | (RunResult & {
     type: 'report';
 }) | (Failure & {
     type: 'failed';
@@ -819,7 +819,7 @@ export type Failure = {
     /**
      * What was in the way; at least one.
      */
-    refusals: Array<Refusal>;
+    problems: Array<Problem>;
 };
 
 /**
@@ -888,11 +888,11 @@ export type FirstError = {
      */
     offset: number;
     /**
-     * How many bytes were asked for.
+     * How many bytes were requested for.
      */
     bytes: number;
     /**
-     * errno(3) of it; 0 for an I/O that moved fewer bytes than asked at the end of the target.
+     * errno(3) of it; 0 for an I/O that moved fewer bytes than requested at the end of the target.
      */
     errno: number;
     /**
@@ -904,7 +904,7 @@ export type FirstError = {
 /**
  * What one direction did in a window.
  */
-export type Flow = {
+export type IoCounts = {
     /**
      * I/Os completed.
      */
@@ -993,7 +993,7 @@ export type HostFacts = {
     /**
      * Whether io_uring may be used; null when it may, else why not.
      */
-    io_uring_refused?: string | null;
+    io_uring_unavailable?: string | null;
     /**
      * Memory that may be locked, in bytes; null when not bounded.
      */
@@ -1058,11 +1058,11 @@ export type Job = {
      */
     name?: string | number | boolean;
     /**
-     * File or device; several separated by `:` (write `\:` for a colon). Shared by all clones.
+     * File or device; several separated by `:` (write `\:` for a colon). Shared by all workers.
      */
     filename?: string | number | boolean;
     /**
-     * Directory of generated files, named `job.clone.file`.
+     * Directory of generated files, named `job.worker.file`.
      */
     directory?: string | number | boolean;
     /**
@@ -1070,11 +1070,11 @@ export type Job = {
      */
     loop_device?: string | number | boolean;
     /**
-     * How many files each clone spreads its I/O over, in turn.
+     * How many files each worker spreads its I/O over, in turn.
      */
     nrfiles?: string | number | boolean;
     /**
-     * Length of the region that one clone works on, over all its files; a percentage is of the file or device.
+     * Length of the region that one worker works on, over all its files; a percentage is of the file or device.
      */
     size?: string | number | boolean;
     /**
@@ -1090,7 +1090,7 @@ export type Job = {
      */
     offset?: string | number | boolean;
     /**
-     * Added to the offset once per clone, so that clones work on regions of their own.
+     * Added to the offset once per worker, so that workers work on regions of their own.
      */
     offset_increment?: string | number | boolean;
     /**
@@ -1138,11 +1138,11 @@ export type Job = {
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data; jobs and clones differ by their number.
+     * Seed of offsets and data; jobs and workers differ by their number.
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os that each clone keeps in flight; psync, and trims, go one at a time.
+     * I/Os that each worker keeps in flight; psync, and trims, go one at a time.
      */
     iodepth?: string | number | boolean;
     /**
@@ -1206,7 +1206,7 @@ export type Job = {
      */
     loops?: string | number | boolean;
     /**
-     * The most I/Os; the job may end earlier.
+     * The max_size I/Os; the job may end earlier.
      */
     number_ios?: string | number | boolean;
     /**
@@ -1274,11 +1274,11 @@ export type Job = {
      */
     file_state?: string | number | boolean;
     /**
-     * The most bytes per second; read,write,trim may differ.
+     * The max_size bytes per second; read,write,trim may differ.
      */
     rate?: string | number | boolean;
     /**
-     * The most I/Os per second; read,write,trim may differ.
+     * The max_size I/Os per second; read,write,trim may differ.
      */
     rate_iops?: string | number | boolean;
     /**
@@ -1310,11 +1310,11 @@ export type Job = {
      */
     dedupe_percentage?: string | number | boolean;
     /**
-     * Processors that the clones may run on, such as 0-3,8.
+     * Processors that the workers may run on, such as 0-3,8.
      */
     cpus_allowed?: string | number | boolean;
     /**
-     * Priority from -20 (most) to 19 (least).
+     * Priority from -20 (max_size) to 19 (least).
      */
     nice?: string | number | boolean;
     /**
@@ -1332,7 +1332,7 @@ export type Job = {
 };
 
 /**
- * One job, all its clones together.
+ * One job, all its workers together.
  */
 export type JobReport = {
     /**
@@ -1346,7 +1346,7 @@ export type JobReport = {
     /**
      * Clones.
      */
-    clones: number;
+    workers: number;
     /**
      * Length of this job's measured window in milliseconds.
      */
@@ -1358,15 +1358,15 @@ export type JobReport = {
     /**
      * Reads.
      */
-    read: DirStats;
+    read: DirectionStats;
     /**
      * Writes.
      */
-    write: DirStats;
+    write: DirectionStats;
     /**
      * Trims.
      */
-    trim: DirStats;
+    trim: DirectionStats;
     /**
      * fsync and fdatasync calls.
      */
@@ -1386,13 +1386,13 @@ export type JobReport = {
     /**
      * What was chosen for this job and why, such as `registered file: saves the kernel a lookup per I/O`.
      */
-    choices: Array<Choice>;
+    decisions: Array<Decision>;
 };
 
 /**
  * Latencies in ns. Null where nothing was counted.
  */
-export type Lat = {
+export type LatencyStats = {
     /**
      * Shortest, exact.
      */
@@ -1406,7 +1406,7 @@ export type Lat = {
      */
     mean?: number | null;
     /**
-     * Standard deviation, from the buckets (error at most 0.8 %).
+     * Standard deviation, from the buckets (error at max_size 0.8 %).
      */
     stddev?: number | null;
     /**
@@ -1414,7 +1414,7 @@ export type Lat = {
      */
     count: number;
     /**
-     * Percentile → ns, from the buckets (error at most 0.8 %), such as `"99.9": 120832`. Empty where nothing was counted.
+     * Percentile → ns, from the buckets (error at max_size 0.8 %), such as `"99.9": 120832`. Empty where nothing was counted.
      */
     percentiles: {
         [key: string]: number;
@@ -1433,7 +1433,7 @@ export type Layer = 'application' | 'page_cache' | 'filesystem' | 'device';
 /**
  * What one physical device counted in the measured window.
  */
-export type LeafReport = DeviceCounts & {
+export type PhysicalDeviceReport = DeviceCounts & {
     /**
      * Kernel name.
      */
@@ -1447,12 +1447,12 @@ export type LeafReport = DeviceCounts & {
 /**
  * A file that a study made and that is still there though the study is over.
  */
-export type LeftBehind = {
+export type LeftoverFile = {
     /**
      * Its canonical path.
      */
     path: string;
-    reason?: Refusal | null;
+    reason?: Problem | null;
 };
 
 /**
@@ -1555,7 +1555,7 @@ export type OptionDoc = {
 /**
  * The one result: what `leadline-runner run --json` prints, less the jobs and the host.
  */
-export type Outcome = {
+export type RunResult = {
     /**
      * What was measured.
      */
@@ -1835,7 +1835,7 @@ export type Plan = {
     /**
      * What the number will tell, in one sentence.
      */
-    will_tell: string;
+    measures: string;
     /**
      * What to mind.
      */
@@ -1843,7 +1843,7 @@ export type Plan = {
     /**
      * What is in the way; empty when the run may start.
      */
-    refusals: Array<Refusal>;
+    problems: Array<Problem>;
 };
 
 /**
@@ -1861,7 +1861,7 @@ export type PlannedPhase = {
     /**
      * Bytes it will write, where it writes.
      */
-    writes_bytes?: number | null;
+    write_bytes?: number | null;
 };
 
 /**
@@ -1881,7 +1881,7 @@ export type Pressure = {
 /**
  * Why a call was not done (RFC 9457).
  */
-export type Problem = {
+export type ProblemDetails = {
     /**
      * Names the kind of problem: `about:blank#` and the code.
      */
@@ -1905,7 +1905,7 @@ export type Problem = {
     /**
      * Every bad field, where fields are bad.
      */
-    errors?: Array<Refusal>;
+    errors?: Array<Problem>;
 };
 
 /**
@@ -1914,7 +1914,7 @@ export type Problem = {
  */
 export type Profile = {
     /**
-     * Samples a second and thread that were asked for.
+     * Samples a second and thread that were requested for.
      */
     frequency_hz: number;
     /**
@@ -1928,7 +1928,7 @@ export type Profile = {
     /**
      * Lines that were left out because there were too many; the rarest.
      */
-    left_out: number;
+    omitted_stacks: number;
 };
 
 /**
@@ -2000,7 +2000,7 @@ export type PublishedRow = {
 /**
  * Where a queued run stands.
  */
-export type QueuePlace = {
+export type QueuePosition = {
     /**
      * 1 is the first of those that wait.
      */
@@ -2038,7 +2038,7 @@ export type Reading = {
 /**
  * Why something is not done, and what would help.
  */
-export type Refusal = {
+export type Problem = {
     /**
      * Stable name for programs, such as `unknown_option`.
      */
@@ -2046,15 +2046,15 @@ export type Refusal = {
     /**
      * What sort of "no".
      */
-    kind: RefusalKind;
+    kind: ProblemKind;
     /**
-     * Where it stands in what was asked, such as `jobs[0].bs`; null when it is about no single field.
+     * Where it stands in what was requested, such as `jobs[0].bs`; null when it is about no single field.
      */
     field?: string | null;
     /**
      * What is wrong, in one sentence.
      */
-    sentence: string;
+    detail: string;
     /**
      * What to do about it.
      */
@@ -2064,7 +2064,7 @@ export type Refusal = {
 /**
  * What sort of "no": decides the exit code and the HTTP status.
  */
-export type RefusalKind = 'invalid' | 'guard' | 'environment';
+export type ProblemKind = 'invalid' | 'guard' | 'environment';
 
 /**
  * What was measured in the measured window.
@@ -2089,15 +2089,15 @@ export type Report = {
     /**
      * Reads of all jobs.
      */
-    read: DirStats;
+    read: DirectionStats;
     /**
      * Writes of all jobs.
      */
-    write: DirStats;
+    write: DirectionStats;
     /**
      * Trims of all jobs.
      */
-    trim: DirStats;
+    trim: DirectionStats;
     /**
      * fsync and fdatasync calls of all jobs.
      */
@@ -2122,7 +2122,7 @@ export type Report = {
     /**
      * When a direction turned from the device to memory or back, in order; the first ones, where there are many.
      */
-    turns: Array<Turn>;
+    transitions: Array<Transition>;
     writeback?: Writeback | null;
     flush?: FlushReport | null;
     requests?: Requests | null;
@@ -2132,11 +2132,11 @@ export type Report = {
      */
     errors: ErrorReport;
     /**
-     * The time between the first and the last clone's first I/O, in ns.
+     * The time between the first and the last worker's first I/O, in ns.
      */
     start_skew_ns: number;
     /**
-     * Mean number of I/Os in flight: sum of all latencies / sum of the clones' measured times. Beside it stands `iodepth` as asked.
+     * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times. Beside it stands `iodepth` as requested.
      */
     achieved_depth?: number | null;
     /**
@@ -2170,9 +2170,9 @@ export type Requests = {
      */
     devices: Array<DeviceRequests>;
     /**
-     * Events that were lost because the kernel wrote them faster than they were read; the shares still hold.
+     * Events that were lost_events because the kernel wrote them faster than they were read; the shares still hold.
      */
-    lost: number;
+    lost_events: number;
 };
 
 /**
@@ -2196,7 +2196,7 @@ export type Rerun = {
 };
 
 /**
- * What is asked of `POST /runs/{n}/rerun`: the same jobs again, less what is said here.
+ * What is requested of `POST /runs/{n}/rerun`: the same jobs again, less what is said here.
  */
 export type RerunRequest = {
     /**
@@ -2222,7 +2222,7 @@ export type RerunRequest = {
 
 /**
  * How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
- * only mincore(2) can be asked, all but `cached` is null.
+ * only mincore(2) can be requested, all but `cached` is null.
  */
 export type Residency = {
     /**
@@ -2251,7 +2251,7 @@ export type Residency = {
  * Bytes of a region in the page cache at three moments.
  */
 export type ResidencyReport = {
-    found?: Residency | null;
+    initial?: Residency | null;
     start?: Residency | null;
     end?: Residency | null;
 };
@@ -2273,11 +2273,11 @@ export type ResolvedJob = {
      */
     targets: Array<Target>;
     /**
-     * Bytes that one clone works on, over its targets.
+     * Bytes that one worker works on, over its targets.
      */
     size: number;
     /**
-     * Bytes that one clone moves before it ends (loops included).
+     * Bytes that one worker moves before it ends (loops included).
      */
     io_size: number;
     /**
@@ -2285,7 +2285,7 @@ export type ResolvedJob = {
      */
     offset: number;
     /**
-     * Added to the offset per clone.
+     * Added to the offset per worker.
      */
     offset_increment: number;
     /**
@@ -2321,11 +2321,11 @@ export type ResolvedJob = {
      */
     norandommap: boolean;
     /**
-     * Seed of clone 0.
+     * Seed of worker 0.
      */
     randseed: number;
     /**
-     * I/Os that each clone was asked to keep in flight.
+     * I/Os that each worker was requested to keep in flight.
      */
     iodepth: number;
     /**
@@ -2389,7 +2389,7 @@ export type ResolvedJob = {
      */
     loops: number;
     /**
-     * The most I/Os of each clone; null when not bounded.
+     * The max_size I/Os of each worker; null when not bounded.
      */
     number_ios?: number | null;
     /**
@@ -2445,11 +2445,11 @@ export type ResolvedJob = {
      */
     unlink: boolean;
     /**
-     * The most bytes a second and clone; null when not bounded.
+     * The max_size bytes a second and worker; null when not bounded.
      */
     rate: PerDirectionOptionU64;
     /**
-     * The most I/Os a second and clone; null when not bounded.
+     * The max_size I/Os a second and worker; null when not bounded.
      */
     rate_iops: PerDirectionOptionU64;
     /**
@@ -2481,7 +2481,7 @@ export type ResolvedJob = {
      */
     dedupe_percentage: number;
     /**
-     * Processors that the clones may run on; empty when any.
+     * Processors that the workers may run on; empty when any.
      */
     cpus_allowed: Array<number>;
     /**
@@ -2489,11 +2489,11 @@ export type ResolvedJob = {
      */
     nice: number;
     /**
-     * The state of the files to begin with, as asked; the options above say what it amounts to.
+     * The state of the files to begin with, as requested; the options above say what it amounts to.
      */
     file_state: FileState;
     /**
-     * The state of the page cache to begin with, as asked; likewise.
+     * The state of the page cache to begin with, as requested; likewise.
      */
     cache_state: CacheState;
     /**
@@ -2515,9 +2515,9 @@ export type ResolvedJob = {
  */
 export type Run = RunSummary & {
     /**
-     * What was asked for.
+     * What was requested for.
      */
-    asked: RunAsked;
+    requested: RequestedRun;
     /**
      * The jobs as resolved: by the plan when it was queued, by the runner when it began.
      */
@@ -2549,9 +2549,9 @@ export type Run = RunSummary & {
 };
 
 /**
- * What was asked for.
+ * What was requested for.
  */
-export type RunAsked = {
+export type RequestedRun = {
     /**
      * The jobs, word for word.
      */
@@ -2567,7 +2567,7 @@ export type RunAsked = {
  */
 export type RunList = {
     /**
-     * The runs in the order asked for.
+     * The runs in the order requested for.
      */
     runs: Array<RunSummary>;
     /**
@@ -2599,7 +2599,7 @@ export type RunPatch = {
 };
 
 /**
- * What is asked of `POST /plan` and `POST /runs`.
+ * What is requested of `POST /plan` and `POST /runs`.
  */
 export type RunRequest = {
     /**
@@ -2672,7 +2672,7 @@ export type RunSummary = Workload & {
      */
     notes: string;
     /**
-     * When it was asked for, in milliseconds since 1970 UTC.
+     * When it was requested for, in milliseconds since 1970 UTC.
      */
     created_at_ms: number;
     /**
@@ -2716,7 +2716,7 @@ export type RunSummary = Workload & {
      * Its place in the study, from 1; null for a run of its own.
      */
     step?: number | null;
-    queue?: QueuePlace | null;
+    queue?: QueuePosition | null;
 };
 
 /**
@@ -2772,19 +2772,19 @@ export type Sample = {
     /**
      * Reads.
      */
-    read: Flow;
+    read: IoCounts;
     /**
      * Writes.
      */
-    write: Flow;
+    write: IoCounts;
     /**
      * Trims.
      */
-    trim: Flow;
+    trim: IoCounts;
     /**
      * fsync and fdatasync calls; their bytes are 0.
      */
-    sync: Flow;
+    sync: IoCounts;
     /**
      * I/Os in flight at the end of the window.
      */
@@ -2794,7 +2794,7 @@ export type Sample = {
      */
     errors: number;
     device?: DeviceCounts | null;
-    leaves?: DeviceCounts | null;
+    physical_devices?: DeviceCounts | null;
     memory?: Memory | null;
     cpu?: CpuUse | null;
     pressure?: Pressure | null;
@@ -2809,7 +2809,7 @@ export type ScaleDocument = {
     /**
      * The largest size of one job, such as `1g`.
      */
-    most?: string | null;
+    max_size?: string | null;
     /**
      * The largest size of one job, in percent of the memory that is available.
      */
@@ -2829,13 +2829,13 @@ export type ScaleDocument = {
  */
 export type Scaled = {
     /**
-     * What every size was divided by; 1 when they are as asked.
+     * What every size was divided by; 1 when they are as requested.
      */
     divided_by: number;
     /**
-     * The largest size of one job as asked, in bytes; 0 when none is said.
+     * The largest size of one job as requested, in bytes; 0 when none is said.
      */
-    asked_bytes: number;
+    requested_bytes: number;
     /**
      * The largest size of one job here, in bytes.
      */
@@ -2949,7 +2949,7 @@ export type StatusChange = {
 };
 
 /**
- * One step as asked.
+ * One step as requested.
  */
 export type StepDocument = {
     /**
@@ -2967,7 +2967,7 @@ export type StepDocument = {
         [key: string]: unknown;
     } | null;
     /**
-     * One to 64 jobs that start together. `$study` in a file name stands for a mark of the study's own.
+     * One to 64 jobs that start together. `$study` in a file name stands for a file_id of the study's own.
      */
     jobs: Array<Job>;
     /**
@@ -2989,11 +2989,11 @@ export type StepPlan = {
      */
     note?: string | null;
     /**
-     * Its jobs as they will be asked: with the state wanted before, the sizes that fit, and file names of its own.
+     * Its jobs as they will be requested: with the state wanted before, the sizes that fit, and file names of its own.
      */
     jobs: Array<Job>;
     /**
-     * The plan of its run; its refusals stand with the study's.
+     * The plan of its run; its problems stand with the study's.
      */
     plan: Plan;
 };
@@ -3028,20 +3028,20 @@ export type Study = StudySummary & {
     /**
      * What the author of the published figures had to find out by hand, in one sentence.
      */
-    found_by_hand?: string | null;
+    missed_by_author?: string | null;
     published?: Published | null;
     /**
      * How its sizes were fitted to the host.
      */
     scaled: Scaled;
     /**
-     * Whether a step that fails leaves the others be.
+     * Whether a step that fails physical_devices the others be.
      */
     continue_on_failure: boolean;
     /**
      * Files that it made and that could not be removed when it was over; tried again when the server starts.
      */
-    left_behind: Array<LeftBehind>;
+    leftover_files: Array<LeftoverFile>;
     /**
      * Its steps in order.
      */
@@ -3049,7 +3049,7 @@ export type Study = StudySummary & {
 };
 
 /**
- * What is asked of `POST /studies` and `POST /studies/plan`, and what a study's file holds.
+ * What is requested of `POST /studies` and `POST /studies/plan`, and what a study's file holds.
  */
 export type StudyDocument = {
     /**
@@ -3063,11 +3063,11 @@ export type StudyDocument = {
     /**
      * What the author of the published figures had to find out by hand, in one sentence.
      */
-    found_by_hand?: string | null;
+    missed_by_author?: string | null;
     published?: Published | null;
     scale?: ScaleDocument | null;
     /**
-     * Whether a step that fails leaves the others be; it ends the study when nothing is said.
+     * Whether a step that fails physical_devices the others be; it ends the study when nothing is said.
      */
     continue_on_failure?: boolean | null;
     /**
@@ -3110,15 +3110,15 @@ export type StudyList = {
 /**
  * What a study would do, with its sizes fitted to this host. Nothing is touched.
  */
-export type StudyPlan = StudyWords & {
+export type StudyPlan = StudyDescription & {
     /**
-     * Whether a step that fails leaves the others be.
+     * Whether a step that fails physical_devices the others be.
      */
     continue_on_failure: boolean;
     /**
-     * The mark of its files, which stands for `$study` in their names.
+     * The file_id of its files, which stands for `$study` in their names.
      */
-    mark: string;
+    file_id: string;
     /**
      * How its sizes were fitted to the host.
      */
@@ -3130,7 +3130,7 @@ export type StudyPlan = StudyWords & {
     /**
      * What is in the way of any step, each with its place, such as `steps[2].jobs[0].bs`; empty when it may start.
      */
-    refusals: Array<Refusal>;
+    problems: Array<Problem>;
 };
 
 /**
@@ -3183,7 +3183,7 @@ export type StudySummary = {
      */
     status: StudyStatus;
     /**
-     * When it was asked for, in milliseconds since 1970 UTC.
+     * When it was requested for, in milliseconds since 1970 UTC.
      */
     created_at_ms: number;
     /**
@@ -3215,7 +3215,7 @@ export type StudySummary = {
 /**
  * What a study says about itself.
  */
-export type StudyWords = {
+export type StudyDescription = {
     /**
      * Its name.
      */
@@ -3227,7 +3227,7 @@ export type StudyWords = {
     /**
      * What the author of the published figures had to find out by hand, in one sentence.
      */
-    found_by_hand?: string | null;
+    missed_by_author?: string | null;
     published?: Published | null;
 };
 
@@ -3247,7 +3247,7 @@ export type SyncStats = {
     /**
      * From just before the call until it returned.
      */
-    lat_ns: Lat;
+    lat_ns: LatencyStats;
 };
 
 /**
@@ -3293,17 +3293,17 @@ export type Target = {
      */
     alignment: number;
     /**
-     * Where the region begins in it, in bytes; the offset of the clone included.
+     * Where the region begins in it, in bytes; the offset of the worker included.
      */
     offset: number;
     /**
-     * Bytes of the region; no I/O leaves it.
+     * Bytes of the region; no I/O physical_devices it.
      */
     size: number;
     /**
-     * Clones that use it: the number of one clone, or null when all share it.
+     * Clones that use it: the number of one worker, or null when all share it.
      */
-    clone?: number | null;
+    worker?: number | null;
 };
 
 /**
@@ -3312,7 +3312,7 @@ export type Target = {
 export type TargetKind = 'file' | 'device' | 'loop' | 'null';
 
 /**
- * One file or device that jobs worked on. Regions of several jobs or clones are taken together, overlaps once.
+ * One file or device that jobs worked on. Regions of several jobs or workers are taken together, overlaps once.
  */
 export type TargetReport = {
     /**
@@ -3381,7 +3381,7 @@ export type TargetReport = {
 };
 
 /**
- * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was asked.
+ * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was requested.
  */
 export type TargetState = {
     /**
@@ -3406,7 +3406,7 @@ export type Theme = 'light' | 'dark';
 /**
  * The moment at which a direction turned from the device to memory or back.
  */
-export type Turn = {
+export type Transition = {
     /**
      * When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
      */
@@ -3418,11 +3418,11 @@ export type Turn = {
     /**
      * What answered before.
      */
-    from: Answered;
+    from: ServedBy;
     /**
      * What answered from then on.
      */
-    to: Answered;
+    to: ServedBy;
 };
 
 /**
@@ -3453,7 +3453,7 @@ export type Verdict = {
     /**
      * When a direction that began on the device went over to memory, in ms since the run began; null where it did not.
      */
-    turned_ms?: number | null;
+    transition_ms?: number | null;
     /**
      * The numbers behind it.
      */
@@ -3505,7 +3505,7 @@ export type Workload = {
      */
     bs: string;
     /**
-     * I/Os that each clone keeps in flight.
+     * I/Os that each worker keeps in flight.
      */
     iodepth: number;
     /**
@@ -3535,7 +3535,7 @@ export type Writeback = {
      */
     dirtied_bytes: number;
     /**
-     * Bytes of pages handed to a device for writing (`nr_written`).
+     * Bytes of pages handed to a device for write_access (`nr_written`).
      */
     written_bytes: number;
     /**
@@ -3579,23 +3579,23 @@ export type CompareRunsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type CompareRunsError = CompareRunsErrors[keyof CompareRunsErrors];
@@ -3626,23 +3626,23 @@ export type DifferenceFlameErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameErrors];
@@ -3667,23 +3667,23 @@ export type StreamRunsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type StreamRunsError = StreamRunsErrors[keyof StreamRunsErrors];
@@ -3699,23 +3699,23 @@ export type ListExperimentsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsErrors];
@@ -3750,23 +3750,23 @@ export type ListHostsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListHostsError = ListHostsErrors[keyof ListHostsErrors];
@@ -3793,23 +3793,23 @@ export type GetHostErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type GetHostError = GetHostErrors[keyof GetHostErrors];
@@ -3836,23 +3836,23 @@ export type ListDevicesErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListDevicesError = ListDevicesErrors[keyof ListDevicesErrors];
@@ -3874,23 +3874,23 @@ export type GetMetricsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
@@ -3912,23 +3912,23 @@ export type ListOptionsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListOptionsError = ListOptionsErrors[keyof ListOptionsErrors];
@@ -3950,23 +3950,23 @@ export type PlanRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type PlanRunError = PlanRunErrors[keyof PlanRunErrors];
@@ -3983,7 +3983,7 @@ export type ListRunsData = {
     query?: {
         /**
          * Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-         * name, device, study. `-word` leaves out.
+         * name, device, study. `-word` physical_devices out.
          */
         q?: string;
         /**
@@ -4022,23 +4022,23 @@ export type ListRunsErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
@@ -4066,27 +4066,27 @@ export type CreateRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
     /**
      * The queue is full
      */
-    429: Problem;
+    429: ProblemDetails;
 };
 
 export type CreateRunError = CreateRunErrors[keyof CreateRunErrors];
@@ -4113,23 +4113,23 @@ export type DeleteRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type DeleteRunError = DeleteRunErrors[keyof DeleteRunErrors];
@@ -4159,23 +4159,23 @@ export type GetRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type GetRunError = GetRunErrors[keyof GetRunErrors];
@@ -4202,23 +4202,23 @@ export type PatchRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type PatchRunError = PatchRunErrors[keyof PatchRunErrors];
@@ -4245,23 +4245,23 @@ export type CancelRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type CancelRunError = CancelRunErrors[keyof CancelRunErrors];
@@ -4293,23 +4293,23 @@ export type ExportRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ExportRunError = ExportRunErrors[keyof ExportRunErrors];
@@ -4344,23 +4344,23 @@ export type RunFlameErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type RunFlameError = RunFlameErrors[keyof RunFlameErrors];
@@ -4396,27 +4396,27 @@ export type RerunRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
     /**
      * The queue is full
      */
-    429: Problem;
+    429: ProblemDetails;
 };
 
 export type RerunRunError = RerunRunErrors[keyof RerunRunErrors];
@@ -4445,7 +4445,7 @@ export type GetSeriesData = {
          */
         to_ms?: number;
         /**
-         * The most buckets, from 1 to 5,000; 600 when nothing is said.
+         * The max_size buckets, from 1 to 5,000; 600 when nothing is said.
          */
         points?: number;
     };
@@ -4456,23 +4456,23 @@ export type GetSeriesErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type GetSeriesError = GetSeriesErrors[keyof GetSeriesErrors];
@@ -4504,23 +4504,23 @@ export type StreamRunErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type StreamRunError = StreamRunErrors[keyof StreamRunErrors];
@@ -4554,23 +4554,23 @@ export type ListStudiesErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type ListStudiesError = ListStudiesErrors[keyof ListStudiesErrors];
@@ -4598,27 +4598,27 @@ export type CreateStudyErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
     /**
      * The queue is full
      */
-    429: Problem;
+    429: ProblemDetails;
 };
 
 export type CreateStudyError = CreateStudyErrors[keyof CreateStudyErrors];
@@ -4640,23 +4640,23 @@ export type PlanStudyErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type PlanStudyError = PlanStudyErrors[keyof PlanStudyErrors];
@@ -4683,23 +4683,23 @@ export type GetStudyErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type GetStudyError = GetStudyErrors[keyof GetStudyErrors];
@@ -4726,23 +4726,23 @@ export type CancelStudyErrors = {
     /**
      * No token, or a wrong one.
      */
-    401: Problem;
+    401: ProblemDetails;
     /**
      * Foreign `Host` or `Origin`.
      */
-    403: Problem;
+    403: ProblemDetails;
     /**
      * Nothing by that name.
      */
-    404: Problem;
+    404: ProblemDetails;
     /**
      * Refused by the guard, or by the state of the run.
      */
-    409: Problem;
+    409: ProblemDetails;
     /**
      * Bad input: every bad field is in `errors`.
      */
-    422: Problem;
+    422: ProblemDetails;
 };
 
 export type CancelStudyError = CancelStudyErrors[keyof CancelStudyErrors];

@@ -52,9 +52,9 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
       </div>
       {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
       {data && runs.length === 0 && <p className="mute">No run with a result here.</p>}
-      <ul className="choices">
+      <ul className="decisions">
         {runs.map((run) => (
-          <Choice key={run.number} run={run} ticked={ticked.has(run.number)} onToggle={() => toggle(run.number)} />
+          <Decision key={run.number} run={run} ticked={ticked.has(run.number)} onToggle={() => toggle(run.number)} />
         ))}
       </ul>
       {hasNextPage && (
@@ -66,7 +66,7 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
   );
 }
 
-function Choice({ run, ticked, onToggle }: { run: RunSummary; ticked: boolean; onToggle: () => void }) {
+function Decision({ run, ticked, onToggle }: { run: RunSummary; ticked: boolean; onToggle: () => void }) {
   const line = `#${run.number} ${titleOf(run)}`;
   return (
     <li>

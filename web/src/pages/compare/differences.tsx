@@ -7,14 +7,14 @@ import { Card } from '../../ui/parts';
 
 /** Both tables. */
 export function Differences({ comparison }: { comparison: Comparison }) {
-  const { settings_that_differ, settings_equal, host_that_differ, host_equal, runs } = comparison;
+  const { setting_differences, equal_settings, host_differences, equal_host_facts, runs } = comparison;
   const heads = runs.map(({ run }) => `#${run.number}`);
   return (
     <Card title="Only what differs">
-      {settings_that_differ.length > 0 && <DifferenceTable title="setting" heads={heads} differences={settings_that_differ} />}
-      {host_that_differ.length > 0 && <DifferenceTable title="host" heads={heads} differences={host_that_differ} />}
+      {setting_differences.length > 0 && <DifferenceTable title="setting" heads={heads} differences={setting_differences} />}
+      {host_differences.length > 0 && <DifferenceTable title="host" heads={heads} differences={host_differences} />}
       <p className="mute" style={{ marginTop: 8 }}>
-        {settings_equal} settings and {host_equal} host facts are equal.
+        {equal_settings} settings and {equal_host_facts} host facts are equal.
       </p>
     </Card>
   );

@@ -23,14 +23,14 @@ export function DoctorList({ checks }: { checks: readonly Check[] }) {
           </tr>
         </thead>
         <tbody>
-          {sorted.map(({ name, status, found, remedy }) => (
+          {sorted.map(({ name, status, detail, remedy }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td>
                 <Badge tone={STATUS[status].tone}>{STATUS[status].word}</Badge>
               </td>
               <td>
-                {found}
+                {detail}
                 {remedy && <div className="mute">{remedy}</div>}
               </td>
             </tr>

@@ -89,8 +89,8 @@ function DeviceRow({ device, depth, open, onToggle }: { device: Device; depth: n
       <td>{device.filesystem ?? UNKNOWN}</td>
       <td title={mounts}>{device.used_by.join(', ') || 'nothing'}</td>
       <td className="mono">{device.scheduler ?? UNKNOWN}</td>
-      <AccessCell access={device.reading} />
-      <AccessCell access={device.writing} />
+      <AccessCell access={device.read_access} />
+      <AccessCell access={device.write_access} />
     </tr>
   );
 }

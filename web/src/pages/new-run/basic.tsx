@@ -69,8 +69,8 @@ export function BasicFields({ draft }: { draft: Draft }) {
         ))}
       </div>
       <div className="states">
-        {!raw && <StateField draft={draft} option="file_state" label="file to begin with · file_state" choices={FILE_STATES} />}
-        <StateField draft={draft} option="cache_state" label="page cache to begin with · cache_state" choices={CACHE_STATES} />
+        {!raw && <StateField draft={draft} option="file_state" label="file to begin with · file_state" decisions={FILE_STATES} />}
+        <StateField draft={draft} option="cache_state" label="page cache to begin with · cache_state" decisions={CACHE_STATES} />
       </div>
       {raw && <DevicePicker draft={draft} writing={destroys(job.rw)} />}
     </Card>

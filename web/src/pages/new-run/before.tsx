@@ -19,7 +19,7 @@ export function Before({ draft: { plan, planned, planError }, title }: { draft: 
           <dt>writes</dt>
           <dd>{writes(plan)}</dd>
           <dt>will tell</dt>
-          <dd>{plan.will_tell || '–'}</dd>
+          <dd>{plan.measures || '–'}</dd>
           <dt>samples</dt>
           <dd>every {duration(plan.sample_ms)}</dd>
           {worries.length > 0 && <dt>mind</dt>}

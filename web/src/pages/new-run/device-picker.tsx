@@ -19,7 +19,7 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
   const chosen = draft.job.filename;
   const device = data?.devices.find((one) => chosen !== undefined && [one.path, ...one.links].includes(chosen));
   const fault = errorOf(draft, 'filename');
-  const refusal = draft.obstacles.find(({ option }) => option === 'confirm');
+  const problem = draft.obstacles.find(({ option }) => option === 'confirm');
   if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
   return (
     <fieldset className="devices">
@@ -34,7 +34,7 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
         />
       ))}
       {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
-      {writing && (device || refusal) && (
+      {writing && (device || problem) && (
         <TextInput
           label={
             device
@@ -43,7 +43,7 @@ export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolea
           }
           value={draft.confirm}
           onChange={({ currentTarget }) => draft.setConfirm(currentTarget.value)}
-          error={draft.confirm && refusal?.sentence}
+          error={draft.confirm && problem?.detail}
           autoComplete="off"
           spellCheck={false}
         />
@@ -63,7 +63,7 @@ function DeviceChoice({
   writing: boolean;
   onChoose: () => void;
 }) {
-  const access = writing ? device.writing : device.reading;
+  const access = writing ? device.write_access : device.read_access;
   return (
     <label className={`${checked ? 'on' : ''} ${access.allowed ? '' : 'off'}`}>
       <input type="radio" name="device" checked={checked} disabled={!access.allowed} onChange={onChoose} />

@@ -93,9 +93,9 @@ function Inside({ study }: { study: StudyDocument }) {
       {error && <ProblemNotice problem={inWords(error)} />}
       {plan && <p>{[studyTakes(plan), plan.scaled.sentence].join(' ')}</p>}
       {plan?.scaled.note && <p className="mute">{plan.scaled.note}</p>}
-      {plan?.refusals.map((refusal) => (
-        <p key={refusal.field ?? refusal.sentence} style={{ color: 'var(--bad-text)' }}>
-          {refusalInWords(refusal)}
+      {plan?.problems.map((problem) => (
+        <p key={problem.field ?? problem.detail} style={{ color: 'var(--bad-text)' }}>
+          {refusalInWords(problem)}
         </p>
       ))}
       {study.published && <PublishedTable published={study.published} />}

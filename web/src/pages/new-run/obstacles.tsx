@@ -12,10 +12,10 @@ interface ObstaclesProps {
 export function Obstacles({ of, at }: ObstaclesProps) {
   return (
     <ul className="obstacles">
-      {of.map(({ sentence, remedy, option, line }) => (
-        <li key={`${option}${line}${sentence}`}>
+      {of.map(({ detail, remedy, option, line }) => (
+        <li key={`${option}${line}${detail}`}>
           {at} {line !== null && <span className="mute">line {line + 1}: </span>}
-          {sentence} <span className="mute">{remedy}</span>
+          {detail} <span className="mute">{remedy}</span>
         </li>
       ))}
     </ul>

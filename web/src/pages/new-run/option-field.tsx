@@ -7,7 +7,7 @@ import type { Draft } from './use-job';
 /** What is wrong with an option of the job that the form shows; null when nothing is. */
 export function errorOf({ obstacles, active }: Draft, option: string): string | null {
   const found = obstacles.filter((obstacle) => obstacle.job === active && obstacle.option === option);
-  return found.map(({ sentence, remedy }) => `${sentence} ${remedy}`).join(' ') || null;
+  return found.map(({ detail, remedy }) => `${detail} ${remedy}`).join(' ') || null;
 }
 
 /** The field of one option. */

@@ -1,7 +1,7 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OptionDoc, Plan, Refusal, RunRequest } from '../../api';
+import type { OptionDoc, Plan, Problem, RunRequest } from '../../api';
 import { Refuse, serve, showPage } from '../../test-page';
 import { NewRunPage } from './page';
 
@@ -9,25 +9,25 @@ const OPTIONS: OptionDoc[] = [
   { name: 'bs', aliases: [], group: 'pattern', kind: 'size', default: '4k', help: 'Bytes of one I/O.' },
   { name: 'fsync', aliases: [], group: 'durability', kind: 'count', default: '0', help: 'fsync after every N writes.' },
 ];
-const TOO_ODD: Refusal = {
+const TOO_ODD: Problem = {
   code: 'alignment',
   kind: 'invalid',
   field: 'jobs[0].bs',
-  sentence: 'bs=3000 is no multiple of 512 B.',
+  detail: 'bs=3000 is no multiple of 512 B.',
   remedy: 'Write bs=3072.',
 };
 
 function plan({ jobs, sample_ms }: RunRequest): Plan {
-  const refusals = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
+  const problems = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
   const estimate = { seconds: 41, seconds_note: null, layout_bytes: 2 ** 30, measure_write_bytes: 0, buffer_bytes: 131_072 };
   return {
     jobs: [],
     sample_ms: sample_ms ?? 100,
-    phases: [{ phase: 'measure', seconds: 30, writes_bytes: null }],
+    phases: [{ phase: 'measure', seconds: 30, write_bytes: null }],
     estimate,
-    will_tell: 'Device speed.',
+    measures: 'Device speed.',
     findings: [],
-    refusals,
+    problems,
   };
 }
 
@@ -89,7 +89,7 @@ describe('a copy of an earlier run', () => {
     number: 5,
     name: 'five',
     tags: ['old'],
-    asked: { jobs: [{ name: 'five', rw: 'write', size: '1g' }], sample_ms: 50 },
+    requested: { jobs: [{ name: 'five', rw: 'write', size: '1g' }], sample_ms: 50 },
   };
   const shown = async () => ((await text()) as HTMLTextAreaElement).value;
   const name = () => screen.getByRole('textbox', { name: 'name of the run' });

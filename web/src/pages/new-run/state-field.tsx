@@ -9,14 +9,14 @@ interface StateFieldProps {
   draft: Draft;
   option: 'file_state' | 'cache_state';
   label: string;
-  choices: readonly StateChoice[];
+  decisions: readonly StateChoice[];
 }
 
 /** The choice; "as it is" is what a job says by saying nothing. */
-export function StateField({ draft, option, label, choices }: StateFieldProps) {
+export function StateField({ draft, option, label, decisions }: StateFieldProps) {
   const id = useId();
   const value = draft.job[option] ?? AS_IS;
-  const chosen = choices.find((choice) => choice.value === value);
+  const chosen = decisions.find((choice) => choice.value === value);
   const fault = errorOf(draft, option);
   return (
     <div className="state">
@@ -28,9 +28,9 @@ export function StateField({ draft, option, label, choices }: StateFieldProps) {
         aria-labelledby={id}
         value={value}
         onChange={(next) => (next === AS_IS ? draft.drop(option) : draft.set(option, next))}
-        data={choices.map((choice) => ({ value: choice.value, label: choice.label }))}
+        data={decisions.map((choice) => ({ value: choice.value, label: choice.label }))}
       />
-      <span className="mute small">{chosen?.sentence ?? `${value} is no state that is known here.`}</span>
+      <span className="mute small">{chosen?.description ?? `${value} is no state that is known here.`}</span>
       {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
     </div>
   );

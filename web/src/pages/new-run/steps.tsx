@@ -91,7 +91,7 @@ function StepLine({ step, place, study: { draft, change, obstacles }, edit }: St
         placeholder={job || 'name'}
         maxLength={100}
         value={name}
-        error={fault?.sentence}
+        error={fault?.detail}
         onFocus={show}
         onChange={({ currentTarget }) => change((old) => changeStep(old, place, { name: currentTarget.value }))}
       />

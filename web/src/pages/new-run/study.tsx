@@ -66,7 +66,7 @@ function StepNote({ study: { draft, place, change, obstacles } }: { study: Study
         label={`note of step ${place + 1}`}
         placeholder="optional: what it is there for"
         value={draft.steps[place]?.note ?? ''}
-        error={fault && `${fault.sentence} ${fault.remedy}`}
+        error={fault && `${fault.detail} ${fault.remedy}`}
         onChange={({ currentTarget: { value } }) => change((old) => changeStep(old, place, { note: value }))}
       />
     </Card>

@@ -47,12 +47,12 @@ export function JobText({ draft: { text, setText, obstacles }, children }: { dra
       </div>
       {bad.length > 0 && (
         <ul className="obstacles">
-          {bad.map(({ line, sentence, remedy }) => (
-            <li key={`${line}${sentence}`}>
+          {bad.map(({ line, detail, remedy }) => (
+            <li key={`${line}${detail}`}>
               <button type="button" onClick={() => show(line ?? 0)}>
                 line {(line ?? 0) + 1}
               </button>{' '}
-              {sentence} <span className="mute">{remedy}</span>
+              {detail} <span className="mute">{remedy}</span>
             </li>
           ))}
         </ul>

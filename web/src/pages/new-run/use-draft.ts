@@ -41,7 +41,7 @@ export const copyOf = (run: Run): KeptRun => ({
   text: asJobText(run),
   name: run.name,
   tags: run.tags,
-  sampleMs: run.asked.sample_ms,
+  sampleMs: run.requested.sample_ms,
 });
 
 /** The draft. */
@@ -73,14 +73,14 @@ export function useDraft(): RunDraft {
 }
 
 function obstaclesInAll(file: JobFile, plan: Plan | undefined, text: string, jobs: number): Obstacle[] {
-  const plain = (line: number | null, sentence: string, remedy: string): Obstacle => ({
+  const plain = (line: number | null, detail: string, remedy: string): Obstacle => ({
     job: null,
     option: null,
     line,
-    sentence,
+    detail,
     remedy,
   });
-  const faults = file.faults.map(({ line, sentence }) => plain(line, sentence, ''));
+  const faults = file.faults.map(({ line, detail }) => plain(line, detail, ''));
   const none = jobs === 0 ? [plain(null, 'There is no job yet.', 'Write a heading such as [t1], or take a preset.')] : [];
-  return [...faults, ...none, ...obstaclesOf(plan?.refusals ?? [], text)];
+  return [...faults, ...none, ...obstaclesOf(plan?.problems ?? [], text)];
 }

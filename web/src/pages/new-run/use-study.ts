@@ -69,8 +69,8 @@ export function useStudy(): StudyInTheMaking {
   const edit = useJob(draft.steps[place]?.text ?? '', changeText);
   const document = useMemo(() => documentOf(draft, confirm), [draft, confirm]);
   const { plan, planned, error } = usePlan(document, studyPlanQuery, isReadable(draft));
-  const refused = error instanceof ApiProblem ? error.refusals : [];
-  const obstacles = obstaclesByStep(draft, plan?.refusals ?? refused);
+  const refused = error instanceof ApiProblem ? error.problems : [];
+  const obstacles = obstaclesByStep(draft, plan?.problems ?? refused);
   const planError = refused.length > 0 ? null : error;
   const own = obstacles.get(place) ?? [];
   const job = { ...edit, confirm, setConfirm, plan: plan?.steps[place]?.plan, planned, planError, obstacles: own };

@@ -3,7 +3,7 @@ import { takeWay, WAYS, type Way, wayOf } from '../../model/job-form';
 import { Card } from '../../ui/parts';
 import type { Draft } from './use-job';
 
-/** Three plain choices. */
+/** Three plain decisions. */
 export function WayChoice({ draft: { text, setText, active, job } }: { draft: Draft }) {
   const chosen = wayOf(job);
   const choose = (way: Way) => setText(takeWay(text, active, job, way));
@@ -11,12 +11,12 @@ export function WayChoice({ draft: { text, setText, active, job } }: { draft: Dr
     <Card title="Which way to the disk?">
       <fieldset className="ways">
         <legend className="hidden">Which way to the disk?</legend>
-        {WAYS.map(({ way, title, sentence }) => (
+        {WAYS.map(({ way, title, description }) => (
           <label key={way} className={way === chosen ? 'on' : ''}>
             <input type="radio" name="way" checked={way === chosen} onChange={() => choose(way)} />
             <span>
               <b>{title}</b>
-              <span className="mute">{sentence}</span>
+              <span className="mute">{description}</span>
             </span>
           </label>
         ))}

@@ -16,7 +16,7 @@ export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }
   const jobs = outcome?.report.jobs ?? [];
   const resolved = accepted?.jobs ?? run.resolved ?? [];
   const host = accepted?.host ?? run.host_facts;
-  const choices = jobs.flatMap((job) => job.choices.map((choice) => ({ ...choice, job: job.name })));
+  const decisions = jobs.flatMap((job) => job.decisions.map((choice) => ({ ...choice, job: job.name })));
   return (
     <>
       {jobs.length > 1 && <JobTable jobs={jobs} />}
@@ -25,10 +25,10 @@ export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }
         <Card title="Times">
           <Facts facts={timesOf(run)} />
         </Card>
-        {choices.length > 0 && (
+        {decisions.length > 0 && (
           <Card title="What the runner chose, and why">
             <Facts
-              facts={choices.map(({ name, used, reason, job }) => [
+              facts={decisions.map(({ name, used, reason, job }) => [
                 jobs.length > 1 ? `${job}: ${name}` : name,
                 `${used ? 'used' : 'not used'}: ${reason}`,
               ])}
@@ -122,5 +122,5 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
 function cellsOf(job: JobReport, direction: 'read' | 'write' | 'trim') {
   const { iops, bytes_per_second, lat_ns } = job[direction];
   const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max].map((ns) => text(latency(ns)));
-  return [job.engine, job.clones, direction, text(shortCount(iops)), fioRate(bytes_per_second), ...latencies, job.errors];
+  return [job.engine, job.workers, direction, text(shortCount(iops)), fioRate(bytes_per_second), ...latencies, job.errors];
 }

@@ -15,8 +15,8 @@ const NAMED = 8;
 export function FlamePart({ run, live: { fold, stage } }: { run: Run; live: Live }) {
   const profile = useFromStage(stage, () => (isFinal(fold.status) ? fold.outcome?.report.profile : null));
   if (!profile) return null;
-  const { samples, frequency_hz, left_out } = profile;
-  const left = left_out > 0 ? `, without ${count(left_out)} of the rarest stacks` : '';
+  const { samples, frequency_hz, omitted_stacks } = profile;
+  const left = omitted_stacks > 0 ? `, without ${count(omitted_stacks)} of the rarest stacks` : '';
   return (
     <Card
       title="Where the processor time went"

@@ -98,7 +98,7 @@ describe('where memory answered', () => {
   const side = (run: object, name: string) => ({ run, duration_ms: 1000, verdict: { read: { class: name }, write: null } });
   const comparison = (name: string) => ({
     runs: [side(warm, 'page_cache'), side(direct, name)],
-    settings_that_differ: [{ name: 'direct', values: ['false', 'true'] }],
+    setting_differences: [{ name: 'direct', values: ['false', 'true'] }],
   });
   const say = async (answers: Parameters<typeof serve>[0]) => {
     const calls = serve(answers);
@@ -141,16 +141,16 @@ describe('where memory answered', () => {
 it('says why a run ended early, and what would help', async () => {
   fold(15);
   const at = { t_ms: live.fold.now_ms };
-  const refusals = [
+  const problems = [
     {
       code: 'eio',
       kind: 'environment' as const,
       field: null,
-      sentence: 'Reading failed: EIO.',
+      detail: 'Reading failed: EIO.',
       remedy: 'Look at the kernel log.',
     },
   ];
-  live.fold.apply({ ...at, seq: 16, type: 'failed', exit_code: 1, refusals });
+  live.fold.apply({ ...at, seq: 16, type: 'failed', exit_code: 1, problems });
   live.fold.apply({ ...at, seq: 17, type: 'status', status: 'failed', at_ms: 0, reason: 'an I/O failed' });
   await show(() => <Say run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent('failedReading failed: EIO.an I/O failedLook at the kernel log.');

@@ -55,10 +55,10 @@ function Queued({ run }: { run: Run }) {
 function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
   const failure: Failure | null = fold.failure ?? run.failure ?? null;
   const reason = fold.reason ?? run.reason;
-  const refusals = failure?.refusals ?? [];
-  const [first, ...others] = refusals;
+  const problems = failure?.problems ?? [];
+  const [first, ...others] = problems;
   const more = [
-    ...(first && reason && reason !== first.sentence ? [reason] : []),
+    ...(first && reason && reason !== first.detail ? [reason] : []),
     ...(first ? [first.remedy] : []),
     ...others.map(refusalInWords),
   ];
@@ -67,7 +67,7 @@ function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
       alert
       tone="bad"
       badge={STATUS[fold.status].word}
-      say={first?.sentence ?? reason ?? 'The run ended early.'}
+      say={first?.detail ?? reason ?? 'The run ended early.'}
       more={[...more, fold.outcome ? 'The figures cover what was measured until then.' : ''].filter(Boolean).map((line) => (
         <p key={line} className="breaks">
           {line}

@@ -34,7 +34,7 @@ export function StudyPage() {
 }
 
 function StudyView({ study }: { study: Study }) {
-  const { number, name, about, found_by_hand, reason, scaled, left_behind, steps } = study;
+  const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps } = study;
   const runs = comparableRuns(study);
   const { data: comparison } = useQuery({ ...compareQuery(runs, runs[0]), enabled: runs.length >= LEAST });
   const labelOf = useCallback((run: number) => `step ${steps.find((step) => step.run?.number === run)?.step}`, [steps]);
@@ -42,9 +42,9 @@ function StudyView({ study }: { study: Study }) {
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
       {reason && <Notice alert tone="bad" badge={study.status} say={reason} />}
-      {left_behind.length > 0 && <LeftBehind files={left_behind} />}
-      {found_by_hand && <Notice tone="cache" badge="found out by hand" say={found_by_hand} more={about} />}
-      {!found_by_hand && about && <Card>{about}</Card>}
+      {leftover_files.length > 0 && <LeftoverFile files={leftover_files} />}
+      {missed_by_author && <Notice tone="cache" badge="found out by hand" say={missed_by_author} more={about} />}
+      {!missed_by_author && about && <Card>{about}</Card>}
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />
@@ -53,7 +53,7 @@ function StudyView({ study }: { study: Study }) {
   );
 }
 
-function LeftBehind({ files }: { files: Study['left_behind'] }) {
+function LeftoverFile({ files }: { files: Study['leftover_files'] }) {
   const say = `${files.length} of its files could not be removed. The server tries again when it starts.`;
   const more = files.map(({ path, reason }) => (
     <p key={path} className="breaks">
