@@ -60,10 +60,20 @@ impl Args {
     /// A name that no cell has.
     pub fn cells(&self) -> Result<Vec<Cell>> {
         let all = Cell::all();
-        if let Some(unknown) = self.names.iter().find(|name| all.iter().all(|cell| cell.name != **name)) {
+        if let Some(unknown) = self
+            .names
+            .iter()
+            .find(|name| all.iter().all(|cell| cell.name != **name))
+        {
             bail!("there is no cell {unknown}; --group full --list prints all");
         }
-        let wanted = |cell: &Cell| if self.names.is_empty() { cell.group <= self.group } else { self.names.contains(&cell.name) };
+        let wanted = |cell: &Cell| {
+            if self.names.is_empty() {
+                cell.group <= self.group
+            } else {
+                self.names.contains(&cell.name)
+            }
+        };
         Ok(all.into_iter().filter(wanted).collect())
     }
 
@@ -72,24 +82,45 @@ impl Args {
     /// # Errors
     /// Where the runner is not found.
     pub fn runners(&self) -> Result<Vec<Runner>> {
-        let runner = |label: &str, path: &Path| Runner { label: label.into(), path: path.into(), norandommap: false };
+        let runner = |label: &str, path: &Path| Runner {
+            label: label.into(),
+            path: path.into(),
+            norandommap: false,
+        };
         let others = self.against.iter().map(|(label, path)| runner(label, path));
-        Ok(std::iter::once(runner(OURS, &self.runner()?)).chain(others).collect())
+        Ok(std::iter::once(runner(OURS, &self.runner()?))
+            .chain(others)
+            .collect())
     }
 
     /// fio as it comes, and every way to tune it for this workload.
     pub fn fios(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
-        let fio = |tuning| Fio { path: self.fio.clone(), tuning };
+        let fio = |tuning| Fio {
+            path: self.fio.clone(),
+            tuning,
+        };
         if !self.has_fio() {
             return (None, Vec::new());
         }
-        (Some(fio(None)), Batch::all(work).into_iter().map(|batch| fio(Some(batch))).collect())
+        (
+            Some(fio(None)),
+            Batch::all(work)
+                .into_iter()
+                .map(|batch| fio(Some(batch)))
+                .collect(),
+        )
     }
 
     /// Every way to run t/io_uring on this workload; none without its path.
     pub fn t_io_urings(&self, work: &Work) -> Vec<TIoUring> {
         let one = |path: &PathBuf| -> Vec<TIoUring> {
-            Batch::even(work).into_iter().map(|batch| TIoUring { path: path.clone(), batch }).collect()
+            Batch::even(work)
+                .into_iter()
+                .map(|batch| TIoUring {
+                    path: path.clone(),
+                    batch,
+                })
+                .collect()
         };
         self.t_io_uring.as_ref().map(one).unwrap_or_default()
     }
@@ -102,13 +133,18 @@ impl Args {
     /// The processors of a contender with so many jobs, as taskset(1) takes them.
     pub fn cores(&self, numjobs: u32) -> String {
         let last = std::thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
-        if numjobs > 1 { format!("0-{last}") } else { self.core.unwrap_or(last).to_string() }
+        if numjobs > 1 {
+            format!("0-{last}")
+        } else {
+            self.core.unwrap_or(last).to_string()
+        }
     }
 
     fn runner(&self) -> Result<PathBuf> {
         let beside = || Ok(std::env::current_exe()?.with_file_name("leadline-runner"));
         let path = self.runner.clone().map_or_else(beside, anyhow::Ok)?;
-        path.canonicalize().with_context(|| format!("{} is not there; build it or give --runner", path.display()))
+        path.canonicalize()
+            .with_context(|| format!("{} is not there; build it or give --runner", path.display()))
     }
 }
 

@@ -8,7 +8,8 @@ use tempfile::NamedTempFile;
 use crate::child::{self, Invocation};
 
 /// The calls that do I/O, submit it or wait for it.
-const EVENTS: &str = "syscalls:sys_enter_io_uring_enter,syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64";
+const EVENTS: &str =
+    "syscalls:sys_enter_io_uring_enter,syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64";
 
 /// Runs it on these processors; returns standard output and how many of the calls it made. `None` where perf may not count
 /// them, or is not there.
@@ -20,8 +21,19 @@ pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64
     let path = counts.path().to_string_lossy();
     let under = ["stat", "-x,", "-o", path.as_ref(), "-e", EVENTS, "--"].map(String::from);
     let program = invocation.program.to_string_lossy().into_owned();
-    let args = under.into_iter().chain([program]).chain(invocation.args.iter().cloned()).collect();
-    let Ok((output, _)) = child::run(cores, &Invocation { program: "perf".into(), args, input: invocation.input.clone() }) else {
+    let args = under
+        .into_iter()
+        .chain([program])
+        .chain(invocation.args.iter().cloned())
+        .collect();
+    let Ok((output, _)) = child::run(
+        cores,
+        &Invocation {
+            program: "perf".into(),
+            args,
+            input: invocation.input.clone(),
+        },
+    ) else {
         return Ok(None);
     };
     Ok(sum(&read_to_string(counts.path())?).map(|calls| (output, calls)))
@@ -29,7 +41,10 @@ pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64
 
 /// Of perf's lines `count,unit,event,...`; `None` when one of the events was not counted.
 fn sum(text: &str) -> Option<f64> {
-    text.lines().filter(|line| line.contains("syscalls:")).map(|line| line.split(',').next()?.parse::<f64>().ok()).sum()
+    text.lines()
+        .filter(|line| line.contains("syscalls:"))
+        .map(|line| line.split(',').next()?.parse::<f64>().ok())
+        .sum()
 }
 
 #[cfg(test)]
@@ -40,6 +55,9 @@ mod tests {
     fn calls_are_added_and_a_missing_count_is_no_count() {
         let text = "# started on today\n\n68587,,syscalls:sys_enter_io_uring_enter,1007308230,100.00,,\n112,,syscalls:sys_enter_pread64,1007308230,100.00,,\n";
         assert_eq!(sum(text), Some(68_699.0));
-        assert_eq!(sum("<not counted>,,syscalls:sys_enter_pread64,0,100.00,,\n"), None);
+        assert_eq!(
+            sum("<not counted>,,syscalls:sys_enter_pread64,0,100.00,,\n"),
+            None
+        );
     }
 }

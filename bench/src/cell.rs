@@ -36,8 +36,19 @@ const SMALL: TargetKind = TargetKind::File { mib: 16 };
 /// Far larger than any processor's caches.
 const LARGE: TargetKind = TargetKind::File { mib: 1024 };
 
-const HOT: Work = Work { rw: Rw::RandRead, bs: 4096, iodepth: 1, ioengine: Engine::IoUring, direct: false, numjobs: 1, fsync: 0 };
-const DIRECT: Work = Work { direct: true, ..HOT };
+const HOT: Work = Work {
+    rw: Rw::RandRead,
+    bs: 4096,
+    iodepth: 1,
+    ioengine: Engine::IoUring,
+    direct: false,
+    numjobs: 1,
+    fsync: 0,
+};
+const DIRECT: Work = Work {
+    direct: true,
+    ..HOT
+};
 
 impl Cell {
     /// All cells, the cheapest first.
@@ -46,41 +57,165 @@ impl Cell {
         let mut cells = vec![
             cell("hot16m-d1", Spine, SMALL, HOT),
             cell("hot16m-d32", Spine, SMALL, Work { iodepth: 32, ..HOT }),
-            cell("hot16m-d128", Loop, SMALL, Work { iodepth: 128, ..HOT }),
-            cell("hot16m-psync", Spine, SMALL, Work { ioengine: Engine::Psync, ..HOT }),
-            cell("file-d8", Spine, LARGE, Work { iodepth: 8, ..DIRECT }),
-            cell("null-d1", Loop, Nothing, Work { ioengine: Engine::Null, ..HOT }),
-            cell("null-d32", Spine, Nothing, Work { ioengine: Engine::Null, iodepth: 32, ..HOT }),
+            cell(
+                "hot16m-d128",
+                Loop,
+                SMALL,
+                Work {
+                    iodepth: 128,
+                    ..HOT
+                },
+            ),
+            cell(
+                "hot16m-psync",
+                Spine,
+                SMALL,
+                Work {
+                    ioengine: Engine::Psync,
+                    ..HOT
+                },
+            ),
+            cell(
+                "file-d8",
+                Spine,
+                LARGE,
+                Work {
+                    iodepth: 8,
+                    ..DIRECT
+                },
+            ),
+            cell(
+                "null-d1",
+                Loop,
+                Nothing,
+                Work {
+                    ioengine: Engine::Null,
+                    ..HOT
+                },
+            ),
+            cell(
+                "null-d32",
+                Spine,
+                Nothing,
+                Work {
+                    ioengine: Engine::Null,
+                    iodepth: 32,
+                    ..HOT
+                },
+            ),
         ];
-        cells.extend(depths("nop", Loop, Nothing, Work { ioengine: Engine::IoUringNop, ..HOT }));
+        cells.extend(depths(
+            "nop",
+            Loop,
+            Nothing,
+            Work {
+                ioengine: Engine::IoUringNop,
+                ..HOT
+            },
+        ));
         cells.extend(depths("hot1g", Loop, LARGE, HOT));
-        cells.push(cell("hot1g-psync", Loop, LARGE, Work { ioengine: Engine::Psync, ..HOT }));
+        cells.push(cell(
+            "hot1g-psync",
+            Loop,
+            LARGE,
+            Work {
+                ioengine: Engine::Psync,
+                ..HOT
+            },
+        ));
+        cells.extend([2, 4].map(|numjobs| {
+            cell(
+                &format!("hot16m-d32-j{numjobs}"),
+                Full,
+                SMALL,
+                Work {
+                    iodepth: 32,
+                    numjobs,
+                    ..HOT
+                },
+            )
+        }));
         cells.extend(
-            [2, 4].map(|numjobs| cell(&format!("hot16m-d32-j{numjobs}"), Full, SMALL, Work { iodepth: 32, numjobs, ..HOT })),
+            [(128, 8), (1024, 8)]
+                .map(|(kib, iodepth)| sequential("hot1g", kib, Work { iodepth, ..HOT })),
         );
-        cells.extend([(128, 8), (1024, 8)].map(|(kib, iodepth)| sequential("hot1g", kib, Work { iodepth, ..HOT })));
-        for (name, target) in [("zram", Zram), ("loop-tmpfs", LoopOnTmpfs), ("loop-ext4", LoopOnExt4), ("file", LARGE)] {
+        for (name, target) in [
+            ("zram", Zram),
+            ("loop-tmpfs", LoopOnTmpfs),
+            ("loop-ext4", LoopOnExt4),
+            ("file", LARGE),
+        ] {
             cells.extend(depths(name, Full, target, DIRECT));
-            cells.push(cell(&format!("{name}-psync"), Full, target, Work { ioengine: Engine::Psync, ..DIRECT }));
+            cells.push(cell(
+                &format!("{name}-psync"),
+                Full,
+                target,
+                Work {
+                    ioengine: Engine::Psync,
+                    ..DIRECT
+                },
+            ));
         }
-        cells.extend([(128, 8), (1024, 8)].map(|(kib, iodepth)| sequential("file", kib, Work { iodepth, ..DIRECT })));
-        cells.extend(depths("zram-write", Full, FileOnZram, Work { rw: Rw::RandWrite, ..DIRECT }));
-        cells.push(cell("file-mix30-fsync32", Full, LARGE, Work { rw: Rw::RandReadWrite, fsync: 32, iodepth: 32, ..DIRECT }));
+        cells.extend(
+            [(128, 8), (1024, 8)]
+                .map(|(kib, iodepth)| sequential("file", kib, Work { iodepth, ..DIRECT })),
+        );
+        cells.extend(depths(
+            "zram-write",
+            Full,
+            FileOnZram,
+            Work {
+                rw: Rw::RandWrite,
+                ..DIRECT
+            },
+        ));
+        cells.push(cell(
+            "file-mix30-fsync32",
+            Full,
+            LARGE,
+            Work {
+                rw: Rw::RandReadWrite,
+                fsync: 32,
+                iodepth: 32,
+                ..DIRECT
+            },
+        ));
         cells
     }
 }
 
 fn cell(name: &str, group: Group, target: TargetKind, work: Work) -> Cell {
-    Cell { name: name.into(), group, target, work }
+    Cell {
+        name: name.into(),
+        group,
+        target,
+        work,
+    }
 }
 
 fn depths(name: &str, group: Group, target: TargetKind, work: Work) -> [Cell; 3] {
-    [1, 32, 128].map(|iodepth| cell(&format!("{name}-d{iodepth}"), group, target, Work { iodepth, ..work }))
+    [1, 32, 128].map(|iodepth| {
+        cell(
+            &format!("{name}-d{iodepth}"),
+            group,
+            target,
+            Work { iodepth, ..work },
+        )
+    })
 }
 
 fn sequential(name: &str, kib: u32, work: Work) -> Cell {
     let name = format!("{name}-seq{kib}k-d{}", work.iodepth);
-    cell(&name, Group::Full, LARGE, Work { rw: Rw::Read, bs: kib * 1024, ..work })
+    cell(
+        &name,
+        Group::Full,
+        LARGE,
+        Work {
+            rw: Rw::Read,
+            bs: kib * 1024,
+            ..work
+        },
+    )
 }
 
 #[cfg(test)]
@@ -94,6 +229,13 @@ mod tests {
         let cells = Cell::all();
         let names: HashSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!(names.len(), cells.len());
-        assert!(cells.iter().filter(|cell| cell.group == Group::Spine).count() <= 6, "make bench takes a few minutes");
+        assert!(
+            cells
+                .iter()
+                .filter(|cell| cell.group == Group::Spine)
+                .count()
+                <= 6,
+            "make bench takes a few minutes"
+        );
     }
 }

@@ -52,10 +52,17 @@ pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     stdin.write_all(invocation.input.as_deref().unwrap_or_default().as_bytes())?;
     drop(stdin);
     let mut output = String::new();
-    child.stdout.take().expect("standard output is a pipe").read_to_string(&mut output)?;
+    child
+        .stdout
+        .take()
+        .expect("standard output is a pipe")
+        .read_to_string(&mut output)?;
     let (status, cost) = wait(child.id())?;
     if !status.success() {
-        bail!("{program} ended with {status}: {}{output}", read_to_string(errors.path())?.trim());
+        bail!(
+            "{program} ended with {status}: {}{output}",
+            read_to_string(errors.path())?.trim()
+        );
     }
     Ok((output, cost))
 }
@@ -85,12 +92,20 @@ mod tests {
 
     fn shell(script: &str) -> Result<(String, Cost)> {
         let args = vec!["-c".into(), script.into()];
-        run("0", &Invocation { program: "sh".into(), args, input: Some("in".into()) })
+        run(
+            "0",
+            &Invocation {
+                program: "sh".into(),
+                args,
+                input: Some("in".into()),
+            },
+        )
     }
 
     #[test]
     fn output_and_cost_are_those_of_the_program() {
-        let (output, cost) = shell("cat; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").unwrap();
+        let (output, cost) =
+            shell("cat; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").unwrap();
         assert_eq!(output, "in");
         assert!(cost.user_ns > 1e6, "{cost:?}");
     }
@@ -98,6 +113,9 @@ mod tests {
     #[test]
     fn a_failure_says_what_the_program_said() {
         let error = shell("echo why >&2; exit 3").unwrap_err().to_string();
-        assert!(error.contains("exit status: 3") && error.contains("why"), "{error}");
+        assert!(
+            error.contains("exit status: 3") && error.contains("why"),
+            "{error}"
+        );
     }
 }

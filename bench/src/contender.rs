@@ -56,17 +56,33 @@ impl Batch {
     /// All ways worth trying: one I/O, a quarter of the depth and all of it, for each of the two.
     pub fn all(work: &Work) -> Vec<Self> {
         let sizes = Self::sizes(work);
-        let pairs = sizes.iter().flat_map(|submit| sizes.iter().map(move |complete_min| (*submit, *complete_min)));
-        pairs.map(|(submit, complete_min)| Self { submit, complete_min }).collect()
+        let pairs = sizes.iter().flat_map(|submit| {
+            sizes
+                .iter()
+                .map(move |complete_min| (*submit, *complete_min))
+        });
+        pairs
+            .map(|(submit, complete_min)| Self {
+                submit,
+                complete_min,
+            })
+            .collect()
     }
 
     /// Those that hand over as many as they take back.
     pub fn even(work: &Work) -> Vec<Self> {
-        Self::all(work).into_iter().filter(|batch| batch.submit == batch.complete_min).collect()
+        Self::all(work)
+            .into_iter()
+            .filter(|batch| batch.submit == batch.complete_min)
+            .collect()
     }
 
     fn sizes(work: &Work) -> Vec<u32> {
-        let depth = if work.ioengine == Engine::Psync { 1 } else { work.iodepth };
+        let depth = if work.ioengine == Engine::Psync {
+            1
+        } else {
+            work.iodepth
+        };
         let mut sizes = vec![1, depth / 4, depth];
         sizes.retain(|size| *size > 0);
         sizes.dedup();
@@ -82,7 +98,10 @@ mod tests {
     #[test]
     fn nothing_is_tried_twice() {
         let tries = |name: &str| {
-            let cell = Cell::all().into_iter().find(|cell| cell.name == name).unwrap();
+            let cell = Cell::all()
+                .into_iter()
+                .find(|cell| cell.name == name)
+                .unwrap();
             (Batch::all(&cell.work).len(), Batch::even(&cell.work).len())
         };
         assert_eq!(tries("hot16m-d1"), (1, 1));

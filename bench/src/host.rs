@@ -32,20 +32,39 @@ pub struct Host {
 pub fn look(args: &Args) -> Result<Host> {
     let uname = rustix::system::uname();
     let text = |path: &str| read_to_string(path).unwrap_or_default();
-    let cpu = text("/proc/cpuinfo")
-        .lines()
-        .find_map(|line| line.strip_prefix("model name").map(|rest| rest.trim_start_matches([' ', '\t', ':']).to_owned()));
+    let cpu = text("/proc/cpuinfo").lines().find_map(|line| {
+        line.strip_prefix("model name")
+            .map(|rest| rest.trim_start_matches([' ', '\t', ':']).to_owned())
+    });
     Ok(Host {
-        made_at_ms: std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis() as u64,
-        kernel: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+        made_at_ms: std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)?
+            .as_millis() as u64,
+        kernel: format!(
+            "{} {}",
+            uname.sysname().to_string_lossy(),
+            uname.release().to_string_lossy()
+        ),
         cpu_model: cpu.unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
         cpus: std::thread::available_parallelism()?.get(),
-        load_1m: text("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
-        fio: if args.has_fio() { Some(fio_version(args)?) } else { None },
+        load_1m: text("/proc/loadavg")
+            .split(' ')
+            .next()
+            .and_then(|load| load.parse().ok())
+            .unwrap_or(0.0),
+        fio: if args.has_fio() {
+            Some(fio_version(args)?)
+        } else {
+            None
+        },
     })
 }
 
 fn fio_version(args: &Args) -> Result<String> {
-    let invocation = Invocation { program: args.fio.clone(), args: vec!["--version".into()], input: None };
+    let invocation = Invocation {
+        program: args.fio.clone(),
+        args: vec!["--version".into()],
+        input: None,
+    };
     Ok(run(&args.cores(1), &invocation)?.0.trim().to_owned())
 }

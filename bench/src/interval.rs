@@ -41,7 +41,12 @@ impl Interval {
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
         let outside = narrowest(n);
-        Self { median: median(&sorted), low: sorted[outside], high: sorted[n - 1 - outside], confidence: confidence(n, outside) }
+        Self {
+            median: median(&sorted),
+            low: sorted[outside],
+            high: sorted[n - 1 - outside],
+            confidence: confidence(n, outside),
+        }
     }
 
     /// What it says as an interval of ratios.
@@ -70,17 +75,25 @@ impl Verdict {
 /// The middle of sorted values.
 pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
 }
 
 /// Values that may be left out at each end without falling below the confidence.
 fn narrowest(n: usize) -> usize {
-    (0..n.div_ceil(2)).take_while(|outside| *outside == 0 || confidence(n, *outside) >= CONFIDENCE).last().unwrap_or(0)
+    (0..n.div_ceil(2))
+        .take_while(|outside| *outside == 0 || confidence(n, *outside) >= CONFIDENCE)
+        .last()
+        .unwrap_or(0)
 }
 
 /// 1 − 2 P(B ≤ outside) for B binomial with n tries of 1/2 (David and Nagaraja, Order Statistics, §7.1).
 fn confidence(n: usize, outside: usize) -> f64 {
-    let choose = |k: usize| (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64);
+    let choose =
+        |k: usize| (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64);
     1.0 - 2.0 * (0..=outside).map(choose).sum::<f64>() / 2f64.powi(n as i32)
 }
 
@@ -91,21 +104,36 @@ mod tests {
     #[test]
     fn intervals_are_those_of_the_tables() {
         // n, values left out at each end, confidence (Conover, Practical Nonparametric Statistics, table A3).
-        for (n, outside, percent) in
-            [(6, 0, 96.88), (7, 0, 98.44), (8, 0, 99.22), (9, 1, 96.09), (11, 1, 98.83), (12, 2, 96.14), (20, 5, 95.86)]
-        {
+        for (n, outside, percent) in [
+            (6, 0, 96.88),
+            (7, 0, 98.44),
+            (8, 0, 99.22),
+            (9, 1, 96.09),
+            (11, 1, 98.83),
+            (12, 2, 96.14),
+            (20, 5, 95.86),
+        ] {
             assert_eq!(narrowest(n), outside, "{n}");
-            assert!((confidence(n, outside) * 100.0 - percent).abs() < 0.006, "{n}: {}", confidence(n, outside));
+            assert!(
+                (confidence(n, outside) * 100.0 - percent).abs() < 0.006,
+                "{n}: {}",
+                confidence(n, outside)
+            );
         }
     }
 
     #[test]
     fn an_interval_that_straddles_one_is_no_difference() {
-        let check = |values: &[f64], verdict| assert_eq!(Interval::of(values).verdict(), verdict, "{values:?}");
+        let check = |values: &[f64], verdict| {
+            assert_eq!(Interval::of(values).verdict(), verdict, "{values:?}")
+        };
         check(&[1.2, 1.3, 1.1, 1.2, 1.4, 1.2, 1.3], Verdict::Ahead);
         check(&[0.9, 0.8, 0.9, 0.9, 0.9, 0.7, 0.9], Verdict::Behind);
         check(&[1.2, 1.3, 0.99, 1.2, 1.4, 1.2, 1.3], Verdict::NoDifference);
-        check(&[1.2, 1.3, 0.99, 1.2, 1.4, 1.2, 1.3, 1.2, 1.2], Verdict::Ahead);
+        check(
+            &[1.2, 1.3, 0.99, 1.2, 1.4, 1.2, 1.3, 1.2, 1.2],
+            Verdict::Ahead,
+        );
         check(&[1.2, 1.3, 1.2, 1.4, 1.2], Verdict::TooFewRounds);
         check(&[1.2], Verdict::TooFewRounds);
     }

@@ -51,7 +51,10 @@ fn bench(args: &Args) -> Result<()> {
     let mut records = Records::new(&args.folder, host::look(args)?)?;
     for cell in &cells {
         match targets.get(cell.target) {
-            Ok(target) => records.keep(Record::new(cell, rounds::run(args, cell, target, &interrupted)?))?,
+            Ok(target) => records.keep(Record::new(
+                cell,
+                rounds::run(args, cell, target, &interrupted)?,
+            ))?,
             Err(reason) => records.skip(cell, &reason)?,
         }
     }

@@ -66,21 +66,47 @@ impl Record {
     /// What follows from the rounds of a cell.
     pub fn new(cell: &Cell, rounds: Rounds) -> Self {
         let summary = |(name, figures): (&String, &Vec<Figures>)| {
-            let ratio = rounds.partners.get(name).map(|partner| ratio(&rounds.figures[*partner], figures));
-            (name.clone(), Summary::new(rounds.commands[name].clone(), rounds.calls_per_io[name], figures, ratio))
+            let ratio = rounds
+                .partners
+                .get(name)
+                .map(|partner| ratio(&rounds.figures[*partner], figures));
+            (
+                name.clone(),
+                Summary::new(
+                    rounds.commands[name].clone(),
+                    rounds.calls_per_io[name],
+                    figures,
+                    ratio,
+                ),
+            )
         };
-        Self { cell: cell.clone(), contenders: rounds.figures.iter().map(summary).collect(), rounds: rounds.figures }
+        Self {
+            cell: cell.clone(),
+            contenders: rounds.figures.iter().map(summary).collect(),
+            rounds: rounds.figures,
+        }
     }
 }
 
 impl Summary {
-    fn new(command: String, calls_per_io: Option<f64>, figures: &[Figures], ratio: Option<Ratio>) -> Self {
+    fn new(
+        command: String,
+        calls_per_io: Option<f64>,
+        figures: &[Figures],
+        ratio: Option<Ratio>,
+    ) -> Self {
         let all = |pick: fn(&Figures) -> f64| figures.iter().map(pick).collect::<Vec<f64>>();
         let median = |pick| Interval::of(&all(pick)).median;
         let rates = all(|figures| figures.iops);
-        let (iops, most) = (Interval::of(&rates), rates.iter().copied().fold(0.0, f64::max));
+        let (iops, most) = (
+            Interval::of(&rates),
+            rates.iter().copied().fold(0.0, f64::max),
+        );
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-        let depths: Option<Vec<f64>> = figures.iter().map(|figures| figures.achieved_depth).collect();
+        let depths: Option<Vec<f64>> = figures
+            .iter()
+            .map(|figures| figures.achieved_depth)
+            .collect();
         Self {
             command,
             iops,
@@ -96,9 +122,16 @@ impl Summary {
 }
 
 fn ratio(ours: &[Figures], theirs: &[Figures]) -> Ratio {
-    let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours.iops / theirs.iops).collect();
+    let ratios: Vec<f64> = ours
+        .iter()
+        .zip(theirs)
+        .map(|(ours, theirs)| ours.iops / theirs.iops)
+        .collect();
     let interval = Interval::of(&ratios);
-    Ratio { interval, verdict: interval.verdict() }
+    Ratio {
+        interval,
+        verdict: interval.verdict(),
+    }
 }
 
 /// All cells of one call of the bench.
@@ -116,7 +149,12 @@ impl Records {
     /// Where the folder cannot be made.
     pub fn new(folder: &Path, host: Host) -> Result<Self> {
         fs::create_dir_all(folder)?;
-        Ok(Self { folder: folder.to_owned(), host, kept: Vec::new(), skipped: Vec::new() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            host,
+            kept: Vec::new(),
+            skipped: Vec::new(),
+        })
     }
 
     /// Prints it and writes it down.
@@ -131,8 +169,14 @@ impl Records {
             record: &'a Record,
         }
         table::tell(&record)?;
-        let text = serde_json::to_string_pretty(&Written { host: &self.host, record: &record })?;
-        fs::write(self.folder.join(format!("{}.json", record.cell.name)), text + "\n")?;
+        let text = serde_json::to_string_pretty(&Written {
+            host: &self.host,
+            record: &record,
+        })?;
+        fs::write(
+            self.folder.join(format!("{}.json", record.cell.name)),
+            text + "\n",
+        )?;
         self.kept.push(record);
         Ok(())
     }
@@ -154,7 +198,10 @@ impl Records {
     /// What the system says.
     pub fn finish(&self) -> Result<()> {
         let path = self.folder.join("table.md");
-        fs::write(&path, table::markdown(&self.host, &self.kept, &self.skipped))?;
+        fs::write(
+            &path,
+            table::markdown(&self.host, &self.kept, &self.skipped),
+        )?;
         table::line(&format!("[bench] written: {}", path.display()))
     }
 }

@@ -59,13 +59,29 @@ const STARTS: u32 = 3;
 ///
 /// # Errors
 /// Where a contender fails, or a signal came.
-pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBool) -> Result<Rounds> {
-    let bench = Bench { args, work: &cell.work, target, interrupted };
+pub fn run(
+    args: &Args,
+    cell: &Cell,
+    target: &dyn Target,
+    interrupted: &AtomicBool,
+) -> Result<Rounds> {
+    let bench = Bench {
+        args,
+        work: &cell.work,
+        target,
+        interrupted,
+    };
     eprintln!("[bench] {}: pre-pass", cell.name);
     let contenders = bench.contenders()?;
     let calls = |contender: &dyn Contender| Ok((contender.name(), bench.calls_per_io(contender)?));
-    let calls_per_io = contenders.iter().map(|contender| calls(&**contender)).collect::<Result<BTreeMap<_, _>>>()?;
-    let starts = contenders.iter().map(|contender| bench.start_cost(&**contender)).collect::<Result<Vec<_>>>()?;
+    let calls_per_io = contenders
+        .iter()
+        .map(|contender| calls(&**contender))
+        .collect::<Result<BTreeMap<_, _>>>()?;
+    let starts = contenders
+        .iter()
+        .map(|contender| bench.start_cost(&**contender))
+        .collect::<Result<Vec<_>>>()?;
     let mut figures: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(RandomState::new().build_hasher().finish());
     let mut order: Vec<usize> = (0..contenders.len()).collect();
@@ -74,12 +90,26 @@ pub fn run(args: &Args, cell: &Cell, target: &dyn Target, interrupted: &AtomicBo
         order.shuffle(&mut rng);
         for &number in &order {
             let contender = &*contenders[number];
-            figures.entry(contender.name()).or_default().push(bench.figures(contender, &starts[number])?);
+            figures
+                .entry(contender.name())
+                .or_default()
+                .push(bench.figures(contender, &starts[number])?);
         }
     }
-    let commands = contenders.iter().map(|contender| (contender.name(), bench.command(&**contender))).collect();
-    let partners = contenders.iter().filter_map(|contender| Some((contender.name(), partner(&**contender, &figures)?))).collect();
-    Ok(Rounds { commands, partners, calls_per_io, figures })
+    let commands = contenders
+        .iter()
+        .map(|contender| (contender.name(), bench.command(&**contender)))
+        .collect();
+    let partners = contenders
+        .iter()
+        .filter_map(|contender| Some((contender.name(), partner(&**contender, &figures)?)))
+        .collect();
+    Ok(Rounds {
+        commands,
+        partners,
+        calls_per_io,
+        figures,
+    })
 }
 
 struct Bench<'a> {
@@ -92,26 +122,44 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn contenders(&self) -> Result<Vec<Box<dyn Contender>>> {
         let (fio, tuned) = self.args.fios(self.work);
-        let mut all: Vec<Box<dyn Contender>> = self.args.runners()?.into_iter().map(boxed).collect();
+        let mut all: Vec<Box<dyn Contender>> =
+            self.args.runners()?.into_iter().map(boxed).collect();
         all.extend(fio.map(boxed));
         all.extend(self.best(tuned)?.map(boxed));
         all.extend(self.best(self.args.t_io_urings(self.work))?.map(boxed));
         all.retain(|contender| contender.can(self.work, self.length()));
         if self.work.rw != Rw::Read && all.iter().any(|contender| contender.repeats()) {
             let ours = self.args.runners()?.remove(0);
-            all.insert(1, Box::new(Runner { label: OURS_REPEATING.into(), norandommap: true, ..ours }));
+            all.insert(
+                1,
+                Box::new(Runner {
+                    label: OURS_REPEATING.into(),
+                    norandommap: true,
+                    ..ours
+                }),
+            );
         }
         Ok(all)
     }
 
     /// The one with the most I/Os a second in a short run of each.
     fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
-        let able: Vec<C> = candidates.into_iter().filter(|candidate| candidate.can(self.work, PREPASS)).collect();
+        let able: Vec<C> = candidates
+            .into_iter()
+            .filter(|candidate| candidate.can(self.work, PREPASS))
+            .collect();
         if able.len() < 2 {
             return Ok(able.into_iter().next());
         }
-        let rates = able.iter().map(|candidate| Ok(self.measure(candidate, PREPASS)?.0.iops)).collect::<Result<Vec<f64>>>()?;
-        Ok(able.into_iter().zip(rates).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate))
+        let rates = able
+            .iter()
+            .map(|candidate| Ok(self.measure(candidate, PREPASS)?.0.iops))
+            .collect::<Result<Vec<f64>>>()?;
+        Ok(able
+            .into_iter()
+            .zip(rates)
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(candidate, _)| candidate))
     }
 
     fn start_cost(&self, contender: &dyn Contender) -> Result<Cost> {
@@ -132,7 +180,9 @@ impl Bench<'_> {
             return Ok(None);
         }
         let (cores, invocation) = self.prepared(contender, PREPASS)?;
-        let Some((output, calls)) = calls::count(&cores, &invocation)? else { return Ok(None) };
+        let Some((output, calls)) = calls::count(&cores, &invocation)? else {
+            return Ok(None);
+        };
         Ok(Some(calls / contender.read(&output, PREPASS)?.ios))
     }
 
@@ -152,15 +202,21 @@ impl Bench<'_> {
     fn measure(&self, contender: &dyn Contender, length: Length) -> Result<(Counts, Cost)> {
         let (cores, invocation) = self.prepared(contender, length)?;
         let ended = run_child(&cores, &invocation);
-        ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted; what was made is removed");
+        ensure!(
+            !self.interrupted.load(Ordering::Relaxed),
+            "interrupted; what was made is removed"
+        );
         let (output, cost) = ended?;
         Ok((contender.read(&output, length)?, cost))
     }
 
     /// Brings the target into its state, and tells what to run on which processors.
     fn prepared(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
-        self.target.prepare(self.work).context("preparing the target")?;
-        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
+        self.target
+            .prepare(self.work)
+            .context("preparing the target")?;
+        let invocation =
+            contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
         Ok((self.args.cores(self.work.numjobs), invocation))
     }
 
@@ -170,15 +226,29 @@ impl Bench<'_> {
 
     /// What somebody would type to see it.
     fn command(&self, contender: &dyn Contender) -> String {
-        let invocation = contender.invocation(self.work, &self.target.path().to_string_lossy(), self.length());
-        let fed = invocation.input.map(|input| format!("echo '{input}' | ")).unwrap_or_default();
+        let invocation = contender.invocation(
+            self.work,
+            &self.target.path().to_string_lossy(),
+            self.length(),
+        );
+        let fed = invocation
+            .input
+            .map(|input| format!("echo '{input}' | "))
+            .unwrap_or_default();
         let cores = self.args.cores(self.work.numjobs);
-        format!("{fed}taskset -c {cores} {} {}", invocation.program.display(), invocation.args.join(" "))
+        format!(
+            "{fed}taskset -c {cores} {} {}",
+            invocation.program.display(),
+            invocation.args.join(" ")
+        )
     }
 }
 
 /// The one of ours whose offsets are alike.
-fn partner(contender: &dyn Contender, figures: &BTreeMap<String, Vec<Figures>>) -> Option<&'static str> {
+fn partner(
+    contender: &dyn Contender,
+    figures: &BTreeMap<String, Vec<Figures>>,
+) -> Option<&'static str> {
     let repeating = contender.repeats() && figures.contains_key(OURS_REPEATING);
     let is_ours = [OURS, OURS_REPEATING].contains(&contender.name().as_str());
     (!is_ours).then_some(if repeating { OURS_REPEATING } else { OURS })

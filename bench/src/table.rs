@@ -17,9 +17,18 @@ const OTHERS: [&str; 3] = ["fio", "fio tuned", "t/io_uring"];
 /// Where standard output is closed.
 pub fn list(cells: &[Cell]) -> Result<()> {
     cells.iter().try_for_each(|cell| {
-        let Cell { name, group, target, work } = cell;
+        let Cell {
+            name,
+            group,
+            target,
+            work,
+        } = cell;
         let how = if work.direct { "direct" } else { "buffered" };
-        let (group, rw, engine) = (format!("{group:?}").to_lowercase(), work.rw.word(), work.ioengine.word());
+        let (group, rw, engine) = (
+            format!("{group:?}").to_lowercase(),
+            work.rw.word(),
+            work.ioengine.word(),
+        );
         line(&format!(
             "{name:22} {group:6} {engine} {rw} bs={} iodepth={} {how} numjobs={} on {target:?}",
             work.bs, work.iodepth, work.numjobs
@@ -41,7 +50,10 @@ pub fn line(text: &str) -> Result<()> {
 /// Where standard output is closed.
 pub fn tell(record: &Record) -> Result<()> {
     line(&format!("[bench] {}", record.cell.name))?;
-    record.contenders.iter().try_for_each(|(name, summary)| line(&format!("          {name:12} {}", told(summary))))
+    record
+        .contenders
+        .iter()
+        .try_for_each(|(name, summary)| line(&format!("          {name:12} {}", told(summary))))
 }
 
 fn told(summary: &Summary) -> String {
@@ -67,7 +79,13 @@ fn told(summary: &Summary) -> String {
 
 fn told_ratio(ratio: &Ratio) -> String {
     let Ratio { interval, verdict } = ratio;
-    format!("{:.3} ({:.3} to {:.3}): {}", interval.median, interval.low, interval.high, verdict.words())
+    format!(
+        "{:.3} ({:.3} to {:.3}): {}",
+        interval.median,
+        interval.low,
+        interval.high,
+        verdict.words()
+    )
 }
 
 /// The table of all cells.
@@ -89,14 +107,24 @@ pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
 
 fn row(record: &Record) -> String {
     let ours = &record.contenders[OURS];
-    let ratios = OTHERS
-        .map(|other| record.contenders.get(other).and_then(|summary| summary.ratio).map_or("–".into(), |ratio| cell(&ratio)));
+    let ratios = OTHERS.map(|other| {
+        record
+            .contenders
+            .get(other)
+            .and_then(|summary| summary.ratio)
+            .map_or("–".into(), |ratio| cell(&ratio))
+    });
     let each = |pick: fn(&Summary) -> Option<f64>, digits: usize| {
         let one = |name: &&str| {
             let value = record.contenders.get(*name).and_then(pick);
             value.map_or("–".into(), |value| format!("{value:.digits$}"))
         };
-        [&OURS].into_iter().chain(&OTHERS).map(one).collect::<Vec<String>>().join(", ")
+        [&OURS]
+            .into_iter()
+            .chain(&OTHERS)
+            .map(one)
+            .collect::<Vec<String>>()
+            .join(", ")
     };
     format!(
         "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} | {} |\n",
@@ -115,5 +143,11 @@ fn row(record: &Record) -> String {
 
 fn cell(ratio: &Ratio) -> String {
     let Ratio { interval, verdict } = ratio;
-    format!("**{:.2}** ({:.2}–{:.2}) {}", interval.median, interval.low, interval.high, verdict.words())
+    format!(
+        "**{:.2}** ({:.2}–{:.2}) {}",
+        interval.median,
+        interval.low,
+        interval.high,
+        verdict.words()
+    )
 }

@@ -68,20 +68,28 @@ impl Targets {
     pub fn new(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let folder = folder.canonicalize()?;
-        Ok(Self { folder: TempDir::new_in(folder).context("making a folder for the targets")?, made: HashMap::new() })
+        Ok(Self {
+            folder: TempDir::new_in(folder).context("making a folder for the targets")?,
+            made: HashMap::new(),
+        })
     }
 
     /// This one, made when it is wanted for the first time; or why it cannot be made.
     pub fn get(&mut self, kind: TargetKind) -> Result<&dyn Target, String> {
         let folder = self.folder.path();
-        let made = self.made.entry(kind).or_insert_with(|| make(kind, folder).map_err(|error| format!("{error:#}")));
+        let made = self
+            .made
+            .entry(kind)
+            .or_insert_with(|| make(kind, folder).map_err(|error| format!("{error:#}")));
         made.as_ref().map(|target| &**target).map_err(Clone::clone)
     }
 }
 
 fn make(kind: TargetKind, folder: &Path) -> Result<Box<dyn Target>> {
     Ok(match kind {
-        TargetKind::File { mib } => Box::new(DataFile::new(&folder.join(format!("{mib}m.data")), mib)?),
+        TargetKind::File { mib } => {
+            Box::new(DataFile::new(&folder.join(format!("{mib}m.data")), mib)?)
+        }
         TargetKind::LoopOnExt4 => Box::new(Loopback::new(folder, true)?),
         TargetKind::LoopOnTmpfs => Box::new(Loopback::new(Path::new("/dev/shm"), false)?),
         TargetKind::Zram => Box::new(ZramDevice::filled(DEVICE_MIB)?),
@@ -103,14 +111,25 @@ impl Target for Nothing {
 }
 
 fn need_root(what: &str) -> Result<()> {
-    if rustix::process::geteuid().is_root() { Ok(()) } else { bail!("{what} takes root") }
+    if rustix::process::geteuid().is_root() {
+        Ok(())
+    } else {
+        bail!("{what} takes root")
+    }
 }
 
 /// Runs a program of the system and returns what it printed.
 fn system(program: &str, args: &[&str]) -> Result<String> {
-    let output = Command::new(program).args(args).output().with_context(|| format!("{program} cannot be started"))?;
+    let output = Command::new(program)
+        .args(args)
+        .output()
+        .with_context(|| format!("{program} cannot be started"))?;
     if !output.status.success() {
-        bail!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "{program} {}: {}",
+            args.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

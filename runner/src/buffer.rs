@@ -31,11 +31,27 @@ impl Pool {
     pub fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         let slots = slots.max(1);
         let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
-        let flags = if pages == BufferPages::Mmaphuge { MapFlags::PRIVATE | MapFlags::HUGETLB } else { MapFlags::PRIVATE };
+        let flags = if pages == BufferPages::Mmaphuge {
+            MapFlags::PRIVATE | MapFlags::HUGETLB
+        } else {
+            MapFlags::PRIVATE
+        };
         // SAFETY: a new private mapping at an address of the kernel's choice touches no memory that exists.
-        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)? };
+        let base = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                flags,
+            )?
+        };
         let base = NonNull::new(base.cast::<u8>()).expect("mmap does not return null");
-        let pool = Self { base, length, stride, slots };
+        let pool = Self {
+            base,
+            length,
+            stride,
+            slots,
+        };
         pool.touch(pages)?;
         Ok(pool)
     }
@@ -53,7 +69,13 @@ impl Pool {
             // SAFETY: the advice concerns this mapping only and changes no content.
             let advised = unsafe { madvise(base.cast(), self.length, advice) };
             // A kernel without huge pages (EINVAL) has small ones anyway.
-            advised.or_else(|error| if pages == BufferPages::Mmap { Ok(()) } else { Err(error) })?;
+            advised.or_else(|error| {
+                if pages == BufferPages::Mmap {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            })?;
         }
         for offset in (0..self.length).step_by(BufferPages::SMALL as usize) {
             // SAFETY: the offset lies inside the mapping, which nobody else knows yet.
@@ -90,7 +112,10 @@ impl Pool {
 
 /// Bytes from slot to slot, and of the whole mapping; `None` beyond the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
-    let (stride, length) = (BufferPages::stride(bytes as u64)?, pages.mapped(slots as u64, bytes as u64)?);
+    let (stride, length) = (
+        BufferPages::stride(bytes as u64)?,
+        pages.mapped(slots as u64, bytes as u64)?,
+    );
     Some((stride.try_into().ok()?, length.try_into().ok()?))
 }
 
@@ -108,9 +133,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_addressed_is_no_memory() {
-        for (slots, bytes) in [(usize::MAX / 4096, 8192), (2, usize::MAX), (2, usize::MAX / 2)] {
+        for (slots, bytes) in [
+            (usize::MAX / 4096, 8192),
+            (2, usize::MAX),
+            (2, usize::MAX / 2),
+        ] {
             let error = Pool::new(slots, bytes, BufferPages::Mmap).unwrap_err();
-            assert_eq!(error.raw_os_error(), Some(libc::ENOMEM), "{slots} × {bytes}");
+            assert_eq!(
+                error.raw_os_error(),
+                Some(libc::ENOMEM),
+                "{slots} × {bytes}"
+            );
         }
     }
 }

@@ -39,7 +39,10 @@ impl Clock for Monotonic {
     }
 
     fn sleep_until(&self, due_ns: u64) {
-        let due = Timespec { tv_sec: (due_ns / SECOND_NS) as i64, tv_nsec: (due_ns % SECOND_NS) as i64 };
+        let due = Timespec {
+            tv_sec: (due_ns / SECOND_NS) as i64,
+            tv_nsec: (due_ns % SECOND_NS) as i64,
+        };
         // Interrupted sleeps end early on purpose: the caller looks at its flags and the clock again.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &due);
     }
@@ -57,7 +60,10 @@ pub struct Virtual {
 impl Virtual {
     /// Starts at 0 and moves by `step_ns` per reading.
     pub fn stepping(step_ns: u64) -> Self {
-        Self { now_ns: Cell::new(0), step_ns }
+        Self {
+            now_ns: Cell::new(0),
+            step_ns,
+        }
     }
 }
 
@@ -75,5 +81,7 @@ impl Clock for Virtual {
 
 /// Wall-clock time in milliseconds since 1970 UTC; 0 when the host's clock stands before that.
 pub fn wall_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64)
 }

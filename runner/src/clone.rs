@@ -30,7 +30,7 @@ use crate::pace::Pace;
 use crate::pattern::{Io, Pattern};
 use crate::plan::ResolvedJob;
 use crate::probe::resource::{Times as CpuTimes, thread_times};
-use crate::report::Choice;
+use crate::report::Decision;
 use paced::Paced;
 pub use progress::{Attendance, Progress, Stage};
 
@@ -80,7 +80,7 @@ pub struct Done {
     /// Processor time in the measured window.
     pub cpu: CpuTimes,
     /// What was chosen, and why.
-    pub choices: Vec<Choice>,
+    pub decisions: Vec<Decision>,
 }
 
 /// Why a clone could not begin or go on.
@@ -109,51 +109,101 @@ fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
         (Err(broken), _) => Err(broken),
         (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(job.in_flight()), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
-        (Ok(pool), EngineName::IoUringNop) => with_ring::<entries::Nop>(assignment, pool, &setup(job)),
+        (Ok(pool), EngineName::IoUringNop) => {
+            with_ring::<entries::Nop>(assignment, pool, &setup(job))
+        }
         (Ok(pool), EngineName::IoUring) if job.fixedbufs => with_registered(assignment, pool),
-        (Ok(pool), EngineName::IoUring) => with_ring::<entries::Plain>(assignment, pool, &setup(job)),
+        (Ok(pool), EngineName::IoUring) => {
+            with_ring::<entries::Plain>(assignment, pool, &setup(job))
+        }
     }
 }
 
 fn setup(job: &ResolvedJob) -> Setup {
-    let polling = Polling { device: job.hipri, submissions: job.sqthread_poll };
-    Setup { polling, spin_ns: job.spin_us * MICROSECOND_NS, ..Setup::default() }
+    let polling = Polling {
+        device: job.hipri,
+        submissions: job.sqthread_poll,
+    };
+    Setup {
+        polling,
+        spin_ns: job.spin_us * MICROSECOND_NS,
+        ..Setup::default()
+    }
 }
 
-fn with_ring<N: entries::Entries>(assignment: &Assignment, pool: Pool, setup: &Setup) -> Result<Done, Broken> {
+fn with_ring<N: entries::Entries>(
+    assignment: &Assignment,
+    pool: Pool,
+    setup: &Setup,
+) -> Result<Done, Broken> {
     let engine = Uring::<_, N>::new(&assignment.files, assignment.job.in_flight(), setup);
-    with_data(assignment, engine.map_err(|error| Broken { doing: "setting up io_uring", error })?, pool)
+    with_data(
+        assignment,
+        engine.map_err(|error| Broken {
+            doing: "setting up io_uring",
+            error,
+        })?,
+        pool,
+    )
 }
 
 /// With registered buffers. Where others of this user hold locked memory, the kernel may refuse what the plan found to fit: plain
 /// buffers do for a job that did not say `fixedbufs`.
 fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> {
     let job = &assignment.job;
-    let registered = Setup { buffer: Some(pool.region()), ..setup(job) };
+    let registered = Setup {
+        buffer: Some(pool.region()),
+        ..setup(job)
+    };
     match Uring::<_, entries::Registered>::new(&assignment.files, job.in_flight(), &registered) {
         Ok(engine) => with_data(assignment, engine, pool),
-        Err(error) if job.fixedbufs_said => Err(Broken { doing: "setting up io_uring", error }),
-        Err(error) => with_ring::<entries::Plain>(assignment, pool, &Setup { refused: Some(error.to_string()), ..setup(job) }),
+        Err(error) if job.fixedbufs_said => Err(Broken {
+            doing: "setting up io_uring",
+            error,
+        }),
+        Err(error) => with_ring::<entries::Plain>(
+            assignment,
+            pool,
+            &Setup {
+                refused: Some(error.to_string()),
+                ..setup(job)
+            },
+        ),
     }
 }
 
 fn settle(job: &ResolvedJob) -> Result<(), Broken> {
-    let broken = |doing| move |error: rustix::io::Errno| Broken { doing, error: error.into() };
+    let broken = |doing| {
+        move |error: rustix::io::Errno| Broken {
+            doing,
+            error: error.into(),
+        }
+    };
     if !job.cpus_allowed.is_empty() {
         let mut cpus = rustix::thread::CpuSet::new();
-        job.cpus_allowed.iter().for_each(|&cpu| cpus.set(cpu as usize));
+        job.cpus_allowed
+            .iter()
+            .for_each(|&cpu| cpus.set(cpu as usize));
         rustix::thread::sched_setaffinity(None, &cpus).map_err(broken("setting cpus_allowed"))?;
     }
     if job.nice != 0 {
-        rustix::process::setpriority_process(Some(rustix::thread::gettid()), job.nice).map_err(broken("setting nice"))?;
+        rustix::process::setpriority_process(Some(rustix::thread::gettid()), job.nice)
+            .map_err(broken("setting nice"))?;
     }
     Ok(())
 }
 
 fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     let job = &assignment.job;
-    let mut pool = Pool::new(job.in_flight() as usize, job.largest_buffer() as usize, job.mem)
-        .map_err(|error| Broken { doing: "mapping I/O buffers", error })?;
+    let mut pool = Pool::new(
+        job.in_flight() as usize,
+        job.largest_buffer() as usize,
+        job.mem,
+    )
+    .map_err(|error| Broken {
+        doing: "mapping I/O buffers",
+        error,
+    })?;
     if job.rw.writes() {
         let mut data = Data::new(job, assignment.number);
         (0..pool.slots() as u32).for_each(|slot| data.fill(pool.bytes_mut(slot)));
@@ -161,7 +211,11 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     Ok(pool)
 }
 
-fn with_data<E: Engine>(assignment: &Assignment, engine: E, mut pool: Pool) -> Result<Done, Broken> {
+fn with_data<E: Engine>(
+    assignment: &Assignment,
+    engine: E,
+    mut pool: Pool,
+) -> Result<Done, Broken> {
     let job = &assignment.job;
     if job.rw.writes() && job.refill_buffers && !job.ioengine.is_null() {
         let data = Data::new(job, assignment.number);
@@ -203,21 +257,43 @@ fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Resul
     }
 }
 
-fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, pool: Pool) -> Result<Done, Broken> {
-    let Assignment { job, progress, schedule, attendance, .. } = assignment;
+fn drive<E: Engine, S: Source>(
+    assignment: &Assignment,
+    engine: E,
+    source: S,
+    pool: Pool,
+) -> Result<Done, Broken> {
+    let Assignment {
+        job,
+        progress,
+        schedule,
+        attendance,
+        ..
+    } = assignment;
     let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
     let clock = Tsc::new();
     let clock_choice = clock_choice(&clock);
-    let mut work = Loop::new(engine, clock, source, pool, at_once, job.iodepth_batch_complete_min.unwrap_or(1));
+    let mut work = Loop::new(
+        engine,
+        clock,
+        source,
+        pool,
+        at_once,
+        job.iodepth_batch_complete_min.unwrap_or(1),
+    );
     attendance.pass();
     attendance.pass();
     let begin_ns = moment(&schedule.begin_ns);
     work.begin_at(begin_ns);
     let awake_ns = Monotonic.now_ns();
     progress.reach(Stage::Ramp);
-    let broken = |error| Broken { doing: "asking the engine for completions", error };
+    let broken = |error| Broken {
+        doing: "asking the engine for completions",
+        error,
+    };
     let ramped = if schedule.ramp_end_ns.load(Ordering::Acquire) > begin_ns {
-        work.run(&schedule.ramp_end_ns, &progress.ramp).map_err(broken)
+        work.run(&schedule.ramp_end_ns, &progress.ramp)
+            .map_err(broken)
     } else {
         Ok(Stop::Until)
     };
@@ -225,7 +301,9 @@ fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, po
     let before = thread_times();
     progress.reach(Stage::Measure);
     let stop = match ramped {
-        Ok(Stop::Until) => work.run(&schedule.end_ns, &progress.measure).map_err(broken),
+        Ok(Stop::Until) => work
+            .run(&schedule.end_ns, &progress.measure)
+            .map_err(broken),
         ended => ended,
     };
     let failed = work.reap_last(&progress.measure);
@@ -233,40 +311,73 @@ fn drive<E: Engine, S: Source>(assignment: &Assignment, engine: E, source: S, po
     progress.measure.in_flight.set(0);
     progress.reach(Stage::Done);
     work.drain(Monotonic.now_ns() + DRAIN_NS);
-    let choices = work.choices().into_iter().chain([page_choice(job), clock_choice]).chain(prepared_choice(job)).collect();
-    Ok(Done { begin_ns: awake_ns, measure_ns, end_ns, stop: failed.map_or(stop?, Stop::Failed), cpu, choices })
+    let decisions = work
+        .decisions()
+        .into_iter()
+        .chain([page_choice(job), clock_choice])
+        .chain(prepared_choice(job))
+        .collect();
+    Ok(Done {
+        begin_ns: awake_ns,
+        measure_ns,
+        end_ns,
+        stop: failed.map_or(stop?, Stop::Failed),
+        cpu,
+        decisions,
+    })
 }
 
 /// A moment of the schedule; now, when the run was stopped before it came.
 fn moment(scheduled_ns: &AtomicU64) -> u64 {
-    Some(scheduled_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0).unwrap_or_else(|| Monotonic.now_ns())
+    Some(scheduled_ns.load(Ordering::Acquire))
+        .filter(|ns| *ns > 0)
+        .unwrap_or_else(|| Monotonic.now_ns())
 }
 
-fn page_choice(job: &ResolvedJob) -> Choice {
+fn page_choice(job: &ResolvedJob) -> Decision {
     let (used, reason) = match job.mem {
-        BufferPages::Mmap => (false, "mem=mmap: I/O buffers lie in small pages, as most programs' do"),
-        BufferPages::Thp => {
-            (true, "mem=thp: I/O buffers lie in huge pages as far as the kernel had some; requests have fewer segments")
-        }
-        BufferPages::Mmaphuge => (true, "mem=mmaphuge: I/O buffers lie in reserved huge pages; requests have fewer segments"),
+        BufferPages::Mmap => (
+            false,
+            "mem=mmap: I/O buffers lie in small pages, as most programs' do",
+        ),
+        BufferPages::Thp => (
+            true,
+            "mem=thp: I/O buffers lie in huge pages as far as the kernel had some; requests have fewer segments",
+        ),
+        BufferPages::Mmaphuge => (
+            true,
+            "mem=mmaphuge: I/O buffers lie in reserved huge pages; requests have fewer segments",
+        ),
     };
-    Choice { name: "huge_pages".into(), used, reason: reason.into() }
+    Decision {
+        name: "huge_pages".into(),
+        used,
+        reason: reason.into(),
+    }
 }
 
 /// Data that is not fresh; of fresh data its engine tells.
-fn prepared_choice(job: &ResolvedJob) -> Option<Choice> {
+fn prepared_choice(job: &ResolvedJob) -> Option<Decision> {
     let reason = "each I/O in flight writes its one prepared buffer again and again, as in fio; refill_buffers=1 makes new data";
     let prepared = job.rw.writes() && !job.refill_buffers && !job.ioengine.is_null();
-    prepared.then(|| Choice { name: "fresh_data".into(), used: false, reason: reason.into() })
+    prepared.then(|| Decision {
+        name: "fresh_data".into(),
+        used: false,
+        reason: reason.into(),
+    })
 }
 
-fn clock_choice(clock: &Tsc) -> Choice {
+fn clock_choice(clock: &Tsc) -> Decision {
     let reason = if clock.is_trusted() {
         "the processor's counter tells the time quicker than clock_gettime"
     } else {
         "the kernel's clock does not use the processor's counter (current_clocksource is not tsc)"
     };
-    Choice { name: "tsc_clock".into(), used: clock.is_trusted(), reason: reason.into() }
+    Decision {
+        name: "tsc_clock".into(),
+        used: clock.is_trusted(),
+        reason: reason.into(),
+    }
 }
 
 /// A pattern whose I/Os are always due.

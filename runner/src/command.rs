@@ -15,9 +15,9 @@ use serde_json::Value;
 use leadline_runner::job::parse_run;
 use leadline_runner::plan::Plan;
 use leadline_runner::print::Style;
-use leadline_runner::refusal::Refusal;
+use leadline_runner::problem::Problem;
 use leadline_runner::run::{self, Stop};
-use leadline_runner::study::{Own, is_study, parse_study, refused};
+use leadline_runner::study::{OwnedFiles, is_study, parse_study, refused};
 use leadline_runner::target::tidy;
 use leadline_runner::{host, print};
 use listener::{Form, Listener};
@@ -121,17 +121,32 @@ struct Roots {
 /// Does what was asked and returns the exit code.
 pub fn execute(cli: Cli) -> u8 {
     match cli.command {
-        Command::Run { job, json, events, stop_when_orphaned } => run_job(&job, Form::of(json, events), stop_when_orphaned),
+        Command::Run {
+            job,
+            json,
+            events,
+            stop_when_orphaned,
+        } => run_job(&job, Form::of(json, events), stop_when_orphaned),
         Command::Plan { job, json } => plan_job(&job, json),
         Command::Tidy { roots } => tidy_up(&roots.roots),
-        Command::Devices { roots, json } => show(json, &host::devices(&roots.roots), print::devices),
-        Command::Doctor { roots, data_dir, json } => show(json, &host::doctor(&data_dir, &roots.roots), print::doctor),
+        Command::Devices { roots, json } => {
+            show(json, &host::devices(&roots.roots), print::devices)
+        }
+        Command::Doctor {
+            roots,
+            data_dir,
+            json,
+        } => show(json, &host::doctor(&data_dir, &roots.roots), print::doctor),
         Command::Host { json: _ } => show(true, &host::look(), |_, _| String::new()),
     }
 }
 
 fn show<T: serde::Serialize>(json: bool, value: &T, text: impl Fn(&T, Style) -> String) -> u8 {
-    let text = if json { serde_json::to_string(value).unwrap_or_default() + "\n" } else { text(value, Style::of_stdout()) };
+    let text = if json {
+        serde_json::to_string(value).unwrap_or_default() + "\n"
+    } else {
+        text(value, Style::of_stdout())
+    };
     u8::from(write_out(&text).is_err())
 }
 
@@ -147,9 +162,9 @@ fn complain(what: impl Display) {
     let _ = writeln!(std::io::stderr(), "leadline-runner: {what}");
 }
 
-fn read_document(args: &JobArgs) -> Result<Value, Vec<Refusal>> {
+fn read_document(args: &JobArgs) -> Result<Value, Vec<Problem>> {
     let unreadable = |error: std::io::Error| {
-        vec![Refusal::invalid(
+        vec![Problem::invalid(
             "unreadable",
             "JOB",
             format!("{} cannot be read: {error}.", args.job),
@@ -165,29 +180,34 @@ fn read_document(args: &JobArgs) -> Result<Value, Vec<Refusal>> {
     serde_json::from_str(&text.map_err(unreadable)?).map_err(|error| {
         let remedy =
             "Write {\"rw\":\"randread\",\"filename\":\"t1\",\"size\":\"256m\",\"direct\":1}; fio job files are not read yet.";
-        vec![Refusal::invalid("not_json", "JOB", format!("{} is not JSON: {error}.", args.job), remedy)]
+        vec![Problem::invalid("not_json", "JOB", format!("{} is not JSON: {error}.", args.job), remedy)]
     })
 }
 
 fn plan_job(args: &JobArgs, json: bool) -> u8 {
     let roots = &args.roots.roots;
-    let (failed, refusals) = match read_document(args) {
+    let (failed, problems) = match read_document(args) {
         Ok(document) if is_study(&document) => {
-            let plan = parse_study(document).map_or_else(refused, |ask| run::plan_study(&ask, roots));
-            (show(json, &plan, print::study_plan), plan.refusals)
+            let plan =
+                parse_study(document).map_or_else(refused, |ask| run::plan_study(&ask, roots));
+            (show(json, &plan, print::study_plan), plan.problems)
         }
         document => {
             let ask = document.and_then(|document| parse_run(&document));
             let plan = ask.map_or_else(Plan::refused, |ask| run::plan(&ask, roots));
-            (show(json, &plan, print::plan), plan.refusals)
+            (show(json, &plan, print::plan), plan.problems)
         }
     };
-    if refusals.is_empty() { failed } else { Refusal::exit_code(&refusals) }
+    if problems.is_empty() {
+        failed
+    } else {
+        Problem::exit_code(&problems)
+    }
 }
 
 /// For servers: `{"mark": ..., "files": [...]}` in, what became of them out.
 fn tidy_up(roots: &[PathBuf]) -> u8 {
-    match serde_json::from_reader::<_, Own>(std::io::stdin().lock()) {
+    match serde_json::from_reader::<_, OwnedFiles>(std::io::stdin().lock()) {
         Ok(own) => show(true, &tidy(&own, roots), |_, _| String::new()),
         Err(error) => {
             complain(format_args!("what to tidy up cannot be read: {error}"));
@@ -211,7 +231,7 @@ fn run_job(args: &JobArgs, form: Form, stop_when_orphaned: bool) -> u8 {
             let mut listener = Listener::new(form, None, &stop);
             let code = match document.and_then(|document| parse_run(&document)) {
                 Ok(ask) => run::run(&ask, roots, &stop, &mut |event| listener.hear(event)),
-                Err(refusals) => listener.refuse(refusals),
+                Err(problems) => listener.refuse(problems),
             };
             listener.finish();
             code

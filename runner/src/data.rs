@@ -37,7 +37,9 @@ pub struct Data {
 impl Data {
     /// The data of clone number `clone`.
     pub fn new(job: &ResolvedJob, clone: u32) -> Self {
-        let seed = !job.randseed.wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone)));
+        let seed = !job
+            .randseed
+            .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone)));
         let dedupe = job.dedupe_percentage;
         Self {
             zero: job.zero_buffers,
@@ -63,7 +65,10 @@ impl Data {
 
     /// The number of the next block: a new one, or that of an earlier one.
     fn next_block(&mut self) -> u64 {
-        let repeats = self.repeats.as_mut().is_some_and(|deck| deck.deal(&mut self.rng) == 0);
+        let repeats = self
+            .repeats
+            .as_mut()
+            .is_some_and(|deck| deck.deal(&mut self.rng) == 0);
         if repeats && self.fresh > 0 {
             return self.rng.random_range(0..self.fresh);
         }
@@ -72,7 +77,9 @@ impl Data {
     }
 
     fn fill_block(&self, number: u64, block: &mut [u8]) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number)));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+            self.seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number)),
+        );
         if self.random_percent == 100 {
             return rng.fill_bytes(block);
         }
@@ -102,7 +109,8 @@ mod tests {
     fn written(different: Value, clone: u32, each: usize) -> Vec<u8> {
         let mut data = Data::new(&resolved(different), clone);
         let mut all = vec![0xff; BLOCKS * 4096];
-        all.chunks_mut(each * 4096).for_each(|buffer| data.fill(buffer));
+        all.chunks_mut(each * 4096)
+            .for_each(|buffer| data.fill(buffer));
         all
     }
 
@@ -125,7 +133,10 @@ mod tests {
             let bytes = written(json!({"buffer_compress_percentage": percent}), 0, 4);
             for block in [4096, 131_072] {
                 let got = compressed_away(&bytes, block);
-                assert!((got - f64::from(percent)).abs() < 2.0, "{percent} % asked, {got:.2} % of blocks of {block} went away");
+                assert!(
+                    (got - f64::from(percent)).abs() < 2.0,
+                    "{percent} % asked, {got:.2} % of blocks of {block} went away"
+                );
             }
         }
     }
@@ -137,7 +148,10 @@ mod tests {
                 let bytes = written(json!({"dedupe_percentage": percent}), 0, each);
                 let distinct = bytes.chunks(4096).collect::<HashSet<_>>().len();
                 let repeats = 100.0 - distinct as f64 * 100.0 / BLOCKS as f64;
-                assert!((repeats - f64::from(percent)).abs() < 0.1, "{percent} % asked, {repeats:.2} % repeat");
+                assert!(
+                    (repeats - f64::from(percent)).abs() < 0.1,
+                    "{percent} % asked, {repeats:.2} % repeat"
+                );
             }
         }
     }
@@ -147,26 +161,47 @@ mod tests {
         let bytes = written(json!({"dedupe_percentage": 50}), 0, 1);
         let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
         let beside = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        assert!(beside < 30, "{beside} of 1000 repeats follow their original");
+        assert!(
+            beside < 30,
+            "{beside} of 1000 repeats follow their original"
+        );
     }
 
     #[test]
     fn both_shares_hold_together() {
-        let bytes = written(json!({"dedupe_percentage": 40, "buffer_compress_percentage": 60}), 0, 2);
+        let bytes = written(
+            json!({"dedupe_percentage": 40, "buffer_compress_percentage": 60}),
+            0,
+            2,
+        );
         assert!((compressed_away(&bytes, 4096) - 60.0).abs() < 2.0);
-        assert_eq!(bytes.chunks(4096).collect::<HashSet<_>>().len(), BLOCKS * 60 / 100);
+        assert_eq!(
+            bytes.chunks(4096).collect::<HashSet<_>>().len(),
+            BLOCKS * 60 / 100
+        );
     }
 
     #[test]
     fn zeros_are_zeros() {
-        assert!(written(json!({"zero_buffers": true}), 0, 1).iter().all(|byte| *byte == 0));
+        assert!(
+            written(json!({"zero_buffers": true}), 0, 1)
+                .iter()
+                .all(|byte| *byte == 0)
+        );
     }
 
     #[test]
     fn data_is_the_same_every_time_and_another_for_each_clone() {
-        assert_eq!(written(json!({}), 3, 1), written(json!({}), 3, 7), "the size of buffers does not matter");
+        assert_eq!(
+            written(json!({}), 3, 1),
+            written(json!({}), 3, 7),
+            "the size of buffers does not matter"
+        );
         assert_ne!(written(json!({}), 0, 1), written(json!({}), 1, 1));
-        assert_ne!(written(json!({}), 0, 1), written(json!({"randseed": 138}), 0, 1));
+        assert_ne!(
+            written(json!({}), 0, 1),
+            written(json!({"randseed": 138}), 0, 1)
+        );
     }
 
     #[test]
@@ -174,6 +209,9 @@ mod tests {
         let mut data = Data::new(&resolved(json!({"buffer_compress_percentage": 50})), 0);
         let mut buffer = vec![0xff; 4096 + 300];
         data.fill(&mut buffer);
-        assert!(buffer[4096..4096 + 150].iter().any(|byte| *byte != 0) && buffer[4096 + 150..].iter().all(|byte| *byte == 0));
+        assert!(
+            buffer[4096..4096 + 150].iter().any(|byte| *byte != 0)
+                && buffer[4096 + 150..].iter().all(|byte| *byte == 0)
+        );
     }
 }

@@ -17,7 +17,7 @@ pub mod uring;
 use std::io;
 
 use crate::pattern::Io;
-use crate::report::Choice;
+use crate::report::Decision;
 
 /// Does I/O. Results are those of the system call: bytes moved, or a negative errno(3).
 pub trait Engine {
@@ -41,12 +41,17 @@ pub trait Engine {
     ///
     /// # Errors
     /// As `commit`.
-    fn wait(&mut self, _at_least: u32, _in_flight: usize, _timeout_ns: Option<u64>) -> io::Result<()> {
+    fn wait(
+        &mut self,
+        _at_least: u32,
+        _in_flight: usize,
+        _timeout_ns: Option<u64>,
+    ) -> io::Result<()> {
         Ok(())
     }
 
     /// What it chose, with the reason; told when its work is done.
-    fn choices(&self) -> Vec<Choice> {
+    fn decisions(&self) -> Vec<Decision> {
         Vec::new()
     }
 

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::host::HostFacts;
 use crate::plan::ResolvedJob;
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 use crate::report::{Finding, Report, Verdicts};
 
 /// One event with its place in the list.
@@ -38,13 +38,15 @@ pub enum EventBody {
     /// One window of counts at every layer.
     Sample(Box<Sample>),
     /// The one result; the last event of a run that measured something.
-    Report(Box<Outcome>),
+    Report(Box<RunResult>),
     /// The run ended without a result.
     Failed(Failure),
 }
 
 /// Where a run stands. `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Waits for its turn.
@@ -68,7 +70,10 @@ pub enum RunStatus {
 impl RunStatus {
     /// Whether nothing can come after it.
     pub fn is_final(self) -> bool {
-        matches!(self, Self::Done | Self::Failed | Self::Cancelled | Self::Interrupted)
+        matches!(
+            self,
+            Self::Done | Self::Failed | Self::Cancelled | Self::Interrupted
+        )
     }
 
     /// The word that stands in JSON and in the database.
@@ -117,7 +122,9 @@ pub struct Accepted {
 }
 
 /// A part of a run with a purpose of its own.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// May it be done at all?
@@ -175,7 +182,7 @@ pub type Buckets = Vec<(u32, u64)>;
 
 /// What one direction did in a window.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Flow {
+pub struct IoCounts {
     /// I/Os completed.
     pub ios: u64,
     /// Bytes moved.
@@ -193,13 +200,13 @@ pub struct Sample {
     /// Length of the window in milliseconds, as measured; `t_ms` of the event is its end.
     pub window_ms: f64,
     /// Reads.
-    pub read: Flow,
+    pub read: IoCounts,
     /// Writes.
-    pub write: Flow,
+    pub write: IoCounts,
     /// Trims.
-    pub trim: Flow,
+    pub trim: IoCounts,
     /// fsync and fdatasync calls; their bytes are 0.
-    pub sync: Flow,
+    pub sync: IoCounts,
     /// I/Os in flight at the end of the window.
     pub in_flight: u64,
     /// I/Os that failed in the window.
@@ -207,7 +214,7 @@ pub struct Sample {
     /// What the target's device counted, summed over the targets; null with its reason in `absent` of `accepted`.
     pub device: Option<DeviceCounts>,
     /// What the physical devices under it counted; null likewise.
-    pub leaves: Option<DeviceCounts>,
+    pub physical_devices: Option<DeviceCounts>,
     /// The host's memory at the end of the window; null likewise.
     pub memory: Option<Memory>,
     /// Processor time; null likewise.
@@ -277,13 +284,13 @@ pub struct CpuUse {
     /// The runner, in the kernel, in percent of one processor.
     pub process_system: f64,
     /// All processors of the host, in user mode, in percent of all of them.
-    pub machine_user: f64,
+    pub host_user: f64,
     /// All processors of the host, in the kernel (interrupts included), in percent of all of them.
-    pub machine_system: f64,
+    pub host_system: f64,
     /// All processors of the host, idle while I/O was in flight, in percent of all of them.
-    pub machine_iowait: f64,
+    pub host_iowait: f64,
     /// All processors of the host, taken by the hypervisor, in percent of all of them.
-    pub machine_steal: f64,
+    pub host_steal: f64,
 }
 
 /// Share of the window in which tasks waited for I/O, in percent (`/proc/pressure/io`).
@@ -325,7 +332,7 @@ pub struct Residency {
 
 /// The one result: what `leadline-runner run --json` prints, less the jobs and the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct Outcome {
+pub struct RunResult {
     /// What was measured.
     pub report: Report,
     /// Where the I/O went.
@@ -340,5 +347,5 @@ pub struct Failure {
     /// The exit code: 1 error, 2 invalid job, 3 guard, 5 environment, 130 and 143 signals.
     pub exit_code: u8,
     /// What was in the way; at least one.
-    pub refusals: Vec<Refusal>,
+    pub problems: Vec<Problem>,
 }

@@ -15,9 +15,9 @@ use crate::host::inventory::Inventory;
 use crate::host::kernel::{Dev, Kernel};
 use crate::host::place::Place;
 use crate::plan::PathKind;
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
-/// The option that a refusal here is about.
+/// The option that a problem here is about.
 const FIELD: &str = "filename";
 
 /// What is to be done to a target.
@@ -60,14 +60,20 @@ impl Guard {
     pub fn new(host: Inventory, roots: &[PathBuf]) -> Self {
         Self {
             host,
-            roots: roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect(),
+            roots: roots
+                .iter()
+                .map(|root| root.canonicalize().unwrap_or_else(|_| root.clone()))
+                .collect(),
             own: Vec::new(),
             results: None,
         }
     }
 
     fn with_results(self, results: Option<PathBuf>) -> Self {
-        Self { results: results.and_then(|directory| directory.canonicalize().ok()), ..self }
+        Self {
+            results: results.and_then(|directory| directory.canonicalize().ok()),
+            ..self
+        }
     }
 
     /// Knows these loop devices for the run's own. All other gates stand: what is in use or read-only stays refused.
@@ -83,14 +89,22 @@ impl Guard {
 
     /// The target root that a path lies under.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
-        self.roots.iter().find(|root| path.starts_with(root)).map(PathBuf::as_path)
+        self.roots
+            .iter()
+            .find(|root| path.starts_with(root))
+            .map(PathBuf::as_path)
     }
 
     /// Whether a path lies where the server keeps its results, and under no target root within.
     fn is_result(&self, path: &Path) -> bool {
-        let within =
-            |results: &Path| self.roots.iter().any(|root| root != results && root.starts_with(results) && path.starts_with(root));
-        self.results.as_deref().is_some_and(|results| path.starts_with(results) && !within(results))
+        let within = |results: &Path| {
+            self.roots
+                .iter()
+                .any(|root| root != results && root.starts_with(results) && path.starts_with(root))
+        };
+        self.results
+            .as_deref()
+            .is_some_and(|results| path.starts_with(results) && !within(results))
     }
 
     /// Whether what is at a place may be touched.
@@ -98,19 +112,23 @@ impl Guard {
     /// # Errors
     /// Why not. Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
     /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
-    pub fn admit(&self, place: &Place, purpose: Purpose) -> Result<Admission, Refusal> {
+    pub fn admit(&self, place: &Place, purpose: Purpose) -> Result<Admission, Problem> {
         match (place.kind, place.stat) {
             (PathKind::Device, Some(stat)) => self.admit_device(&place.path, stat, purpose),
             _ if place.is_under_dev() => Err(not_a_device(&place.path)),
-            (PathKind::Directory | PathKind::Device | PathKind::Other, _) => Err(not_a_file(&place.path)),
-            _ => self.admit_file(place, purpose).map(|()| Admission { claim: None }),
+            (PathKind::Directory | PathKind::Device | PathKind::Other, _) => {
+                Err(not_a_file(&place.path))
+            }
+            _ => self
+                .admit_file(place, purpose)
+                .map(|()| Admission { claim: None }),
         }
     }
 }
 
-fn not_a_device(path: &Path) -> Refusal {
+fn not_a_device(path: &Path) -> Problem {
     let sentence = format!("{} is not a block device of this host.", path.display());
-    Refusal::invalid(
+    Problem::invalid(
         "not_a_block_device",
         FIELD,
         sentence,
@@ -118,9 +136,12 @@ fn not_a_device(path: &Path) -> Refusal {
     )
 }
 
-fn not_a_file(path: &Path) -> Refusal {
-    let sentence = format!("{} is neither a regular file nor a block device that can be reached.", path.display());
-    Refusal::invalid(
+fn not_a_file(path: &Path) -> Problem {
+    let sentence = format!(
+        "{} is neither a regular file nor a block device that can be reached.",
+        path.display()
+    );
+    Problem::invalid(
         "not_a_file",
         FIELD,
         sentence,

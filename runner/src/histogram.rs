@@ -31,7 +31,8 @@ pub fn bucket_of(ns: u64) -> usize {
     let power = 63 - ns.leading_zeros();
     let shift = power - u32::from(GROUPING_POWER);
     // The top bit and the six below it number the bucket: (shift + 1) × 64 + the six bits.
-    let bucket = ((shift as usize + 1) << GROUPING_POWER) + ((ns >> shift) as usize - (1 << GROUPING_POWER));
+    let bucket =
+        ((shift as usize + 1) << GROUPING_POWER) + ((ns >> shift) as usize - (1 << GROUPING_POWER));
     bucket.min(BUCKETS - 1)
 }
 
@@ -82,7 +83,12 @@ pub struct Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         let buckets = (0..BUCKETS).map(|_| Counter::default()).collect();
-        Self { buckets, sum_ns: Counter::default(), inverted_min: Counter::default(), max_ns: Counter::default() }
+        Self {
+            buckets,
+            sum_ns: Counter::default(),
+            inverted_min: Counter::default(),
+            max_ns: Counter::default(),
+        }
     }
 }
 
@@ -117,7 +123,9 @@ impl Histogram {
 
     /// The shortest in ns; `None` when there was none.
     pub fn min_ns(&self) -> Option<u64> {
-        Some(self.inverted_min.get()).filter(|&inverted| inverted != 0).map(|inverted| !inverted)
+        Some(self.inverted_min.get())
+            .filter(|&inverted| inverted != 0)
+            .map(|inverted| !inverted)
     }
 
     /// Adds the counts to `into`, bucket by bucket.
@@ -130,19 +138,34 @@ impl Histogram {
 
 /// The buckets that hold something.
 pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
-    counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| (bucket as u32, *count)).collect()
+    counts
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0)
+        .map(|(bucket, count)| (bucket as u32, *count))
+        .collect()
 }
 
 /// The middle of the bucket in which each percentile (0 to 100) falls, in ns; empty when nothing was counted.
 pub fn percentiles(buckets: &Buckets, wanted: &[f64]) -> Vec<u64> {
     static CONFIG: OnceLock<Config> = OnceLock::new();
-    let config = CONFIG.get_or_init(|| Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("6 and 40 are a valid pair"));
+    let config = CONFIG.get_or_init(|| {
+        Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("6 and 40 are a valid pair")
+    });
     let (index, count): (Vec<u32>, Vec<u64>) = buckets.iter().copied().unzip();
-    let Ok(histogram) = SparseHistogram::from_parts(*config, index, count) else { return Vec::new() };
+    let Ok(histogram) = SparseHistogram::from_parts(*config, index, count) else {
+        return Vec::new();
+    };
     let quantiles: Vec<f64> = wanted.iter().map(|percentile| percentile / 100.0).collect();
-    let Ok(Some(found)) = histogram.quantiles(&quantiles) else { return Vec::new() };
+    let Ok(Some(found)) = histogram.quantiles(&quantiles) else {
+        return Vec::new();
+    };
     let bucket = |quantile: &f64| found.get(&Quantile::new(*quantile).ok()?);
-    quantiles.iter().filter_map(bucket).map(|bucket| middle_of(bucket_of(bucket.start()))).collect()
+    quantiles
+        .iter()
+        .filter_map(bucket)
+        .map(|bucket| middle_of(bucket_of(bucket.start())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -155,8 +178,9 @@ mod tests {
     fn buckets_are_those_of_the_histogram_crate() {
         let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).unwrap();
         assert_eq!(config.total_buckets(), BUCKETS);
-        let values =
-            (0..40).flat_map(|power| [0, 1, 3].map(|extra| (1u64 << power) + extra * (1 << power) / 7)).filter(|&v| v < 1 << 40);
+        let values = (0..40)
+            .flat_map(|power| [0, 1, 3].map(|extra| (1u64 << power) + extra * (1 << power) / 7))
+            .filter(|&v| v < 1 << 40);
         for value in values.chain(0..2000) {
             let mut one = histogram::Histogram::with_config(&config);
             one.increment(value).unwrap();
@@ -171,7 +195,10 @@ mod tests {
         let mut counts = [0; BUCKETS];
         histogram.add_to(&mut counts);
         assert_eq!(counts[BUCKETS - 1], 2);
-        assert_eq!((histogram.max_ns(), histogram.min_ns()), (3 << 40, Some(3 << 40)));
+        assert_eq!(
+            (histogram.max_ns(), histogram.min_ns()),
+            (3 << 40, Some(3 << 40))
+        );
     }
 
     proptest! {

@@ -51,7 +51,7 @@ pub struct HostFacts {
     /// Frequency governor of processor 0, such as `performance`.
     pub governor: Option<String>,
     /// Whether io_uring may be used; null when it may, else why not.
-    pub io_uring_refused: Option<String>,
+    pub io_uring_unavailable: Option<String>,
     /// Memory that may be locked, in bytes; null when not bounded.
     pub memlock_bytes: Option<u64>,
     /// Dirty memory at which writeback starts, in bytes.
@@ -145,9 +145,9 @@ pub struct Device {
     /// Who uses it, one sentence each, such as `mounted at /`, `swap`, `part of md0`.
     pub used_by: Vec<String>,
     /// Whether a run may read it.
-    pub reading: Access,
+    pub read_access: Access,
     /// Whether a run may write it.
-    pub writing: Access,
+    pub write_access: Access,
     /// Kernel names of the devices it lies on; empty for a whole disk.
     pub parents: Vec<String>,
 }
@@ -187,7 +187,7 @@ pub struct Check {
     /// How it stands.
     pub status: CheckStatus,
     /// What was found.
-    pub found: String,
+    pub detail: String,
     /// What to do about it; null when it is well.
     pub remedy: Option<String>,
 }

@@ -10,10 +10,11 @@ mod value;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use parse::{RunAsk, is_mark, parse_run};
+pub use parse::{RunSpec, is_mark, parse_run};
 pub use value::{
-    BufferPages, Bytes, CacheState, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback, Fallocate, FileState, Files,
-    FioValue, Flag, Micros, PerDirection, Percent, Range, RateProcess, Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
+    BufferPages, Bytes, CacheState, CpuList, Distribution, EngineName, Extent, Fadvise, Fallback,
+    Fallocate, FileState, Files, FioValue, Flag, Micros, PerDirection, Percent, Range, RateProcess,
+    Rw, RwKind, Seconds, Split, SplitEntry, SyncMode, Zone,
 };
 
 /// One option as documented: what the form, the schema and the handbook tell about it.

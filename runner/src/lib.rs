@@ -17,7 +17,7 @@ mod pattern;
 pub mod plan;
 pub mod print;
 pub mod probe;
-pub mod refusal;
+pub mod problem;
 pub mod report;
 pub mod run;
 mod sample;

@@ -47,12 +47,15 @@ impl Pace {
             every: job.thinktime_blocks.max(1),
             issued: 0,
         });
-        (pause.is_some() || timetables.iter().any(Option::is_some)).then_some(Self { timetables, pause })
+        (pause.is_some() || timetables.iter().any(Option::is_some))
+            .then_some(Self { timetables, pause })
     }
 
     /// Whether I/Os of this kind have an intended start.
     pub fn intends(&self, kind: Kind) -> bool {
-        self.timetables.get(kind as usize).is_some_and(Option::is_some)
+        self.timetables
+            .get(kind as usize)
+            .is_some_and(Option::is_some)
     }
 
     /// Whether the pause comes before this I/O: it begins when nothing is in flight any more, as in fio (backend.c,
@@ -65,11 +68,19 @@ impl Pace {
     /// comes before it, when that begins. Syncs are always due.
     pub fn due(&mut self, io: &Io, now_ns: u64) -> Due {
         if is_sync(io) {
-            return Due { at_ns: now_ns, intended_ns: None };
+            return Due {
+                at_ns: now_ns,
+                intended_ns: None,
+            };
         }
-        let intended_ns = self.timetables[io.kind as usize].as_mut().map(|timetable| timetable.take(io));
+        let intended_ns = self.timetables[io.kind as usize]
+            .as_mut()
+            .map(|timetable| timetable.take(io));
         let rested_ns = self.pause.as_mut().map_or(0, |pause| pause.take(now_ns));
-        Due { at_ns: intended_ns.unwrap_or(0).max(rested_ns), intended_ns }
+        Due {
+            at_ns: intended_ns.unwrap_or(0).max(rested_ns),
+            intended_ns,
+        }
     }
 }
 
@@ -87,7 +98,11 @@ impl Pause {
     fn take(&mut self, now_ns: u64) -> u64 {
         let rest = self.is_next();
         self.issued = if rest { 1 } else { self.issued + 1 };
-        if rest { now_ns.saturating_add(self.ns) } else { 0 }
+        if rest {
+            now_ns.saturating_add(self.ns)
+        } else {
+            0
+        }
     }
 }
 

@@ -83,15 +83,27 @@ pub struct Pattern {
 impl Pattern {
     /// The list of clone number `clone` (from 0).
     pub fn new(job: &ResolvedJob, clone: u32) -> Self {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(job.randseed.wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone))));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
+            job.randseed
+                .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone))),
+        );
         let lanes = Lane::all(job);
-        let places: Vec<Place> =
-            job.targets_of(clone).map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng)).collect();
+        let places: Vec<Place> = job
+            .targets_of(clone)
+            .map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng))
+            .collect();
         let mix = Mix::new(job.rw, job.rwmixread, &mut rng);
-        let smallest = mix.kinds().iter().map(|kind| lanes[*kind as usize].sizes.min).min().unwrap_or(1);
+        let smallest = mix
+            .kinds()
+            .iter()
+            .map(|kind| lanes[*kind as usize].sizes.min)
+            .min()
+            .unwrap_or(1);
         let cadence = Cadence::new(job.fsync, job.fdatasync);
         let first = &lanes[mix.kinds()[0] as usize];
-        let is_alike = |kind: &Kind| lanes[*kind as usize].only_jumps() && lanes[*kind as usize].is_like(first);
+        let is_alike = |kind: &Kind| {
+            lanes[*kind as usize].only_jumps() && lanes[*kind as usize].is_like(first)
+        };
         let alike = mix.kinds().iter().all(is_alike) && places.len() == 1 && cadence.is_never();
         Self {
             alike: alike.then_some(smallest),
@@ -100,7 +112,11 @@ impl Pattern {
             lanes,
             places,
             cadence,
-            bytes_left: if job.time_based { u64::MAX } else { job.io_size_of(clone) },
+            bytes_left: if job.time_based {
+                u64::MAX
+            } else {
+                job.io_size_of(clone)
+            },
             ios_left: job.number_ios.unwrap_or(u64::MAX),
             rng,
         }
@@ -128,7 +144,12 @@ impl Pattern {
         let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
         let kinds = self.mix.kinds();
         let (kind, is_mixed) = (kinds[0], kinds.len() > 1);
-        let at = |offset| Io { offset, len: len as u32, target: 0, kind };
+        let at = |offset| Io {
+            offset,
+            len: len as u32,
+            target: 0,
+            kind,
+        };
         self.places[0].jumps(&self.lanes[kind as usize], &mut out[..n], at, &mut self.rng);
         if is_mixed {
             out[..n].iter_mut().for_each(|io| io.kind = self.mix.next());
@@ -152,7 +173,12 @@ impl Pattern {
         let (offset, len) = self.places[target].next(kind, lane, wanted, &mut self.rng);
         self.count(kind, target, len);
         // The plan bounds block sizes to 1 GiB and targets of a clone to 65,535.
-        Some(Io { offset, len: len as u32, target: target as u16, kind })
+        Some(Io {
+            offset,
+            len: len as u32,
+            target: target as u16,
+            kind,
+        })
     }
 
     fn count(&mut self, kind: Kind, target: usize, len: u64) {

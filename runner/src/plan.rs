@@ -1,4 +1,4 @@
-//! Job + host → plan: every default resolved, every refusal worded with its remedy. After it no `Option` means
+//! Job + host → plan: every default resolved, every problem worded with its remedy. After it no `Option` means
 //! "default". Pure: what it must know of the host is handed to it.
 //!
 //! `resolve` is the table of contents. A job goes through `asked` (direct, engine, clones), `bounds`, `sizes`, `paths`,
@@ -33,8 +33,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::event::Phase;
-use crate::job::RunAsk;
-use crate::refusal::Refusal;
+use crate::job::RunSpec;
+use crate::problem::Problem;
 use crate::report::Finding;
 
 use asked::{Asked, MAX_CLONES};
@@ -46,9 +46,9 @@ pub(crate) use phases::{late_ramps, window_begin_ms, window_ms};
 pub use resolved::{BlockSizes, Mode, ResolvedJob, Target, TargetKind};
 pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
 
-/// What would happen if this were run on that host. Nothing is touched; what is in the way stands in `refusals`, all of
+/// What would happen if this were run on that host. Nothing is touched; what is in the way stands in `problems`, all of
 /// it at once.
-pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
+pub fn resolve(ask: &RunSpec, host: &dyn HostView) -> Plan {
     let mut notes = Notes::default();
     let names = names::distinct(&ask.jobs, &mut notes);
     let mut jobs = resolve_jobs(ask, &names, host, &mut notes);
@@ -58,15 +58,19 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
     state::check_shared(&jobs, &mut notes);
     check_devices(&ask.devices, &jobs, &mut notes);
     let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
-    let jobs: Vec<ResolvedJob> = jobs.into_iter().map(|(_, job)| job).filter(|_| is_whole).collect();
+    let jobs: Vec<ResolvedJob> = jobs
+        .into_iter()
+        .map(|(_, job)| job)
+        .filter(|_| is_whole)
+        .collect();
     findings::mind_ramps(&jobs, &mut notes);
     Plan {
         sample_ms: ask.sample_ms,
         phases: phases::phases(&jobs),
         estimate: phases::estimate(&jobs),
-        will_tell: tell::will_tell(&jobs),
+        measures: tell::measures(&jobs),
         findings: notes.findings,
-        refusals: notes.refusals,
+        problems: notes.problems,
         jobs,
     }
 }
@@ -75,17 +79,34 @@ pub fn resolve(ask: &RunAsk, host: &dyn HostView) -> Plan {
 fn check_devices(meant: &[String], jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
     for (number, job) in jobs.iter().filter(|_| !meant.is_empty()) {
         for target in &job.targets {
-            let Some(now) = target.known_as().filter(|now| meant.iter().all(|device| device != now)) else { continue };
+            let Some(now) = target
+                .known_as()
+                .filter(|now| meant.iter().all(|device| device != now))
+            else {
+                continue;
+            };
             notes.begin(*number, &job.name);
-            let sentence = format!("{} is {now} now; this was asked for with {}.", target.path, meant.join(", "));
+            let sentence = format!(
+                "{} is {now} now; this was asked for with {}.",
+                target.path,
+                meant.join(", ")
+            );
             let remedy = "Ask for it again if what is there now is meant.";
-            notes.refuse(Refusal::guard("identity_changed", "filename", sentence, remedy), "filename");
+            notes.refuse(
+                Problem::guard("identity_changed", "filename", sentence, remedy),
+                "filename",
+            );
         }
     }
 }
 
 /// The jobs that come out, with their numbers in the run.
-fn resolve_jobs(ask: &RunAsk, names: &[String], host: &dyn HostView, notes: &mut Notes) -> Vec<(usize, ResolvedJob)> {
+fn resolve_jobs(
+    ask: &RunSpec,
+    names: &[String],
+    host: &dyn HostView,
+    notes: &mut Notes,
+) -> Vec<(usize, ResolvedJob)> {
     let mut ledger = Ledger::default();
     let mut jobs = Vec::new();
     for (number, (job, name)) in ask.jobs.iter().zip(names).enumerate() {
@@ -107,7 +128,12 @@ fn check_clones(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
     if let Some((number, job)) = jobs.last().filter(|_| clones > u64::from(MAX_CLONES)) {
         notes.begin(*number, &job.name);
         let remedy = format!("Use at most {MAX_CLONES} clones over all jobs.");
-        notes.invalid("out_of_range", "numjobs", format!("The jobs of the run have {clones} clones together."), remedy);
+        notes.invalid(
+            "out_of_range",
+            "numjobs",
+            format!("The jobs of the run have {clones} clones together."),
+            remedy,
+        );
     }
 }
 
@@ -123,25 +149,31 @@ pub struct Plan {
     /// How long it will take and what it will write.
     pub estimate: Estimate,
     /// What the number will tell, in one sentence.
-    pub will_tell: String,
+    pub measures: String,
     /// What to mind.
     pub findings: Vec<Finding>,
     /// What is in the way; empty when the run may start.
-    pub refusals: Vec<Refusal>,
+    pub problems: Vec<Problem>,
 }
 
 impl Plan {
     /// The plan of a run that could not even be read.
-    pub fn refused(refusals: Vec<Refusal>) -> Self {
-        let estimate = Estimate { seconds: None, seconds_note: None, layout_bytes: 0, measure_write_bytes: None, buffer_bytes: 0 };
+    pub fn refused(problems: Vec<Problem>) -> Self {
+        let estimate = Estimate {
+            seconds: None,
+            seconds_note: None,
+            layout_bytes: 0,
+            measure_write_bytes: None,
+            buffer_bytes: 0,
+        };
         Self {
             jobs: Vec::new(),
             sample_ms: 0,
             phases: Vec::new(),
             estimate,
-            will_tell: String::new(),
+            measures: String::new(),
             findings: Vec::new(),
-            refusals,
+            problems,
         }
     }
 }
@@ -154,7 +186,7 @@ pub struct PlannedPhase {
     /// How long it will take in seconds; null when that is not known before.
     pub seconds: Option<f64>,
     /// Bytes it will write, where it writes.
-    pub writes_bytes: Option<u64>,
+    pub write_bytes: Option<u64>,
 }
 
 /// What a run will cost.

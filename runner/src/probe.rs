@@ -69,7 +69,7 @@ pub struct Window {
     /// The devices under the targets, summed, each I/O once; `None` where there is none.
     pub device: Option<DeviceCounts>,
     /// Each physical device under them, by kernel name.
-    pub leaves: Vec<(String, DeviceCounts)>,
+    pub physical_devices: Vec<(String, DeviceCounts)>,
     /// Memory at its end.
     pub memory: Option<Memory>,
     /// Processor time in percent.
@@ -95,24 +95,54 @@ impl Probes {
         let disks = Disks::open(host, devices, &mut absent);
         let mut book = |name: &str, path: &str, limit: usize, without: &str| {
             let book = Book::open(&kernel.proc.join(path), limit);
-            book.map_err(|error| absent.insert(name.into(), format!("/proc/{path}: {error}{without}"))).ok()
+            book.map_err(|error| {
+                absent.insert(name.into(), format!("/proc/{path}: {error}{without}"))
+            })
+            .ok()
         };
         let memory = book("memory", "meminfo", memory::BYTES, "");
         let cpu = book("cpu", "stat", cpu::BYTES, "");
-        let pressure = book("pressure", "pressure/io", pressure::BYTES, ": the kernel has no PSI, or it is off (psi=1 at boot)");
+        let pressure = book(
+            "pressure",
+            "pressure/io",
+            pressure::BYTES,
+            ": the kernel has no PSI, or it is off (psi=1 at boot)",
+        );
         let storage = book(
             "storage",
             "self/io",
             storage::BYTES,
             ": the kernel does not count a process's I/O (CONFIG_TASK_IO_ACCOUNTING), or hides it",
         );
-        Self { disks, memory, cpu, pressure, storage, absent }
+        Self {
+            disks,
+            memory,
+            cpu,
+            pressure,
+            storage,
+            absent,
+        }
     }
 
     /// Reads nothing but the clock and the processor time of this process; `why` stands beside all that is missing.
     pub fn none(why: &str) -> Self {
-        let absent = ["device", "leaves", "memory", "cpu", "pressure", "storage"].map(|name| (name.into(), why.into()));
-        Self { disks: Disks::default(), memory: None, cpu: None, pressure: None, storage: None, absent: absent.into() }
+        let absent = [
+            "device",
+            "physical_devices",
+            "memory",
+            "cpu",
+            "pressure",
+            "storage",
+        ]
+        .map(|name| (name.into(), why.into()));
+        Self {
+            disks: Disks::default(),
+            memory: None,
+            cpu: None,
+            pressure: None,
+            storage: None,
+            absent: absent.into(),
+        }
     }
 
     /// The counters that are missing, with the reason: `device`, `leaves`, `memory`, `cpu`, `pressure`, `storage`.
@@ -132,11 +162,23 @@ impl Probes {
             at_ns: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64,
             names: self.disks.names(),
             disks: self.disks.read(),
-            memory: self.memory.as_mut().and_then(|book| memory::parse(book.read()?)),
+            memory: self
+                .memory
+                .as_mut()
+                .and_then(|book| memory::parse(book.read()?)),
             process: process_times(),
-            machine: self.cpu.as_mut().and_then(|book| MachineTime::parse(book.read()?)),
-            stalled: self.pressure.as_mut().and_then(|book| Stalled::parse(book.read()?)),
-            storage: self.storage.as_mut().and_then(|book| storage::parse(book.read()?)),
+            machine: self
+                .cpu
+                .as_mut()
+                .and_then(|book| MachineTime::parse(book.read()?)),
+            stalled: self
+                .pressure
+                .as_mut()
+                .and_then(|book| Stalled::parse(book.read()?)),
+            storage: self
+                .storage
+                .as_mut()
+                .and_then(|book| storage::parse(book.read()?)),
         }
     }
 }
@@ -145,31 +187,49 @@ impl Counters {
     /// The devices' counters as they stood at two moments, by kernel name.
     pub fn readings(before: &Self, after: &Self) -> Vec<(String, DeviceCounts, DeviceCounts)> {
         let pairs = before.disks.iter().zip(&after.disks).zip(after.names.all());
-        pairs.filter_map(|((from, to), name)| Some((name.clone(), (*from)?, (*to)?))).collect()
+        pairs
+            .filter_map(|((from, to), name)| Some((name.clone(), (*from)?, (*to)?)))
+            .collect()
     }
 
     /// What was counted from `before` to `after`, two readings of the same `Probes`.
     pub fn window(before: &Self, after: &Self) -> Window {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
-        let counts: Vec<Option<DeviceCounts>> =
-            before.disks.iter().zip(&after.disks).map(|(from, to)| Some(disk::since((*from)?, (*to)?))).collect();
+        let counts: Vec<Option<DeviceCounts>> = before
+            .disks
+            .iter()
+            .zip(&after.disks)
+            .map(|(from, to)| Some(disk::since((*from)?, (*to)?)))
+            .collect();
         let process = after.process.since(before.process);
         Window {
             elapsed_ns,
             device: after.names.device(&counts),
-            leaves: after.names.leaves(&counts),
+            physical_devices: after.names.physical_devices(&counts),
             memory: after.memory,
-            cpu: before.machine.zip(after.machine).map(|(from, to)| cpu::use_of(process, to.since(from), elapsed_ns)),
+            cpu: before
+                .machine
+                .zip(after.machine)
+                .map(|(from, to)| cpu::use_of(process, to.since(from), elapsed_ns)),
             process,
-            pressure: before.stalled.zip(after.stalled).map(|(from, to)| to.share_since(from, elapsed_ns)),
-            storage: before.storage.zip(after.storage).map(|(from, to)| storage::since(from, to)),
+            pressure: before
+                .stalled
+                .zip(after.stalled)
+                .map(|(from, to)| to.share_since(from, elapsed_ns)),
+            storage: before
+                .storage
+                .zip(after.storage)
+                .map(|(from, to)| storage::since(from, to)),
         }
     }
 }
 
 impl Window {
     /// The physical devices together; `None` where there is none.
-    pub fn leaves_together(&self) -> Option<DeviceCounts> {
-        self.leaves.iter().map(|(_, counts)| *counts).reduce(disk::sum)
+    pub fn physical_device_counts(&self) -> Option<DeviceCounts> {
+        self.physical_devices
+            .iter()
+            .map(|(_, counts)| *counts)
+            .reduce(disk::sum)
     }
 }

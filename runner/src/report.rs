@@ -15,15 +15,18 @@ use utoipa::ToSchema;
 use crate::event::{Buckets, DeviceCounts, Memory, Phase, StorageIo};
 use crate::job::EngineName;
 pub use evidence::{
-    Answered, BackingFile, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport, FlushReport, Profile,
-    RequestSize, Requests, ResidencyReport, TargetReport, TargetState, Turn, Writeback,
+    BackingFile, CacheMap, DeviceRequests, DirectFacts, Direction, Extents, ExtentsReport,
+    FlushReport, Profile, RequestSize, Requests, ResidencyReport, ServedBy, TargetReport,
+    TargetState, Transition, Writeback,
 };
 pub use figures::Figures;
 pub use verdict::{Finding, Layer, Proof, Severity, Verdict, VerdictClass, Verdicts};
 
 /// The percentiles that a report lists; the buckets beside them hold all others.
-pub const PERCENTILES: &[f64] =
-    &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999];
+pub const PERCENTILES: &[f64] = &[
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99, 99.999,
+];
 
 /// What was measured in the measured window.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
@@ -37,11 +40,11 @@ pub struct Report {
     /// Each phase with its time.
     pub phases: Vec<PhaseTime>,
     /// Reads of all jobs.
-    pub read: DirStats,
+    pub read: DirectionStats,
     /// Writes of all jobs.
-    pub write: DirStats,
+    pub write: DirectionStats,
     /// Trims of all jobs.
-    pub trim: DirStats,
+    pub trim: DirectionStats,
     /// fsync and fdatasync calls of all jobs.
     pub sync: SyncStats,
     /// Each job by itself.
@@ -67,7 +70,7 @@ pub struct Report {
     /// When a direction turned from the device to memory or back, in order; the first ones, where there are many.
     #[serde(default)]
     #[schema(required = true)]
-    pub turns: Vec<Turn>,
+    pub transitions: Vec<Transition>,
     /// What the host's writeback did; null likewise.
     pub writeback: Option<Writeback>,
     /// What was still in memory at the end; null where nothing was written.
@@ -117,7 +120,7 @@ pub struct PhaseTime {
 
 /// One direction in the measured window.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct DirStats {
+pub struct DirectionStats {
     /// I/Os completed in the window.
     pub ios: u64,
     /// Bytes moved by them.
@@ -127,13 +130,13 @@ pub struct DirStats {
     /// Bytes a second.
     pub bytes_per_second: f64,
     /// From just before submission until the kernel took it.
-    pub slat_ns: Lat,
+    pub slat_ns: LatencyStats,
     /// From when the kernel took it until reaped.
-    pub clat_ns: Lat,
+    pub clat_ns: LatencyStats,
     /// From just before submission until reaped.
-    pub lat_ns: Lat,
+    pub lat_ns: LatencyStats,
     /// From when `rate` or `rate_iops` wanted the I/O to start until reaped; null where the direction has no rate.
-    pub intended_lat_ns: Option<Lat>,
+    pub intended_lat_ns: Option<LatencyStats>,
 }
 
 /// fsync and fdatasync calls.
@@ -142,12 +145,12 @@ pub struct SyncStats {
     /// Calls completed in the window.
     pub ios: u64,
     /// From just before the call until it returned.
-    pub lat_ns: Lat,
+    pub lat_ns: LatencyStats,
 }
 
 /// Latencies in ns. Null where nothing was counted.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Lat {
+pub struct LatencyStats {
     /// Shortest, exact.
     pub min: Option<u64>,
     /// Longest, exact.
@@ -173,17 +176,17 @@ pub struct JobReport {
     /// The engine that did the I/O (the fallback, where one was used).
     pub engine: EngineName,
     /// Clones.
-    pub clones: u32,
+    pub workers: u32,
     /// Length of this job's measured window in milliseconds.
     pub duration_ms: f64,
     /// What ended it.
     pub ended_by: EndedBy,
     /// Reads.
-    pub read: DirStats,
+    pub read: DirectionStats,
     /// Writes.
-    pub write: DirStats,
+    pub write: DirectionStats,
     /// Trims.
-    pub trim: DirStats,
+    pub trim: DirectionStats,
     /// fsync and fdatasync calls.
     pub sync: SyncStats,
     /// Processor time of this job's threads in user mode, in ns per I/O; null where no I/O was done.
@@ -193,12 +196,12 @@ pub struct JobReport {
     /// I/Os that failed.
     pub errors: u64,
     /// What was chosen for this job and why, such as `registered file: saves the kernel a lookup per I/O`.
-    pub choices: Vec<Choice>,
+    pub decisions: Vec<Decision>,
 }
 
 /// Something that the plan chose, with its reason: nothing that changes a number is silent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct Choice {
+pub struct Decision {
     /// What was chosen, such as `registered_file`.
     pub name: String,
     /// Whether it is in use.
@@ -207,7 +210,7 @@ pub struct Choice {
     pub reason: String,
 }
 
-impl Choice {
+impl Decision {
     /// Name of the choice to let the whole queue come back before more is handed over.
     pub const DRAINED_QUEUE: &str = "drained_queue";
 }
@@ -223,7 +226,7 @@ pub struct DeviceReport {
     /// Share of the window in which the device had something to do, in percent.
     pub utilization: f64,
     /// The physical devices under it (itself, where there is nothing under it).
-    pub leaves: Vec<LeafReport>,
+    pub physical_devices: Vec<PhysicalDeviceReport>,
 }
 
 /// What a device had counted since the system started, at both ends of the measured window: what a reader of
@@ -240,7 +243,7 @@ pub struct Reading {
 
 /// What one physical device counted in the measured window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct LeafReport {
+pub struct PhysicalDeviceReport {
     /// Kernel name.
     pub name: String,
     /// The counts.
@@ -258,9 +261,9 @@ pub struct CpuReport {
     /// The runner, in the kernel, in ms.
     pub system_ms: f64,
     /// The runner, in percent of one processor.
-    pub percent_of_one: f64,
+    pub process_percent: f64,
     /// All processors of the host, busy with anything, in percent of all of them.
-    pub machine_percent: f64,
+    pub host_percent: f64,
     /// Voluntary and involuntary context switches of the runner.
     pub context_switches: u64,
     /// Times that a processor was slowed because it was hot; null where the kernel does not count (virtual machines).

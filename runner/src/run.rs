@@ -19,15 +19,17 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::clock::wall_ms;
 use crate::clone::Broken;
-use crate::event::{Accepted, Event, EventBody, Failure, Outcome, Phase, PhaseChange, PhaseState};
+use crate::event::{
+    Accepted, Event, EventBody, Failure, Phase, PhaseChange, PhaseState, RunResult,
+};
 use crate::host::{self, HostFacts, View};
-use crate::job::RunAsk;
+use crate::job::RunSpec;
 use crate::plan::{Plan, ResolvedJob, resolve, window_ms};
 use crate::probe::Probes;
 use crate::probe::thermal::throttles;
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 use crate::report::{Finding, Report, Severity};
-use crate::study::{self, StudyAsk, StudyPlan};
+use crate::study::{self, StudyPlan, StudySpec};
 use crate::target::{Finish, Opened, Stamp, Targets, flush, unless_stopped};
 use crate::verdict::judge;
 use crew::Crew;
@@ -44,41 +46,62 @@ const NO_PROBES: &str = "probes=0 was asked for";
 const LAYOUT_SEED: u64 = 0x1EAD_11E0;
 
 /// What would happen; nothing is touched.
-pub fn plan(ask: &RunAsk, roots: &[PathBuf]) -> Plan {
+pub fn plan(ask: &RunSpec, roots: &[PathBuf]) -> Plan {
     resolve(ask, &View::new(roots.to_vec()))
 }
 
 /// What a study would do; nothing is touched.
-pub fn plan_study(ask: &StudyAsk, roots: &[PathBuf]) -> StudyPlan {
+pub fn plan_study(ask: &StudySpec, roots: &[PathBuf]) -> StudyPlan {
     study::resolve(ask, &View::new(roots.to_vec()))
 }
 
 /// Runs the jobs and tells the listener everything that happens. Returns the exit code of the contract.
-pub fn run(ask: &RunAsk, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
+pub fn run(ask: &RunSpec, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnMut(&Event)) -> u8 {
     stop.outlive_file_limits();
     open_as_many_files_as_allowed();
     let mut teller = Teller::new(listener);
     let mut plan = plan(ask, roots);
-    if !plan.refusals.is_empty() {
-        return fail(&mut teller, plan.refusals);
+    if !plan.problems.is_empty() {
+        return fail(&mut teller, plan.problems);
     }
     let mut targets = Targets::new(roots.to_vec()).of_study(ask.study.clone());
-    let measured = Run { plan: &mut plan, targets: &mut targets, teller: &mut teller, stop }.measure();
+    let measured = Run {
+        plan: &mut plan,
+        targets: &mut targets,
+        teller: &mut teller,
+        stop,
+    }
+    .measure();
     targets.sign();
-    let left_behind = clean_up(&plan, &mut targets, &mut teller).err();
+    let leftover_files = clean_up(&plan, &mut targets, &mut teller).err();
     match measured {
         Ok((report, host)) => {
-            plan.findings.extend(left_behind.map(not_removed));
+            plan.findings.extend(leftover_files.map(not_removed));
             finish(&plan, report, &host, &mut teller, stop)
         }
-        Err(End::Refused(refusal)) => fail(&mut teller, vec![refusal]),
+        Err(End::Refused(problem)) => fail(&mut teller, vec![problem]),
         Err(End::Stopped) => interrupted(&mut teller, stop),
     }
 }
 
 /// What was measured counts all the same.
-fn not_removed(Refusal { code, sentence, remedy, .. }: Refusal) -> Finding {
-    Finding { code, severity: Severity::Warning, sentence, evidence: BTreeMap::new(), remedy, patch: None, patch_label: None }
+fn not_removed(
+    Problem {
+        code,
+        detail: sentence,
+        remedy,
+        ..
+    }: Problem,
+) -> Finding {
+    Finding {
+        code,
+        severity: Severity::Warning,
+        sentence,
+        evidence: BTreeMap::new(),
+        remedy,
+        patch: None,
+        patch_label: None,
+    }
 }
 
 /// Every clone has its own descriptor of each file, and the witness one more: the soft limit (often 1,024) is raised to the
@@ -86,56 +109,96 @@ fn not_removed(Refusal { code, sentence, remedy, .. }: Refusal) -> Finding {
 fn open_as_many_files_as_allowed() {
     let limit = getrlimit(Resource::Nofile);
     // Where it is refused, opening says so in its own words.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            ..limit
+        },
+    );
 }
 
-fn fail(teller: &mut Teller, refusals: Vec<Refusal>) -> u8 {
-    let exit_code = Refusal::exit_code(&refusals);
-    teller.tell(EventBody::Failed(Failure { exit_code, refusals }));
+fn fail(teller: &mut Teller, problems: Vec<Problem>) -> u8 {
+    let exit_code = Problem::exit_code(&problems);
+    teller.tell(EventBody::Failed(Failure {
+        exit_code,
+        problems,
+    }));
     exit_code
 }
 
 fn interrupted(teller: &mut Teller, stop: &Stop) -> u8 {
-    let mut refusal = Refusal::environment("interrupted", "", "The run was stopped before the measurement began.", "Run it again.");
-    refusal.field = None;
+    let mut problem = Problem::environment(
+        "interrupted",
+        "",
+        "The run was stopped before the measurement began.",
+        "Run it again.",
+    );
+    problem.field = None;
     let exit_code = stop.exit_code().unwrap_or(1);
-    teller.tell(EventBody::Failed(Failure { exit_code, refusals: vec![refusal] }));
+    teller.tell(EventBody::Failed(Failure {
+        exit_code,
+        problems: vec![problem],
+    }));
     exit_code
 }
 
-fn finish(plan: &Plan, mut report: Report, host: &HostFacts, teller: &mut Teller, stop: &Stop) -> u8 {
+fn finish(
+    plan: &Plan,
+    mut report: Report,
+    host: &HostFacts,
+    teller: &mut Teller,
+    stop: &Stop,
+) -> u8 {
     report.phases = std::mem::take(&mut teller.phases);
     let failed = report.errors.total > 0;
     let (verdict, mut findings) = judge(&report, &plan.jobs, host);
     // What the measurement shows is better than what the plan could foresee.
-    let foreseen: Vec<Finding> =
-        plan.findings.iter().filter(|finding| findings.iter().all(|seen| seen.code != finding.code)).cloned().collect();
+    let foreseen: Vec<Finding> = plan
+        .findings
+        .iter()
+        .filter(|finding| findings.iter().all(|seen| seen.code != finding.code))
+        .cloned()
+        .collect();
     findings.extend(foreseen);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    teller.tell(EventBody::Report(Box::new(Outcome { report, verdict, findings })));
-    if failed { 1 } else { stop.exit_code().unwrap_or(0) }
+    teller.tell(EventBody::Report(Box::new(RunResult {
+        report,
+        verdict,
+        findings,
+    })));
+    if failed {
+        1
+    } else {
+        stop.exit_code().unwrap_or(0)
+    }
 }
 
 /// Why a run has no report.
 enum End {
     /// Something was in the way.
-    Refused(Refusal),
+    Refused(Problem),
     /// It was stopped before the measurement.
     Stopped,
 }
 
-impl From<Refusal> for End {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<Problem> for End {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
     }
 }
 
 impl From<Broken> for End {
     fn from(Broken { doing, error }: Broken) -> Self {
         let remedy = "leadline-runner doctor tells what this host can do.";
-        let mut refusal = Refusal::environment("engine_failed", "", format!("The system refused while {doing}: {error}."), remedy);
-        refusal.field = None;
-        Self::Refused(refusal)
+        let mut problem = Problem::environment(
+            "engine_failed",
+            "",
+            format!("The system refused while {doing}: {error}."),
+            remedy,
+        );
+        problem.field = None;
+        Self::Refused(problem)
     }
 }
 
@@ -172,20 +235,41 @@ impl Run<'_, '_> {
             // Which devices these are is known only now.
             eyes = self.accept(&host);
         }
-        let Eyes { mut probes, mut witness, absent } = eyes;
+        let Eyes {
+            mut probes,
+            mut witness,
+            absent,
+        } = eyes;
         let open = self.in_phase(Phase::Guard, Self::open)?;
         witness.examine(open.iter().flatten().flatten());
         self.set_caches(&open)?;
         let syncs = self.files_to_flush(&open)?;
         witness.prepare(&self.plan.jobs);
-        let crew =
-            Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken { doing: "starting threads", error })?;
+        let crew = Crew::assemble(&self.plan.jobs, descriptors(open)).map_err(|error| Broken {
+            doing: "starting threads",
+            error,
+        })?;
         let cool = throttles();
-        let watched = watch(&crew, self.plan.sample_ms, &mut probes, &mut witness, self.teller, self.stop);
+        let watched = watch(
+            &crew,
+            self.plan.sample_ms,
+            &mut probes,
+            &mut witness,
+            self.teller,
+            self.stop,
+        );
         let finished = crew.dismiss();
-        let thermal_throttles = throttles().zip(cool).map(|(after, before)| after.saturating_sub(before));
+        let thermal_throttles = throttles()
+            .zip(cool)
+            .map(|(after, before)| after.saturating_sub(before));
         let (devices, testimony) = (probes.devices().to_vec(), witness.testify(self.stop));
-        let frame = Frame { phases: Vec::new(), devices, absent, thermal_throttles, testimony };
+        let frame = Frame {
+            phases: Vec::new(),
+            devices,
+            absent,
+            thermal_throttles,
+            testimony,
+        };
         let mut report = result::report(&self.plan.jobs, finished, &watched, frame)?;
         self.flush(syncs, &mut report);
         Ok((report, host))
@@ -195,9 +279,18 @@ impl Run<'_, '_> {
     fn accept(&mut self, host: &HostFacts) -> Eyes {
         let devices = devices(&self.plan.jobs);
         let probed = self.plan.jobs.iter().all(|job| job.probes);
-        let probes = if probed { Probes::new(&devices) } else { Probes::none(NO_PROBES) };
+        let probes = if probed {
+            Probes::new(&devices)
+        } else {
+            Probes::none(NO_PROBES)
+        };
         let witness = Witness::new(&self.plan.jobs);
-        let absent: BTreeMap<String, String> = probes.absent().clone().into_iter().chain(witness.absent().clone()).collect();
+        let absent: BTreeMap<String, String> = probes
+            .absent()
+            .clone()
+            .into_iter()
+            .chain(witness.absent().clone())
+            .collect();
         let accepted = Accepted {
             at_ms: wall_ms(),
             jobs: self.plan.jobs.clone(),
@@ -208,10 +301,18 @@ impl Run<'_, '_> {
             absent: absent.clone(),
         };
         self.teller.tell(EventBody::Accepted(Box::new(accepted)));
-        Eyes { probes, witness, absent }
+        Eyes {
+            probes,
+            witness,
+            absent,
+        }
     }
 
-    fn in_phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, End>) -> Result<T, End> {
+    fn in_phase<T>(
+        &mut self,
+        phase: Phase,
+        work: impl FnOnce(&mut Self) -> Result<T, End>,
+    ) -> Result<T, End> {
         if self.stop.is_requested() {
             return Err(End::Stopped);
         }
@@ -222,29 +323,68 @@ impl Run<'_, '_> {
     }
 
     fn lay_out(&mut self) -> Result<(), End> {
-        let bytes: u64 = self.plan.jobs.iter().flat_map(|job| &job.targets).map(|target| target.layout_bytes).sum();
-        if bytes == 0 && self.plan.jobs.iter().flat_map(|job| &job.targets).all(|target| target.existed) {
+        let bytes: u64 = self
+            .plan
+            .jobs
+            .iter()
+            .flat_map(|job| &job.targets)
+            .map(|target| target.layout_bytes)
+            .sum();
+        if bytes == 0
+            && self
+                .plan
+                .jobs
+                .iter()
+                .flat_map(|job| &job.targets)
+                .all(|target| target.existed)
+        {
             return Ok(());
         }
         self.in_phase(Phase::Layout, |run| {
             let data = Stamp::new(LAYOUT_SEED);
             let mut fill = |offset: u64, buffer: &mut [u8]| data.fill(offset, buffer);
             let teller = &mut *run.teller;
-            whole(run.targets.lay_out(&run.plan.jobs, &mut fill, &mut |change| teller.change(change), run.stop.flag())?)
+            whole(run.targets.lay_out(
+                &run.plan.jobs,
+                &mut fill,
+                &mut |change| teller.change(change),
+                run.stop.flag(),
+            )?)
         })
     }
 
     fn open(&mut self) -> Result<Open, End> {
-        Ok(self.plan.jobs.iter().map(|job| self.targets.open(job)).collect::<Result<_, _>>()?)
+        Ok(self
+            .plan
+            .jobs
+            .iter()
+            .map(|job| self.targets.open(job))
+            .collect::<Result<_, _>>()?)
     }
 
     /// Descriptors of what is to be flushed after the measurement: those of the clones are theirs.
     fn files_to_flush(&self, open: &Open) -> Result<Vec<ToFlush>, End> {
-        let jobs = self.plan.jobs.iter().enumerate().zip(open).filter(|((_, job), _)| job.end_fsync);
-        let opened = jobs.flat_map(|((job, _), clones)| clones.iter().flatten().map(move |opened| (job, opened)));
-        let copy = |(job, opened): (usize, &Opened)| Ok(ToFlush { job, opened: opened.try_clone()? });
+        let jobs = self
+            .plan
+            .jobs
+            .iter()
+            .enumerate()
+            .zip(open)
+            .filter(|((_, job), _)| job.end_fsync);
+        let opened = jobs.flat_map(|((job, _), clones)| {
+            clones.iter().flatten().map(move |opened| (job, opened))
+        });
+        let copy = |(job, opened): (usize, &Opened)| {
+            Ok(ToFlush {
+                job,
+                opened: opened.try_clone()?,
+            })
+        };
         let copies = opened.map(copy).collect::<std::io::Result<Vec<_>>>();
-        Ok(copies.map_err(|error| Broken { doing: "keeping files open for the flush", error })?)
+        Ok(copies.map_err(|error| Broken {
+            doing: "keeping files open for the flush",
+            error,
+        })?)
     }
 
     /// Flushes what was written. A flush that fails is an I/O that failed: what was measured is told all the same. Whoever stopped
@@ -258,17 +398,30 @@ impl Run<'_, '_> {
             return is_absent("the run was stopped before its flush".into());
         }
         self.teller.phase(Phase::Flush, PhaseState::Begin);
-        let failed = move || files.into_iter().find_map(|file| flush(&file.opened).err().map(|errno| (file, errno)));
+        let failed = move || {
+            files
+                .into_iter()
+                .find_map(|file| flush(&file.opened).err().map(|errno| (file, errno)))
+        };
         let failed = unless_stopped(self.stop.flag(), failed);
         self.teller.phase(Phase::Flush, PhaseState::End);
         match failed {
             Err(error) => is_absent(error.to_string()),
             Ok(None) => is_absent("the run was stopped during its flush".into()),
-            Ok(Some(Some((file, errno)))) => result::add_failed_flush(report, file.job, &file.opened.target, errno),
+            Ok(Some(Some((file, errno)))) => {
+                result::add_failed_flush(report, file.job, &file.opened.target, errno)
+            }
             Ok(Some(None)) => {
-                let time = self.teller.phases.iter().find(|time| time.phase == Phase::Flush);
+                let time = self
+                    .teller
+                    .phases
+                    .iter()
+                    .find(|time| time.phase == Phase::Flush);
                 let duration_ms = time.map(|time| time.duration_ms);
-                report.flush.iter_mut().for_each(|flush| flush.duration_ms = duration_ms);
+                report
+                    .flush
+                    .iter_mut()
+                    .for_each(|flush| flush.duration_ms = duration_ms);
             }
         }
     }
@@ -283,25 +436,34 @@ fn whole(finish: Finish) -> Result<(), End> {
 
 fn descriptors(open: Open) -> Vec<Vec<Vec<OwnedFd>>> {
     let clone = |opened: Vec<Opened>| opened.into_iter().map(|opened| opened.fd).collect();
-    open.into_iter().map(|clones| clones.into_iter().map(clone).collect()).collect()
+    open.into_iter()
+        .map(|clones| clones.into_iter().map(clone).collect())
+        .collect()
 }
 
 /// Kernel names of the devices under all targets, each once.
 fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
-    let mut devices: Vec<String> = jobs.iter().flat_map(|job| &job.targets).filter_map(|target| target.device.clone()).collect();
+    let mut devices: Vec<String> = jobs
+        .iter()
+        .flat_map(|job| &job.targets)
+        .filter_map(|target| target.device.clone())
+        .collect();
     devices.sort();
     devices.dedup();
     devices
 }
 
-fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Refusal> {
+fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Problem> {
     targets.detach_loops();
     if !plan.jobs.iter().any(|job| job.unlink) {
         return Ok(());
     }
     teller.phase(Phase::CleanUp, PhaseState::Begin);
     let removed = targets.clean_up();
-    let note = removed.as_ref().ok().map(|files| format!("{files} files removed"));
+    let note = removed
+        .as_ref()
+        .ok()
+        .map(|files| format!("{files} files removed"));
     teller.change(PhaseChange {
         phase: Phase::CleanUp,
         state: PhaseState::End,

@@ -2,7 +2,7 @@
 //! Reading disturbs no clone: its counters are read where they are.
 
 use crate::engine::ledger::{Ledger, Tally};
-use crate::event::Flow;
+use crate::event::IoCounts;
 use crate::histogram::{BUCKETS, sparse};
 
 /// Counts of one direction since the phase began.
@@ -13,7 +13,13 @@ struct Total {
 
 impl Total {
     fn new() -> Self {
-        Self { bytes: 0, buckets: vec![0; BUCKETS].into_boxed_slice().try_into().expect("as many as there are") }
+        Self {
+            bytes: 0,
+            buckets: vec![0; BUCKETS]
+                .into_boxed_slice()
+                .try_into()
+                .expect("as many as there are"),
+        }
     }
 
     fn clear(&mut self) {
@@ -24,18 +30,29 @@ impl Total {
     fn add(&mut self, tally: &Tally) {
         if tally.ios.get() > 0 {
             self.bytes += tally.bytes.get();
-            tally.lats().iter().for_each(|lat| lat.add_to(&mut self.buckets));
+            tally
+                .lats()
+                .iter()
+                .for_each(|lat| lat.add_to(&mut self.buckets));
         }
     }
 
     /// What came on top of `before`. I/Os are counted from the buckets, so that the two agree in every sample; what a clone
     /// is counting just now is seen in the next one.
-    fn since(&self, before: &Self) -> Flow {
+    fn since(&self, before: &Self) -> IoCounts {
         let mut fresh = Self::new();
-        for (slot, (now, then)) in fresh.buckets.iter_mut().zip(self.buckets.iter().zip(before.buckets.iter())) {
+        for (slot, (now, then)) in fresh
+            .buckets
+            .iter_mut()
+            .zip(self.buckets.iter().zip(before.buckets.iter()))
+        {
             *slot = now.saturating_sub(*then);
         }
-        Flow { ios: fresh.buckets.iter().sum(), bytes: self.bytes.saturating_sub(before.bytes), lat_ns: sparse(&fresh.buckets) }
+        IoCounts {
+            ios: fresh.buckets.iter().sum(),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            lat_ns: sparse(&fresh.buckets),
+        }
     }
 }
 
@@ -52,13 +69,13 @@ pub struct Totals {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flows {
     /// Reads.
-    pub read: Flow,
+    pub read: IoCounts,
     /// Writes.
-    pub write: Flow,
+    pub write: IoCounts,
     /// Trims.
-    pub trim: Flow,
+    pub trim: IoCounts,
     /// fsync and fdatasync calls.
-    pub sync: Flow,
+    pub sync: IoCounts,
     /// I/Os in flight at its end.
     pub in_flight: u64,
     /// I/Os that failed in it.
@@ -67,7 +84,11 @@ pub struct Flows {
 
 impl Default for Totals {
     fn default() -> Self {
-        Self { directions: std::array::from_fn(|_| Total::new()), in_flight: 0, errors: 0 }
+        Self {
+            directions: std::array::from_fn(|_| Total::new()),
+            in_flight: 0,
+            errors: 0,
+        }
     }
 }
 
@@ -87,9 +108,17 @@ impl Totals {
 
     /// What came on top of `before`.
     pub fn since(&self, before: &Self) -> Flows {
-        let flow = |direction: usize| self.directions[direction].since(&before.directions[direction]);
+        let flow =
+            |direction: usize| self.directions[direction].since(&before.directions[direction]);
         let errors = self.errors.saturating_sub(before.errors);
-        Flows { read: flow(0), write: flow(1), trim: flow(2), sync: flow(3), in_flight: self.in_flight, errors }
+        Flows {
+            read: flow(0),
+            write: flow(1),
+            trim: flow(2),
+            sync: flow(3),
+            in_flight: self.in_flight,
+            errors,
+        }
     }
 }
 
@@ -105,15 +134,38 @@ mod tests {
         let (mut before, mut now) = (Totals::default(), Totals::default());
         let mut sum = (0, 0, 0);
         for window in 1..=5u64 {
-            clones[0].tally(Kind::Read).record(Times::default(), window * 1000, window, window * 4096);
-            clones[1].tally(Kind::Read).record(Times::default(), 50, 1, 512);
-            clones[1].tally(Kind::Write).record(Times::default(), 70, 2, 1024);
+            clones[0].tally(Kind::Read).record(
+                Times::default(),
+                window * 1000,
+                window,
+                window * 4096,
+            );
+            clones[1]
+                .tally(Kind::Read)
+                .record(Times::default(), 50, 1, 512);
+            clones[1]
+                .tally(Kind::Write)
+                .record(Times::default(), 70, 2, 1024);
             now.read(clones.iter());
             let flows = now.since(&before);
             assert_eq!(flows.read.ios, window + 1);
-            assert_eq!(flows.read.lat_ns.iter().map(|bucket| bucket.1).sum::<u64>(), window + 1);
-            assert_eq!(flows.write, Flow { ios: 2, bytes: 1024, lat_ns: vec![(70, 2)] });
-            sum = (sum.0 + flows.read.ios, sum.1 + flows.read.bytes, sum.2 + flows.write.ios);
+            assert_eq!(
+                flows.read.lat_ns.iter().map(|bucket| bucket.1).sum::<u64>(),
+                window + 1
+            );
+            assert_eq!(
+                flows.write,
+                IoCounts {
+                    ios: 2,
+                    bytes: 1024,
+                    lat_ns: vec![(70, 2)]
+                }
+            );
+            sum = (
+                sum.0 + flows.read.ios,
+                sum.1 + flows.read.bytes,
+                sum.2 + flows.write.ios,
+            );
             std::mem::swap(&mut before, &mut now);
         }
         assert_eq!(sum, (20, 15 * 4096 + 5 * 512, 10));

@@ -13,34 +13,34 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::job::{Job, RunAsk, parse_run};
+use crate::job::{Job, RunSpec, parse_run};
 use crate::plan::{HostView, Plan, resolve as resolve_run};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 use left::Left;
 
-pub use own::{LeftBehind, Own, Tidied};
+pub use own::{CleanupResult, LeftoverFile, OwnedFiles};
 pub use parse::{MAX_STEPS, is_study, parse_study};
 pub use scale::{Scale, Scaled};
 
-/// What stands in file names for the mark of the study, so that every study has files of its own.
+/// What stands in file names for the file_id of the study, so that every study has files of its own.
 const MARK: &str = "$study";
 
 /// A study as asked.
 #[derive(Clone, Debug)]
-pub struct StudyAsk {
+pub struct StudySpec {
     /// What it says about itself.
-    pub words: StudyWords,
+    pub words: StudyDescription,
     /// Whether a step that fails leaves the others be.
     pub continue_on_failure: bool,
     /// How its sizes are fitted to the host.
     pub scale: Scale,
     /// Its steps in order; at least one.
-    pub steps: Vec<StepAsk>,
+    pub steps: Vec<StepSpec>,
 }
 
 /// One step as asked: a run, and the state wanted before it already among the options of its jobs.
 #[derive(Clone, Debug)]
-pub struct StepAsk {
+pub struct StepSpec {
     /// Its name.
     pub name: String,
     /// What it is there for.
@@ -48,18 +48,18 @@ pub struct StepAsk {
     /// Its jobs, word for word.
     pub jobs: Vec<Value>,
     /// The same as read.
-    pub ask: RunAsk,
+    pub ask: RunSpec,
 }
 
 /// What a study says about itself.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct StudyWords {
+pub struct StudyDescription {
     /// Its name.
     pub name: String,
     /// Why it is worth doing, in one paragraph.
     pub about: Option<String>,
     /// What the author of the published figures had to find out by hand, in one sentence.
-    pub found_by_hand: Option<String>,
+    pub missed_by_author: Option<String>,
     /// Figures that others got, to stand beside those from here.
     pub published: Option<Published>,
 }
@@ -91,17 +91,17 @@ pub struct PublishedRow {
 pub struct StudyPlan {
     /// What it says about itself.
     #[serde(flatten)]
-    pub words: StudyWords,
+    pub words: StudyDescription,
     /// Whether a step that fails leaves the others be.
     pub continue_on_failure: bool,
-    /// The mark of its files, which stands for `$study` in their names.
-    pub mark: String,
+    /// The file_id of its files, which stands for `$study` in their names.
+    pub file_id: String,
     /// How its sizes were fitted to the host.
     pub scaled: Scaled,
     /// Its steps in order; empty when the document could not be read.
     pub steps: Vec<StepPlan>,
     /// What is in the way of any step, each with its place, such as `steps[2].jobs[0].bs`; empty when it may start.
-    pub refusals: Vec<Refusal>,
+    pub problems: Vec<Problem>,
 }
 
 /// What one step would do, on the host as the steps before will have left it.
@@ -114,57 +114,95 @@ pub struct StepPlan {
     /// Its jobs as they will be asked: with the state wanted before, the sizes that fit, and file names of its own.
     #[schema(value_type = Vec<Job>)]
     pub jobs: Vec<Value>,
-    /// The plan of its run; its refusals stand with the study's.
+    /// The plan of its run; its problems stand with the study's.
     pub plan: Plan,
 }
 
 impl StepPlan {
     /// The run as `parse_run` reads it.
-    pub fn run(&self, mark: &str) -> Value {
-        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": mark})
+    pub fn run(&self, file_id: &str) -> Value {
+        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id})
     }
 }
 
-/// What would happen if this were done on that host. What is in the way of any step stands in `refusals`, all of it at
+/// What would happen if this were done on that host. What is in the way of any step stands in `problems`, all of it at
 /// once.
-pub fn resolve(ask: &StudyAsk, host: &dyn HostView) -> StudyPlan {
-    let mark = format!("{:016x}", host.entropy());
+pub fn resolve(ask: &StudySpec, host: &dyn HostView) -> StudyPlan {
+    let file_id = format!("{:016x}", host.entropy());
     let scaled = scale::fit(ask, host);
     let mut left = Left::new(host);
-    let (mut steps, mut refusals) = (Vec::new(), Vec::new());
+    let (mut steps, mut problems) = (Vec::new(), Vec::new());
     for (index, step) in ask.steps.iter().enumerate() {
-        let jobs = step.jobs.iter().zip(&step.ask.jobs).map(|(job, read)| marked(scaled.job(job, read), &mark)).collect();
-        let (plan, refused) = plan_step(step, &jobs, &mark, &mut left);
-        refusals.extend(refused.into_iter().map(|refusal| refusal.inside(&format!("steps[{index}]."))));
-        steps.push(StepPlan { name: step.name.clone(), note: step.note.clone(), jobs, plan });
+        let jobs = step
+            .jobs
+            .iter()
+            .zip(&step.ask.jobs)
+            .map(|(job, read)| marked(scaled.job(job, read), &file_id))
+            .collect();
+        let (plan, refused) = plan_step(step, &jobs, &file_id, &mut left);
+        problems.extend(
+            refused
+                .into_iter()
+                .map(|problem| problem.inside(&format!("steps[{index}]."))),
+        );
+        steps.push(StepPlan {
+            name: step.name.clone(),
+            note: step.note.clone(),
+            jobs,
+            plan,
+        });
     }
     let (words, continue_on_failure) = (ask.words.clone(), ask.continue_on_failure);
-    StudyPlan { words, continue_on_failure, mark, scaled, steps, refusals }
+    StudyPlan {
+        words,
+        continue_on_failure,
+        file_id,
+        scaled,
+        steps,
+        problems,
+    }
 }
 
-fn plan_step(step: &StepAsk, jobs: &Vec<Value>, mark: &str, left: &mut Left) -> (Plan, Vec<Refusal>) {
+fn plan_step(
+    step: &StepSpec,
+    jobs: &Vec<Value>,
+    file_id: &str,
+    left: &mut Left,
+) -> (Plan, Vec<Problem>) {
     // They were read before; a size that was fitted or a name that was marked is read as easily.
-    let again = parse_run(&json!({"jobs": jobs, "sample_ms": step.ask.sample_ms, "study": mark}));
+    let again =
+        parse_run(&json!({"jobs": jobs, "sample_ms": step.ask.sample_ms, "study": file_id}));
     let mut plan = match &again {
         Ok(ask) => resolve_run(ask, left),
-        Err(refusals) => Plan::refused(refusals.clone()),
+        Err(problems) => Plan::refused(problems.clone()),
     };
     left.leave(&plan);
-    let refusals = std::mem::take(&mut plan.refusals);
-    (plan, refusals)
+    let problems = std::mem::take(&mut plan.problems);
+    (plan, problems)
 }
 
 /// The plan of a study that could not even be read.
-pub fn refused(refusals: Vec<Refusal>) -> StudyPlan {
-    let (words, mark, scaled) = (StudyWords::default(), String::new(), Scaled::as_asked(0));
-    StudyPlan { words, continue_on_failure: false, mark, scaled, steps: Vec::new(), refusals }
+pub fn refused(problems: Vec<Problem>) -> StudyPlan {
+    let (words, file_id, scaled) = (
+        StudyDescription::default(),
+        String::new(),
+        Scaled::as_asked(0),
+    );
+    StudyPlan {
+        words,
+        continue_on_failure: false,
+        file_id,
+        scaled,
+        steps: Vec::new(),
+        problems,
+    }
 }
 
-/// A job whose files carry the mark where their names ask for it.
-fn marked(mut job: Value, mark: &str) -> Value {
+/// A job whose files carry the file_id where their names ask for it.
+fn marked(mut job: Value, file_id: &str) -> Value {
     for name in ["filename", "directory"] {
         if let Some(text) = job[name].as_str().filter(|text| text.contains(MARK)) {
-            job[name] = text.replace(MARK, mark).into();
+            job[name] = text.replace(MARK, file_id).into();
         }
     }
     job

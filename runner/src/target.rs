@@ -52,7 +52,10 @@ impl Opened {
     /// # Errors
     /// What fcntl(2) says, such as EMFILE.
     pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { fd: self.fd.try_clone()?, target: self.target.clone() })
+        Ok(Self {
+            fd: self.fd.try_clone()?,
+            target: self.target.clone(),
+        })
     }
 }
 
@@ -82,15 +85,26 @@ pub struct Targets {
 impl Targets {
     /// Nothing held yet. `roots`: the target roots, as given to `host::View`.
     pub fn new(roots: Vec<PathBuf>) -> Self {
-        Self { roots, study: None, claims: BTreeMap::new(), loops: BTreeMap::new(), made: Vec::new(), ours: Vec::new() }
+        Self {
+            roots,
+            study: None,
+            claims: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            made: Vec::new(),
+            ours: Vec::new(),
+        }
     }
 
     /// As a step of the study with this mark: files that carry it count as made by the run.
     pub fn of_study(self, mark: Option<String>) -> Self {
-        Self { study: mark, ..self }
+        Self {
+            study: mark,
+            ..self
+        }
     }
 
     fn guard(&self) -> Guard {
-        Guard::look(&self.roots).with_own(self.loops.values().map(|attached| attached.dev).collect())
+        Guard::look(&self.roots)
+            .with_own(self.loops.values().map(|attached| attached.dev).collect())
     }
 }

@@ -7,7 +7,9 @@ pub(crate) fn ks_distance(mut draws: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 
     let n = draws.len() as f64;
     let gap = |(index, draw): (usize, &f64)| {
         let share = law(*draw);
-        (share - index as f64 / n).abs().max(((index + 1) as f64 / n - share).abs())
+        (share - index as f64 / n)
+            .abs()
+            .max(((index + 1) as f64 / n - share).abs())
     };
     draws.iter().enumerate().map(gap).fold(0.0, f64::max) * n.sqrt()
 }
@@ -26,7 +28,10 @@ pub(crate) fn chi_square_excess(counts: &[f64], expected: &[f64]) -> f64 {
             None => cells.push((*count, *want)),
         }
     }
-    let chi_square: f64 = cells.iter().map(|(count, want)| (count - want).powi(2) / want.max(FEWEST)).sum();
+    let chi_square: f64 = cells
+        .iter()
+        .map(|(count, want)| (count - want).powi(2) / want.max(FEWEST))
+        .sum();
     let freedom = f64::max(cells.len() as f64 - 1.0, 1.0);
     (chi_square - freedom) / (2.0 * freedom).sqrt()
 }

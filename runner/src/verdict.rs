@@ -41,29 +41,58 @@ struct Case<'a> {
 /// The verdicts of both directions and the findings of a finished run. `jobs`: as resolved, in the order of the report.
 pub fn judge(report: &Report, jobs: &[ResolvedJob], host: &HostFacts) -> (Verdicts, Vec<Finding>) {
     let directions = [Direction::Read, Direction::Write].into_iter();
-    let judged = directions.filter_map(|direction| Evidence::of(direction, report, jobs)).map(|evidence| {
-        let shares = Shares::of(&evidence);
-        Judged { class: class::classify(&evidence, &shares), evidence, shares }
-    });
-    let case = Case { report, jobs, host, judged: judged.collect() };
+    let judged = directions
+        .filter_map(|direction| Evidence::of(direction, report, jobs))
+        .map(|evidence| {
+            let shares = Shares::of(&evidence);
+            Judged {
+                class: class::classify(&evidence, &shares),
+                evidence,
+                shares,
+            }
+        });
+    let case = Case {
+        report,
+        jobs,
+        host,
+        judged: judged.collect(),
+    };
     let verdict = |direction| {
-        let judged = case.judged.iter().find(|judged| judged.evidence.direction == direction);
+        let judged = case
+            .judged
+            .iter()
+            .find(|judged| judged.evidence.direction == direction);
         judged.map(|judged| verdict(judged, report, jobs))
     };
-    let verdicts = Verdicts { read: verdict(Direction::Read), write: verdict(Direction::Write) };
+    let verdicts = Verdicts {
+        read: verdict(Direction::Read),
+        write: verdict(Direction::Write),
+    };
     (verdicts, findings::gather(&case))
 }
 
 fn verdict(judged: &Judged, report: &Report, jobs: &[ResolvedJob]) -> Verdict {
-    let Judged { evidence, shares, class } = judged;
+    let Judged {
+        evidence,
+        shares,
+        class,
+    } = judged;
     let is_told = !matches!(class, VerdictClass::Unknown) && evidence.deviceless.is_none();
-    let measure_ms = report.phases.iter().find(|phase| phase.phase == Phase::Measure).map_or(0.0, |phase| phase.start_ms);
+    let measure_ms = report
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Measure)
+        .map_or(0.0, |phase| phase.start_ms);
     Verdict {
         class: *class,
         sentence: sentence::sentence(evidence, shares, *class, measure_ms),
-        shares: if is_told { shares.by_name() } else { Default::default() },
+        shares: if is_told {
+            shares.by_name()
+        } else {
+            Default::default()
+        },
         uncertainty: if is_told { shares.uncertainty } else { 0.0 },
-        turned_ms: evidence.turned_ms,
+        transition_ms: evidence.transition_ms,
         evidence: evidence.numbers(),
         proof: proof::rows(evidence, report, jobs),
     }

@@ -15,10 +15,25 @@ const CACHESTAT: u32 = 451;
 
 /// Runs a job by this command; the whole result.
 fn result_of(mut command: Command, job: &Value) -> Value {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(job.to_string().as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -34,23 +49,43 @@ fn reads(path: &Path) -> Value {
 
 /// From the next exec(2) on, one system call fails as in a container whose filter does not know it.
 fn without_call(command: &mut Command, number: u32, error: i32) {
-    let instruction =
-        |code: u32, jump_true, jump_false, k| libc::sock_filter { code: code as u16, jt: jump_true, jf: jump_false, k };
+    let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter {
+        code: code as u16,
+        jt: jump_true,
+        jf: jump_false,
+        k,
+    };
     let filter = [
         // The number stands first in struct seccomp_data.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
-        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | error as u32),
+        instruction(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | error as u32,
+        ),
         instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let install = move || {
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+        let program = libc::sock_fprog {
+            len: filter.len() as u16,
+            filter: filter.as_ptr().cast_mut(),
+        };
         // SAFETY: prctl(2) reads the program, which lives on this stack, and allocates nothing.
         let refused = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0
+                || libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                ) != 0
         };
-        if refused { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        if refused {
+            Err(std::io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
     };
     // SAFETY: between fork and exec it makes two system calls and nothing else.
     unsafe { command.pre_exec(install) };
@@ -65,8 +100,18 @@ fn without_cachestat_mincore_tells_what_is_cached_and_nothing_more() {
         let result = result_of(command, &reads(&disk.file("f")));
         let target = &result["report"]["targets"][0];
         let end = &target["residency"]["end"];
-        assert_eq!((&end["cached"], &end["dirty"], &end["evicted"]), (&json!(4 << 20), &Value::Null, &Value::Null), "{error}");
-        assert!(target["absent"]["dirty"].as_str().unwrap().contains("mincore"), "{target}");
+        assert_eq!(
+            (&end["cached"], &end["dirty"], &end["evicted"]),
+            (&json!(4 << 20), &Value::Null, &Value::Null),
+            "{error}"
+        );
+        assert!(
+            target["absent"]["dirty"]
+                .as_str()
+                .unwrap()
+                .contains("mincore"),
+            "{target}"
+        );
         assert_eq!(target["map"]["end"].as_array().unwrap().len(), 128);
         assert!(result["verdict"]["read"]["sentence"].is_string());
     }
@@ -76,21 +121,46 @@ fn without_cachestat_mincore_tells_what_is_cached_and_nothing_more() {
 fn a_user_without_rights_gets_a_report_and_the_reasons() {
     let directory = tempfile::tempdir().unwrap();
     let nobody = 65_534;
-    std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody)).unwrap_or_else(|error| skip(&error.to_string()));
+    std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody))
+        .unwrap_or_else(|error| skip(&error.to_string()));
     // The program must lie where everybody may go.
     let program = directory.path().join("leadline-runner");
     std::fs::copy(env!("CARGO_BIN_EXE_leadline-runner"), &program).unwrap();
     let mut command = Command::new(&program);
-    command.args(["run", "-", "--json"]).uid(nobody).gid(nobody).current_dir(directory.path());
+    command
+        .args(["run", "-", "--json"])
+        .uid(nobody)
+        .gid(nobody)
+        .current_dir(directory.path());
     let mut job = reads(&directory.path().join("f"));
     (job["request_sizes"], job["profile"]) = (json!(1), json!(1));
     let result = result_of(command, &job);
     let report = &result["report"];
-    assert_eq!((&report["read"]["ios"], &report["requests"]), (&json!(64), &Value::Null));
-    let reason = |name: &str| report["absent"][name].as_str().unwrap_or_default().to_owned();
-    assert!(reason("requests").contains("root") && reason("throttled_ms").contains("root"), "{}", report["absent"]);
-    assert!(report["profile"].is_object() || !reason("profile").is_empty(), "{}", report["absent"]);
-    assert_eq!(report["targets"][0]["residency"]["end"]["cached"], json!(4 << 20), "its own file");
+    assert_eq!(
+        (&report["read"]["ios"], &report["requests"]),
+        (&json!(64), &Value::Null)
+    );
+    let reason = |name: &str| {
+        report["absent"][name]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert!(
+        reason("requests").contains("root") && reason("throttled_ms").contains("root"),
+        "{}",
+        report["absent"]
+    );
+    assert!(
+        report["profile"].is_object() || !reason("profile").is_empty(),
+        "{}",
+        report["absent"]
+    );
+    assert_eq!(
+        report["targets"][0]["residency"]["end"]["cached"],
+        json!(4 << 20),
+        "its own file"
+    );
 }
 
 #[test]
@@ -102,10 +172,24 @@ fn of_a_file_of_somebody_else_the_kernel_tells_nothing() {
     std::fs::copy(env!("CARGO_BIN_EXE_leadline-runner"), &program).unwrap();
     std::fs::write(directory.path().join("f"), vec![7; 4 << 20]).unwrap();
     let mut command = Command::new(&program);
-    command.args(["run", "-", "--json"]).uid(65_534).gid(65_534).current_dir(directory.path());
+    command
+        .args(["run", "-", "--json"])
+        .uid(65_534)
+        .gid(65_534)
+        .current_dir(directory.path());
     let result = result_of(command, &reads(&directory.path().join("f")));
     let report = &result["report"];
-    assert_eq!(report["targets"][0]["residency"], json!({"found": null, "start": null, "end": null}));
-    assert!(report["absent"]["residency"].as_str().unwrap().contains("somebody else"), "{}", report["absent"]);
+    assert_eq!(
+        report["targets"][0]["residency"],
+        json!({"found": null, "start": null, "end": null})
+    );
+    assert!(
+        report["absent"]["residency"]
+            .as_str()
+            .unwrap()
+            .contains("somebody else"),
+        "{}",
+        report["absent"]
+    );
     assert_eq!(report["targets"][0]["state"]["cached_share"], Value::Null);
 }

@@ -23,7 +23,10 @@ const ROUNDS: usize = 9;
 fn run(document: &Value) -> (f64, f64) {
     let report = result(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
-    (report["read"]["iops"].as_f64().unwrap(), part("user_ns_per_io") + part("system_ns_per_io"))
+    (
+        report["read"]["iops"].as_f64().unwrap(),
+        part("user_ns_per_io") + part("system_ns_per_io"),
+    )
 }
 
 /// The job with samples and probes, which is how it comes.
@@ -55,13 +58,23 @@ fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
             let b = run(&without);
             (run(&with), b)
         };
-        eprintln!("{what} round {}: {:.0} IOPS with, {:.0} without", round + 1, a.0, b.0);
+        eprintln!(
+            "{what} round {}: {:.0} IOPS with, {:.0} without",
+            round + 1,
+            a.0,
+            b.0
+        );
         iops.push(a.0 / b.0);
         cpu.push(a.1 / b.1);
     }
     for (name, ratios) in [("IOPS", &mut iops), ("processor time per I/O", &mut cpu)] {
         ratios.sort_by(f64::total_cmp);
-        eprintln!("{what}: {name} with ÷ without: {:.4} [{:.4}, {:.4}]", ratios[ROUNDS / 2], ratios[1], ratios[ROUNDS - 2]);
+        eprintln!(
+            "{what}: {name} with ÷ without: {:.4} [{:.4}, {:.4}]",
+            ratios[ROUNDS / 2],
+            ratios[1],
+            ratios[ROUNDS - 2]
+        );
     }
     iops
 }
@@ -109,19 +122,33 @@ fn each_probe_by_itself() {
     let mut vm = Vm::open_live().unwrap();
     each("the host's writeback", || assert!(vm.read().is_some()));
     each("all counters of a sample", || drop(probes.read()));
-    each("residency of 256 MiB that is cached", || assert!(means.residency(file.as_fd(), &region).is_ok()));
-    each("map of 256 MiB that is cached", || drop(means.map(file.as_fd(), &region)));
+    each("residency of 256 MiB that is cached", || {
+        assert!(means.residency(file.as_fd(), &region).is_ok())
+    });
+    each("map of 256 MiB that is cached", || {
+        drop(means.map(file.as_fd(), &region))
+    });
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
-    (0..16_384u64).rev().for_each(|page| file.read_exact_at(&mut [0; 4096], page * 4096).unwrap());
-    each("residency of 256 MiB with 16,384 single pages", || assert!(means.residency(file.as_fd(), &region).is_ok()));
+    (0..16_384u64)
+        .rev()
+        .for_each(|page| file.read_exact_at(&mut [0; 4096], page * 4096).unwrap());
+    each("residency of 256 MiB with 16,384 single pages", || {
+        assert!(means.residency(file.as_fd(), &region).is_ok())
+    });
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-    each("residency of 256 MiB that is not", || assert!(means.residency(file.as_fd(), &region).is_ok()));
-    each("extents of one piece", || drop(extents::after(file.as_fd(), &region)));
+    each("residency of 256 MiB that is not", || {
+        assert!(means.residency(file.as_fd(), &region).is_ok())
+    });
+    each("extents of one piece", || {
+        drop(extents::after(file.as_fd(), &region))
+    });
     let pieces = File::create(disk.file("pieces")).unwrap();
     (0..10_000u64).for_each(|piece| pieces.write_all_at(&[7; 4096], piece * 3 * 4096).unwrap());
     pieces.sync_all().unwrap();
-    each("extents of 10,000 pieces", || drop(extents::after(pieces.as_fd(), &region)));
+    each("extents of 10,000 pieces", || {
+        drop(extents::after(pieces.as_fd(), &region))
+    });
 }
 
 /// A file full of data, in the page cache and on the device.

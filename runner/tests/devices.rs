@@ -13,7 +13,11 @@ use scratch::{Loop, Mounted, directory, image, run};
 const MIB: u64 = 1 << 20;
 
 fn find(path: &str, root: &Path) -> Device {
-    devices(&[root.into()]).devices.into_iter().find(|device| device.path == path).unwrap()
+    devices(&[root.into()])
+        .devices
+        .into_iter()
+        .find(|device| device.path == path)
+        .unwrap()
 }
 
 #[test]
@@ -21,39 +25,72 @@ fn a_loop_device_with_a_filesystem() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 64 * MIB);
-    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let Some(disk) = Loop::attach(&file, &[]) else {
+        return;
+    };
     let empty = find(&disk.0, dir.path());
-    assert_eq!((empty.kind, empty.size_bytes, empty.filesystem.as_deref()), (DeviceKind::Loop, 64 * MIB, None));
+    assert_eq!(
+        (empty.kind, empty.size_bytes, empty.filesystem.as_deref()),
+        (DeviceKind::Loop, 64 * MIB, None)
+    );
     assert_eq!(empty.backing_file.as_deref(), file.to_str());
     assert_eq!(empty.identity.unwrap(), format!("loop:{}", file.display()));
     run("mkfs.ext4", &["-q", &disk.0]).unwrap();
-    assert_eq!(find(&disk.0, dir.path()).filesystem.as_deref(), Some("ext4"), "seen by its signature");
+    assert_eq!(
+        find(&disk.0, dir.path()).filesystem.as_deref(),
+        Some("ext4"),
+        "seen by its signature"
+    );
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);
     let mounted = find(&disk.0, dir.path());
-    assert_eq!((mounted.mounts[0].point.as_str(), mounted.mounts[0].filesystem.as_str()), (point.to_str().unwrap(), "ext4"));
-    assert_eq!(mounted.used_by, [format!("mounted at {} (ext4)", point.display())]);
-    assert!(mounted.reading.allowed && !mounted.writing.allowed);
-    assert!(mounted.writing.reason.unwrap().contains("Unmount"));
+    assert_eq!(
+        (
+            mounted.mounts[0].point.as_str(),
+            mounted.mounts[0].filesystem.as_str()
+        ),
+        (point.to_str().unwrap(), "ext4")
+    );
+    assert_eq!(
+        mounted.used_by,
+        [format!("mounted at {} (ext4)", point.display())]
+    );
+    assert!(mounted.read_access.allowed && !mounted.write_access.allowed);
+    assert!(mounted.write_access.reason.unwrap().contains("Unmount"));
 }
 
 #[test]
 fn every_device_says_what_may_be_done_and_why_not() {
     let list = devices(&[]);
     for device in &list.devices {
-        for access in [&device.reading, &device.writing] {
+        for access in [&device.read_access, &device.write_access] {
             assert_eq!(access.allowed, access.reason.is_none(), "{device:?}");
         }
         // Other tests attach and detach loop devices meanwhile.
         if device.kind == DeviceKind::Loop {
             continue;
         }
-        let size: u64 = fs::read_to_string(format!("/sys/class/block/{}/size", device.name)).unwrap().trim().parse().unwrap();
+        let size: u64 = fs::read_to_string(format!("/sys/class/block/{}/size", device.name))
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap();
         assert_eq!(device.size_bytes, size * 512, "{}", device.name);
-        assert!(device.parents.iter().all(|parent| list.devices.iter().any(|known| known.name == *parent)), "{device:?}");
+        assert!(
+            device
+                .parents
+                .iter()
+                .all(|parent| list.devices.iter().any(|known| known.name == *parent)),
+            "{device:?}"
+        );
     }
     let text = print::devices(&list, Style::default());
-    assert!(list.devices.iter().all(|device| text.contains(&device.name)), "{text}");
+    assert!(
+        list.devices
+            .iter()
+            .all(|device| text.contains(&device.name)),
+        "{text}"
+    );
 }
 
 #[test]
@@ -61,18 +98,28 @@ fn a_path_is_told_with_what_lies_under_it() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 64 * MIB);
-    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let Some(disk) = Loop::attach(&file, &[]) else {
+        return;
+    };
     run("mkfs.ext4", &["-q", &disk.0]).unwrap();
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);
     let view = View::new(vec![dir.path().into()]);
     let new = view.path(point.join("new").to_str().unwrap());
-    assert_eq!((new.kind, new.device.as_deref(), new.filesystem.as_deref()), (PathKind::Missing, Some(disk.name()), Some("ext4")));
+    assert_eq!(
+        (new.kind, new.device.as_deref(), new.filesystem.as_deref()),
+        (PathKind::Missing, Some(disk.name()), Some("ext4"))
+    );
     assert_eq!(new.direct_alignment.unwrap().offset, 512);
     assert!((1..64 * MIB).contains(&new.free_bytes));
     let device = view.path(&disk.0);
     assert_eq!(
-        (device.kind, device.length, device.device.as_deref(), device.filesystem),
+        (
+            device.kind,
+            device.length,
+            device.device.as_deref(),
+            device.filesystem
+        ),
         (PathKind::Device, 64 * MIB, Some(disk.name()), None)
     );
     assert_eq!(device.direct_alignment.unwrap().offset, 512);
@@ -85,7 +132,9 @@ fn sectors_of_4_kib_are_told() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 16 * MIB);
-    let Some(disk) = Loop::attach(&file, &["--sector-size", "4096"]) else { return };
+    let Some(disk) = Loop::attach(&file, &["--sector-size", "4096"]) else {
+        return;
+    };
     let facts = View::new(vec![dir.path().into()]).path(&disk.0);
     assert_eq!(facts.direct_alignment.unwrap().offset, 4096);
     assert_eq!(find(&disk.0, dir.path()).logical_block_bytes, Some(4096));
@@ -96,25 +145,50 @@ fn subvolumes_of_a_btrfs_lie_on_its_device() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 128 * MIB);
-    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let Some(disk) = Loop::attach(&file, &[]) else {
+        return;
+    };
     run("mkfs.btrfs", &["-q", "-f", &disk.0]).unwrap();
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);
-    run("btrfs", &["subvolume", "create", point.join("sub").to_str().unwrap()]).unwrap();
+    run(
+        "btrfs",
+        &["subvolume", "create", point.join("sub").to_str().unwrap()],
+    )
+    .unwrap();
     let facts = View::new(vec![point.clone()]).path("sub/new");
-    assert_eq!((facts.filesystem.as_deref(), facts.device.as_deref()), (Some("btrfs"), Some(disk.name())));
+    assert_eq!(
+        (facts.filesystem.as_deref(), facts.device.as_deref()),
+        (Some("btrfs"), Some(disk.name()))
+    );
     let upper = point.join("sub/image");
     image(&upper, 8 * MIB);
-    let Some(above) = Loop::attach(&upper, &[]) else { return };
+    let Some(above) = Loop::attach(&upper, &[]) else {
+        return;
+    };
     assert_eq!(find(&above.0, dir.path()).parents, [disk.name()]);
-    assert_eq!(View::new(vec![point]).path("sub/image").writing_refused.unwrap().code, "backs_loop");
+    assert_eq!(
+        View::new(vec![point])
+            .path("sub/image")
+            .writing_refused
+            .unwrap()
+            .code,
+        "backs_loop"
+    );
 }
 
 #[test]
 fn the_doctor_tries_direct_io_where_the_data_lies() {
     let dir = directory();
     let found = doctor(dir.path(), &[]);
-    let direct = found.checks.iter().find(|check| check.name == "o_direct").unwrap();
-    assert!(direct.found.contains(dir.path().to_str().unwrap()), "{direct:?}");
+    let direct = found
+        .checks
+        .iter()
+        .find(|check| check.name == "o_direct")
+        .unwrap();
+    assert!(
+        direct.detail.contains(dir.path().to_str().unwrap()),
+        "{direct:?}"
+    );
     assert!(print::doctor(&found, Style::default()).contains("o_direct"));
 }

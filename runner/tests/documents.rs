@@ -15,13 +15,21 @@ fn document(path: &str) -> String {
 
 /// The texts between ```json and ``` of a document.
 fn blocks(document: &str) -> Vec<&str> {
-    document.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+    document
+        .split("```json\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect()
 }
 
 /// The example lines of docs/protocol.md.
 fn example_events() -> Vec<Value> {
     let protocol = document("docs/protocol.md");
-    blocks(&protocol).into_iter().flat_map(str::lines).map(|line| serde_json::from_str(line).unwrap()).collect()
+    blocks(&protocol)
+        .into_iter()
+        .flat_map(str::lines)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn names(value: &Value, found: &mut BTreeSet<String>) {
@@ -38,7 +46,8 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_example_line_is_an_event_with_all_its_fields() {
     for line in example_events() {
-        let event: Event = serde_json::from_value(line.clone()).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let event: Event =
+            serde_json::from_value(line.clone()).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(
             serde_json::to_value(&event).unwrap(),
             line,
@@ -49,33 +58,88 @@ fn every_example_line_is_an_event_with_all_its_fields() {
 
 #[test]
 fn every_type_of_event_has_an_example() {
-    let types: BTreeSet<String> = example_events().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
-    let schema = serde_json::to_string(&<leadline_runner::event::EventBody as utoipa::PartialSchema>::schema()).unwrap();
+    let types: BTreeSet<String> = example_events()
+        .iter()
+        .map(|event| event["type"].as_str().unwrap().to_owned())
+        .collect();
+    let schema = serde_json::to_string(
+        &<leadline_runner::event::EventBody as utoipa::PartialSchema>::schema(),
+    )
+    .unwrap();
     for kind in ["status", "accepted", "phase", "sample", "report", "failed"] {
-        assert!(types.contains(kind), "docs/protocol.md has no example of `{kind}`");
+        assert!(
+            types.contains(kind),
+            "docs/protocol.md has no example of `{kind}`"
+        );
     }
     let declared = schema.matches(r#""enum":["#).count();
-    assert_eq!(declared, types.len(), "an event type was added or removed: show it in docs/protocol.md");
+    assert_eq!(
+        declared,
+        types.len(),
+        "an event type was added or removed: show it in docs/protocol.md"
+    );
 }
 
 #[test]
 fn every_number_of_a_sample_and_a_report_is_defined() {
     /// Fields that hold no measured number: names, words, and what other fields stand in.
     const NOT_NUMBERS: &[&str] = &[
-        "seq", "type", "phase", "phases", "start_ms", "read", "write", "trim", "sync", "jobs", "name", "engine", "clones",
-        "choices", "used", "reason", "first", "absent", "report", "verdict", "findings", "class", "sentence", "code", "severity",
-        "remedy", "host", "start", "end", "cpu", "kind", "path", "state",
+        "seq",
+        "type",
+        "phase",
+        "phases",
+        "start_ms",
+        "read",
+        "write",
+        "trim",
+        "sync",
+        "jobs",
+        "name",
+        "engine",
+        "clones",
+        "decisions",
+        "used",
+        "reason",
+        "first",
+        "absent",
+        "report",
+        "verdict",
+        "findings",
+        "class",
+        "sentence",
+        "code",
+        "severity",
+        "remedy",
+        "host",
+        "start",
+        "end",
+        "cpu",
+        "kind",
+        "path",
+        "state",
     ];
     let measurement = document("docs/measurement.md");
     let mut found = BTreeSet::new();
-    example_events().iter().filter(|event| event["type"] == "sample").for_each(|sample| names(sample, &mut found));
-    for report in example_events().iter().filter(|event| event["type"] == "report") {
+    example_events()
+        .iter()
+        .filter(|event| event["type"] == "sample")
+        .for_each(|sample| names(sample, &mut found));
+    for report in example_events()
+        .iter()
+        .filter(|event| event["type"] == "report")
+    {
         // The evidence of a verdict or finding is named after the numbers that it repeats.
         names(&report["report"], &mut found);
     }
     found.retain(|name| !NOT_NUMBERS.contains(&name.as_str()) && name.parse::<f64>().is_err());
-    let undefined: Vec<&String> = found.iter().filter(|name| !measurement.contains(name.as_str())).collect();
-    assert!(undefined.is_empty(), "docs/measurement.md does not say what these are: {undefined:?}");
+    let undefined: Vec<&String> = found
+        .iter()
+        .filter(|name| !measurement.contains(name.as_str()))
+        .collect();
+    assert!(
+        undefined.is_empty(),
+        "docs/measurement.md does not say what these are: {undefined:?}"
+    );
 }
 
 #[test]
@@ -83,8 +147,9 @@ fn jobs_that_documents_show_are_jobs() {
     let mut shown = 0;
     for path in ["README.md", "examples/README.md", "CONTRIBUTING.md"] {
         for block in blocks(&document(path)) {
-            let value: Value = serde_json::from_str(block).unwrap_or_else(|error| panic!("{path}: {error}: {block}"));
-            parse_run(&value).unwrap_or_else(|refusals| panic!("{path}: {refusals:?}"));
+            let value: Value = serde_json::from_str(block)
+                .unwrap_or_else(|error| panic!("{path}: {error}: {block}"));
+            parse_run(&value).unwrap_or_else(|problems| panic!("{path}: {problems:?}"));
             shown += 1;
         }
     }

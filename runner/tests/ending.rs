@@ -16,32 +16,71 @@ fn buffered_write(file: &Path, size: &str) -> Value {
 }
 
 fn has_finding(told: &Value, code: &str) -> bool {
-    told["findings"].as_array().unwrap().iter().any(|finding| finding["code"] == code)
+    told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|finding| finding["code"] == code)
 }
 
 /// A filesystem that is larger than the memory that it lies on: memory takes what the device cannot.
 #[test]
 fn a_flush_that_fails_is_an_io_error_beside_the_numbers() {
     let directory = scratch::directory();
-    let (small, large) = (directory.path().join("small"), directory.path().join("large"));
+    let (small, large) = (
+        directory.path().join("small"),
+        directory.path().join("large"),
+    );
     std::fs::create_dir(&small).unwrap();
     std::fs::create_dir(&large).unwrap();
-    if let Err(reason) = scratch::run("mount", &["-t", "tmpfs", "-o", "size=8m", "tmpfs", small.to_str().unwrap()]) {
+    if let Err(reason) = scratch::run(
+        "mount",
+        &[
+            "-t",
+            "tmpfs",
+            "-o",
+            "size=8m",
+            "tmpfs",
+            small.to_str().unwrap(),
+        ],
+    ) {
         return scratch::skip(&reason);
     }
     let _memory = Mounted::there(&small);
     let image = small.join("image");
-    std::fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
-    let Some(device) = Loop::attach(&image, &[]) else { return };
+    std::fs::File::create(&image)
+        .unwrap()
+        .set_len(64 << 20)
+        .unwrap();
+    let Some(device) = Loop::attach(&image, &[]) else {
+        return;
+    };
     scratch::run("mkfs.ext2", &["-q", &device.0]).unwrap();
     let _disk = Mounted::new(&device.0, &large);
     let output = run(&buffered_write(&large.join("t1"), "32m"), &["--json"]);
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let report = &told["report"];
-    assert_eq!((report["write"]["ios"].as_u64(), report["errors"]["total"].as_u64()), (Some(512), Some(1)));
+    assert_eq!(
+        (
+            report["write"]["ios"].as_u64(),
+            report["errors"]["total"].as_u64()
+        ),
+        (Some(512), Some(1))
+    );
     assert_eq!(report["errors"]["first"]["operation"], "sync");
-    assert!(report["flush"]["duration_ms"].is_null() && report["absent"]["flush"].as_str().unwrap().contains("failed"));
+    assert!(
+        report["flush"]["duration_ms"].is_null()
+            && report["absent"]["flush"]
+                .as_str()
+                .unwrap()
+                .contains("failed")
+    );
     assert!(has_finding(&told, "io_errors"), "{}", told["findings"]);
 }
 
@@ -50,12 +89,21 @@ fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
     let directory = scratch::directory();
     let at = directory.path().to_str().unwrap();
     let mut job = buffered_write(&directory.path().join("t1"), "1m");
-    for (option, value) in [("runtime", json!("1s")), ("time_based", json!(1)), ("unlink", json!(1))] {
+    for (option, value) in [
+        ("runtime", json!("1s")),
+        ("time_based", json!(1)),
+        ("unlink", json!(1)),
+    ] {
         job[option] = value;
     }
     let mut child = start(&job, &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("\"type\":\"sample\"")),
+        "ended without a sample"
+    );
     // From here on the directory takes names, and gives none back, not even to root.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
@@ -66,7 +114,11 @@ fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{last}");
     let told: Value = serde_json::from_str(&last).unwrap();
     assert!(told["report"]["write"]["ios"].as_u64().unwrap() > 0);
-    assert!(has_finding(&told, "clean_up_failed"), "{}", told["findings"]);
+    assert!(
+        has_finding(&told, "clean_up_failed"),
+        "{}",
+        told["findings"]
+    );
 }
 
 #[test]
@@ -77,45 +129,106 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
         job[option] = value;
     }
     let mut child = start(&job, &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("\"type\":\"sample\"")),
+        "ended without a sample"
+    );
     scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(rest.iter().all(|line| !line.contains("\"phase\":\"flush\"")), "it flushed");
+    assert!(
+        rest.iter()
+            .all(|line| !line.contains("\"phase\":\"flush\"")),
+        "it flushed"
+    );
     let told: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
-    assert!(told["report"]["flush"]["dirty_bytes"].is_u64() && told["report"]["flush"]["duration_ms"].is_null());
-    assert!(told["report"]["absent"]["flush"].as_str().unwrap().contains("stopped"));
+    assert!(
+        told["report"]["flush"]["dirty_bytes"].is_u64()
+            && told["report"]["flush"]["duration_ms"].is_null()
+    );
+    assert!(
+        told["report"]["absent"]["flush"]
+            .as_str()
+            .unwrap()
+            .contains("stopped")
+    );
 }
 
 #[test]
 fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
     let plain = json!({"ioengine": "null", "size": "1m", "ramp_time": "60s", "runtime": "60s"});
-    let jobs = [with(&plain, json!({"name": "done"})), with(&plain, json!({"name": "on", "time_based": 1}))];
+    let jobs = [
+        with(&plain, json!({"name": "done"})),
+        with(&plain, json!({"name": "on", "time_based": 1})),
+    ];
     let mut child = start(&json!({"jobs": jobs}), &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("\"type\":\"sample\"")), "ended without a sample");
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("\"type\":\"sample\"")),
+        "ended without a sample"
+    );
     scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
     let told: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let report = &told["report"];
-    assert!(report["duration_ms"].as_f64().unwrap() < 1000.0, "{}", report["duration_ms"]);
-    assert_eq!((&report["jobs"][0]["ended_by"], &report["jobs"][1]["ended_by"]), (&json!("size"), &json!("signal")));
+    assert!(
+        report["duration_ms"].as_f64().unwrap() < 1000.0,
+        "{}",
+        report["duration_ms"]
+    );
+    assert_eq!(
+        (
+            &report["jobs"][0]["ended_by"],
+            &report["jobs"][1]["ended_by"]
+        ),
+        (&json!("size"), &json!("signal"))
+    );
 }
 
 #[test]
 fn what_cannot_be_told_on_standard_error_stops_nothing() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut child = runner().args(["run", "-"]).stdin(Stdio::piped()).stderr(full).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(br#"{"ioengine": "null", "iodepth": 0}"#).unwrap();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut child = runner()
+        .args(["run", "-"])
+        .stdin(Stdio::piped())
+        .stderr(full)
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(br#"{"ioengine": "null", "iodepth": 0}"#)
+        .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
 /// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
-const FEW_THREADS: [&str; 7] = ["20", "setpriv", "--reuid=61234", "--regid=61234", "--clear-groups", "prlimit", "--nproc=3:3"];
+const FEW_THREADS: [&str; 7] = [
+    "20",
+    "setpriv",
+    "--reuid=61234",
+    "--regid=61234",
+    "--clear-groups",
+    "prlimit",
+    "--nproc=3:3",
+];
 
 fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
-    [&FEW_THREADS[..], &[env!("CARGO_BIN_EXE_leadline-runner")], args].concat()
+    [
+        &FEW_THREADS[..],
+        &[env!("CARGO_BIN_EXE_leadline-runner")],
+        args,
+    ]
+    .concat()
 }
 
 #[test]
@@ -126,8 +239,19 @@ fn a_run_that_gets_no_more_threads_says_so_and_ends() {
     let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
     let piped = || Stdio::piped();
     let mut timeout = Command::new("timeout");
-    let mut child = timeout.args(limited(&["run", "-"])).stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let mut child = timeout
+        .args(limited(&["run", "-"]))
+        .stdin(piped())
+        .stdout(piped())
+        .stderr(piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(job.to_string().as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{said}");

@@ -15,8 +15,13 @@ const MIB: u64 = 1 << 20;
 
 /// Direct reads of 16 MiB of a file, with changes; what the report says of its target.
 fn target_of(path: &Path, changes: Value) -> Value {
-    let mut job = json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    let mut job =
+        json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     result(&job)["report"]["targets"][0].clone()
 }
 
@@ -37,12 +42,23 @@ fn noise(path: &Path, bytes: u64) {
 
 /// Bytes by kind, those that are not 0.
 fn kinds(extents: &Value) -> Vec<(String, u64)> {
-    let all = extents.as_object().unwrap().iter().filter(|(name, _)| *name != "count");
-    all.map(|(name, bytes)| (name.clone(), bytes.as_u64().unwrap())).filter(|(_, bytes)| *bytes > 0).collect()
+    let all = extents
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| *name != "count");
+    all.map(|(name, bytes)| (name.clone(), bytes.as_u64().unwrap()))
+        .filter(|(_, bytes)| *bytes > 0)
+        .collect()
 }
 
 fn check_kinds(extents: &Value, want: &[(&str, u64)]) {
-    assert_eq!(kinds(extents), want.iter().map(|(name, mib)| (name.to_string(), mib * MIB)).collect::<Vec<_>>());
+    assert_eq!(
+        kinds(extents),
+        want.iter()
+            .map(|(name, mib)| (name.to_string(), mib * MIB))
+            .collect::<Vec<_>>()
+    );
 }
 
 fn sync(path: &Path) {
@@ -52,47 +68,95 @@ fn sync(path: &Path) {
 #[test]
 fn extents_are_told_by_kind() {
     for make in ["mkfs.ext4 -q", "mkfs.xfs -q -f", "mkfs.btrfs -q -f"] {
-        let Some(disk) = Disk::new(make, "defaults", true) else { continue };
+        let Some(disk) = Disk::new(make, "defaults", true) else {
+            continue;
+        };
         let read = |name: &str| target_of(&disk.file(name), json!({"fallocate": "none"}));
         noise(&disk.file("full"), 16 * MIB);
         sync(&disk.file("full"));
         let full = read("full");
         check_kinds(&full["extents"]["before"], &[("written", 16)]);
-        assert_eq!((&full["state"]["written_share"], &full["state"]["existed"]), (&json!(1.0), &json!(true)), "{make}");
+        assert_eq!(
+            (&full["state"]["written_share"], &full["state"]["existed"]),
+            (&json!(1.0), &json!(true)),
+            "{make}"
+        );
 
-        File::create(disk.file("sparse")).unwrap().set_len(16 * MIB).unwrap();
+        File::create(disk.file("sparse"))
+            .unwrap()
+            .set_len(16 * MIB)
+            .unwrap();
         check_kinds(&read("sparse")["extents"]["before"], &[("hole", 16)]);
 
-        scratch::run("fallocate", &["-l", "16M", disk.file("allocated").to_str().unwrap()]).unwrap();
-        let half = File::options().write(true).open(disk.file("allocated")).unwrap();
-        half.write_all_at(&vec![7; 4 * MIB as usize], 4 * MIB).unwrap();
+        scratch::run(
+            "fallocate",
+            &["-l", "16M", disk.file("allocated").to_str().unwrap()],
+        )
+        .unwrap();
+        let half = File::options()
+            .write(true)
+            .open(disk.file("allocated"))
+            .unwrap();
+        half.write_all_at(&vec![7; 4 * MIB as usize], 4 * MIB)
+            .unwrap();
         let allocated = read("allocated");
-        check_kinds(&allocated["extents"]["before"], &[("written", 4), ("unwritten", 12)]);
-        assert_eq!(allocated["state"]["written_share"], json!(0.25), "{make}: dirty pages hide behind no extent");
+        check_kinds(
+            &allocated["extents"]["before"],
+            &[("written", 4), ("unwritten", 12)],
+        );
+        assert_eq!(
+            allocated["state"]["written_share"],
+            json!(0.25),
+            "{make}: dirty pages hide behind no extent"
+        );
     }
 }
 
 #[test]
 fn what_a_write_job_leaves_behind_is_seen_before_the_flush() {
     let Some(disk) = Disk::ext4() else { return };
-    let target = target_of(&disk.file("new"), json!({"rw": "write", "direct": 0, "fallocate": "none", "end_fsync": 1}));
+    let target = target_of(
+        &disk.file("new"),
+        json!({"rw": "write", "direct": 0, "fallocate": "none", "end_fsync": 1}),
+    );
     check_kinds(&target["extents"]["before"], &[("hole", 16)]);
     check_kinds(&target["extents"]["after"], &[("delayed", 16)]);
-    assert_eq!(target["residency"]["end"]["dirty"], json!(16 * MIB), "{}", target["residency"]);
-    assert_eq!((&target["state"]["existed"], &target["residency"]["found"]), (&json!(false), &json!(null)));
+    assert_eq!(
+        target["residency"]["end"]["dirty"],
+        json!(16 * MIB),
+        "{}",
+        target["residency"]
+    );
+    assert_eq!(
+        (&target["state"]["existed"], &target["residency"]["initial"]),
+        (&json!(false), &json!(null))
+    );
 }
 
 #[test]
 fn compressed_extents_and_checksums_make_direct_mean_less() {
-    let Some(disk) = Disk::new("mkfs.btrfs -q -f", "compress-force=zstd", true) else { return };
+    let Some(disk) = Disk::new("mkfs.btrfs -q -f", "compress-force=zstd", true) else {
+        return;
+    };
     let packed = disk.file("packed");
     fs::write(&packed, vec![b'a'; 16 * MIB as usize]).unwrap();
     sync(&packed);
     let target = target_of(&packed, json!({}));
     check_kinds(&target["extents"]["before"], &[("encoded", 16)]);
-    assert_eq!(target["direct"]["reads_past_cache"], json!(false), "{}", target["direct"]);
+    assert_eq!(
+        target["direct"]["reads_past_cache"],
+        json!(false),
+        "{}",
+        target["direct"]
+    );
     assert_eq!(target["filesystem"], "btrfs");
-    assert!(target["mount_options"].as_str().unwrap().contains("compress-force=zstd"), "{target}");
+    assert!(
+        target["mount_options"]
+            .as_str()
+            .unwrap()
+            .contains("compress-force=zstd"),
+        "{target}"
+    );
 
     let plain = disk.file("plain");
     File::create(&plain).unwrap();
@@ -100,7 +164,13 @@ fn compressed_extents_and_checksums_make_direct_mean_less() {
     noise(&plain, 16 * MIB);
     sync(&plain);
     let target = target_of(&plain, json!({"rw": "randwrite"}));
-    assert_eq!((&target["direct"]["reads_past_cache"], &target["direct"]["writes_past_cache"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (
+            &target["direct"]["reads_past_cache"],
+            &target["direct"]["writes_past_cache"]
+        ),
+        (&json!(true), &json!(true))
+    );
 }
 
 /// The rule of `probe/direct.rs` against the kernel that runs here: direct writes that go past the page cache leave none in it.
@@ -112,15 +182,25 @@ fn direct_writes_leave_pages_just_where_the_facts_say_so() {
         ("mkfs.btrfs -q -f", "defaults"),
         ("mkfs.btrfs -q -f", "nodatacow"),
     ] {
-        let Some(disk) = Disk::new(make, options, true) else { continue };
+        let Some(disk) = Disk::new(make, options, true) else {
+            continue;
+        };
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
         // What was copied through the page cache is dropped from it again, but the kernel counted it as dirtied. It counts
         // everybody's: the least of some runs is ours.
         let reports: Vec<Value> = (0..4).map(|_| result(&job)["report"].clone()).collect();
-        let dirtied = reports.iter().map(|report| report["writeback"]["dirtied_bytes"].as_u64().unwrap()).min().unwrap();
+        let dirtied = reports
+            .iter()
+            .map(|report| report["writeback"]["dirtied_bytes"].as_u64().unwrap())
+            .min()
+            .unwrap();
         let direct = &reports[0]["targets"][0]["direct"];
         let went_past = direct["writes_past_cache"].as_bool().unwrap();
-        assert_eq!(went_past, dirtied < 48 * MIB, "{make} {options}: {dirtied} dirtied, {direct}");
+        assert_eq!(
+            went_past,
+            dirtied < 48 * MIB,
+            "{make} {options}: {dirtied} dirtied, {direct}"
+        );
     }
 }
 
@@ -133,27 +213,56 @@ fn a_half_warm_file_is_seen_as_it_is() {
     let file = File::open(&path).unwrap();
     fadvise(&file, 0, None, Advice::DontNeed).unwrap();
     fadvise(&file, 0, None, Advice::Random).unwrap();
-    file.read_exact_at(&mut vec![0; 8 * MIB as usize], 0).unwrap();
+    file.read_exact_at(&mut vec![0; 8 * MIB as usize], 0)
+        .unwrap();
     let target = target_of(&path, json!({"invalidate": 0}));
-    let (found, start) = (&target["residency"]["found"], &target["residency"]["start"]);
+    let (found, start) = (
+        &target["residency"]["initial"],
+        &target["residency"]["start"],
+    );
     assert_eq!(found["cached"], json!(8 * MIB), "{found}");
-    assert_eq!((found, found["dirty"].as_u64()), (start, Some(0)), "nothing touched it");
+    assert_eq!(
+        (found, found["dirty"].as_u64()),
+        (start, Some(0)),
+        "nothing touched it"
+    );
     let map: Vec<u64> = serde_json::from_value(target["map"]["start"].clone()).unwrap();
-    assert_eq!((map.len(), target["map"]["cell_bytes"].as_u64()), (128, Some(16 * MIB / 128)));
-    assert!(map[..64].iter().all(|&percent| percent == 100) && map[64..].iter().all(|&percent| percent == 0), "{map:?}");
+    assert_eq!(
+        (map.len(), target["map"]["cell_bytes"].as_u64()),
+        (128, Some(16 * MIB / 128))
+    );
+    assert!(
+        map[..64].iter().all(|&percent| percent == 100)
+            && map[64..].iter().all(|&percent| percent == 0),
+        "{map:?}"
+    );
     assert_eq!(target["state"]["cached_share"], json!(0.5));
     let dropped = target_of(&path, json!({}));
-    assert_eq!(dropped["residency"]["start"]["cached"], json!(0), "invalidate=1");
+    assert_eq!(
+        dropped["residency"]["start"]["cached"],
+        json!(0),
+        "invalidate=1"
+    );
 }
 
 #[test]
 fn a_loop_that_is_cached_below_says_so() {
-    let Some(disk) = Disk::new("mkfs.ext4 -q", "defaults", false) else { return };
+    let Some(disk) = Disk::new("mkfs.ext4 -q", "defaults", false) else {
+        return;
+    };
     let direct = target_of(&disk.file("f"), json!({}))["direct"].clone();
     assert_eq!(direct["reads_past_cache"], json!(false), "{direct}");
-    assert!(direct["reasons"][0].as_str().unwrap().contains("loop"), "{direct}");
+    assert!(
+        direct["reasons"][0].as_str().unwrap().contains("loop"),
+        "{direct}"
+    );
     assert!(direct["offset_align"].as_u64().unwrap() >= 512);
-    assert_eq!(direct["loop_direct_io"], json!(false), "{}", disk.device.name());
+    assert_eq!(
+        direct["loop_direct_io"],
+        json!(false),
+        "{}",
+        disk.device.name()
+    );
 }
 
 #[test]
@@ -161,25 +270,59 @@ fn raw_devices_have_residency_and_no_extents() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 32 * MIB);
-    let Some(device) = scratch::Loop::attach(&image, &["--direct-io=on"]) else { return };
+    let Some(device) = scratch::Loop::attach(&image, &["--direct-io=on"]) else {
+        return;
+    };
     let target = target_of(Path::new(&device.0), json!({"direct": 0, "rw": "read"}));
-    assert_eq!((&target["kind"], &target["region_bytes"]), (&json!("device"), &json!(16 * MIB)));
-    assert_eq!(target["residency"]["end"]["cached"], json!(16 * MIB), "{}", target["residency"]);
-    assert_eq!((&target["extents"]["before"], &target["filesystem"]), (&json!(null), &json!(null)));
-    assert!(target["absent"]["extents"].as_str().unwrap().contains("device"), "{target}");
+    assert_eq!(
+        (&target["kind"], &target["region_bytes"]),
+        (&json!("device"), &json!(16 * MIB))
+    );
+    assert_eq!(
+        target["residency"]["end"]["cached"],
+        json!(16 * MIB),
+        "{}",
+        target["residency"]
+    );
+    assert_eq!(
+        (&target["extents"]["before"], &target["filesystem"]),
+        (&json!(null), &json!(null))
+    );
+    assert!(
+        target["absent"]["extents"]
+            .as_str()
+            .unwrap()
+            .contains("device"),
+        "{target}"
+    );
 }
 
 #[test]
 fn a_filesystem_in_memory_says_why_it_knows_less() {
     let directory = scratch::directory();
-    if let Err(error) = scratch::run("mount", &["-t", "tmpfs", "none", directory.path().to_str().unwrap()]) {
+    if let Err(error) = scratch::run(
+        "mount",
+        &["-t", "tmpfs", "none", directory.path().to_str().unwrap()],
+    ) {
         return scratch::skip(&error);
     }
     let mounted = scratch::Mounted::there(directory.path());
-    let target = target_of(&directory.path().join("f"), json!({"direct": 0, "invalidate": 0}));
+    let target = target_of(
+        &directory.path().join("f"),
+        json!({"direct": 0, "invalidate": 0}),
+    );
     drop(mounted);
-    assert_eq!((&target["filesystem"], &target["device"]), (&json!("tmpfs"), &json!(null)));
-    assert!(target["absent"]["extents"].as_str().unwrap().contains("no extents"), "{target}");
+    assert_eq!(
+        (&target["filesystem"], &target["device"]),
+        (&json!("tmpfs"), &json!(null))
+    );
+    assert!(
+        target["absent"]["extents"]
+            .as_str()
+            .unwrap()
+            .contains("no extents"),
+        "{target}"
+    );
     assert_eq!(target["direct"]["reads_past_cache"], json!(false));
     assert_eq!(target["residency"]["end"]["cached"], json!(16 * MIB));
 }
@@ -189,14 +332,22 @@ fn regions_of_all_clones_and_jobs_count_once() {
     let Some(disk) = Disk::ext4() else { return };
     let job = |name: &str, changes: Value| {
         let mut job = json!({"name": name, "filename": disk.file("f"), "size": "4m", "rw": "read", "bs": "64k", "direct": 0});
-        changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        changes
+            .as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(name, value)| job[name] = value.clone());
         job
     };
-    let both =
-        result(&json!({"jobs": [job("a", json!({"numjobs": 2, "offset_increment": "4m"})), job("b", json!({"offset": "2m"}))]}));
+    let both = result(
+        &json!({"jobs": [job("a", json!({"numjobs": 2, "offset_increment": "4m"})), job("b", json!({"offset": "2m"}))]}),
+    );
     let targets = both["report"]["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 1);
-    assert_eq!((&targets[0]["jobs"], &targets[0]["region_bytes"]), (&json!(["a", "b"]), &json!(8 * MIB)));
+    assert_eq!(
+        (&targets[0]["jobs"], &targets[0]["region_bytes"]),
+        (&json!(["a", "b"]), &json!(8 * MIB))
+    );
     assert_eq!(targets[0]["residency"]["end"]["cached"], json!(8 * MIB));
 }
 
@@ -205,23 +356,50 @@ fn reads_that_warm_their_own_cache_tell_when_it_turned() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
     let report = result(&job)["report"].clone();
-    let turns = report["turns"].as_array().unwrap();
-    assert_eq!((turns.len(), &turns[0]["from"], &turns[0]["to"]), (1, &json!("device"), &json!("memory")), "{turns:?}");
+    let turns = report["transitions"].as_array().unwrap();
+    assert_eq!(
+        (turns.len(), &turns[0]["from"], &turns[0]["to"]),
+        (1, &json!("device"), &json!("memory")),
+        "{turns:?}"
+    );
     let fetched = report["storage"]["read_bytes"].as_u64().unwrap();
-    assert!((8 * MIB..9 * MIB).contains(&fetched), "each block once: {fetched}");
+    assert!(
+        (8 * MIB..9 * MIB).contains(&fetched),
+        "each block once: {fetched}"
+    );
 }
 
 #[test]
 fn without_probes_everything_is_missing_with_the_reason() {
     let Some(disk) = Disk::ext4() else { return };
-    let result = result(&json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}));
+    let result = result(
+        &json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}),
+    );
     let report = &result["report"];
     assert_eq!(report["read"]["ios"], json!(4096));
-    for name in ["device", "memory", "cpu", "pressure", "storage", "writeback"] {
+    for name in [
+        "device",
+        "memory",
+        "cpu",
+        "pressure",
+        "storage",
+        "writeback",
+    ] {
         assert_eq!(report[name], json!(null), "{name}");
     }
-    for name in ["device", "leaves", "memory", "cpu", "storage", "residency", "writeback"] {
+    for name in [
+        "device",
+        "physical_devices",
+        "memory",
+        "cpu",
+        "storage",
+        "residency",
+        "writeback",
+    ] {
         assert_eq!(report["absent"][name], "probes=0 was asked for", "{name}");
     }
-    assert_eq!((&report["targets"], &result["verdict"]["read"]["class"]), (&json!([]), &json!("unknown")));
+    assert_eq!(
+        (&report["targets"], &result["verdict"]["read"]["class"]),
+        (&json!([]), &json!("unknown"))
+    );
 }

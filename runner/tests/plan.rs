@@ -1,4 +1,4 @@
-//! Twenty kinds of bad input against this very host: each is one clear refusal that names the field and the remedy, all
+//! Twenty kinds of bad input against this very host: each is one clear problem that names the field and the remedy, all
 //! of them without a trace on the disk.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use leadline_runner::host::View;
 use leadline_runner::job::parse_run;
 use leadline_runner::plan::{Mode, Plan, resolve};
-use leadline_runner::refusal::Refusal;
+use leadline_runner::problem::Problem;
 use serde_json::{Value, json};
 
 /// A target root with one file of 1 MiB in it.
@@ -17,16 +17,24 @@ fn root() -> tempfile::TempDir {
     root
 }
 
-fn refusals(root: &Path, job: &Value) -> Vec<Refusal> {
+fn problems(root: &Path, job: &Value) -> Vec<Problem> {
     match parse_run(job) {
-        Err(refusals) => refusals,
-        Ok(ask) => resolve(&ask, &View::new(vec![PathBuf::from(root)])).refusals,
+        Err(problems) => problems,
+        Ok(ask) => resolve(&ask, &View::new(vec![PathBuf::from(root)])).problems,
     }
 }
 
 fn listing(root: &Path) -> Vec<(String, u64)> {
-    let entry = |entry: fs::DirEntry| (entry.file_name().to_string_lossy().into_owned(), entry.metadata().expect("metadata").len());
-    fs::read_dir(root).expect("the directory").map(|found| entry(found.expect("an entry"))).collect()
+    let entry = |entry: fs::DirEntry| {
+        (
+            entry.file_name().to_string_lossy().into_owned(),
+            entry.metadata().expect("metadata").len(),
+        )
+    };
+    fs::read_dir(root)
+        .expect("the directory")
+        .map(|found| entry(found.expect("an entry")))
+        .collect()
 }
 
 #[test]
@@ -38,19 +46,39 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
         (json!({"size": "1.5g"}), "size", "1536m"),
         (json!({"runtime": "10sec"}), "runtime", "10s"),
         (json!({"bs": 3000, "direct": 1}), "bs", "multiple"),
-        (json!({"filename": "/etc/hostname"}), "filename", "target-root"),
+        (
+            json!({"filename": "/etc/hostname"}),
+            "filename",
+            "target-root",
+        ),
         (json!({"direct": null}), "direct", "direct"),
-        (json!({"filename": "/dev/leadline-none"}), "filename", "none is ever created"),
+        (
+            json!({"filename": "/dev/leadline-none"}),
+            "filename",
+            "none is ever created",
+        ),
         (json!({"filename": "new", "size": "900t"}), "size", "free"),
-        (json!({"size": "1g", "bs": "512m", "numjobs": 1024}), "numjobs", "memory"),
+        (
+            json!({"size": "1g", "bs": "512m", "numjobs": 1024}),
+            "numjobs",
+            "memory",
+        ),
         (json!({"rw": "readwrites"}), "rw", "randrw"),
         (json!({"verify": "md5"}), "verify", "not built"),
         (json!({"bssplit": "4k/60:8k/60"}), "bssplit", "100 %"),
         (json!({"filename": "."}), "filename", "directory"),
-        (json!({"directory": "gone/deep", "size": "1m", "filename": null}), "directory", "mkdir"),
+        (
+            json!({"directory": "gone/deep", "size": "1m", "filename": null}),
+            "directory",
+            "mkdir",
+        ),
         (json!({"filename": "new"}), "size", "1g"),
         (json!({"time_based": 1}), "runtime", "runtime=30s"),
-        (json!({"rate": "1m", "rate_iops": 5}), "rate_iops", "Keep the one"),
+        (
+            json!({"rate": "1m", "rate_iops": 5}),
+            "rate_iops",
+            "Keep the one",
+        ),
         (json!({"rw": "trim"}), "rw", "block device"),
         (json!({"bs": "2m"}), "bs", "fit"),
         (json!({"numjobs": 0}), "numjobs", "1 to"),
@@ -65,13 +93,26 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
                 value => job[name] = value.clone(),
             }
         }
-        let found = refusals(root.path(), &job);
-        let ends_with_field = |refusal: &&Refusal| {
-            refusal.field.as_deref().is_some_and(|found| found == field || found.ends_with(&format!(".{field}")))
+        let found = problems(root.path(), &job);
+        let ends_with_field = |problem: &&Problem| {
+            problem
+                .field
+                .as_deref()
+                .is_some_and(|found| found == field || found.ends_with(&format!(".{field}")))
         };
-        let refusal = found.iter().find(ends_with_field).unwrap_or_else(|| panic!("{job}: nothing about {field} in {found:#?}"));
-        assert!(refusal.to_string().contains(word) && !refusal.remedy.is_empty(), "{job}: {word:?} is missing in: {refusal}");
-        assert_eq!(found.len(), 1, "{job}: one mistake, one refusal: {found:#?}");
+        let problem = found
+            .iter()
+            .find(ends_with_field)
+            .unwrap_or_else(|| panic!("{job}: nothing about {field} in {found:#?}"));
+        assert!(
+            problem.to_string().contains(word) && !problem.remedy.is_empty(),
+            "{job}: {word:?} is missing in: {problem}"
+        );
+        assert_eq!(
+            found.len(),
+            1,
+            "{job}: one mistake, one problem: {found:#?}"
+        );
     }
     assert_eq!(listing(root.path()), before, "a plan touches nothing");
 }
@@ -79,12 +120,32 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
 #[test]
 fn a_good_job_is_planned_on_this_host() {
     let root = root();
-    let plan = |job: Value| -> Plan { resolve(&parse_run(&job).expect("a job"), &View::new(vec![PathBuf::from(root.path())])) };
-    let buffered = plan(json!({"filename": "file", "direct": 0, "rw": "randread", "ioengine": "psync"}));
-    assert!(buffered.refusals.is_empty(), "{:#?}", buffered.refusals);
+    let plan = |job: Value| -> Plan {
+        resolve(
+            &parse_run(&job).expect("a job"),
+            &View::new(vec![PathBuf::from(root.path())]),
+        )
+    };
+    let buffered =
+        plan(json!({"filename": "file", "direct": 0, "rw": "randread", "ioengine": "psync"}));
+    assert!(buffered.problems.is_empty(), "{:#?}", buffered.problems);
     let job = &buffered.jobs[0];
-    assert_eq!((job.mode, job.size, job.targets[0].layout_bytes), (Mode::Buffered, 1 << 20, 0));
-    assert_eq!(Path::new(&job.targets[0].path), root.path().canonicalize().expect("a path").join("file"));
-    let fresh = plan(json!({"name": "fresh", "size": "2m", "direct": 0, "rw": "write", "ioengine": "psync"}));
-    assert_eq!((fresh.estimate.layout_bytes, fresh.jobs[0].targets[0].existed), (2 << 20, false));
+    assert_eq!(
+        (job.mode, job.size, job.targets[0].layout_bytes),
+        (Mode::Buffered, 1 << 20, 0)
+    );
+    assert_eq!(
+        Path::new(&job.targets[0].path),
+        root.path().canonicalize().expect("a path").join("file")
+    );
+    let fresh = plan(
+        json!({"name": "fresh", "size": "2m", "direct": 0, "rw": "write", "ioengine": "psync"}),
+    );
+    assert_eq!(
+        (
+            fresh.estimate.layout_bytes,
+            fresh.jobs[0].targets[0].existed
+        ),
+        (2 << 20, false)
+    );
 }

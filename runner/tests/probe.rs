@@ -21,7 +21,12 @@ fn window(probes: &mut Probes, work: impl FnOnce()) -> Window {
 }
 
 fn direct(path: &str) -> File {
-    OpenOptions::new().read(true).write(true).custom_flags(libc::O_DIRECT).open(path).unwrap()
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_DIRECT)
+        .open(path)
+        .unwrap()
 }
 
 /// Calls `io` with an aligned block and the offsets of `count` blocks that do not follow each other.
@@ -36,13 +41,29 @@ fn a_loop_device_counts_exactly_what_was_issued() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 32 * MIB);
-    let Some(disk) = Loop::attach(&file, &[]) else { return };
+    let Some(disk) = Loop::attach(&file, &[]) else {
+        return;
+    };
     let device = direct(&disk.0);
     let mut probes = Probes::new(&[disk.name().into()]);
-    let reads = window(&mut probes, || each_block(1000, |block, at| device.read_exact_at(block, at).unwrap())).device.unwrap();
-    assert_eq!((reads.read_ios, reads.read_bytes, reads.write_ios), (1000, 1000 * BLOCK as u64, 0));
-    let writes = window(&mut probes, || each_block(500, |block, at| device.write_all_at(block, at).unwrap())).device.unwrap();
-    assert_eq!((writes.write_ios, writes.write_bytes, writes.read_ios), (500, 500 * BLOCK as u64, 0));
+    let reads = window(&mut probes, || {
+        each_block(1000, |block, at| device.read_exact_at(block, at).unwrap())
+    })
+    .device
+    .unwrap();
+    assert_eq!(
+        (reads.read_ios, reads.read_bytes, reads.write_ios),
+        (1000, 1000 * BLOCK as u64, 0)
+    );
+    let writes = window(&mut probes, || {
+        each_block(500, |block, at| device.write_all_at(block, at).unwrap())
+    })
+    .device
+    .unwrap();
+    assert_eq!(
+        (writes.write_ios, writes.write_bytes, writes.read_ios),
+        (500, 500 * BLOCK as u64, 0)
+    );
 }
 
 #[test]
@@ -51,12 +72,21 @@ fn the_leaf_of_a_loop_is_the_device_under_its_file() {
     let file = dir.path().join("disk");
     image(&file, 8 * MIB);
     let under = rustix::fs::major(fs::metadata(&file).unwrap().dev());
-    let Some(disk) = Loop::attach(&file, &[]) else { return };
-    let leaves = window(&mut Probes::new(&[disk.name().into()]), || ()).leaves;
+    let Some(disk) = Loop::attach(&file, &[]) else {
+        return;
+    };
+    let leaves = window(&mut Probes::new(&[disk.name().into()]), || ()).physical_devices;
     match under {
-        0 => assert_eq!(leaves[0].0, disk.name(), "tmpfs and overlay have no device under them"),
+        0 => assert_eq!(
+            leaves[0].0,
+            disk.name(),
+            "tmpfs and overlay have no device under them"
+        ),
         _ => assert!(
-            leaves.iter().all(|(name, _)| Path::new("/sys/class/block").join(name).exists() && name != disk.name()),
+            leaves.iter().all(
+                |(name, _)| Path::new("/sys/class/block").join(name).exists()
+                    && name != disk.name()
+            ),
             "{leaves:?}"
         ),
     }
@@ -68,17 +98,29 @@ fn memory_shows_pages_that_were_read() {
     let file = dir.path().join("f");
     image(&file, 64 * MIB);
     let before = Probes::new(&[]).read().memory.unwrap();
-    run("dd", &[&format!("of={}", dir.path().join("g").display()), &format!("if={}", file.display()), "bs=1M", "status=none"])
-        .unwrap();
+    run(
+        "dd",
+        &[
+            &format!("of={}", dir.path().join("g").display()),
+            &format!("if={}", file.display()),
+            "bs=1M",
+            "status=none",
+        ],
+    )
+    .unwrap();
     let after = Probes::new(&[]).read().memory.unwrap();
-    assert!(after.cached > before.cached + 32 * MIB, "{before:?} {after:?}");
+    assert!(
+        after.cached > before.cached + 32 * MIB,
+        "{before:?} {after:?}"
+    );
     assert!(after.dirty > 0);
 }
 
 #[test]
 fn work_shows_as_processor_time() {
     const WORK_NS: u64 = 200_000_000;
-    let spent = |since: Times| thread_times().since(since).user_ns + thread_times().since(since).system_ns;
+    let spent =
+        |since: Times| thread_times().since(since).user_ns + thread_times().since(since).system_ns;
     let busy = window(&mut Probes::new(&[]), || {
         let begin = thread_times();
         while spent(begin) < WORK_NS {
@@ -87,9 +129,15 @@ fn work_shows_as_processor_time() {
     });
     let cpu = busy.cpu.unwrap();
     let least = WORK_NS as f64 * 100.0 / busy.elapsed_ns as f64;
-    assert!(cpu.process_user + cpu.process_system >= least * 0.99, "{cpu:?}, not {least}");
-    assert!(cpu.machine_user + cpu.machine_system > 0.0, "{cpu:?}");
-    assert!(cpu.machine_user + cpu.machine_system + cpu.machine_iowait + cpu.machine_steal <= 100.1, "{cpu:?}");
+    assert!(
+        cpu.process_user + cpu.process_system >= least * 0.99,
+        "{cpu:?}, not {least}"
+    );
+    assert!(cpu.host_user + cpu.host_system > 0.0, "{cpu:?}");
+    assert!(
+        cpu.host_user + cpu.host_system + cpu.host_iowait + cpu.host_steal <= 100.1,
+        "{cpu:?}"
+    );
 }
 
 #[test]
@@ -97,7 +145,10 @@ fn what_is_missing_has_its_reason() {
     let mut probes = Probes::new(&[]);
     assert!(probes.absent()["device"].contains("no target lies on a block device"));
     assert_eq!(window(&mut probes, || ()).device, None);
-    assert_eq!(probes.absent().contains_key("pressure"), !Path::new("/proc/pressure/io").exists());
+    assert_eq!(
+        probes.absent().contains_key("pressure"),
+        !Path::new("/proc/pressure/io").exists()
+    );
 }
 
 /// The cost that `probe.rs` quotes. Run by hand: a busy host would make it fail for no reason.
@@ -105,7 +156,14 @@ fn what_is_missing_has_its_reason() {
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
 fn a_reading_costs_little() {
     const READINGS: u32 = 10_000;
-    let name = fs::read_dir("/sys/class/block").unwrap().flatten().next().unwrap().file_name().into_string().unwrap();
+    let name = fs::read_dir("/sys/class/block")
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .file_name()
+        .into_string()
+        .unwrap();
     let mut probes = Probes::new(&[name]);
     let begin = Instant::now();
     (0..READINGS).for_each(|_| drop(std::hint::black_box(probes.read())));

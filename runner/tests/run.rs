@@ -12,7 +12,10 @@ use scratch::program::{events, of_type, report, run, runner, start, with};
 use serde_json::{Value, json};
 
 fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
-    with(&json!({"name": "reads", "filename": file, "size": "64m", "rw": "randread", "bs": "4k", "iodepth": 8}), changes)
+    with(
+        &json!({"name": "reads", "filename": file, "size": "64m", "rw": "randread", "bs": "4k", "iodepth": 8}),
+        changes,
+    )
 }
 
 const READS: u64 = 64 * 256;
@@ -22,7 +25,10 @@ fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
     let Some(disk) = Disk::ext4() else { return };
     let file = disk.at.join("t1");
     for engine in ["io_uring", "psync"] {
-        let direct = report(&reads_of_64_mib(&file, json!({"direct": 1, "ioengine": engine})));
+        let direct = report(&reads_of_64_mib(
+            &file,
+            json!({"direct": 1, "ioengine": engine}),
+        ));
         assert_eq!(direct["report"]["read"]["ios"], READS);
         let device = &direct["report"]["device"];
         assert_eq!(device["name"], disk.device.name());
@@ -30,11 +36,20 @@ fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
         assert!((0.95..=1.2).contains(&reached), "{engine}: {reached}");
         assert_eq!(direct["verdict"]["read"]["class"], "device", "{engine}");
 
-        report(&reads_of_64_mib(&file, json!({"direct": 0, "ioengine": engine, "pre_read": 1})));
-        let warm = report(&reads_of_64_mib(&file, json!({"direct": 0, "ioengine": engine, "invalidate": 0})));
+        report(&reads_of_64_mib(
+            &file,
+            json!({"direct": 0, "ioengine": engine, "pre_read": 1}),
+        ));
+        let warm = report(&reads_of_64_mib(
+            &file,
+            json!({"direct": 0, "ioengine": engine, "invalidate": 0}),
+        ));
         assert_eq!(warm["report"]["read"]["ios"], READS);
         let reached = warm["report"]["device"]["read_ios"].as_u64().unwrap();
-        assert!(reached * 50 < READS, "{engine}: {reached} of {READS} reads reached the device");
+        assert!(
+            reached * 50 < READS,
+            "{engine}: {reached} of {READS} reads reached the device"
+        );
         assert_eq!(warm["verdict"]["read"]["class"], "page_cache", "{engine}");
     }
 }
@@ -43,31 +58,68 @@ fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
 fn buffers_are_no_larger_than_what_the_job_does() {
     let directory = scratch::directory();
     // Writes of 1 GiB, which this job does not do, would take 1 TiB.
-    let job = reads_of_64_mib(&directory.path().join("t1"), json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}));
+    let job = reads_of_64_mib(
+        &directory.path().join("t1"),
+        json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
+    );
     assert_eq!(report(&job)["report"]["read"]["ios"], READS);
 }
 
 /// The runner without the right to lock as much memory as it likes, and with a limit of 8 MiB.
 fn start_with_a_limit_of_locked_memory(job: &Value) -> Child {
     let runner = env!("CARGO_BIN_EXE_leadline-runner");
-    let limited = ["--memlock=8388608:8388608", "setpriv", "--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", runner];
+    let limited = [
+        "--memlock=8388608:8388608",
+        "setpriv",
+        "--bounding-set",
+        "-ipc_lock",
+        "--inh-caps",
+        "-ipc_lock",
+        runner,
+    ];
     let mut prlimit = Command::new("prlimit");
-    let piped = prlimit.args(limited).args(["run", "-", "--events"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let piped = prlimit
+        .args(limited)
+        .args(["run", "-", "--events"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut child = piped.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(job.to_string().as_bytes())
+        .unwrap();
     child
 }
 
 /// Whether the only job registered its buffers, and why not.
 fn fixed_buffers(rest: impl BufRead) -> Value {
     let told: Value = serde_json::from_str(&rest.lines().last().unwrap().unwrap()).unwrap();
-    let choices = told["report"]["jobs"][0]["choices"].as_array().unwrap_or_else(|| panic!("{told}"));
-    choices.iter().find(|choice| choice["name"] == "fixed_buffers").unwrap().clone()
+    let decisions = told["report"]["jobs"][0]["decisions"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{told}"));
+    decisions
+        .iter()
+        .find(|choice| choice["name"] == "fixed_buffers")
+        .unwrap()
+        .clone()
 }
 
 #[test]
 fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
-    if scratch::run("setpriv", &["--bounding-set", "-ipc_lock", "--inh-caps", "-ipc_lock", "true"]).is_err() {
+    if scratch::run(
+        "setpriv",
+        &[
+            "--bounding-set",
+            "-ipc_lock",
+            "--inh-caps",
+            "-ipc_lock",
+            "true",
+        ],
+    )
+    .is_err()
+    {
         return scratch::skip("setpriv cannot take rights away here");
     }
     let directory = scratch::directory();
@@ -75,16 +127,31 @@ fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
         &directory.path().join("t1"),
         json!({"direct": 0, "iodepth": 1280, "runtime": "2s", "time_based": 1, "probes": 0}),
     );
-    report(&reads_of_64_mib(&directory.path().join("t1"), json!({"direct": 0})));
+    report(&reads_of_64_mib(
+        &directory.path().join("t1"),
+        json!({"direct": 0}),
+    ));
     // 5 MiB each: one of them fits.
     let mut first = start_with_a_limit_of_locked_memory(&job);
     let first_told = wait_for_a_sample(&mut first);
     let mut second = start_with_a_limit_of_locked_memory(&with(&job, json!({"runtime": "200ms"})));
     let second_told = fixed_buffers(BufReader::new(second.stdout.take().unwrap()));
     let first_told = fixed_buffers(first_told);
-    assert_eq!((first.wait().unwrap().code(), second.wait().unwrap().code()), (Some(0), Some(0)));
-    assert_eq!((&first_told["used"], &second_told["used"]), (&json!(true), &json!(false)));
-    assert!(second_told["reason"].as_str().unwrap().contains("ulimit -l"), "{second_told}");
+    assert_eq!(
+        (first.wait().unwrap().code(), second.wait().unwrap().code()),
+        (Some(0), Some(0))
+    );
+    assert_eq!(
+        (&first_told["used"], &second_told["used"]),
+        (&json!(true), &json!(false))
+    );
+    assert!(
+        second_told["reason"]
+            .as_str()
+            .unwrap()
+            .contains("ulimit -l"),
+        "{second_told}"
+    );
 }
 
 #[test]
@@ -92,14 +159,21 @@ fn raw_reads_are_counted_to_the_io() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 64 << 20);
-    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
+    let Some(device) = scratch::Loop::attach(&image, &[]) else {
+        return;
+    };
     for engine in ["io_uring", "psync"] {
         let job = json!({"name": "raw", "filename": device.0, "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1, "ioengine": engine});
         let raw = report(&job);
         let (read, device) = (&raw["report"]["read"], &raw["report"]["device"]);
         // Two neighbours in one batch may be merged into one request: then the kernel counts that.
-        let reached = device["read_ios"].as_u64().unwrap() + device["read_merges"].as_u64().unwrap();
-        assert_eq!((read["ios"].as_u64(), reached), (Some(READS), READS), "{engine}");
+        let reached =
+            device["read_ios"].as_u64().unwrap() + device["read_merges"].as_u64().unwrap();
+        assert_eq!(
+            (read["ios"].as_u64(), reached),
+            (Some(READS), READS),
+            "{engine}"
+        );
         assert_eq!(read["bytes"], device["read_bytes"]);
         assert_eq!(raw["jobs"][0]["mode"], "raw");
     }
@@ -110,19 +184,35 @@ fn writes_to_an_idle_loop_device_under_a_root_are_counted_and_all_others_refused
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 16 << 20);
-    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
+    let Some(device) = scratch::Loop::attach(&image, &[]) else {
+        return;
+    };
     let job = json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "iodepth": 4, "direct": 1});
     let refused = run(&job, &["--json"]);
     assert_eq!(refused.status.code(), Some(3), "no root, no raw write");
-    assert!(std::fs::read(&image).unwrap().iter().all(|&byte| byte == 0x5a), "nothing was written");
+    assert!(
+        std::fs::read(&image)
+            .unwrap()
+            .iter()
+            .all(|&byte| byte == 0x5a),
+        "nothing was written"
+    );
     let root = directory.path().to_str().unwrap();
     let output = run(&job, &["--json", "--target-root", root]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let written: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(written["report"]["write"]["ios"], 4096);
     assert_eq!(written["report"]["device"]["write_bytes"], 16 << 20);
     assert!(
-        std::fs::read(&image).unwrap().chunks(4096).all(|block| block.iter().any(|&byte| byte != 0x5a)),
+        std::fs::read(&image)
+            .unwrap()
+            .chunks(4096)
+            .all(|block| block.iter().any(|&byte| byte != 0x5a)),
         "every block was written"
     );
 }
@@ -133,17 +223,49 @@ fn samples_add_up_to_the_report() {
     let job = json!({"name": "mix", "filename": directory.path().join("t1"), "size": "32m", "rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 8,
         "direct": 1, "fsync": 64, "runtime": "1s", "time_based": 1, "ramp_time": "300ms"});
     let events = events(&job, &[]);
-    let seqs: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert_eq!(seqs, (0..events.len() as u64).collect::<Vec<_>>(), "numbered without gaps");
+    let seqs: Vec<u64> = events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        seqs,
+        (0..events.len() as u64).collect::<Vec<_>>(),
+        "numbered without gaps"
+    );
     let report = &of_type(&events, "report").next().unwrap()["report"];
-    let measured: Vec<&Value> = of_type(&events, "sample").filter(|sample| sample["phase"] == "measure").collect();
-    assert!((10..=12).contains(&measured.len()), "{} samples of a second", measured.len());
-    assert!(of_type(&events, "sample").filter(|sample| sample["phase"] == "ramp").count() >= 3);
+    let measured: Vec<&Value> = of_type(&events, "sample")
+        .filter(|sample| sample["phase"] == "measure")
+        .collect();
+    assert!(
+        (10..=12).contains(&measured.len()),
+        "{} samples of a second",
+        measured.len()
+    );
+    assert!(
+        of_type(&events, "sample")
+            .filter(|sample| sample["phase"] == "ramp")
+            .count()
+            >= 3
+    );
     for direction in ["read", "write", "sync"] {
-        let sum = |field: &str| measured.iter().map(|sample| sample[direction][field].as_u64().unwrap()).sum::<u64>();
-        assert_eq!(sum("ios"), report[direction]["ios"].as_u64().unwrap(), "{direction}");
+        let sum = |field: &str| {
+            measured
+                .iter()
+                .map(|sample| sample[direction][field].as_u64().unwrap())
+                .sum::<u64>()
+        };
+        assert_eq!(
+            sum("ios"),
+            report[direction]["ios"].as_u64().unwrap(),
+            "{direction}"
+        );
         let counted = |sample: &&Value| {
-            sample[direction]["lat_ns"].as_array().unwrap().iter().map(|bucket| bucket[1].as_u64().unwrap()).sum::<u64>()
+            sample[direction]["lat_ns"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|bucket| bucket[1].as_u64().unwrap())
+                .sum::<u64>()
         };
         assert_eq!(
             measured.iter().map(counted).sum::<u64>(),
@@ -151,9 +273,18 @@ fn samples_add_up_to_the_report() {
             "{direction}"
         );
     }
-    let device = |field: &str| measured.iter().map(|sample| sample["device"][field].as_u64().unwrap()).sum::<u64>();
+    let device = |field: &str| {
+        measured
+            .iter()
+            .map(|sample| sample["device"][field].as_u64().unwrap())
+            .sum::<u64>()
+    };
     for field in ["read_ios", "read_bytes", "write_ios", "write_bytes"] {
-        assert_eq!(device(field), report["device"][field].as_u64().unwrap(), "{field}");
+        assert_eq!(
+            device(field),
+            report["device"][field].as_u64().unwrap(),
+            "{field}"
+        );
     }
     let duration = report["duration_ms"].as_f64().unwrap();
     // It begins on time, and ends when its last I/O after the time is reaped.
@@ -166,13 +297,28 @@ fn phases_come_in_order_with_times_of_their_own() {
     let job = json!({"name": "phases", "filename": directory.path().join("t1"), "size": "16m", "rw": "randwrite", "bs": "16k", "direct": 0,
         "pre_read": 1, "ramp_time": "100ms", "runtime": "200ms", "time_based": 1, "end_fsync": 1, "unlink": 1});
     let events = events(&job, &[]);
-    let begun: Vec<&str> =
-        of_type(&events, "phase").filter(|event| event["state"] == "begin").map(|event| event["phase"].as_str().unwrap()).collect();
-    assert_eq!(begun, ["layout", "guard", "pre_read", "ramp", "measure", "flush", "clean_up"]);
+    let begun: Vec<&str> = of_type(&events, "phase")
+        .filter(|event| event["state"] == "begin")
+        .map(|event| event["phase"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        begun,
+        [
+            "layout", "guard", "pre_read", "ramp", "measure", "flush", "clean_up"
+        ]
+    );
     let report = &of_type(&events, "report").next().unwrap()["report"];
-    let told: Vec<&str> = report["phases"].as_array().unwrap().iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+    let told: Vec<&str> = report["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect();
     assert_eq!(told, begun);
-    assert!(!directory.path().join("t1").exists(), "unlink removes what the run made");
+    assert!(
+        !directory.path().join("t1").exists(),
+        "unlink removes what the run made"
+    );
 }
 
 #[test]
@@ -180,10 +326,21 @@ fn clones_and_jobs_are_reported_apart_and_together() {
     let directory = scratch::directory();
     let job = |name: &str, clones: u32| json!({"name": name, "directory": directory.path(), "size": "4m", "rw": "read", "bs": "64k", "numjobs": clones, "direct": 1});
     let both = report(&json!({"jobs": [job("one", 1), job("three", 3)]}));
-    let ios = |index: usize| both["report"]["jobs"][index]["read"]["ios"].as_u64().unwrap();
-    assert_eq!((ios(0), ios(1), both["report"]["read"]["ios"].as_u64()), (64, 192, Some(256)));
-    assert_eq!(both["report"]["jobs"][1]["clones"], 3);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4, "each clone has a file of its own");
+    let ios = |index: usize| {
+        both["report"]["jobs"][index]["read"]["ios"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(
+        (ios(0), ios(1), both["report"]["read"]["ios"].as_u64()),
+        (64, 192, Some(256))
+    );
+    assert_eq!(both["report"]["jobs"][1]["workers"], 3);
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        4,
+        "each clone has a file of its own"
+    );
 }
 
 #[test]
@@ -193,7 +350,11 @@ fn the_null_engine_touches_nothing() {
     );
     assert!(null["report"]["read"]["ios"].as_u64().unwrap() > 100_000);
     assert_eq!(null["report"]["device"], Value::Null);
-    assert!(null["report"]["absent"]["device"].is_string(), "{}", null["report"]["absent"]);
+    assert!(
+        null["report"]["absent"]["device"].is_string(),
+        "{}",
+        null["report"]["absent"]
+    );
 }
 
 #[test]
@@ -216,7 +377,10 @@ fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> 
     let mut line = String::new();
     while !line.contains("\"type\":\"sample\"") {
         line.clear();
-        assert!(out.read_line(&mut line).unwrap() > 0, "ended without a sample");
+        assert!(
+            out.read_line(&mut line).unwrap() > 0,
+            "ended without a sample"
+        );
     }
     out
 }
@@ -229,9 +393,16 @@ fn signals_end_a_run_within_a_second_with_what_was_measured() {
         let out = wait_for_a_sample(&mut child);
         let asked = Instant::now();
         scratch::run("kill", &["-s", signal, &child.id().to_string()]).unwrap();
-        let rest: Vec<Value> = out.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        let rest: Vec<Value> = out
+            .lines()
+            .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+            .collect();
         assert_eq!(child.wait().unwrap().code(), Some(code));
-        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+        assert!(
+            asked.elapsed() < Duration::from_secs(1),
+            "{:?}",
+            asked.elapsed()
+        );
         let report = &rest.last().unwrap()["report"];
         assert_eq!(report["ended_by"], "signal");
         assert!(report["read"]["ios"].as_u64().unwrap() > 0);
@@ -245,24 +416,31 @@ fn a_runner_whose_parent_is_gone_stops() {
     std::fs::write(&job, endless(directory.path()).to_string()).unwrap();
     // The shell starts the runner, tells its number and is gone.
     let program = env!("CARGO_BIN_EXE_leadline-runner");
-    let script = format!("{program} run {} --events --stop-when-orphaned >/dev/null 2>&1 & echo $!; sleep 0.7", job.display());
+    let script = format!(
+        "{program} run {} --events --stop-when-orphaned >/dev/null 2>&1 & echo $!; sleep 0.7",
+        job.display()
+    );
     let pid = scratch::run("sh", &["-c", &script]).unwrap();
     // What has ended waits for the first process of the host to ask how, for a second and more on some hosts: state Z or X.
     let alive = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, after_name)| !after_name.starts_with(['Z', 'X']))
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, after_name)| !after_name.starts_with(['Z', 'X']))
     };
     let gone = Instant::now();
     while alive() && gone.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(gone.elapsed() < Duration::from_secs(2), "it went on for {:?}", gone.elapsed());
+    assert!(
+        gone.elapsed() < Duration::from_secs(2),
+        "it went on for {:?}",
+        gone.elapsed()
+    );
 }
 
 #[test]
 fn the_end_of_standard_input_stops_nothing() {
-    let job =
-        json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
+    let job = json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
     assert_eq!(report(&job)["report"]["ended_by"], "runtime");
 }
 
@@ -271,14 +449,25 @@ fn an_io_error_is_named_with_its_place() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 8 << 20);
-    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
-    std::fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(4 << 20).unwrap();
+    let Some(device) = scratch::Loop::attach(&image, &[]) else {
+        return;
+    };
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&image)
+        .unwrap()
+        .set_len(4 << 20)
+        .unwrap();
     let job = json!({"name": "broken", "filename": device.0, "rw": "read", "bs": "64k", "direct": 1, "ioengine": "psync"});
     let output = run(&job, &["--json"]);
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let first = &report["report"]["errors"]["first"];
-    assert_eq!((first["errno"].as_i64(), first["offset"].as_u64()), (Some(5), Some(4 << 20)), "{first}");
+    assert_eq!(
+        (first["errno"].as_i64(), first["offset"].as_u64()),
+        (Some(5), Some(4 << 20)),
+        "{first}"
+    );
     assert_eq!(report["report"]["ended_by"], "error");
 }
 
@@ -288,8 +477,14 @@ fn check_refused(job: &Value, code: i32, field: &str, word: &str) {
     let output = run(job, &["--json"]);
     let said = String::from_utf8_lossy(&output.stderr).to_string();
     assert_eq!(output.status.code(), Some(code), "{job}: {said}");
-    assert!(output.stdout.is_empty(), "{job}: data of a run that was not");
-    assert!(said.contains(field) && said.contains(word), "{job}: neither {field} nor {word} in: {said}");
+    assert!(
+        output.stdout.is_empty(),
+        "{job}: data of a run that was not"
+    );
+    assert!(
+        said.contains(field) && said.contains(word),
+        "{job}: neither {field} nor {word} in: {said}"
+    );
     assert_eq!(std::fs::read_dir("/dev").unwrap().count(), before, "{job}");
 }
 
@@ -307,16 +502,46 @@ fn bad_jobs_meet_one_clear_error_and_write_nothing() {
         (json!({"bs": 0}), 2, "bs", ""),
         (json!({"rw": "randomread"}), 2, "rw", "randread"),
         (json!({"rwmixread": 101}), 2, "rwmixread", "100"),
-        (json!({"filename": "/dev/nvme9n1"}), 2, "filename", "/dev/nvme9n1"),
-        (json!({"filename": "/no/such/place/t1"}), 2, "filename", "/no/such/place"),
-        (json!({"filename": "/dev/null"}), 2, "filename", "block device"),
-        (json!({"filename": directory.path()}), 2, "filename", "directory"),
+        (
+            json!({"filename": "/dev/nvme9n1"}),
+            2,
+            "filename",
+            "/dev/nvme9n1",
+        ),
+        (
+            json!({"filename": "/no/such/place/t1"}),
+            2,
+            "filename",
+            "/no/such/place",
+        ),
+        (
+            json!({"filename": "/dev/null"}),
+            2,
+            "filename",
+            "block device",
+        ),
+        (
+            json!({"filename": directory.path()}),
+            2,
+            "filename",
+            "directory",
+        ),
         (json!({"size": "900t"}), 5, "size", "free"),
-        (json!({"iodepth": 32768, "bs": "64m", "size": "128m"}), 5, "iodepth", "memory"),
+        (
+            json!({"iodepth": 32768, "bs": "64m", "size": "128m"}),
+            5,
+            "iodepth",
+            "memory",
+        ),
         (json!({"iodepth": 0}), 2, "iodepth", "1"),
         (json!({"numjobs": 0}), 2, "numjobs", "1"),
         (json!({"time_based": 1}), 2, "time_based", "runtime"),
-        (json!({"rate": "1m", "rate_iops": 100}), 2, "rate", "rate_iops"),
+        (
+            json!({"rate": "1m", "rate_iops": 100}),
+            2,
+            "rate",
+            "rate_iops",
+        ),
         (json!({"rw": "randtrim"}), 2, "rw", "device"),
         (json!({"verify": "md5"}), 2, "verify", "not built"),
         (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
@@ -330,7 +555,11 @@ fn bad_jobs_meet_one_clear_error_and_write_nothing() {
     let mut unsaid = good.clone();
     unsaid.as_object_mut().unwrap().remove("direct");
     check_refused(&unsaid, 2, "direct", "page cache");
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was written");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        0,
+        "nothing was written"
+    );
     let elsewhere = run(&good, &["--target-root", "/proc"]);
     assert_eq!(elsewhere.status.code(), Some(3), "outside the roots");
 }
@@ -345,8 +574,17 @@ fn a_plan_tells_and_touches_nothing() {
         json!({"filename": target, "size": "1m", "rw": "randread", "direct": 1, "runtime": 5, "time_based": 1}).to_string(),
     )
     .unwrap();
-    let output = runner().args(["plan", job.to_str().unwrap(), "--json"]).output().unwrap();
+    let output = runner()
+        .args(["plan", job.to_str().unwrap(), "--json"])
+        .output()
+        .unwrap();
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((output.status.code(), plan["estimate"]["layout_bytes"].as_u64()), (Some(0), Some(1 << 20)));
+    assert_eq!(
+        (
+            output.status.code(),
+            plan["estimate"]["layout_bytes"].as_u64()
+        ),
+        (Some(0), Some(1 << 20))
+    );
     assert!(!target.exists());
 }

@@ -17,7 +17,11 @@ const MIB: u64 = 1 << 20;
 
 fn job(path: &Path, rw: &str, changes: Value) -> Value {
     let mut job = json!({"filename": path, "size": "16m", "rw": rw, "bs": "64k", "direct": 1});
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     job
 }
 
@@ -28,15 +32,24 @@ fn target(job: &Value) -> Value {
 /// The codes of what is in the way of a job, with the sentences.
 fn refused(job: &Value) -> Vec<(String, String)> {
     let plan = resolve(&parse_run(job).unwrap(), &View::new(Vec::new()));
-    plan.refusals.iter().map(|refusal| (refusal.code.clone(), refusal.to_string())).collect()
+    plan.problems
+        .iter()
+        .map(|problem| (problem.code.clone(), problem.to_string()))
+        .collect()
 }
 
 fn write_by_hand(path: &Path) {
     // The kernel's clock for file times stands still for up to a tick (10 ms).
     std::thread::sleep(std::time::Duration::from_millis(20));
     // Not cut first: ext4 would write the new data back at once (auto_da_alloc).
-    let file = File::options().write(true).create(true).truncate(false).open(path).unwrap();
-    file.write_all_at(&vec![b'x'; 16 * MIB as usize], 0).unwrap();
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .unwrap();
+    file.write_all_at(&vec![b'x'; 16 * MIB as usize], 0)
+        .unwrap();
 }
 
 #[test]
@@ -46,7 +59,13 @@ fn fresh_is_fresh_each_time_and_spares_what_others_wrote() {
     let fresh = job(&path, "write", json!({"file_state": "fresh"}));
     for _ in 0..2 {
         let target = target(&fresh);
-        assert_eq!((&target["state"]["existed"], &target["extents"]["before"]["hole"]), (&json!(false), &json!(16 * MIB)));
+        assert_eq!(
+            (
+                &target["state"]["existed"],
+                &target["extents"]["before"]["hole"]
+            ),
+            (&json!(false), &json!(16 * MIB))
+        );
         assert_eq!(target["extents"]["after"]["written"], json!(16 * MIB));
     }
     // A later run of ours that writes it leaves it ours.
@@ -54,7 +73,10 @@ fn fresh_is_fresh_each_time_and_spares_what_others_wrote() {
     assert!(refused(&fresh).is_empty());
     write_by_hand(&path);
     let (code, sentence) = refused(&fresh).remove(0);
-    assert!(code == "file_found" && sentence.contains("remove this one yourself"), "{sentence}");
+    assert!(
+        code == "file_found" && sentence.contains("remove this one yourself"),
+        "{sentence}"
+    );
     // A job that only overwrites what it found does not make it ours.
     target(&job(&path, "randwrite", json!({})));
     assert_eq!(refused(&fresh)[0].0, "file_found");
@@ -72,13 +94,24 @@ fn written_fills_what_is_missing_and_nothing_that_was_found() {
     assert_eq!(fs::metadata(&new).unwrap().ino(), inode, "used as it is");
 
     let holes = disk.file("allocated-by-us");
-    target(&job(&holes, "write", json!({"fallocate": "native", "io_size": "1m"})));
-    assert_eq!(target(&written(&holes))["state"]["written_share"], json!(1.0), "ours to fill");
+    target(&job(
+        &holes,
+        "write",
+        json!({"fallocate": "native", "io_size": "1m"}),
+    ));
+    assert_eq!(
+        target(&written(&holes))["state"]["written_share"],
+        json!(1.0),
+        "ours to fill"
+    );
 
     let found = disk.file("found");
     File::create(&found).unwrap().set_len(16 * MIB).unwrap();
     let (code, sentence) = refused(&written(&found)).remove(0);
-    assert!(code == "file_found" && sentence.contains("overwrite=1"), "{sentence}");
+    assert!(
+        code == "file_found" && sentence.contains("overwrite=1"),
+        "{sentence}"
+    );
     assert_eq!(fs::metadata(&found).unwrap().blocks(), 0);
 }
 
@@ -87,9 +120,18 @@ fn overwrite_and_append_are_those_of_fio() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
     let again = target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
-    assert_eq!((&again["state"]["written_share"], &again["extents"]["before"]["written"]), (&json!(1.0), &json!(16 * MIB)));
+    assert_eq!(
+        (
+            &again["state"]["written_share"],
+            &again["extents"]["before"]["written"]
+        ),
+        (&json!(1.0), &json!(16 * MIB))
+    );
     let more = target(&job(&path, "write", json!({"file_state": "append"})));
-    assert_eq!((&more["region_offset"], &more["extents"]["before"]["hole"]), (&json!(16 * MIB), &json!(16 * MIB)));
+    assert_eq!(
+        (&more["region_offset"], &more["extents"]["before"]["hole"]),
+        (&json!(16 * MIB), &json!(16 * MIB))
+    );
     assert_eq!(fs::metadata(&path).unwrap().len(), 32 * MIB);
 }
 
@@ -99,14 +141,48 @@ fn cold_drops_dirty_pages_too_and_warm_has_them_all() {
     let path = disk.file("f");
     write_by_hand(&path);
     let as_is = target(&job(&path, "read", json!({"direct": 0})));
-    assert!(as_is["residency"]["start"]["cached"].as_u64().unwrap() > 0, "invalidate leaves dirty pages: {}", as_is["residency"]);
+    assert!(
+        as_is["residency"]["start"]["cached"].as_u64().unwrap() > 0,
+        "invalidate leaves dirty pages: {}",
+        as_is["residency"]
+    );
     write_by_hand(&path);
-    let cold = target(&job(&path, "read", json!({"direct": 0, "cache_state": "cold"})));
-    assert_eq!(cold["residency"]["found"]["dirty"], json!(16 * MIB), "{}", cold["residency"]);
-    assert_eq!((&cold["residency"]["start"]["cached"], &cold["state"]["cached_share"]), (&json!(0), &json!(0.0)));
-    let warm = target(&job(&path, "randread", json!({"direct": 0, "cache_state": "warm"})));
-    assert_eq!(warm["state"]["cached_share"], json!(1.0), "{}", warm["residency"]);
-    assert!(warm["map"]["start"].as_array().unwrap().iter().all(|percent| percent == 100));
+    let cold = target(&job(
+        &path,
+        "read",
+        json!({"direct": 0, "cache_state": "cold"}),
+    ));
+    assert_eq!(
+        cold["residency"]["initial"]["dirty"],
+        json!(16 * MIB),
+        "{}",
+        cold["residency"]
+    );
+    assert_eq!(
+        (
+            &cold["residency"]["start"]["cached"],
+            &cold["state"]["cached_share"]
+        ),
+        (&json!(0), &json!(0.0))
+    );
+    let warm = target(&job(
+        &path,
+        "randread",
+        json!({"direct": 0, "cache_state": "warm"}),
+    ));
+    assert_eq!(
+        warm["state"]["cached_share"],
+        json!(1.0),
+        "{}",
+        warm["residency"]
+    );
+    assert!(
+        warm["map"]["start"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|percent| percent == 100)
+    );
 }
 
 #[test]
@@ -114,9 +190,17 @@ fn a_device_can_be_cold_and_warm() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 16 * MIB);
-    let Some(device) = scratch::Loop::attach(&image, &[]) else { return };
-    let state =
-        |cache: &str| target(&job(Path::new(&device.0), "read", json!({"direct": 0, "cache_state": cache})))["state"].clone();
+    let Some(device) = scratch::Loop::attach(&image, &[]) else {
+        return;
+    };
+    let state = |cache: &str| {
+        target(&job(
+            Path::new(&device.0),
+            "read",
+            json!({"direct": 0, "cache_state": cache}),
+        ))["state"]
+            .clone()
+    };
     assert_eq!(state("warm")["cached_share"], json!(1.0));
     assert_eq!(state("cold")["cached_share"], json!(0.0));
     assert_eq!(state("warm")["written_share"], json!(null));

@@ -12,14 +12,21 @@ use serde_json::{Value, json};
 fn until_no_loop(directory: &Path) {
     let began = Instant::now();
     while is_behind_a_loop(directory) {
-        assert!(began.elapsed() < Duration::from_secs(3), "a loop device stays behind");
+        assert!(
+            began.elapsed() < Duration::from_secs(3),
+            "a loop device stays behind"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn raw(changes: Value) -> Value {
     let mut job = json!({"name": "raw", "filename": "image", "loop_device": 1, "size": "16m", "rw": "randread", "bs": "4k", "direct": 1, "unlink": 1});
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     job
 }
 
@@ -32,22 +39,48 @@ fn a_loop_device_of_our_own_is_raw_and_gone_afterwards() {
         let output = run(&raw(json!({"rw": rw})), &disk.at, &["--json"]);
         let done = json_of(&output);
         let target = &done["jobs"][0]["targets"][0];
-        assert_eq!((&done["jobs"][0]["mode"], &target["kind"]), (&json!("raw"), &json!("loop")));
+        assert_eq!(
+            (&done["jobs"][0]["mode"], &target["kind"]),
+            (&json!("raw"), &json!("loop"))
+        );
         assert_eq!(target["path"], disk.at.join("image").to_str().unwrap());
         let device = &done["report"]["device"];
-        assert!(device["name"].as_str().unwrap().starts_with("loop") && device["name"] == target["device"], "{device}");
+        assert!(
+            device["name"].as_str().unwrap().starts_with("loop")
+                && device["name"] == target["device"],
+            "{device}"
+        );
         let direction = rw.trim_start_matches("rand");
         let count = |what: &str| device[format!("{direction}_{what}")].as_u64().unwrap();
-        assert_eq!((done["report"][direction]["ios"].as_u64(), count("ios") + count("merges")), (Some(BLOCKS), BLOCKS), "{rw}");
-        assert!(!is_behind_a_loop(&disk.at) && files(&disk.at).is_empty(), "{rw}: {:?}", files(&disk.at));
+        assert_eq!(
+            (
+                done["report"][direction]["ios"].as_u64(),
+                count("ios") + count("merges")
+            ),
+            (Some(BLOCKS), BLOCKS),
+            "{rw}"
+        );
+        assert!(
+            !is_behind_a_loop(&disk.at) && files(&disk.at).is_empty(),
+            "{rw}: {:?}",
+            files(&disk.at)
+        );
     }
 }
 
 #[test]
 fn through_the_page_cache_of_a_device_memory_answers_too() {
     let Some(disk) = Disk::ext4() else { return };
-    let done = json_of(&run(&raw(json!({"direct": 0, "pre_read": 1})), &disk.at, &["--json"]));
-    assert_eq!(done["verdict"]["read"]["class"], "page_cache", "{}", done["verdict"]);
+    let done = json_of(&run(
+        &raw(json!({"direct": 0, "pre_read": 1})),
+        &disk.at,
+        &["--json"],
+    ));
+    assert_eq!(
+        done["verdict"]["read"]["class"], "page_cache",
+        "{}",
+        done["verdict"]
+    );
 }
 
 #[test]
@@ -55,7 +88,10 @@ fn a_file_that_was_found_stays() {
     let Some(disk) = Disk::ext4() else { return };
     scratch::image(&disk.at.join("image"), 16 << 20);
     let before = std::fs::read(disk.at.join("image")).unwrap();
-    assert_eq!(run(&raw(json!({})), &disk.at, &["--json"]).status.code(), Some(0));
+    assert_eq!(
+        run(&raw(json!({})), &disk.at, &["--json"]).status.code(),
+        Some(0)
+    );
     assert_eq!(std::fs::read(disk.at.join("image")).unwrap(), before);
     assert!(!is_behind_a_loop(&disk.at));
 }
@@ -68,20 +104,33 @@ fn stopped_or_killed_no_loop_device_stays() {
         let child = start(&job, &disk.at, &["--events"]);
         let began = Instant::now();
         while !is_behind_a_loop(&disk.at) {
-            assert!(began.elapsed() < Duration::from_secs(10), "it is never attached");
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "it is never attached"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), (signal == "TERM").then_some(143));
         until_no_loop(&disk.at);
-        assert_eq!(files(&disk.at).is_empty(), signal == "TERM", "{signal}: {:?}", files(&disk.at));
+        assert_eq!(
+            files(&disk.at).is_empty(),
+            signal == "TERM",
+            "{signal}: {:?}",
+            files(&disk.at)
+        );
     }
 }
 
 fn nothing(name: &str, changes: Value) -> Value {
-    let mut job = json!({"name": name, "ioengine": "null", "size": "4m", "rw": "randread", "bs": "4k"});
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    let mut job =
+        json!({"name": name, "ioengine": "null", "size": "4m", "rw": "randread", "bs": "4k"});
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     json!({"name": name, "jobs": [job]})
 }
 
@@ -92,18 +141,33 @@ fn a_line_for_each_step_and_a_table_of_all() {
     let output = run(&study, root.path(), &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let rows = |name: &str| text.lines().filter(|line| line.contains(&format!("  {name} ")) && line.contains("MiB/s")).count();
+    let rows = |name: &str| {
+        text.lines()
+            .filter(|line| line.contains(&format!("  {name} ")) && line.contains("MiB/s"))
+            .count()
+    };
     assert_eq!((rows("one"), rows("two")), (2, 2), "{text}");
-    assert!(text.contains("IOPS to #1") && text.contains("ioengine=null does no I/O"), "{text}");
+    assert!(
+        text.contains("IOPS to #1") && text.contains("ioengine=null does no I/O"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_refused_in_one_step_is_refused_before_anything_is_begun() {
     let root = scratch::directory();
     let unread = json!({"jobs": [{"filename": "f", "size": "1m", "rw": "read", "direct": 0, "fallocate": "none"}]});
-    let output = run(&json!({"steps": [nothing("one", json!({})), unread]}), root.path(), &["--json"]);
+    let output = run(
+        &json!({"steps": [nothing("one", json!({})), unread]}),
+        root.path(),
+        &["--json"],
+    );
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("steps[1].jobs[0].fallocate"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("steps[1].jobs[0].fallocate")
+    );
 }
 
 #[test]
@@ -111,18 +175,42 @@ fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
     let root = scratch::directory();
     let file = |changes: Value| {
         let mut job = json!({"filename": "$study", "size": "1m", "bs": "4k", "direct": 0, "fallocate": "none"});
-        changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        changes
+            .as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(name, value)| job[name] = value.clone());
         json!({"jobs": [job]})
     };
     // One block is written, and all of them are to be read: foreseen by nobody.
-    let steps = [file(json!({"rw": "write", "number_ios": "1"})), file(json!({"rw": "read"})), nothing("two", json!({}))];
+    let steps = [
+        file(json!({"rw": "write", "number_ios": "1"})),
+        file(json!({"rw": "read"})),
+        nothing("two", json!({})),
+    ];
     for (continue_on_failure, last) in [(false, json!(null)), (true, json!(0))] {
-        let output = run(&json!({"steps": steps, "continue_on_failure": continue_on_failure}), root.path(), &["--json"]);
-        assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
-        let codes: Vec<Value> =
-            json_of(&output)["steps"].as_array().unwrap().iter().map(|step| step["exit_code"].clone()).collect();
+        let output = run(
+            &json!({"steps": steps, "continue_on_failure": continue_on_failure}),
+            root.path(),
+            &["--json"],
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let codes: Vec<Value> = json_of(&output)["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step["exit_code"].clone())
+            .collect();
         assert_eq!(codes, [json!(0), json!(2), last]);
-        assert_eq!(json_of(&output)["steps"][1]["failure"]["refusals"][0]["code"], "nothing_to_read");
+        assert_eq!(
+            json_of(&output)["steps"][1]["failure"]["problems"][0]["code"],
+            "nothing_to_read"
+        );
     }
 }
 
@@ -130,13 +218,20 @@ fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
 fn ctrl_c_ends_the_step_and_the_study() {
     let root = scratch::directory();
     let long = nothing("one", json!({"runtime": "30s", "time_based": 1}));
-    let child = start(&json!({"steps": [long, nothing("two", json!({}))]}), root.path(), &["--json"]);
+    let child = start(
+        &json!({"steps": [long, nothing("two", json!({}))]}),
+        root.path(),
+        &["--json"],
+    );
     std::thread::sleep(Duration::from_secs(1));
     scratch::run("kill", &["-INT", &child.id().to_string()]).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let steps = json_of(&output)["steps"].clone();
-    assert_eq!((&steps[0]["exit_code"], &steps[1]["exit_code"]), (&json!(130), &json!(null)));
+    assert_eq!(
+        (&steps[0]["exit_code"], &steps[1]["exit_code"]),
+        (&json!(130), &json!(null))
+    );
     assert_eq!(steps[0]["report"]["ended_by"], "signal");
 }
 
@@ -151,7 +246,11 @@ fn events_carry_the_step_that_they_are_of() {
         .filter(|line| !line.is_empty())
         .map(|line| serde_json::from_slice(line).unwrap())
         .collect();
-    let reports: Vec<&Value> = events.iter().filter(|event| event["type"] == "report").map(|event| &event["step"]).collect();
+    let reports: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "report")
+        .map(|event| &event["step"])
+        .collect();
     assert_eq!(reports, [1, 2]);
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }

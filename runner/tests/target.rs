@@ -10,15 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use leadline_runner::event::PhaseChange;
 use leadline_runner::host::View;
 use leadline_runner::plan::{HostView, ResolvedJob};
-use leadline_runner::refusal::Refusal;
-use leadline_runner::target::{Finish, Opened, Stamp, Targets, advise, flush, invalidate, pre_read};
+use leadline_runner::problem::Problem;
+use leadline_runner::target::{
+    Finish, Opened, Stamp, Targets, advise, flush, invalidate, pre_read,
+};
 use scratch::{Loop, Mounted, directory, image, job, run, target};
 use serde_json::json;
 
 const MIB: u64 = 1 << 20;
 
-fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Refusal> {
-    let (mut targets, mut seen, stamp) = (Targets::new(vec![root.into()]), Vec::new(), Stamp::new(1));
+fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Problem> {
+    let (mut targets, mut seen, stamp) =
+        (Targets::new(vec![root.into()]), Vec::new(), Stamp::new(1));
     let finish = targets.lay_out(
         jobs,
         &mut |at, buffer| stamp.fill(at, buffer),
@@ -31,7 +34,19 @@ fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChang
 
 /// Share of a file's pages that lie in the page cache, told by fincore(1).
 fn cached_bytes(path: &Path) -> u64 {
-    run("fincore", &["--noheadings", "--bytes", "--output", "RES", path.to_str().unwrap()]).unwrap().parse().unwrap()
+    run(
+        "fincore",
+        &[
+            "--noheadings",
+            "--bytes",
+            "--output",
+            "RES",
+            path.to_str().unwrap(),
+        ],
+    )
+    .unwrap()
+    .parse()
+    .unwrap()
 }
 
 fn opened(targets: &mut Targets, job: &ResolvedJob) -> Opened {
@@ -42,14 +57,38 @@ fn opened(targets: &mut Targets, job: &ResolvedJob) -> Opened {
 fn a_laid_out_file_is_written_on_the_device_and_cold() {
     let dir = directory();
     let path = dir.path().join("f");
-    let (_, seen) = lay_out(dir.path(), &[job("randread", vec![target(&path, "file", 24 * MIB, 24 * MIB)], json!({}))]).unwrap();
+    let (_, seen) = lay_out(
+        dir.path(),
+        &[job(
+            "randread",
+            vec![target(&path, "file", 24 * MIB, 24 * MIB)],
+            json!({}),
+        )],
+    )
+    .unwrap();
     let facts = View::new(vec![dir.path().into()]).path(path.to_str().unwrap());
     assert_eq!((facts.length, facts.fully_written), (24 * MIB, Some(true)));
-    assert!(fs::read(&path).unwrap().chunks(512).all(|sector| sector.iter().any(|&byte| byte != 0)));
+    assert!(
+        fs::read(&path)
+            .unwrap()
+            .chunks(512)
+            .all(|sector| sector.iter().any(|&byte| byte != 0))
+    );
     let last = seen.last().unwrap();
-    assert_eq!((last.done_bytes, last.total_bytes), (Some(24 * MIB), Some(24 * MIB)));
+    assert_eq!(
+        (last.done_bytes, last.total_bytes),
+        (Some(24 * MIB), Some(24 * MIB))
+    );
     let cold = dir.path().join("cold");
-    lay_out(dir.path(), &[job("read", vec![target(&cold, "file", 8 * MIB + 1000, 8 * MIB + 1000)], json!({}))]).unwrap();
+    lay_out(
+        dir.path(),
+        &[job(
+            "read",
+            vec![target(&cold, "file", 8 * MIB + 1000, 8 * MIB + 1000)],
+            json!({}),
+        )],
+    )
+    .unwrap();
     assert_eq!(fs::metadata(&cold).unwrap().len(), 8 * MIB + 1000);
     assert_eq!(cached_bytes(&cold), 0);
 }
@@ -59,10 +98,21 @@ fn a_short_file_keeps_what_it_has() {
     let dir = directory();
     let path = dir.path().join("f");
     fs::write(&path, vec![9; MIB as usize + 7]).unwrap();
-    lay_out(dir.path(), &[job("read", vec![target(&path, "file", 3 * MIB, 2 * MIB - 7)], json!({}))]).unwrap();
+    lay_out(
+        dir.path(),
+        &[job(
+            "read",
+            vec![target(&path, "file", 3 * MIB, 2 * MIB - 7)],
+            json!({}),
+        )],
+    )
+    .unwrap();
     let data = fs::read(&path).unwrap();
     assert_eq!(data.len() as u64, 3 * MIB);
-    assert!(data[..MIB as usize + 7].iter().all(|&byte| byte == 9) && data[MIB as usize + 7..].iter().any(|&byte| byte != 9));
+    assert!(
+        data[..MIB as usize + 7].iter().all(|&byte| byte == 9)
+            && data[MIB as usize + 7..].iter().any(|&byte| byte != 9)
+    );
 }
 
 #[test]
@@ -70,9 +120,21 @@ fn fallocate_says_how_a_file_gets_its_blocks() {
     let dir = directory();
     let check = |how: &str, length: u64, has_blocks: bool| {
         let path = dir.path().join(how);
-        lay_out(dir.path(), &[job("randwrite", vec![target(&path, "file", 4 * MIB, 0)], json!({"fallocate": how}))]).unwrap();
+        lay_out(
+            dir.path(),
+            &[job(
+                "randwrite",
+                vec![target(&path, "file", 4 * MIB, 0)],
+                json!({"fallocate": how}),
+            )],
+        )
+        .unwrap();
         let found = fs::metadata(&path).unwrap();
-        assert_eq!((found.len(), found.blocks() * 512 >= 4 * MIB), (length, has_blocks), "{how}");
+        assert_eq!(
+            (found.len(), found.blocks() * 512 >= 4 * MIB),
+            (length, has_blocks),
+            "{how}"
+        );
     };
     check("native", 4 * MIB, true);
     check("posix", 4 * MIB, true);
@@ -85,7 +147,13 @@ fn fallocate_says_how_a_file_gets_its_blocks() {
 fn one_file_of_two_jobs_is_laid_out_once_and_as_far_as_either_wants() {
     let dir = directory();
     let path = dir.path().join("f");
-    let of = |length| job("read", vec![target(&path, "file", length, length)], json!({}));
+    let of = |length| {
+        job(
+            "read",
+            vec![target(&path, "file", length, length)],
+            json!({}),
+        )
+    };
     let (_, seen) = lay_out(dir.path(), &[of(2 * MIB), of(5 * MIB), of(MIB)]).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().len(), 5 * MIB);
     assert_eq!(seen.last().unwrap().total_bytes, Some(5 * MIB));
@@ -101,8 +169,16 @@ fn a_stopped_layout_leaves_nothing() {
         buffer.fill(1);
         stop.store(at >= 2 * MIB, Ordering::Relaxed);
     };
-    let finish =
-        targets.lay_out(&[job("read", vec![target(&path, "file", 64 * MIB, 64 * MIB)], json!({}))], &mut fill, &mut |_| {}, &stop);
+    let finish = targets.lay_out(
+        &[job(
+            "read",
+            vec![target(&path, "file", 64 * MIB, 64 * MIB)],
+            json!({}),
+        )],
+        &mut fill,
+        &mut |_| {},
+        &stop,
+    );
     assert_eq!(finish.unwrap(), Finish::Stopped);
     assert!(!path.exists());
 }
@@ -112,15 +188,24 @@ fn a_full_filesystem_is_left_as_it_was() {
     let dir = directory();
     let disk = dir.path().join("disk");
     image(&disk, 32 * MIB);
-    let Some(device) = Loop::attach(&disk, &[]) else { return };
+    let Some(device) = Loop::attach(&disk, &[]) else {
+        return;
+    };
     run("mkfs.ext4", &["-q", &device.0]).unwrap();
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&device.0, &point);
     fs::write(point.join("old"), vec![3; MIB as usize]).unwrap();
     for (name, layout) in [("new", 64 * MIB), ("old", 63 * MIB)] {
-        let refusal =
-            lay_out(&point, &[job("read", vec![target(&point.join(name), "file", 64 * MIB, layout)], json!({}))]).unwrap_err();
-        assert_eq!(refusal.code, "no_space", "{refusal}");
+        let problem = lay_out(
+            &point,
+            &[job(
+                "read",
+                vec![target(&point.join(name), "file", 64 * MIB, layout)],
+                json!({}),
+            )],
+        )
+        .unwrap_err();
+        assert_eq!(problem.code, "no_space", "{problem}");
     }
     assert!(!point.join("new").exists());
     assert_eq!(fs::read(point.join("old")).unwrap(), vec![3; MIB as usize]);
@@ -129,11 +214,26 @@ fn a_full_filesystem_is_left_as_it_was() {
 #[test]
 fn only_what_the_run_made_is_removed() {
     let dir = directory();
-    let (old, new, swapped, kept) =
-        (dir.path().join("old"), dir.path().join("new"), dir.path().join("swapped"), dir.path().join("kept"));
+    let (old, new, swapped, kept) = (
+        dir.path().join("old"),
+        dir.path().join("new"),
+        dir.path().join("swapped"),
+        dir.path().join("kept"),
+    );
     fs::write(&old, vec![1; MIB as usize]).unwrap();
-    let at = |path: &Path, layout, unlink: bool| job("read", vec![target(path, "file", MIB, layout)], json!({"unlink": unlink}));
-    let jobs = [at(&old, 0, true), at(&new, MIB, true), at(&swapped, MIB, true), at(&kept, MIB, false)];
+    let at = |path: &Path, layout, unlink: bool| {
+        job(
+            "read",
+            vec![target(path, "file", MIB, layout)],
+            json!({"unlink": unlink}),
+        )
+    };
+    let jobs = [
+        at(&old, 0, true),
+        at(&new, MIB, true),
+        at(&swapped, MIB, true),
+        at(&kept, MIB, false),
+    ];
     let (mut targets, _) = lay_out(dir.path(), &jobs).unwrap();
     fs::rename(&old, dir.path().join("aside")).unwrap();
     fs::rename(dir.path().join("aside"), &swapped).unwrap();
@@ -145,7 +245,11 @@ fn only_what_the_run_made_is_removed() {
 fn files_are_made_at_open_when_asked() {
     let dir = directory();
     let path = dir.path().join("f");
-    let job = job("write", vec![target(&path, "file", MIB, 0)], json!({"create_on_open": true, "unlink": true, "numjobs": 2}));
+    let job = job(
+        "write",
+        vec![target(&path, "file", MIB, 0)],
+        json!({"create_on_open": true, "unlink": true, "numjobs": 2}),
+    );
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
     assert!(!path.exists());
     let clones = targets.open(&job).unwrap();
@@ -159,13 +263,19 @@ fn files_are_made_at_open_when_asked() {
 #[test]
 fn clones_have_their_own_targets_and_shared_ones() {
     let dir = directory();
-    let mut files: Vec<_> =
-        ["shared", "zero", "one"].iter().map(|name| target(&dir.path().join(name), "file", 4096, 4096)).collect();
-    (files[1]["clone"], files[2]["clone"]) = (json!(0), json!(1));
+    let mut files: Vec<_> = ["shared", "zero", "one"]
+        .iter()
+        .map(|name| target(&dir.path().join(name), "file", 4096, 4096))
+        .collect();
+    (files[1]["worker"], files[2]["worker"]) = (json!(0), json!(1));
     let job = job("read", files, json!({"numjobs": 2}));
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
-    let names =
-        |opened: &Vec<Opened>| opened.iter().map(|one| one.target.path.rsplit('/').next().unwrap().to_string()).collect::<Vec<_>>();
+    let names = |opened: &Vec<Opened>| {
+        opened
+            .iter()
+            .map(|one| one.target.path.rsplit('/').next().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
     let clones: Vec<_> = targets.open(&job).unwrap().iter().map(names).collect();
     assert_eq!(clones, [["shared", "zero"], ["shared", "one"]]);
 }
@@ -174,11 +284,18 @@ fn clones_have_their_own_targets_and_shared_ones() {
 fn a_reading_job_cannot_write() {
     let dir = directory();
     let path = dir.path().join("f");
-    let job = job("randread", vec![target(&path, "file", MIB, MIB)], json!({"direct": false}));
+    let job = job(
+        "randread",
+        vec![target(&path, "file", MIB, MIB)],
+        json!({"direct": false}),
+    );
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
     let file = File::from(opened(&mut targets, &job).fd);
     assert!(file.read_at(&mut [0; 512], 0).is_ok());
-    assert_eq!(file.write_at(&[0; 512], 0).unwrap_err().raw_os_error(), Some(libc::EBADF));
+    assert_eq!(
+        file.write_at(&[0; 512], 0).unwrap_err().raw_os_error(),
+        Some(libc::EBADF)
+    );
 }
 
 #[test]
@@ -190,11 +307,25 @@ fn flags_are_those_that_the_job_asks_for() {
         (json!({"direct": true}), libc::O_DIRECT, libc::O_DSYNC),
         (json!({"direct": false}), libc::O_RDWR, libc::O_DIRECT),
         (json!({"sync": "sync"}), libc::O_SYNC, 0),
-        (json!({"sync": "dsync"}), libc::O_DSYNC, libc::O_SYNC & !libc::O_DSYNC),
+        (
+            json!({"sync": "dsync"}),
+            libc::O_DSYNC,
+            libc::O_SYNC & !libc::O_DSYNC,
+        ),
     ] {
-        let job = job("randwrite", vec![target(&path, "file", MIB, 0)], changed.clone());
-        let flags = rustix::fs::fcntl_getfl(&opened(&mut Targets::new(vec![dir.path().into()]), &job).fd).unwrap().bits() as i32;
-        assert!(flags & wanted == wanted && flags & unwanted == 0, "{changed}: {flags:o}");
+        let job = job(
+            "randwrite",
+            vec![target(&path, "file", MIB, 0)],
+            changed.clone(),
+        );
+        let flags =
+            rustix::fs::fcntl_getfl(&opened(&mut Targets::new(vec![dir.path().into()]), &job).fd)
+                .unwrap()
+                .bits() as i32;
+        assert!(
+            flags & wanted == wanted && flags & unwanted == 0,
+            "{changed}: {flags:o}"
+        );
     }
 }
 
@@ -205,9 +336,19 @@ fn a_path_swapped_for_a_link_outside_is_not_followed() {
     fs::create_dir(&root).unwrap();
     fs::write(&outside, "precious").unwrap();
     symlink(&outside, root.join("f")).unwrap();
-    let job = job("randwrite", vec![target(&root.join("f"), "file", 4096, 4096)], json!({}));
-    assert_eq!(lay_out(&root, std::slice::from_ref(&job)).unwrap_err().code, "outside_roots");
-    assert_eq!(Targets::new(vec![root]).open(&job).unwrap_err().code, "outside_roots");
+    let job = job(
+        "randwrite",
+        vec![target(&root.join("f"), "file", 4096, 4096)],
+        json!({}),
+    );
+    assert_eq!(
+        lay_out(&root, std::slice::from_ref(&job)).unwrap_err().code,
+        "outside_roots"
+    );
+    assert_eq!(
+        Targets::new(vec![root]).open(&job).unwrap_err().code,
+        "outside_roots"
+    );
     assert_eq!(fs::read_to_string(&outside).unwrap(), "precious");
 }
 
@@ -215,11 +356,21 @@ fn a_path_swapped_for_a_link_outside_is_not_followed() {
 fn nothing_is_made_under_dev() {
     let path = Path::new("/dev/leadline-no-such-disk");
     for kind in ["file", "device"] {
-        let job = job("randwrite", vec![target(path, kind, MIB, MIB)], json!({"create_on_open": true}));
-        assert_eq!(Targets::new(Vec::new()).open(&job).unwrap_err().code, "not_a_block_device");
+        let job = job(
+            "randwrite",
+            vec![target(path, kind, MIB, MIB)],
+            json!({"create_on_open": true}),
+        );
+        assert_eq!(
+            Targets::new(Vec::new()).open(&job).unwrap_err().code,
+            "not_a_block_device"
+        );
     }
     let laid = job("randwrite", vec![target(path, "file", MIB, MIB)], json!({}));
-    assert_eq!(lay_out(Path::new("/dev"), &[laid]).unwrap_err().code, "not_a_block_device");
+    assert_eq!(
+        lay_out(Path::new("/dev"), &[laid]).unwrap_err().code,
+        "not_a_block_device"
+    );
     assert!(!path.exists());
 }
 
@@ -227,23 +378,42 @@ fn nothing_is_made_under_dev() {
 fn the_page_cache_is_filled_and_emptied() {
     let dir = directory();
     let path = dir.path().join("f");
-    let job = job("read", vec![target(&path, "file", 8 * MIB, 8 * MIB)], json!({"direct": true}));
+    let job = job(
+        "read",
+        vec![target(&path, "file", 8 * MIB, 8 * MIB)],
+        json!({"direct": true}),
+    );
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
     let one = opened(&mut targets, &job);
     let mut seen = Vec::new();
-    assert_eq!(pre_read(&one, 0..8 * MIB, &mut |change| seen.push(change.done_bytes), &AtomicBool::new(false)), Ok(Finish::Done));
+    assert_eq!(
+        pre_read(
+            &one,
+            0..8 * MIB,
+            &mut |change| seen.push(change.done_bytes),
+            &AtomicBool::new(false)
+        ),
+        Ok(Finish::Done)
+    );
     assert_eq!(seen.last(), Some(&Some(8 * MIB)));
     assert_eq!(cached_bytes(&path), 8 * MIB);
     advise(&one, leadline_runner::job::Fadvise::Random, 0..8 * MIB).unwrap();
     invalidate(&one, 0..4 * MIB).unwrap();
     assert_eq!(cached_bytes(&path), 4 * MIB);
     flush(&one).unwrap();
-    assert_eq!(pre_read(&one, 0..8 * MIB, &mut |_| {}, &AtomicBool::new(true)), Ok(Finish::Stopped));
+    assert_eq!(
+        pre_read(&one, 0..8 * MIB, &mut |_| {}, &AtomicBool::new(true)),
+        Ok(Finish::Stopped)
+    );
 }
 
 #[test]
 fn a_target_that_is_nothing_takes_everything() {
-    let job = job("randwrite", vec![target(Path::new(""), "null", MIB, 0)], json!({"ioengine": "null"}));
+    let job = job(
+        "randwrite",
+        vec![target(Path::new(""), "null", MIB, 0)],
+        json!({"ioengine": "null"}),
+    );
     let one = opened(&mut Targets::new(Vec::new()), &job);
     invalidate(&one, 0..MIB).and_then(|()| flush(&one)).unwrap();
 }

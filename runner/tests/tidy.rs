@@ -15,31 +15,65 @@ use serde_json::{Value, json};
 fn study(third: Value) -> Value {
     let job = |name: &str, file: &str, more: Value| {
         let mut job = json!({"name": name, "filename": file, "size": "4m", "rw": "randread", "bs": "4k", "direct": 0});
-        more.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        more.as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(name, value)| job[name] = value.clone());
         job
     };
     let all = |unlink: u8| {
         [
             job("data", "own-$study.data", json!({"unlink": unlink})),
-            job("short", "own-$study.short", json!({"unlink": unlink, "rw": "write", "number_ios": "1", "fallocate": "none"})),
+            job(
+                "short",
+                "own-$study.short",
+                json!({"unlink": unlink, "rw": "write", "number_ios": "1", "fallocate": "none"}),
+            ),
         ]
     };
-    let image = |unlink: u8| job("image", "own-$study.loop", json!({"loop_device": 1, "unlink": unlink}));
+    let image = |unlink: u8| {
+        job(
+            "image",
+            "own-$study.loop",
+            json!({"loop_device": 1, "unlink": unlink}),
+        )
+    };
     let found = job("found", "found", json!({"unlink": 1}));
-    let last = all(1).into_iter().chain([image(1), found]).collect::<Vec<_>>();
+    let last = all(1)
+        .into_iter()
+        .chain([image(1), found])
+        .collect::<Vec<_>>();
     json!({"name": "cut short", "steps": [{"jobs": all(0)}, {"jobs": [image(0)]}, {"jobs": [job("third", "found", third)]}, {"jobs": last}]})
 }
 
 fn start(document: &Value, root: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
-    command.args(["run", "-", "--json", "--target-root", root.to_str().unwrap()]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(document.to_string().as_bytes()).unwrap();
+    command.args([
+        "run",
+        "-",
+        "--json",
+        "--target-root",
+        root.to_str().unwrap(),
+    ]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(document.to_string().as_bytes())
+        .unwrap();
     child
 }
 
 fn files(directory: &Path) -> Vec<String> {
-    let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name != "lost+found").collect();
     names.sort();
     names
@@ -53,7 +87,11 @@ fn cut_short(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let began = Instant::now();
     let mut most = 0;
     while most < 4 {
-        assert!(began.elapsed() < Duration::from_secs(20), "it makes no files: {:?}", files(&disk.at));
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it makes no files: {:?}",
+            files(&disk.at)
+        );
         most = most.max(files(&disk.at).len());
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -61,8 +99,14 @@ fn cut_short(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let output = child.wait_with_output().unwrap();
     let steps: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(files(&disk.at), ["found"]);
-    assert_eq!(std::fs::read(disk.at.join("found")).unwrap(), vec![7; 4 << 20]);
-    assert!(steps["steps"][3]["exit_code"].is_null(), "the step that removes the files ran: {steps}");
+    assert_eq!(
+        std::fs::read(disk.at.join("found")).unwrap(),
+        vec![7; 4 << 20]
+    );
+    assert!(
+        steps["steps"][3]["exit_code"].is_null(),
+        "the step that removes the files ran: {steps}"
+    );
     output.status.code()
 }
 
@@ -74,7 +118,9 @@ fn interrupted_in_the_middle() {
             std::thread::sleep(Duration::from_millis(300));
             scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
         };
-        let Some(found) = cut_short(long.clone(), kill) else { return };
+        let Some(found) = cut_short(long.clone(), kill) else {
+            return;
+        };
         assert_eq!(found, code);
     }
 }
@@ -83,6 +129,8 @@ fn interrupted_in_the_middle() {
 fn a_step_that_fails() {
     // One block was written, and all of them are to be read: foreseen by nobody.
     let unread = json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"});
-    let Some(code) = cut_short(unread, |_| {}) else { return };
+    let Some(code) = cut_short(unread, |_| {}) else {
+        return;
+    };
     assert_eq!(code, 2);
 }

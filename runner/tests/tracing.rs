@@ -10,10 +10,16 @@ const MIB: u64 = 1 << 20;
 /// The tracing filesystem: where it is mounted, or for as long as the test takes.
 fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
     let directory = scratch::directory();
-    if std::fs::read_to_string("/proc/self/mountinfo").unwrap().contains(" - tracefs ") {
+    if std::fs::read_to_string("/proc/self/mountinfo")
+        .unwrap()
+        .contains(" - tracefs ")
+    {
         return Some((None, directory));
     }
-    match scratch::run("mount", &["-t", "tracefs", "nodev", directory.path().to_str().unwrap()]) {
+    match scratch::run(
+        "mount",
+        &["-t", "tracefs", "nodev", directory.path().to_str().unwrap()],
+    ) {
         Ok(_) => Some((Some(Mounted::there(directory.path())), directory)),
         Err(error) => {
             skip(&format!("there is no tracing here: {error}"));
@@ -24,9 +30,22 @@ fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
 
 fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
     let devices = report["requests"]["devices"].as_array().unwrap();
-    let device = devices.iter().find(|found| found["name"] == device).unwrap_or_else(|| panic!("{device}: {}", report["requests"]));
-    let pair = |size: &Value| (size["bytes"].as_u64().unwrap(), size["ios"].as_u64().unwrap());
-    device[direction].as_array().unwrap().iter().map(pair).collect()
+    let device = devices
+        .iter()
+        .find(|found| found["name"] == device)
+        .unwrap_or_else(|| panic!("{device}: {}", report["requests"]));
+    let pair = |size: &Value| {
+        (
+            size["bytes"].as_u64().unwrap(),
+            size["ios"].as_u64().unwrap(),
+        )
+    };
+    device[direction]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(pair)
+        .collect()
 }
 
 /// A limit of its own for what may wait in memory for a device; none when dropped.
@@ -36,8 +55,12 @@ impl DirtyLimit {
     fn new(device: &str, bytes: u64) -> Option<Self> {
         let number = std::fs::read_to_string(format!("/sys/class/block/{device}/dev")).unwrap();
         let limit = Self(format!("/sys/class/bdi/{}", number.trim()));
-        let set = limit.set("strict_limit", 1).and_then(|()| limit.set("max_bytes", bytes));
-        set.map_err(|error| skip(&format!("no limit for what waits for {device}: {error}"))).ok().map(|()| limit)
+        let set = limit
+            .set("strict_limit", 1)
+            .and_then(|()| limit.set("max_bytes", bytes));
+        set.map_err(|error| skip(&format!("no limit for what waits for {device}: {error}")))
+            .ok()
+            .map(|()| limit)
     }
 
     fn set(&self, name: &str, value: u64) -> std::io::Result<()> {
@@ -47,47 +70,101 @@ impl DirtyLimit {
 
 impl Drop for DirtyLimit {
     fn drop(&mut self) {
-        let undone = self.set("strict_limit", 0).and_then(|()| self.set("max_ratio", 100));
+        let undone = self
+            .set("strict_limit", 0)
+            .and_then(|()| self.set("max_ratio", 100));
         undone.unwrap_or_else(|error| skip(&format!("{} keeps its limit: {error}", self.0)));
     }
 }
 
 #[test]
 fn writers_that_the_kernel_holds_back_are_told_how_long() {
-    let (Some(_tracing), Some(disk)) = (tracefs(), Disk::ext4()) else { return };
-    let Some(_limit) = DirtyLimit::new(disk.device.name(), 8 * MIB) else { return };
+    let (Some(_tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
+        return;
+    };
+    let Some(_limit) = DirtyLimit::new(disk.device.name(), 8 * MIB) else {
+        return;
+    };
     let job = json!({"filename": disk.file("f"), "size": "200m", "rw": "write", "bs": "1m", "direct": 0, "request_sizes": 1});
     let told = result(&job);
-    let waited_ms = told["report"]["writeback"]["throttled_ms"].as_f64().unwrap();
-    assert!(waited_ms > 0.0, "200 MiB do not fit into 8: {}", told["report"]["writeback"]);
-    let finding = told["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "writeback_throttled").unwrap();
-    assert_eq!(finding["evidence"]["throttled_ms"], json!(waited_ms), "{finding}");
+    let waited_ms = told["report"]["writeback"]["throttled_ms"]
+        .as_f64()
+        .unwrap();
+    assert!(
+        waited_ms > 0.0,
+        "200 MiB do not fit into 8: {}",
+        told["report"]["writeback"]
+    );
+    let finding = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["code"] == "writeback_throttled")
+        .unwrap();
+    assert_eq!(
+        finding["evidence"]["throttled_ms"],
+        json!(waited_ms),
+        "{finding}"
+    );
 }
 
 #[test]
 fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() {
-    let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else { return };
+    let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
+        return;
+    };
     let job = |changes: Value| {
-        let mut job =
-            json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "8k", "direct": 1, "request_sizes": 1});
-        changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+        let mut job = json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "8k", "direct": 1, "request_sizes": 1});
+        changes
+            .as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(name, value)| job[name] = value.clone());
         result(&job)["report"].clone()
     };
     let random = job(json!({}));
     let reads = sizes(&random, disk.device.name(), "read");
-    let of_8k: u64 = reads.iter().filter(|(bytes, _)| *bytes == 8192).map(|(_, ios)| ios).sum();
+    let of_8k: u64 = reads
+        .iter()
+        .filter(|(bytes, _)| *bytes == 8192)
+        .map(|(_, ios)| ios)
+        .sum();
     assert!(of_8k >= 2000, "2,048 reads of 8 KiB: {reads:?}");
-    assert_eq!(reads.iter().map(|(_, ios)| ios).sum::<u64>(), random["device"]["read_ios"].as_u64().unwrap(), "{reads:?}");
-    assert_eq!((&random["requests"]["lost"], &random["writeback"]["throttled_ms"]), (&json!(0), &json!(0.0)));
+    assert_eq!(
+        reads.iter().map(|(_, ios)| ios).sum::<u64>(),
+        random["device"]["read_ios"].as_u64().unwrap(),
+        "{reads:?}"
+    );
+    assert_eq!(
+        (
+            &random["requests"]["lost_events"],
+            &random["writeback"]["throttled_ms"]
+        ),
+        (&json!(0), &json!(0.0))
+    );
 
-    let ahead = sizes(&job(json!({"rw": "read", "bs": "4k", "direct": 0})), disk.device.name(), "read");
+    let ahead = sizes(
+        &job(json!({"rw": "read", "bs": "4k", "direct": 0})),
+        disk.device.name(),
+        "read",
+    );
     let bytes: u64 = ahead.iter().map(|(bytes, ios)| bytes * ios).sum();
     let ios: u64 = ahead.iter().map(|(_, ios)| ios).sum();
-    assert!(bytes >= 16 * MIB && bytes / ios >= 64 << 10, "readahead makes large reads of small ones: {ahead:?}");
+    assert!(
+        bytes >= 16 * MIB && bytes / ios >= 64 << 10,
+        "readahead makes large reads of small ones: {ahead:?}"
+    );
 
     let instances = scratch::run(
         "find",
-        &["/sys/kernel/tracing/instances", tracing.1.path().to_str().unwrap(), "-maxdepth", "2", "-name", "leadline-*"],
+        &[
+            "/sys/kernel/tracing/instances",
+            tracing.1.path().to_str().unwrap(),
+            "-maxdepth",
+            "2",
+            "-name",
+            "leadline-*",
+        ],
     );
     assert_eq!(instances.unwrap_or_default(), "");
     assert_eq!(job(json!({"request_sizes": 0}))["requests"], Value::Null);
@@ -108,19 +185,35 @@ fn a_profile_shows_where_the_processor_time_went() {
     }
     let profile = &report["profile"];
     let folded = profile["folded"].as_str().unwrap();
-    let counts = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
+    let counts = folded
+        .lines()
+        .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(counts.sum::<u64>(), profile["samples"].as_u64().unwrap());
     // 199 a second for two seconds, on a host that does other work as well.
     assert!(profile["samples"].as_u64().unwrap() > 50, "{profile}");
-    assert!(folded.contains("filemap_read"), "reads from the page cache: {folded}");
+    assert!(
+        folded.contains("filemap_read"),
+        "reads from the page cache: {folded}"
+    );
 }
 
 #[test]
 fn without_perf_there_is_a_reason_and_a_report() {
     let Some(disk) = Disk::ext4() else { return };
-    let job = json!({"filename": disk.file("f"), "size": "1m", "rw": "read", "direct": 1, "profile": 1});
+    let job =
+        json!({"filename": disk.file("f"), "size": "1m", "rw": "read", "direct": 1, "profile": 1});
     let output = scratch::runner_with(&job, &[("PATH", "/nowhere")]);
     let report = &output["report"];
-    assert_eq!((&report["profile"], &report["read"]["ios"]), (&Value::Null, &json!(256)));
-    assert!(report["absent"]["profile"].as_str().unwrap().contains("Install it"), "{}", report["absent"]);
+    assert_eq!(
+        (&report["profile"], &report["read"]["ios"]),
+        (&Value::Null, &json!(256))
+    );
+    assert!(
+        report["absent"]["profile"]
+            .as_str()
+            .unwrap()
+            .contains("Install it"),
+        "{}",
+        report["absent"]
+    );
 }

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use leadline_runner::job::{Job, Seconds, parse_run};
-use leadline_runner::refusal::Refusal;
-use leadline_runner::study::{self, StepAsk, is_study, parse_study};
+use leadline_runner::problem::Problem;
+use leadline_runner::study::{self, StepSpec, is_study, parse_study};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -29,8 +29,12 @@ async fn main() -> ExitCode {
     match verb.as_str() {
         "plan" => plan(read_input()),
         "run" => run(&read_input()).await,
-        "devices" => answer(&json!({"devices": [device("vda", &[]), device("vda1", &["vda"]), device("vdb", &[])]})),
-        "doctor" => answer(&json!({"checks": [{"name": "io_uring", "status": "ok", "found": "allowed", "remedy": null}]})),
+        "devices" => answer(
+            &json!({"devices": [device("vda", &[]), device("vda1", &["vda"]), device("vdb", &[])]}),
+        ),
+        "doctor" => answer(
+            &json!({"checks": [{"name": "io_uring", "status": "ok", "found": "allowed", "remedy": null}]}),
+        ),
         "host" => answer(&host()),
         _ => ExitCode::from(2),
     }
@@ -38,7 +42,9 @@ async fn main() -> ExitCode {
 
 fn read_input() -> Value {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).expect("standard input is readable");
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .expect("standard input is readable");
     serde_json::from_str(&text).expect("the server sends JSON")
 }
 
@@ -58,43 +64,64 @@ fn plan(input: Value) -> ExitCode {
     if !is_study(&input) {
         let plan = run_plan(&input);
         tell(&plan);
-        return exit_code(&plan["refusals"]);
+        return exit_code(&plan["problems"]);
     }
     let ask = parse_study(input).expect("the server has read it before");
-    let mut refusals = Vec::new();
-    let step = |(index, step): (usize, &StepAsk)| {
+    let mut problems = Vec::new();
+    let step = |(index, step): (usize, &StepSpec)| {
         let mut plan = run_plan(&json!({"jobs": step.jobs, "sample_ms": step.ask.sample_ms}));
-        let refused: Vec<Refusal> = serde_json::from_value(plan["refusals"].take()).expect("refusals");
-        refusals.extend(refused.into_iter().map(|refusal| refusal.inside(&format!("steps[{index}]."))));
-        plan["refusals"] = json!([]);
+        let refused: Vec<Problem> =
+            serde_json::from_value(plan["problems"].take()).expect("problems");
+        problems.extend(
+            refused
+                .into_iter()
+                .map(|problem| problem.inside(&format!("steps[{index}]."))),
+        );
+        plan["problems"] = json!([]);
         json!({"name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
     let steps: Vec<Value> = ask.steps.iter().enumerate().map(step).collect();
-    let mut plan = serde_json::to_value(study::refused(refusals)).expect("words are JSON");
-    for (name, value) in serde_json::to_value(&ask.words).expect("words are JSON").as_object().expect("an object") {
+    let mut plan = serde_json::to_value(study::refused(problems)).expect("words are JSON");
+    for (name, value) in serde_json::to_value(&ask.words)
+        .expect("words are JSON")
+        .as_object()
+        .expect("an object")
+    {
         plan[name] = value.clone();
     }
-    (plan["mark"], plan["steps"], plan["continue_on_failure"]) =
-        (json!("0123456789abcdef"), json!(steps), json!(ask.continue_on_failure));
+    (plan["file_id"], plan["steps"], plan["continue_on_failure"]) = (
+        json!("0123456789abcdef"),
+        json!(steps),
+        json!(ask.continue_on_failure),
+    );
     tell(&plan);
-    exit_code(&plan["refusals"])
+    exit_code(&plan["problems"])
 }
 
-fn exit_code(refusals: &Value) -> ExitCode {
-    let refusals: Vec<Refusal> = serde_json::from_value(refusals.clone()).expect("refusals");
-    if refusals.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Refusal::exit_code(&refusals)) }
+fn exit_code(problems: &Value) -> ExitCode {
+    let problems: Vec<Problem> = serde_json::from_value(problems.clone()).expect("problems");
+    if problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(Problem::exit_code(&problems))
+    }
 }
 
 fn run_plan(input: &Value) -> Value {
-    let (jobs, sample_ms, mut refusals) = match parse_run(input) {
+    let (jobs, sample_ms, mut problems) = match parse_run(input) {
         Ok(ask) => (ask.jobs, ask.sample_ms, Vec::new()),
-        Err(refusals) => (Vec::new(), 100, refusals),
+        Err(problems) => (Vec::new(), 100, problems),
     };
     if jobs.iter().any(|job| path(job).starts_with("/dev/mounted")) {
-        refusals.push(Refusal::guard("mounted", "jobs[0].filename", "/dev/mounted is mounted.", "Unmount it."));
+        problems.push(Problem::guard(
+            "mounted",
+            "jobs[0].filename",
+            "/dev/mounted is mounted.",
+            "Unmount it.",
+        ));
     }
-    json!({"jobs": jobs.iter().map(resolved).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "will_tell": "Nothing.", "findings": [],
-        "estimate": {"seconds": null, "seconds_note": null, "layout_bytes": 0, "measure_write_bytes": null, "buffer_bytes": 0}, "refusals": refusals})
+    json!({"jobs": jobs.iter().map(resolved).collect::<Vec<_>>(), "sample_ms": sample_ms, "phases": [], "measures": "Nothing.", "findings": [],
+        "estimate": {"seconds": null, "seconds_note": null, "layout_bytes": 0, "measure_write_bytes": null, "buffer_bytes": 0}, "problems": problems})
 }
 
 /// The run as it is told, event by event.
@@ -124,15 +151,20 @@ async fn run(input: &Value) -> ExitCode {
     let name = ask.jobs[0].name.clone().unwrap_or_default();
     note_start(&name);
     let mut stop = signal(SignalKind::terminate()).expect("signals can be heard");
-    let mut telling = Telling { began: Instant::now(), seq: 0 };
+    let mut telling = Telling {
+        began: Instant::now(),
+        seq: 0,
+    };
     let jobs: Vec<Value> = ask.jobs.iter().map(resolved).collect();
     telling.event(json!({"type": "accepted", "at_ms": 1, "jobs": jobs, "host": host(), "sample_ms": ask.sample_ms, "devices": ["vda"], "absent": {}}));
     if name.starts_with("fail") {
-        telling.event(json!({"type": "failed", "exit_code": 5, "refusals": [Refusal::environment("no_space", "jobs[0].size", "The disk is full.", "Free some.")]}));
+        telling.event(json!({"type": "failed", "exit_code": 5, "problems": [Problem::environment("no_space", "jobs[0].size", "The disk is full.", "Free some.")]}));
         return ExitCode::from(5);
     }
     telling.phase("measure", "begin");
-    let runtime = ask.jobs[0].runtime.map_or(RUNTIME, |Seconds(us)| Duration::from_micros(us));
+    let runtime = ask.jobs[0]
+        .runtime
+        .map_or(RUNTIME, |Seconds(us)| Duration::from_micros(us));
     let mut grid = tokio::time::interval(Duration::from_millis(ask.sample_ms.into()));
     grid.tick().await;
     let (mut samples, mut stopped) = (0, false);
@@ -151,7 +183,11 @@ async fn run(input: &Value) -> ExitCode {
     telling.phase("measure", "end");
     let ended_by = if stopped { "signal" } else { "runtime" };
     telling.event(outcome(samples, ended_by, name.starts_with("error")));
-    ExitCode::from(if stopped { 143 } else { u8::from(name.starts_with("error")) })
+    ExitCode::from(if stopped {
+        143
+    } else {
+        u8::from(name.starts_with("error"))
+    })
 }
 
 fn misbehave(name: &str) {
@@ -166,13 +202,19 @@ fn misbehave(name: &str) {
 
 fn note_start(name: &str) {
     if let Some(path) = std::env::var_os("LEADLINE_FAKE_STARTS") {
-        let mut file = std::fs::File::options().append(true).create(true).open(path).expect("starts can be noted");
+        let mut file = std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(path)
+            .expect("starts can be noted");
         writeln!(file, "{name}").expect("starts can be noted");
     }
 }
 
 fn path(job: &Job) -> String {
-    job.filename.as_ref().map_or_else(|| "/fake/vda/t".into(), |files| files.0[0].clone())
+    job.filename
+        .as_ref()
+        .map_or_else(|| "/fake/vda/t".into(), |files| files.0[0].clone())
 }
 
 fn host() -> Value {
@@ -187,7 +229,9 @@ fn device(name: &str, parents: &[&str]) -> Value {
 
 fn resolved(job: &Job) -> Value {
     let path = path(job);
-    let device = path.strip_prefix("/fake/").and_then(|rest| rest.split('/').next());
+    let device = path
+        .strip_prefix("/fake/")
+        .and_then(|rest| rest.split('/').next());
     let same = |value: Value| json!({"read": value, "write": value, "trim": value});
     let rw = job.rw.map_or(json!("read"), |rw| json!(rw.kind));
     let direct = job.direct.is_none_or(|flag| flag.0);

@@ -38,22 +38,41 @@ struct Rules {
 impl Auth {
     /// For a server with these names and this token on this port.
     pub fn new(names: Names, token: Option<String>, port: u16) -> Self {
-        Self(Arc::new(Rules { names, token, cookie: format!("leadline-{port}") }))
+        Self(Arc::new(Rules {
+            names,
+            token,
+            cookie: format!("leadline-{port}"),
+        }))
     }
 
     fn is_token(&self, given: &str) -> bool {
-        self.0.token.as_ref().is_none_or(|token| constant_time_eq(token.as_bytes(), given.as_bytes()))
+        self.0
+            .token
+            .as_ref()
+            .is_none_or(|token| constant_time_eq(token.as_bytes(), given.as_bytes()))
     }
 
     fn bearer<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+        let (scheme, token) = headers
+            .get(header::AUTHORIZATION)?
+            .to_str()
+            .ok()?
+            .split_once(' ')?;
+        scheme
+            .eq_ignore_ascii_case("bearer")
+            .then_some(token.trim())
     }
 
     fn cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        let cookies =
-            headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
-        cookies.filter_map(|cookie| cookie.trim().split_once('=')).find(|(name, _)| *name == self.0.cookie).map(|(_, value)| value)
+        let cookies = headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'));
+        cookies
+            .filter_map(|cookie| cookie.trim().split_once('='))
+            .find(|(name, _)| *name == self.0.cookie)
+            .map(|(_, value)| value)
     }
 }
 
@@ -61,7 +80,11 @@ impl Auth {
 ///
 /// # Errors
 /// 403 for all others.
-pub async fn guard_names(State(auth): State<Auth>, request: Request, next: Next) -> Result<Response, ApiError> {
+pub async fn guard_names(
+    State(auth): State<Auth>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
     let host = auth.0.names.check(request.uri(), request.headers())?;
     let mut origins = request.headers().get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
@@ -75,7 +98,10 @@ pub async fn guard_names(State(auth): State<Auth>, request: Request, next: Next)
 fn foreign_origin(origin: &HeaderValue) -> ApiError {
     ApiError::Forbidden {
         code: "foreign_origin",
-        sentence: format!("The page {} may not talk to this server.", String::from_utf8_lossy(origin.as_bytes())),
+        sentence: format!(
+            "The page {} may not talk to this server.",
+            String::from_utf8_lossy(origin.as_bytes())
+        ),
         remedy: "Open the server's own address; scripts send no Origin.".into(),
     }
 }
@@ -84,18 +110,33 @@ fn foreign_origin(origin: &HeaderValue) -> ApiError {
 ///
 /// # Errors
 /// 401 for all others; 403 for a socket that a cookie without an `Origin` wants to open, which no browser sends.
-pub async fn guard_token(State(auth): State<Auth>, request: Request, next: Next) -> Result<Response, ApiError> {
+pub async fn guard_token(
+    State(auth): State<Auth>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
     let headers = request.headers();
-    if auth.0.token.is_none() || auth.bearer(headers).is_some_and(|token| auth.is_token(token)) {
+    if auth.0.token.is_none()
+        || auth
+            .bearer(headers)
+            .is_some_and(|token| auth.is_token(token))
+    {
         return Ok(next.run(request).await);
     }
-    if !auth.cookie(headers).is_some_and(|token| auth.is_token(token)) {
+    if !auth
+        .cookie(headers)
+        .is_some_and(|token| auth.is_token(token))
+    {
         return Err(ApiError::Unauthorized);
     }
     if headers.contains_key(header::UPGRADE) && !headers.contains_key(header::ORIGIN) {
         let sentence = "A socket with the cookie must tell its Origin.".into();
         let remedy = "Scripts send `Authorization: Bearer TOKEN` instead.".into();
-        return Err(ApiError::Forbidden { code: "foreign_origin", sentence, remedy });
+        return Err(ApiError::Forbidden {
+            code: "foreign_origin",
+            sentence,
+            remedy,
+        });
     }
     Ok(next.run(request).await)
 }
@@ -116,7 +157,11 @@ pub async fn login(State(auth): State<Auth>, Query(login): Query<Login>) -> Resp
     match login.token {
         _ if auth.0.token.is_none() => Redirect::to("/").into_response(),
         Some(token) if auth.is_token(token.trim()) => {
-            let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_MAX_AGE}", auth.0.cookie, token.trim());
+            let cookie = format!(
+                "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_MAX_AGE}",
+                auth.0.cookie,
+                token.trim()
+            );
             let mut response = Redirect::to("/").into_response();
             if let Ok(cookie) = HeaderValue::try_from(cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);

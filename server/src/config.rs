@@ -18,25 +18,50 @@ const RUNNER: &str = "leadline-runner";
 #[derive(Args, Clone, Debug)]
 pub struct Config {
     /// Address and port to listen on; the next free port is taken when this one is in use
-    #[arg(long, env = "LEADLINE_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:7070")]
+    #[arg(
+        long,
+        env = "LEADLINE_LISTEN",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:7070"
+    )]
     pub listen: String,
     /// Where runs, token and default targets are kept
-    #[arg(long, env = "LEADLINE_DATA_DIR", value_name = "DIR", default_value = "var")]
+    #[arg(
+        long,
+        env = "LEADLINE_DATA_DIR",
+        value_name = "DIR",
+        default_value = "var"
+    )]
     pub data_dir: PathBuf,
     /// Files may be targets only under these directories; several times [env: LEADLINE_TARGET_ROOT, separated by colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
     pub target_roots: Vec<PathBuf>,
     /// Devices that may be overwritten, by identity. Not built yet: raw writes stay refused
-    #[arg(long, env = "LEADLINE_ALLOW_RAW_WRITE", value_name = "IDENTITY", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "LEADLINE_ALLOW_RAW_WRITE",
+        value_name = "IDENTITY",
+        value_delimiter = ','
+    )]
     pub allow_raw_write: Vec<String>,
     /// The token that callers must have, instead of the one in DATA_DIR/token
-    #[arg(long, env = "LEADLINE_TOKEN", hide_env_values = true, conflicts_with = "no_auth")]
+    #[arg(
+        long,
+        env = "LEADLINE_TOKEN",
+        hide_env_values = true,
+        conflicts_with = "no_auth"
+    )]
     pub token: Option<String>,
     /// Ask for no token; only on a loopback address
     #[arg(long)]
     pub no_auth: bool,
     /// Further names that this server is reached by; several times
-    #[arg(long = "allowed-host", env = "LEADLINE_ALLOWED_HOST", value_name = "NAME", value_delimiter = ',')]
+    #[arg(
+        long = "allowed-host",
+        env = "LEADLINE_ALLOWED_HOST",
+        value_name = "NAME",
+        value_delimiter = ','
+    )]
     pub allowed_hosts: Vec<String>,
     /// How many runs may run side by side, each on devices of its own
     #[arg(long, value_name = "N", default_value_t = MAX_RUNNING)]
@@ -88,8 +113,15 @@ impl Config {
         let listen = address(&self.listen)?;
         refuse_open_door(self.no_auth, listen.ip())?;
         let data_dir = made(&self.data_dir)?;
-        let target_roots = target_roots(self.target_roots, std::env::var_os("LEADLINE_TARGET_ROOT"), &data_dir);
-        let target_roots = target_roots.iter().map(|root| made(root)).collect::<anyhow::Result<_>>()?;
+        let target_roots = target_roots(
+            self.target_roots,
+            std::env::var_os("LEADLINE_TARGET_ROOT"),
+            &data_dir,
+        );
+        let target_roots = target_roots
+            .iter()
+            .map(|root| made(root))
+            .collect::<anyhow::Result<_>>()?;
         let token = match (self.no_auth, self.token) {
             (true, _) => None,
             (false, Some(token)) => Some(checked(token)?),
@@ -111,8 +143,13 @@ impl Config {
 }
 
 fn address(text: &str) -> anyhow::Result<SocketAddr> {
-    let found = text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
-    found.with_context(|| format!("--listen {text} is no address: write 127.0.0.1:7070 or [::1]:7070"))
+    let found = text
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut addresses| addresses.next());
+    found.with_context(|| {
+        format!("--listen {text} is no address: write 127.0.0.1:7070 or [::1]:7070")
+    })
 }
 
 fn refuse_open_door(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
@@ -124,32 +161,44 @@ fn refuse_open_door(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
 }
 
 fn checked(token: String) -> anyhow::Result<String> {
-    anyhow::ensure!(token::is_plain(&token), "--token may hold letters, digits and -_.~ only");
+    anyhow::ensure!(
+        token::is_plain(&token),
+        "--token may hold letters, digits and -_.~ only"
+    );
     if token.len() < 16 {
         tracing::warn!("the token is short: whoever guesses it may do everything");
     }
     Ok(token)
 }
 
-fn target_roots(said: Vec<PathBuf>, environment: Option<std::ffi::OsString>, data_dir: &Path) -> Vec<PathBuf> {
+fn target_roots(
+    said: Vec<PathBuf>,
+    environment: Option<std::ffi::OsString>,
+    data_dir: &Path,
+) -> Vec<PathBuf> {
     match (said.is_empty(), environment) {
         (false, _) => said,
-        (true, Some(paths)) if !paths.is_empty() => {
-            std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect()
-        }
+        (true, Some(paths)) if !paths.is_empty() => std::env::split_paths(&paths)
+            .filter(|path| !path.as_os_str().is_empty())
+            .collect(),
         (true, _) => vec![data_dir.join("targets")],
     }
 }
 
 /// The directory, made where it is missing, as an absolute path without links.
 fn made(directory: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
-    directory.canonicalize().with_context(|| format!("looking at {}", directory.display()))
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("making {}", directory.display()))?;
+    directory
+        .canonicalize()
+        .with_context(|| format!("looking at {}", directory.display()))
 }
 
 fn runner(said: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     match said {
-        Some(path) => std::path::absolute(&path).with_context(|| format!("looking at {}", path.display())),
+        Some(path) => {
+            std::path::absolute(&path).with_context(|| format!("looking at {}", path.display()))
+        }
         None => Ok(std::env::current_exe()?.with_file_name(RUNNER)),
     }
 }
@@ -167,7 +216,11 @@ mod tests {
             (true, "10.0.0.5", false),
             (false, "0.0.0.0", true),
         ] {
-            assert_eq!(refuse_open_door(no_auth, listen.parse().unwrap()).is_ok(), expect, "{no_auth} {listen}");
+            assert_eq!(
+                refuse_open_door(no_auth, listen.parse().unwrap()).is_ok(),
+                expect,
+                "{no_auth} {listen}"
+            );
         }
     }
 
@@ -176,7 +229,10 @@ mod tests {
         let check = |said: &[&str], environment: Option<&str>, expect: &[&str]| {
             let said = said.iter().map(PathBuf::from).collect();
             let expect: Vec<PathBuf> = expect.iter().map(PathBuf::from).collect();
-            assert_eq!(target_roots(said, environment.map(Into::into), Path::new("/d")), expect);
+            assert_eq!(
+                target_roots(said, environment.map(Into::into), Path::new("/d")),
+                expect
+            );
         };
         check(&["/a:b"], Some("/x"), &["/a:b"]);
         check(&[], Some("/x:/y:"), &["/x", "/y"]);

@@ -6,7 +6,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use leadline_runner::refusal::{Refusal, RefusalKind};
+use leadline_runner::problem::{Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoResponses, ToSchema};
 
@@ -15,7 +15,7 @@ pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Why a call was not done (RFC 9457).
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct Problem {
+pub struct ProblemDetails {
     /// Names the kind of problem: `about:blank#` and the code.
     #[serde(rename = "type")]
     pub kind: String,
@@ -30,14 +30,16 @@ pub struct Problem {
     /// Every bad field, where fields are bad.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
-    pub errors: Vec<Refusal>,
+    pub errors: Vec<Problem>,
 }
 
 /// Why a call was not done, inside the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// No token, or a wrong one.
-    #[error("This call needs the token: send `Authorization: Bearer TOKEN`, or open the login link that the server printed.")]
+    #[error(
+        "This call needs the token: send `Authorization: Bearer TOKEN`, or open the login link that the server printed."
+    )]
     Unauthorized,
     /// The `Host` or `Origin` header is not one of ours.
     #[error("{sentence} {remedy}")]
@@ -65,7 +67,7 @@ pub enum ApiError {
     },
     /// What was asked cannot be done; every reason at once.
     #[error("{}", refused_sentence(.0))]
-    Refused(Vec<Refusal>),
+    Refused(Vec<Problem>),
     /// Part of the contract, and not built yet.
     #[error("{what} is not built yet. {remedy}")]
     NotBuilt {
@@ -101,8 +103,8 @@ pub enum ApiError {
     Internal(#[from] anyhow::Error),
 }
 
-fn refused_sentence(refusals: &[Refusal]) -> String {
-    match refusals {
+fn refused_sentence(problems: &[Problem]) -> String {
+    match problems {
         [] => "Refused.".into(),
         [only] => only.to_string(),
         [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
@@ -111,30 +113,49 @@ fn refused_sentence(refusals: &[Refusal]) -> String {
 
 impl ApiError {
     /// One bad field of a request.
-    pub fn invalid(code: &str, field: &str, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Refused(vec![Refusal::invalid(code, field, sentence, remedy)])
+    pub fn invalid(
+        code: &str,
+        field: &str,
+        sentence: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::Refused(vec![Problem::invalid(code, field, sentence, remedy)])
     }
 
     /// A run that is not there.
     pub fn no_run(number: u64) -> Self {
-        Self::NotFound { what: format!("run #{number}") }
+        Self::NotFound {
+            what: format!("run #{number}"),
+        }
     }
 
     /// An idempotency key that came with another request before.
     pub fn key_reused() -> Self {
         let sentence = "This key came with another request before.";
-        Self::invalid("idempotency_key_reused", "Idempotency-Key", sentence, "Use a new key for a new request.")
+        Self::invalid(
+            "idempotency_key_reused",
+            "Idempotency-Key",
+            sentence,
+            "Use a new key for a new request.",
+        )
     }
 
     /// An idempotency key whose run or study was deleted since: making it anew is for its caller to say.
     pub fn made_and_deleted(what: &str) -> Self {
-        let sentence = format!("This request made {what}, which was deleted since. Use a new key to make it again.");
-        Self::Conflict { code: "deleted", sentence }
+        let sentence = format!(
+            "This request made {what}, which was deleted since. Use a new key to make it again."
+        );
+        Self::Conflict {
+            code: "deleted",
+            sentence,
+        }
     }
 
     /// A study that is not there.
     pub fn no_study(number: u64) -> Self {
-        Self::NotFound { what: format!("study #{number}") }
+        Self::NotFound {
+            what: format!("study #{number}"),
+        }
     }
 
     fn status_and_code(&self) -> (StatusCode, &str) {
@@ -143,7 +164,7 @@ impl ApiError {
             Self::Forbidden { code, .. } => (StatusCode::FORBIDDEN, code),
             Self::NotFound { .. } => (StatusCode::NOT_FOUND, "not_found"),
             Self::Conflict { code, .. } => (StatusCode::CONFLICT, code),
-            Self::Refused(refusals) => refused_status(refusals),
+            Self::Refused(problems) => refused_status(problems),
             Self::NotBuilt { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not_built"),
             Self::Unreadable { status, code, .. } => (*status, code),
             Self::QueueFull(_) => (StatusCode::TOO_MANY_REQUESTS, "queue_full"),
@@ -155,28 +176,40 @@ impl ApiError {
     }
 
     /// The body that a caller sees.
-    pub fn problem(&self) -> Problem {
+    pub fn problem(&self) -> ProblemDetails {
         let (status, code) = self.status_and_code();
         let detail = match self {
             Self::Internal(_) => "Something in the server is broken; its log says more.".into(),
             other => other.to_string(),
         };
-        Problem {
+        ProblemDetails {
             kind: format!("about:blank#{code}"),
             title: status.canonical_reason().unwrap_or("Error").into(),
             status: status.as_u16(),
             code: code.into(),
             detail,
-            errors: if let Self::Refused(refusals) = self { refusals.clone() } else { Vec::new() },
+            errors: if let Self::Refused(problems) = self {
+                problems.clone()
+            } else {
+                Vec::new()
+            },
         }
     }
 }
 
-/// The guard's refusals are conflicts with the state of the host, all others are bad input.
-fn refused_status(refusals: &[Refusal]) -> (StatusCode, &str) {
-    match refusals.iter().find(|refusal| refusal.kind == RefusalKind::Guard) {
+/// The guard's problems are conflicts with the state of the host, all others are bad input.
+fn refused_status(problems: &[Problem]) -> (StatusCode, &str) {
+    match problems
+        .iter()
+        .find(|problem| problem.kind == ProblemKind::Guard)
+    {
         Some(_) => (StatusCode::CONFLICT, "refused_by_guard"),
-        None => (StatusCode::UNPROCESSABLE_ENTITY, refusals.first().map_or("refused", |first| first.code.as_str())),
+        None => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            problems
+                .first()
+                .map_or("refused", |first| first.code.as_str()),
+        ),
     }
 }
 
@@ -187,10 +220,16 @@ impl IntoResponse for ApiError {
         }
         let (status, _) = self.status_and_code();
         let mut response = (status, Json(self.problem())).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         match status {
-            StatusCode::UNAUTHORIZED => response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
-            StatusCode::TOO_MANY_REQUESTS => response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10")),
+            StatusCode::UNAUTHORIZED => response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            StatusCode::TOO_MANY_REQUESTS => response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("10")),
             _ => None,
         };
         response
@@ -199,20 +238,20 @@ impl IntoResponse for ApiError {
 
 /// The problems that any call may answer with, for the OpenAPI document.
 #[derive(IntoResponses)]
-pub enum Problems {
+pub enum ProblemResponses {
     /// No token, or a wrong one.
     #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(Problem),
+    Unauthorized(ProblemDetails),
     /// Foreign `Host` or `Origin`.
     #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(Problem),
+    Forbidden(ProblemDetails),
     /// Nothing by that name.
     #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(Problem),
+    NotFound(ProblemDetails),
     /// Refused by the guard, or by the state of the run.
     #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(Problem),
+    Conflict(ProblemDetails),
     /// Bad input: every bad field is in `errors`.
     #[response(status = 422, content_type = "application/problem+json")]
-    Invalid(Problem),
+    Invalid(ProblemDetails),
 }

@@ -61,16 +61,26 @@ impl From<BytesRejection> for ApiError {
         let status = rejection.status();
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             let detail = format!("The body is longer than {MAX_BODY} bytes.");
-            return Self::Unreadable { status, code: "too_large", detail };
+            return Self::Unreadable {
+                status,
+                code: "too_large",
+                detail,
+            };
         }
-        Self::Unreadable { status, code: "bad_body", detail: rejection.body_text() }
+        Self::Unreadable {
+            status,
+            code: "bad_body",
+            detail: rejection.body_text(),
+        }
     }
 }
 
 impl From<PathRejection> for ApiError {
     fn from(_: PathRejection) -> Self {
         // Such as /runs/abc: no run has that number.
-        Self::NotFound { what: "such path".into() }
+        Self::NotFound {
+            what: "such path".into(),
+        }
     }
 }
 
@@ -78,8 +88,15 @@ impl From<QueryRejection> for ApiError {
     fn from(rejection: QueryRejection) -> Self {
         // `Failed to deserialize query string: limit: invalid digit found in string`
         let text = rejection.body_text();
-        let detail = text.split_once(": ").map_or(text.as_str(), |(_, detail)| detail);
+        let detail = text
+            .split_once(": ")
+            .map_or(text.as_str(), |(_, detail)| detail);
         let field = detail.split_once(": ").map_or("", |(field, _)| field);
-        Self::invalid("bad_query", field, format!("The query cannot be read: {detail}."), "See /api/docs for what it takes.")
+        Self::invalid(
+            "bad_query",
+            field,
+            format!("The query cannot be read: {detail}."),
+            "See /api/docs for what it takes.",
+        )
     }
 }

@@ -37,7 +37,10 @@ pub enum Theme {
 /// # Errors
 /// The stacks cannot be read.
 pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<String> {
-    let subtitle = format!("{} samples at {} Hz; the wider, the more processor time", profile.samples, profile.frequency_hz);
+    let subtitle = format!(
+        "{} samples at {} Hz; the wider, the more processor time",
+        profile.samples, profile.frequency_hz
+    );
     paint(title, subtitle, &profile.folded, theme)
 }
 
@@ -45,11 +48,26 @@ pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<Stri
 ///
 /// # Errors
 /// The stacks cannot be read.
-pub fn draw_difference(title: &str, first: &Profile, second: &Profile, theme: Theme) -> anyhow::Result<String> {
+pub fn draw_difference(
+    title: &str,
+    first: &Profile,
+    second: &Profile,
+    theme: Theme,
+) -> anyhow::Result<String> {
     let mut both = Vec::new();
-    let options = differential::Options { normalize: true, ..Default::default() };
-    differential::from_readers(options, first.folded.as_bytes(), second.folded.as_bytes(), &mut both)?;
-    let subtitle = "widths are those of the second run; red: more there than in the first, blue: less".to_owned();
+    let options = differential::Options {
+        normalize: true,
+        ..Default::default()
+    };
+    differential::from_readers(
+        options,
+        first.folded.as_bytes(),
+        second.folded.as_bytes(),
+        &mut both,
+    )?;
+    let subtitle =
+        "widths are those of the second run; red: more there than in the first, blue: less"
+            .to_owned();
     paint(title, subtitle, std::str::from_utf8(&both)?, theme)
 }
 
@@ -63,8 +81,14 @@ fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::R
     options.image_width = Some(WIDTH);
     options.min_width = NARROWEST_PERCENT;
     (options.bgcolors, options.uicolor) = match theme {
-        Theme::Light => (Some(BackgroundColor::Flat(grey(255, 255, 255))), grey(22, 32, 43)),
-        Theme::Dark => (Some(BackgroundColor::Flat(grey(21, 29, 38))), grey(230, 237, 243)),
+        Theme::Light => (
+            Some(BackgroundColor::Flat(grey(255, 255, 255))),
+            grey(22, 32, 43),
+        ),
+        Theme::Dark => (
+            Some(BackgroundColor::Flat(grey(21, 29, 38))),
+            grey(230, 237, 243),
+        ),
     };
     // Pages let no scripts in that stand in a document.
     options.no_javascript = true;
@@ -80,8 +104,13 @@ fn without_script(svg: &str, theme: Theme) -> String {
         Theme::Light => "#55636f",
         Theme::Dark => "#93a4b4",
     };
-    match svg.split_once("<script").and_then(|(before, rest)| Some((before, rest.split_once("</script>")?.1))) {
-        Some((before, after)) => format!("{before}<style>#search {{ display: none }} #subtitle {{ fill: {muted} }}</style>{after}"),
+    match svg
+        .split_once("<script")
+        .and_then(|(before, rest)| Some((before, rest.split_once("</script>")?.1)))
+    {
+        Some((before, after)) => format!(
+            "{before}<style>#search {{ display: none }} #subtitle {{ fill: {muted} }}</style>{after}"
+        ),
         None => svg,
     }
 }
@@ -95,21 +124,40 @@ mod tests {
     use super::*;
 
     fn profile(folded: &str) -> Profile {
-        Profile { frequency_hz: 99, samples: 30, folded: folded.into(), left_out: 0 }
+        Profile {
+            frequency_hz: 99,
+            samples: 30,
+            folded: folded.into(),
+            omitted_stacks: 0,
+        }
     }
 
     #[test]
     fn a_picture_names_its_frames_and_brings_no_script() {
-        let svg = draw("Run #7 <warm>", &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"), Theme::Light).unwrap();
-        assert!(svg.contains("copy_page_to_iter (20 samples, 66.67%)"), "{svg}");
+        let svg = draw(
+            "Run #7 <warm>",
+            &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"),
+            Theme::Light,
+        )
+        .unwrap();
+        assert!(
+            svg.contains("copy_page_to_iter (20 samples, 66.67%)"),
+            "{svg}"
+        );
         assert!(svg.contains("Run #7 &lt;warm&gt;") && svg.contains("30 samples at 99 Hz"));
         assert!(!svg.contains("<script") && !svg.contains("onload"), "{svg}");
-        assert!(svg.contains("#ffffff") || svg.contains("rgb(255,255,255)"), "{svg}");
+        assert!(
+            svg.contains("#ffffff") || svg.contains("rgb(255,255,255)"),
+            "{svg}"
+        );
     }
 
     #[test]
     fn a_difference_is_that_of_shares_not_of_samples() {
-        let (first, second) = (profile("a;read 10\na;copy 10\n"), profile("a;read 200\na;copy 600\n"));
+        let (first, second) = (
+            profile("a;read 10\na;copy 10\n"),
+            profile("a;read 200\na;copy 600\n"),
+        );
         let svg = draw_difference("#1 and #2", &first, &second, Theme::Dark).unwrap();
         assert!(svg.contains("copy (600 samples, 75.00%; +25.00%)"), "{svg}");
         assert!(svg.contains("read (200 samples, 25.00%; -25.00%)"), "{svg}");

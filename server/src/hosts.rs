@@ -8,7 +8,7 @@ use leadline_runner::job::OptionDoc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, Problems};
+use crate::error::{ApiError, ProblemResponses};
 use crate::extract::Path;
 use crate::runs::Runs;
 use crate::runs::ask::LOCAL;
@@ -42,14 +42,17 @@ pub struct HostDetail {
 }
 
 /// The hosts there are.
-#[utoipa::path(get, path = "/hosts", tag = "hosts", responses((status = 200, body = Vec<HostSummary>), Problems))]
-pub async fn list_hosts(State(runs): State<Runs>, State(runner): State<Runner>) -> Json<Vec<HostSummary>> {
+#[utoipa::path(get, path = "/hosts", tag = "hosts", responses((status = 200, body = Vec<HostSummary>), ProblemResponses))]
+pub async fn list_hosts(
+    State(runs): State<Runs>,
+    State(runner): State<Runner>,
+) -> Json<Vec<HostSummary>> {
     Json(vec![summary(&runs, &runner).await])
 }
 
 /// One host with what it can do.
 #[utoipa::path(get, path = "/hosts/{host}", tag = "hosts", params(("host" = String, Path, description = "`local`")),
-    responses((status = 200, body = HostDetail), Problems))]
+    responses((status = 200, body = HostDetail), ProblemResponses))]
 pub async fn get_host(
     State(runs): State<Runs>,
     State(runner): State<Runner>,
@@ -57,19 +60,25 @@ pub async fn get_host(
 ) -> Result<Json<HostDetail>, ApiError> {
     known(&host)?;
     let (summary, doctor) = tokio::join!(summary(&runs, &runner), runner.doctor());
-    Ok(Json(HostDetail { summary, doctor: doctor.ok() }))
+    Ok(Json(HostDetail {
+        summary,
+        doctor: doctor.ok(),
+    }))
 }
 
 /// The block devices of a host: what each is, what uses it, and whether a run may read or write it.
 #[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts", params(("host" = String, Path, description = "`local`")),
-    responses((status = 200, body = DeviceList), Problems))]
-pub async fn list_devices(State(runner): State<Runner>, Path(host): Path<String>) -> Result<Json<DeviceList>, ApiError> {
+    responses((status = 200, body = DeviceList), ProblemResponses))]
+pub async fn list_devices(
+    State(runner): State<Runner>,
+    Path(host): Path<String>,
+) -> Result<Json<DeviceList>, ApiError> {
     known(&host)?;
     Ok(Json(runner.devices().await?))
 }
 
 /// Every option of a job: its name, default, kind and meaning.
-#[utoipa::path(get, path = "/options", tag = "runs", responses((status = 200, body = Vec<OptionDoc>), Problems))]
+#[utoipa::path(get, path = "/options", tag = "runs", responses((status = 200, body = Vec<OptionDoc>), ProblemResponses))]
 pub async fn list_options() -> Json<&'static [OptionDoc]> {
     Json(leadline_runner::job::OPTIONS)
 }
@@ -80,11 +89,24 @@ async fn summary(runs: &Runs, runner: &Runner) -> HostSummary {
         Ok(facts) => (Some(facts), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    HostSummary { id: LOCAL.into(), online: facts.is_some(), facts, running, queued, reason }
+    HostSummary {
+        id: LOCAL.into(),
+        online: facts.is_some(),
+        facts,
+        running,
+        queued,
+        reason,
+    }
 }
 
 fn known(host: &str) -> Result<(), ApiError> {
-    if host == LOCAL { Ok(()) } else { Err(ApiError::NotFound { what: format!("host `{host}`") }) }
+    if host == LOCAL {
+        Ok(())
+    } else {
+        Err(ApiError::NotFound {
+            what: format!("host `{host}`"),
+        })
+    }
 }
 
 impl From<RunnerError> for ApiError {

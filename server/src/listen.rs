@@ -17,7 +17,10 @@ const FURTHER_PORTS: u16 = 20;
 /// # Errors
 /// The address cannot be had, nor any of the next ports.
 pub async fn listen(wanted: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
-    if let Some(inherited) = ListenFd::from_env().take_tcp_listener(0).context("taking the socket handed over by systemd")? {
+    if let Some(inherited) = ListenFd::from_env()
+        .take_tcp_listener(0)
+        .context("taking the socket handed over by systemd")?
+    {
         inherited.set_nonblocking(true)?;
         return Ok((TcpListener::from_std(inherited)?, false));
     }
@@ -40,7 +43,10 @@ pub async fn listen(wanted: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
 /// (tcp(7), TCP_USER_TIMEOUT; also while its window is closed), whatever waits to be sent to it.
 pub fn prepare(stream: &mut TcpStream) {
     let timeout_ms = STALLED.as_millis() as u32;
-    if let Err(error) = stream.set_nodelay(true).and_then(|()| Ok(set_tcp_user_timeout(&*stream, timeout_ms)?)) {
+    if let Err(error) = stream
+        .set_nodelay(true)
+        .and_then(|()| Ok(set_tcp_user_timeout(&*stream, timeout_ms)?))
+    {
         tracing::debug!(%error, "a connection could not be prepared");
     }
 }

@@ -32,7 +32,9 @@ async fn main() -> ExitCode {
             log::start(config.log_format);
             serve::serve(*config).await
         }
-        Command::Openapi => std::io::stdout().write_all(routes::openapi_json().as_bytes()).map_err(Into::into),
+        Command::Openapi => std::io::stdout()
+            .write_all(routes::openapi_json().as_bytes())
+            .map_err(Into::into),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -38,7 +38,10 @@ const HEADERS: &[(&str, &str)] = &[
     ("referrer-policy", "no-referrer"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
-    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+    (
+        "permissions-policy",
+        "camera=(), geolocation=(), microphone=()",
+    ),
 ];
 
 #[derive(OpenApi)]
@@ -62,8 +65,12 @@ struct Token;
 
 impl Modify for Token {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
-        document.components.get_or_insert_default().add_security_scheme("token", scheme);
+        let scheme =
+            SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+        document
+            .components
+            .get_or_insert_default()
+            .add_security_scheme("token", scheme);
     }
 }
 
@@ -79,7 +86,10 @@ pub struct Health {
 /// Whether the server is ready.
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
-    Json(Health { status: "ok".into(), version: env!("CARGO_PKG_VERSION").into() })
+    Json(Health {
+        status: "ok".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    })
 }
 
 /// All calls under `/api/v1`, with their documentation.
@@ -93,7 +103,11 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(hosts::list_options))
         .routes(routes!(runs::http::plan_run))
         .routes(routes!(runs::http::list_runs, runs::http::create_run))
-        .routes(routes!(runs::http::get_run, runs::http::patch_run, runs::http::delete_run))
+        .routes(routes!(
+            runs::http::get_run,
+            runs::http::patch_run,
+            runs::http::delete_run
+        ))
         .routes(routes!(runs::http::cancel_run))
         .routes(routes!(runs::http::rerun_run))
         .routes(routes!(runs::http::get_series))
@@ -101,7 +115,10 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(runs::http::export_run))
         .routes(routes!(flame::http::run_flame))
         .routes(routes!(runs::http::stream_runs))
-        .routes(routes!(runs::studies::http::list_studies, runs::studies::http::create_study))
+        .routes(routes!(
+            runs::studies::http::list_studies,
+            runs::studies::http::create_study
+        ))
         .routes(routes!(runs::studies::http::plan_study))
         .routes(routes!(runs::studies::http::get_study))
         .routes(routes!(runs::studies::http::cancel_study))
@@ -115,8 +132,9 @@ fn api() -> OpenApiRouter<App> {
 pub fn router(app: App) -> Router {
     let (calls, document) = api().split_for_parts();
     // A stream must not wait in a compressor until there is enough of it.
-    let compressed =
-        CompressionLayer::new().compress_when(DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")));
+    let compressed = CompressionLayer::new().compress_when(
+        DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")),
+    );
     let api = calls
         .merge(SwaggerUi::new("/api/docs").url("/api/openapi.json", document))
         .route(&format!("{API}/import"), axum::routing::post(not_built))
@@ -140,34 +158,59 @@ pub fn router(app: App) -> Router {
 }
 
 async fn no_call(uri: Uri) -> ApiError {
-    ApiError::NotFound { what: format!("call {}", uri.path()) }
+    ApiError::NotFound {
+        what: format!("call {}", uri.path()),
+    }
 }
 
 async fn not_built() -> ApiError {
-    ApiError::NotBuilt { what: "Reading jobs of other tools", remedy: "Write them as JSON in fio's words, with POST /api/v1/plan." }
+    ApiError::NotBuilt {
+        what: "Reading jobs of other tools",
+        remedy: "Write them as JSON in fio's words, with POST /api/v1/plan.",
+    }
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> ApiError {
-    let detail = format!("{} does not take {method}. See /api/docs for what it takes.", uri.path());
-    ApiError::Unreadable { status: StatusCode::METHOD_NOT_ALLOWED, code: "wrong_method", detail }
+    let detail = format!(
+        "{} does not take {method}. See /api/docs for what it takes.",
+        uri.path()
+    );
+    ApiError::Unreadable {
+        status: StatusCode::METHOD_NOT_ALLOWED,
+        code: "wrong_method",
+        detail,
+    }
 }
 
 async fn with_headers(mut response: Response) -> Response {
     for (name, value) in HEADERS {
-        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        response.headers_mut().insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
     }
     response
 }
 
 /// What runs say changes all the time, and is nobody's business who comes later to the same browser.
 async fn never_stored(mut response: Response) -> Response {
-    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
-    let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-    ApiError::Internal(anyhow::anyhow!("a handler panicked: {}", text.unwrap_or_default())).into_response()
+    let text = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    ApiError::Internal(anyhow::anyhow!(
+        "a handler panicked: {}",
+        text.unwrap_or_default()
+    ))
+    .into_response()
 }
 
 /// The OpenAPI 3.1 document as indented JSON, ending in a newline.
@@ -175,7 +218,10 @@ fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
 /// # Panics
 /// Never: the document is plain data.
 pub fn openapi_json() -> String {
-    let mut text = api().into_openapi().to_pretty_json().expect("an OpenAPI document is JSON");
+    let mut text = api()
+        .into_openapi()
+        .to_pretty_json()
+        .expect("an OpenAPI document is JSON");
     text.push('\n');
     text
 }

@@ -91,14 +91,22 @@ struct Board {
 }
 
 /// Does something to its end, even when the caller hangs up and its request is dropped half-way.
-async fn to_its_end<T: Send + 'static>(work: impl Future<Output = Result<T, ApiError>> + Send + 'static) -> Result<T, ApiError> {
-    tokio::spawn(work).await.map_err(|error| ApiError::Internal(error.into()))?
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::spawn(work)
+        .await
+        .map_err(|error| ApiError::Internal(error.into()))?
 }
 
 impl Runs {
     /// Runs of this store, done by this runner, `max_running` side by side. Call `recover` next.
     pub fn new(store: Store, runner: Runner, max_running: usize) -> Self {
-        let board = Board { queue: Queue::new(max_running), lives: HashMap::new(), held: false };
+        let board = Board {
+            queue: Queue::new(max_running),
+            lives: HashMap::new(),
+            held: false,
+        };
         Self(Arc::new(Shared {
             store,
             runner,
@@ -130,8 +138,14 @@ impl Runs {
     pub async fn delete(&self, number: u64) -> Result<(), ApiError> {
         let run = self.summary(number).await?;
         if !self.0.store.delete_run(number).await? {
-            let sentence = format!("Run #{number} is {}. Cancel it, then delete it.", run.status.word());
-            return Err(ApiError::Conflict { code: "not_ended", sentence });
+            let sentence = format!(
+                "Run #{number} is {}. Cancel it, then delete it.",
+                run.status.word()
+            );
+            return Err(ApiError::Conflict {
+                code: "not_ended",
+                sentence,
+            });
         }
         self.announce(&RunsEvent::Deleted { number });
         Ok(())
@@ -152,7 +166,10 @@ impl Runs {
         if !self.cancel_or_stop(number).await? {
             let run = self.summary(number).await?;
             let sentence = format!("Run #{number} is {} already.", run.status.word());
-            return Err(ApiError::Conflict { code: "already_ended", sentence });
+            return Err(ApiError::Conflict {
+                code: "already_ended",
+                sentence,
+            });
         }
         if let Some(study) = study {
             self.end_rest(study).await;
@@ -163,19 +180,28 @@ impl Runs {
 
     /// Ends a run that waits, or asks one that runs to stop; `false` when it came to its end before.
     async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
-        if self.cancel_waiting(number, "Cancelled before it began.").await? {
+        if self
+            .cancel_waiting(number, "Cancelled before it began.")
+            .await?
+        {
             return Ok(true);
         }
         let live = self.board().lives.get(&number).cloned();
-        Ok(live.inspect(|live| live.ask_to_stop(Stop::Cancel)).is_some())
+        Ok(live
+            .inspect(|live| live.ask_to_stop(Stop::Cancel))
+            .is_some())
     }
 
     /// Ends a run that waits; `false` when it does not wait.
     async fn cancel_waiting(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let (locks, live) = {
             let mut board = self.board();
-            let Some(live) = board.lives.get(&number).cloned() else { return Ok(false) };
-            let Some(locks) = board.queue.withdraw(number) else { return Ok(false) };
+            let Some(live) = board.lives.get(&number).cloned() else {
+                return Ok(false);
+            };
+            let Some(locks) = board.queue.withdraw(number) else {
+                return Ok(false);
+            };
             (locks, live)
         };
         if let Err(error) = self.keep_cancelled(number, live, reason).await {
@@ -187,9 +213,18 @@ impl Runs {
         Ok(true)
     }
 
-    async fn keep_cancelled(&self, number: u64, live: Arc<Live>, reason: &str) -> anyhow::Result<()> {
-        let mut journal = Journal::resume(number, RunStatus::Queued, self.0.store.clone(), live).await?;
-        journal.move_to(RunStatus::Cancelled, Some(reason.into())).await.map(drop)
+    async fn keep_cancelled(
+        &self,
+        number: u64,
+        live: Arc<Live>,
+        reason: &str,
+    ) -> anyhow::Result<()> {
+        let mut journal =
+            Journal::resume(number, RunStatus::Queued, self.0.store.clone(), live).await?;
+        journal
+            .move_to(RunStatus::Cancelled, Some(reason.into()))
+            .await
+            .map(drop)
     }
 
     /// Stops: nothing new is started, what runs ends with what it has, then listeners are sent away.
@@ -198,12 +233,21 @@ impl Runs {
         let mut ended = self.0.ended.subscribe();
         let running: Vec<Arc<Live>> = {
             let board = self.board();
-            board.queue.running().filter_map(|run| board.lives.get(&run).cloned()).collect()
+            board
+                .queue
+                .running()
+                .filter_map(|run| board.lives.get(&run).cloned())
+                .collect()
         };
-        running.iter().for_each(|live| live.ask_to_stop(Stop::Server));
-        let all_ended = async { while self.board().queue.counts().0 > 0 && ended.changed().await.is_ok() {} };
+        running
+            .iter()
+            .for_each(|live| live.ask_to_stop(Stop::Server));
+        let all_ended =
+            async { while self.board().queue.counts().0 > 0 && ended.changed().await.is_ok() {} };
         if tokio::time::timeout(STOP_WITHIN, all_ended).await.is_err() {
-            tracing::warn!("a run did not stop in time; it will be marked interrupted at the next start");
+            tracing::warn!(
+                "a run did not stop in time; it will be marked interrupted at the next start"
+            );
         }
         self.0.phase.send_replace(Phase::Closed);
     }
@@ -267,8 +311,12 @@ impl Runs {
                 if board.held || *self.0.phase.borrow() != Phase::Open {
                     return;
                 }
-                let Some(number) = board.queue.start_next() else { return };
-                let Some(live) = board.lives.get(&number).cloned() else { continue };
+                let Some(number) = board.queue.start_next() else {
+                    return;
+                };
+                let Some(live) = board.lives.get(&number).cloned() else {
+                    continue;
+                };
                 (number, live)
             };
             tokio::spawn(conduct::conduct(self.clone(), number, live));

@@ -40,13 +40,26 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     raise_file_limit();
     let mut lock = lock(&settled.data_dir).await?;
     let store = Store::open(&settled.data_dir.join("leadline.db")).await?;
-    let runner = Runner::new(settled.runner.clone(), settled.target_roots.clone(), settled.data_dir.clone());
+    let runner = Runner::new(
+        settled.runner.clone(),
+        settled.target_roots.clone(),
+        settled.data_dir.clone(),
+    );
     let runs = Runs::new(store.clone(), runner.clone(), settled.max_running);
     let interrupted = runs.recover().await?;
     let (listener, moved) = listen::listen(settled.listen).await?;
     let address = listener.local_addr()?;
-    let auth = Auth::new(Names::new(address.ip(), &settled.allowed_hosts), settled.token.clone(), address.port());
-    let app = App { runs: runs.clone(), runner: runner.clone(), auth, metrics: metrics::install()? };
+    let auth = Auth::new(
+        Names::new(address.ip(), &settled.allowed_hosts),
+        settled.token.clone(),
+        address.port(),
+    );
+    let app = App {
+        runs: runs.clone(),
+        runner: runner.clone(),
+        auth,
+        metrics: metrics::install()?,
+    };
 
     let link = link(address, settled.token.as_deref());
     lock.rewind()?;
@@ -59,9 +72,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 
     let (stopped, stopping) = oneshot::channel::<()>();
-    let service = axum::serve(listener.tap_io(listen::prepare), routes::router(app)).with_graceful_shutdown(async {
-        let _ = stopping.await;
-    });
+    let service = axum::serve(listener.tap_io(listen::prepare), routes::router(app))
+        .with_graceful_shutdown(async {
+            let _ = stopping.await;
+        });
     tokio::select! {
         served = service => served?,
         () = stop_on_signal(&runs, stopped) => {}
@@ -73,7 +87,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 /// As many descriptors as are allowed: without one more, callers that open many connections would keep runs from starting.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+    if let Err(error) = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            ..limit
+        },
+    ) {
         tracing::debug!(%error, "the limit of open files stays as it is");
     }
 }
@@ -81,12 +101,19 @@ fn raise_file_limit() {
 /// One server a data directory: two would start the same runs.
 async fn lock(data_dir: &Path) -> anyhow::Result<File> {
     let path = data_dir.join("lock");
-    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)?;
     let began = Instant::now();
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(file),
-            Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_WITHIN => tokio::time::sleep(LOCK_WITHIN / 50).await,
+            Err(Errno::WOULDBLOCK) if began.elapsed() < LOCK_WITHIN => {
+                tokio::time::sleep(LOCK_WITHIN / 50).await
+            }
             Err(Errno::WOULDBLOCK) => {
                 let mut address = String::new();
                 file.read_to_string(&mut address)?;
@@ -105,7 +132,11 @@ async fn lock(data_dir: &Path) -> anyhow::Result<File> {
 fn link(address: SocketAddr, token: Option<&str>) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() { [127, 0, 0, 1].into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+        address.set_ip(if address.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
     }
     match token {
         Some(token) => format!("http://{address}/login?token={token}"),
@@ -113,11 +144,22 @@ fn link(address: SocketAddr, token: Option<&str>) -> String {
     }
 }
 
-fn greet(settled: &Settled, moved: bool, address: SocketAddr, link: &str, interrupted: usize) -> std::io::Result<()> {
+fn greet(
+    settled: &Settled,
+    moved: bool,
+    address: SocketAddr,
+    link: &str,
+    interrupted: usize,
+) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "Leadline {}", env!("CARGO_PKG_VERSION"))?;
     if moved {
-        writeln!(out, "  Port {} is in use; this is port {}.", settled.listen.port(), address.port())?;
+        writeln!(
+            out,
+            "  Port {} is in use; this is port {}.",
+            settled.listen.port(),
+            address.port()
+        )?;
     }
     writeln!(out, "  Open     {link}")?;
     writeln!(out, "  Data     {}", settled.data_dir.display())?;
@@ -125,10 +167,16 @@ fn greet(settled: &Settled, moved: bool, address: SocketAddr, link: &str, interr
         writeln!(out, "  Targets  {}", root.display())?;
     }
     if address.ip().is_unspecified() && settled.allowed_hosts.is_empty() {
-        writeln!(out, "  From other machines it answers to names given with --allowed-host only.")?;
+        writeln!(
+            out,
+            "  From other machines it answers to names given with --allowed-host only."
+        )?;
     }
     if interrupted > 0 {
-        writeln!(out, "  {interrupted} run(s) were interrupted when the last server went away; what they measured is kept.")?;
+        writeln!(
+            out,
+            "  {interrupted} run(s) were interrupted when the last server went away; what they measured is kept."
+        )?;
     }
     out.flush()
 }
@@ -136,11 +184,23 @@ fn greet(settled: &Settled, moved: bool, address: SocketAddr, link: &str, interr
 /// Prints what the host cannot do, or does badly.
 async fn tell_troubles(runner: Runner) {
     let lines: Vec<String> = match runner.doctor().await {
-        Err(error) => vec![format!("  Runner   does not answer, so runs will fail: {error}")],
+        Err(error) => vec![format!(
+            "  Runner   does not answer, so runs will fail: {error}"
+        )],
         Ok(doctor) => {
-            let troubles = doctor.checks.into_iter().filter(|check| check.status != CheckStatus::Ok);
+            let troubles = doctor
+                .checks
+                .into_iter()
+                .filter(|check| check.status != CheckStatus::Ok);
             troubles
-                .map(|check| format!("  Host     {}: {} {}", check.name, check.found, check.remedy.unwrap_or_default()))
+                .map(|check| {
+                    format!(
+                        "  Host     {}: {} {}",
+                        check.name,
+                        check.detail,
+                        check.remedy.unwrap_or_default()
+                    )
+                })
                 .collect()
         }
     };
@@ -165,7 +225,10 @@ async fn stop_on_signal(runs: &Runs, stopped: oneshot::Sender<()>) {
 }
 
 async fn signalled() {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
         return std::future::pending().await;
     };
     tokio::select! {

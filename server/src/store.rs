@@ -49,7 +49,12 @@ struct Writer {
 impl Writer {
     async fn connect(options: SqliteConnectOptions) -> sqlx::Result<Self> {
         let connection = SqliteConnection::connect_with(&options).await?;
-        Ok(Self { connection, options, durability: Durability::Full, open: false })
+        Ok(Self {
+            connection,
+            options,
+            durability: Durability::Full,
+            open: false,
+        })
     }
 
     async fn begin(&mut self, durability: Durability) -> sqlx::Result<Transaction<'_, Sqlite>> {
@@ -91,7 +96,9 @@ impl Store {
         self.readers.close().await;
         let mut writer = self.writer().await;
         // What is in the log is safe; the next start folds it in.
-        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.connection).await;
+        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+            .execute(&mut writer.connection)
+            .await;
     }
 }
 
@@ -110,5 +117,7 @@ fn word<T: Serialize>(value: &T) -> anyhow::Result<String> {
 
 /// The variant of a word.
 fn from_word<T: DeserializeOwned>(word: &str) -> anyhow::Result<T> {
-    Ok(serde_json::from_value(serde_json::Value::String(word.into()))?)
+    Ok(serde_json::from_value(serde_json::Value::String(
+        word.into(),
+    ))?)
 }

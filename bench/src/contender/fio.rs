@@ -24,7 +24,12 @@ pub struct Fio {
 
 impl Contender for Fio {
     fn name(&self) -> String {
-        if self.tuning.is_some() { "fio tuned" } else { "fio" }.into()
+        if self.tuning.is_some() {
+            "fio tuned"
+        } else {
+            "fio"
+        }
+        .into()
     }
 
     fn can(&self, work: &Work, _length: Length) -> bool {
@@ -39,17 +44,26 @@ impl Contender for Fio {
         let mut args = plain(work, path);
         match length {
             Length::OneIo => args.push("--number_ios=1".into()),
-            Length::Seconds(seconds) => args.extend([format!("--runtime={seconds}"), "--time_based".into()]),
+            Length::Seconds(seconds) => {
+                args.extend([format!("--runtime={seconds}"), "--time_based".into()])
+            }
         }
         if let Some(batch) = self.tuning {
             args.extend(tuned(work, batch));
         }
-        Invocation { program: self.path.clone(), args, input: None }
+        Invocation {
+            program: self.path.clone(),
+            args,
+            input: None,
+        }
     }
 
     fn read(&self, output: &str, _length: Length) -> Result<Counts> {
         // Notes to the user may stand before the JSON.
-        let json = output.find('{').map(|begin| &output[begin..]).context("fio printed no JSON")?;
+        let json = output
+            .find('{')
+            .map(|begin| &output[begin..])
+            .context("fio printed no JSON")?;
         let result: Value = serde_json::from_str(json).context("fio's result is not JSON")?;
         counts(&result).context("fio's result has no counts")
     }
@@ -57,9 +71,19 @@ impl Contender for Fio {
 
 fn counts(result: &Value) -> Option<Counts> {
     let job = result.pointer("/jobs/0")?;
-    let directions: Vec<&Value> = ["read", "write"].iter().filter_map(|name| job.get(name)).collect();
-    let sum = |of: fn(&Value) -> Option<f64>| directions.iter().map(|direction| of(direction)).sum::<Option<f64>>();
-    let in_flight = sum(|direction| Some(direction["iops"].as_f64()? * direction.pointer("/lat_ns/mean")?.as_f64()? / 1e9))?;
+    let directions: Vec<&Value> = ["read", "write"]
+        .iter()
+        .filter_map(|name| job.get(name))
+        .collect();
+    let sum = |of: fn(&Value) -> Option<f64>| {
+        directions
+            .iter()
+            .map(|direction| of(direction))
+            .sum::<Option<f64>>()
+    };
+    let in_flight = sum(|direction| {
+        Some(direction["iops"].as_f64()? * direction.pointer("/lat_ns/mean")?.as_f64()? / 1e9)
+    })?;
     Some(Counts {
         ios: sum(|direction| direction["total_ios"].as_f64())?,
         iops: sum(|direction| direction["iops"].as_f64())?,
@@ -68,15 +92,25 @@ fn counts(result: &Value) -> Option<Counts> {
 }
 
 fn plain(work: &Work, path: &str) -> Vec<String> {
-    let mut args: Vec<String> =
-        ["--name=bench", "--output-format=json", "--group_reporting", "--invalidate=0"].map(Into::into).into();
+    let mut args: Vec<String> = [
+        "--name=bench",
+        "--output-format=json",
+        "--group_reporting",
+        "--invalidate=0",
+    ]
+    .map(Into::into)
+    .into();
     args.push(format!("--rw={}", work.rw.word()));
     args.push(format!("--bs={}", work.bs));
     args.push(format!("--iodepth={}", work.iodepth));
     args.push(format!("--ioengine={}", work.ioengine.word()));
     args.push(format!("--direct={}", u8::from(work.direct)));
     args.push(format!("--numjobs={}", work.numjobs));
-    args.push(if work.ioengine == Engine::Null { "--size=1g".into() } else { format!("--filename={path}") });
+    args.push(if work.ioengine == Engine::Null {
+        "--size=1g".into()
+    } else {
+        format!("--filename={path}")
+    });
     if work.rw == Rw::RandReadWrite {
         args.push(format!("--rwmixread={RWMIXREAD}"));
     }
@@ -87,13 +121,23 @@ fn plain(work: &Work, path: &str) -> Vec<String> {
 }
 
 fn tuned(work: &Work, batch: Batch) -> Vec<String> {
-    let mut args: Vec<String> = ["--norandommap", "--randrepeat=0", "--scramble_buffers=0", "--thread"].map(Into::into).into();
+    let mut args: Vec<String> = [
+        "--norandommap",
+        "--randrepeat=0",
+        "--scramble_buffers=0",
+        "--thread",
+    ]
+    .map(Into::into)
+    .into();
     if work.ioengine == Engine::IoUring {
         args.extend(["--registerfiles=1".into(), "--fixedbufs=1".into()]);
     }
     if work.ioengine != Engine::Psync {
         args.push(format!("--iodepth_batch_submit={}", batch.submit));
-        args.push(format!("--iodepth_batch_complete_min={}", batch.complete_min));
+        args.push(format!(
+            "--iodepth_batch_complete_min={}",
+            batch.complete_min
+        ));
         args.push(format!("--iodepth_batch_complete_max={}", work.iodepth));
     }
     args

@@ -36,17 +36,28 @@ impl Contender for Runner {
 
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
         let args = ["run", "-", "--json"].map(String::from).to_vec();
-        Invocation { program: self.path.clone(), args, input: Some(self.job(work, path, length).to_string()) }
+        Invocation {
+            program: self.path.clone(),
+            args,
+            input: Some(self.job(work, path, length).to_string()),
+        }
     }
 
     fn read(&self, output: &str, _length: Length) -> Result<Counts> {
-        let result: Value = serde_json::from_str(output).context("the runner's result is not JSON")?;
+        let result: Value =
+            serde_json::from_str(output).context("the runner's result is not JSON")?;
         let number = |path: &str| result.pointer(path).and_then(Value::as_f64);
         let sum = |field: &str| {
             let of = |direction: &str| number(&format!("/report/{direction}/{field}"));
             Some(of("read")? + of("write")?)
         };
-        let counted = || Some(Counts { ios: sum("ios")?, iops: sum("iops")?, achieved_depth: number("/report/achieved_depth") });
+        let counted = || {
+            Some(Counts {
+                ios: sum("ios")?,
+                iops: sum("iops")?,
+                achieved_depth: number("/report/achieved_depth"),
+            })
+        };
         counted().context("the runner's result has no counts")
     }
 }
@@ -69,7 +80,9 @@ impl Runner {
         }
         match length {
             Length::OneIo => job["number_ios"] = json!(1),
-            Length::Seconds(seconds) => (job["runtime"], job["time_based"]) = (json!(seconds), json!(1)),
+            Length::Seconds(seconds) => {
+                (job["runtime"], job["time_based"]) = (json!(seconds), json!(1))
+            }
         }
         job
     }

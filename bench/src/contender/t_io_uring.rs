@@ -41,7 +41,10 @@ impl Contender for TIoUring {
             Length::Seconds(seconds) => seconds + EXTRA_SECONDS,
         };
         let random = u32::from(work.rw == Rw::RandRead);
-        let (direct, sync) = (u32::from(work.direct), u32::from(work.ioengine == Engine::Psync));
+        let (direct, sync) = (
+            u32::from(work.direct),
+            u32::from(work.ioengine == Engine::Psync),
+        );
         // Of its empty entries each looks up a registered buffer where there is one, which ours do not; and a file, which it cannot
         // leave out.
         let nop = work.ioengine == Engine::IoUringNop;
@@ -61,9 +64,21 @@ impl Contender for TIoUring {
             ('r', seconds),
         ];
         // It takes a regular file even where it does no I/O on it.
-        let file = if path.is_empty() { "/proc/self/exe" } else { path };
-        let args = flags.iter().map(|(flag, value)| format!("-{flag}{value}")).chain([file.to_owned()]).collect();
-        Invocation { program: self.path.clone(), args, input: None }
+        let file = if path.is_empty() {
+            "/proc/self/exe"
+        } else {
+            path
+        };
+        let args = flags
+            .iter()
+            .map(|(flag, value)| format!("-{flag}{value}"))
+            .chain([file.to_owned()])
+            .collect();
+        Invocation {
+            program: self.path.clone(),
+            args,
+            input: None,
+        }
     }
 
     fn read(&self, output: &str, length: Length) -> Result<Counts> {
@@ -71,9 +86,15 @@ impl Contender for TIoUring {
         ensure!(!seconds.is_empty(), "t/io_uring printed no IOPS: {output}");
         seconds.sort_by(f64::total_cmp);
         let iops = median(&seconds);
-        let Length::Seconds(asked) = length else { anyhow::bail!("t/io_uring cannot do one I/O") };
+        let Length::Seconds(asked) = length else {
+            anyhow::bail!("t/io_uring cannot do one I/O")
+        };
         // It does not tell how many I/Os it did; the seconds without a line are taken to be like the others.
-        Ok(Counts { ios: iops * f64::from(asked + EXTRA_SECONDS), iops, achieved_depth: None })
+        Ok(Counts {
+            ios: iops * f64::from(asked + EXTRA_SECONDS),
+            iops,
+            achieved_depth: None,
+        })
     }
 }
 
@@ -82,9 +103,15 @@ fn iops_of(line: &str) -> Option<f64> {
     let number = line.strip_prefix("IOPS=")?.split(',').next()?;
     let (digits, scale) = match number.strip_suffix('M') {
         Some(millions) => (millions, 1e6),
-        None => number.strip_suffix('K').map_or((number, 1.0), |thousands| (thousands, 1e3)),
+        None => number
+            .strip_suffix('K')
+            .map_or((number, 1.0), |thousands| (thousands, 1e3)),
     };
-    digits.parse::<f64>().context(line.to_owned()).ok().map(|iops| iops * scale)
+    digits
+        .parse::<f64>()
+        .context(line.to_owned())
+        .ok()
+        .map(|iops| iops * scale)
 }
 
 #[cfg(test)]
@@ -95,7 +122,10 @@ mod tests {
     fn its_lines_are_read() {
         for (line, iops) in [
             ("IOPS=648.97K, BW=2.54GiB/s, IOS/call=1/1", Some(648_970.0)),
-            ("IOPS=1.23M, BW=4.80GiB/s, IOS/call=32/31", Some(1_230_000.0)),
+            (
+                "IOPS=1.23M, BW=4.80GiB/s, IOS/call=32/31",
+                Some(1_230_000.0),
+            ),
             ("IOPS=9142, BW=35MiB/s, IOS/call=1/1", Some(9142.0)),
             ("Maximum IOPS=648.97K", None),
             ("submitter=0, tid=42, file=hot, nfiles=1, node=-1", None),

@@ -28,7 +28,10 @@ impl Loopback {
         let mut image = NamedTempFile::new_in(folder)?;
         fill(image.as_file_mut(), DEVICE_MIB)?;
         image.as_file().sync_all()?;
-        let name = image.path().to_str().context("the folder's name is not UTF-8")?;
+        let name = image
+            .path()
+            .to_str()
+            .context("the folder's name is not UTF-8")?;
         let direct_io = format!("--direct-io={}", if direct { "on" } else { "off" });
         let path = PathBuf::from(system("losetup", &["--find", "--show", &direct_io, name])?);
         let held = File::open(&path);

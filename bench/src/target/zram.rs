@@ -24,9 +24,13 @@ pub struct ZramDevice {
 impl ZramDevice {
     fn new(mib: u64) -> Result<Self> {
         need_root("a zram device")?;
-        let number = fs::read_to_string(format!("{CONTROL}/hot_add")).context("this kernel has no zram (modprobe zram)")?;
+        let number = fs::read_to_string(format!("{CONTROL}/hot_add"))
+            .context("this kernel has no zram (modprobe zram)")?;
         let number = number.trim().to_owned();
-        let device = Self { path: format!("/dev/zram{number}").into(), number };
+        let device = Self {
+            path: format!("/dev/zram{number}").into(),
+            number,
+        };
         device.set("disksize", &format!("{mib}M"))?;
         Ok(device)
     }
@@ -44,7 +48,8 @@ impl ZramDevice {
     }
 
     fn set(&self, attribute: &str, value: &str) -> Result<()> {
-        fs::write(format!("/sys/block/zram{}/{attribute}", self.number), value).with_context(|| format!("zram {attribute}"))
+        fs::write(format!("/sys/block/zram{}/{attribute}", self.number), value)
+            .with_context(|| format!("zram {attribute}"))
     }
 }
 
@@ -56,7 +61,12 @@ impl Target for ZramDevice {
     fn prepare(&self, _work: &Work) -> Result<()> {
         // What the page cache still held of it would be looked through by every direct read.
         let device = File::open(&self.path)?;
-        Ok(rustix::fs::fadvise(&device, 0, None, rustix::fs::Advice::DontNeed)?)
+        Ok(rustix::fs::fadvise(
+            &device,
+            0,
+            None,
+            rustix::fs::Advice::DontNeed,
+        )?)
     }
 }
 
@@ -69,7 +79,11 @@ impl Drop for ZramDevice {
             fs::write(format!("{CONTROL}/hot_remove"), &self.number).ok()
         });
         if removed.is_none() {
-            eprintln!("[bench] {} is still in use and was left: echo {} > {CONTROL}/hot_remove", self.path.display(), self.number);
+            eprintln!(
+                "[bench] {} is still in use and was left: echo {} > {CONTROL}/hot_remove",
+                self.path.display(),
+                self.number
+            );
         }
     }
 }
@@ -96,7 +110,11 @@ impl Mounted {
         system("mkfs.ext4", &["-q", &device_path])?;
         system("mount", &[&device_path, &at_path])?;
         let mount = Mount(at.clone());
-        Ok(Self { file: DataFile::new(&at.join("data"), mib / 2)?, _mount: mount, _device: device })
+        Ok(Self {
+            file: DataFile::new(&at.join("data"), mib / 2)?,
+            _mount: mount,
+            _device: device,
+        })
     }
 }
 

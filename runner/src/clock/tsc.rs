@@ -42,10 +42,19 @@ struct Anchor {
 impl Tsc {
     /// Looks whether the kernel uses the counter for its own clock.
     pub fn new() -> Self {
-        let source = read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        let source =
+            read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
         let trusted = cfg!(target_arch = "x86_64") && source.is_ok_and(|name| name.trim() == "tsc");
         let (ticks, ns) = read_both();
-        Self { trusted, anchor: Cell::new(Anchor { ticks, told_ns: ns, seen_ns: ns, ..Anchor::default() }) }
+        Self {
+            trusted,
+            anchor: Cell::new(Anchor {
+                ticks,
+                told_ns: ns,
+                seen_ns: ns,
+                ..Anchor::default()
+            }),
+        }
     }
 
     /// Whether it is the counter that tells the time.
@@ -69,7 +78,13 @@ impl Tsc {
         let span_ns = (2 * passed_ns).min(LONGEST_SPAN_NS);
         let span = (u128::from(span_ns) << FRACTION) as u64 / rate.max(1);
         let slower = ((u128::from(told_ns - seen_ns) << FRACTION) / u128::from(span.max(1))) as u64;
-        self.anchor.set(Anchor { ticks, told_ns, seen_ns, rate: rate.saturating_sub(slower), span });
+        self.anchor.set(Anchor {
+            ticks,
+            told_ns,
+            seen_ns,
+            rate: rate.saturating_sub(slower),
+            span,
+        });
         told_ns
     }
 }
@@ -79,7 +94,11 @@ impl Clock for Tsc {
     fn now_ns(&self) -> u64 {
         let anchor = self.anchor.get();
         let passed = ticks().wrapping_sub(anchor.ticks);
-        if passed >= anchor.span { self.anchor_anew() } else { anchor.told_ns + ((passed * anchor.rate) >> FRACTION) }
+        if passed >= anchor.span {
+            self.anchor_anew()
+        } else {
+            anchor.told_ns + ((passed * anchor.rate) >> FRACTION)
+        }
     }
 
     fn sleep_until(&self, due_ns: u64) {
@@ -130,7 +149,10 @@ mod tests {
             let now_ns = clock.now_ns();
             let after_ns = Monotonic.now_ns();
             assert!(now_ns >= last_ns, "{now_ns} after {last_ns}");
-            assert!((before_ns - DOUBT_NS..=after_ns + DOUBT_NS).contains(&now_ns), "{before_ns} {now_ns} {after_ns} {clock:?}");
+            assert!(
+                (before_ns - DOUBT_NS..=after_ns + DOUBT_NS).contains(&now_ns),
+                "{before_ns} {now_ns} {after_ns} {clock:?}"
+            );
             last_ns = now_ns;
         }
     }
@@ -142,7 +164,10 @@ mod tests {
 
     #[test]
     fn without_a_trusted_counter_it_still_does() {
-        check(&Tsc { trusted: false, ..Tsc::new() });
+        check(&Tsc {
+            trusted: false,
+            ..Tsc::new()
+        });
     }
 
     #[test]

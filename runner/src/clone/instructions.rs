@@ -58,32 +58,64 @@ fn jobs() -> Vec<(&'static str, u32, Value)> {
 fn count(depth: u32, mut different: Value) -> io::Result<f64> {
     const MIB: u64 = 1 << 20;
     different["targets"] = json!([target(0, 256 * MIB)]);
-    for (name, value) in [("size", json!(256 * MIB)), ("io_size", json!(256 * MIB)), ("number_ios", json!(IOS))] {
+    for (name, value) in [
+        ("size", json!(256 * MIB)),
+        ("io_size", json!(256 * MIB)),
+        ("number_ios", json!(IOS)),
+    ] {
         different[name] = value;
     }
     let job = resolved(different);
     let (pattern, ledger) = (Pattern::new(&job, 0), Ledger::default());
     match Pace::new(&job, 0) {
         None => count_loop(depth, Unpaced(pattern), &ledger),
-        Some(pace) => count_loop(depth, Paced::new(pattern, pace, depth as usize, &ledger), &ledger),
+        Some(pace) => count_loop(
+            depth,
+            Paced::new(pattern, pace, depth as usize, &ledger),
+            &ledger,
+        ),
     }
 }
 
 fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f64> {
     let pool = Pool::new(depth as usize, 1, BufferPages::Mmap)?;
-    let mut work = Loop::new(Null::new(depth), Virtual::stepping(100), source, pool, None, 1);
-    let all_done = || matches!(work.run(&AtomicU64::new(u64::MAX), ledger), Ok(Stop::Finished));
+    let mut work = Loop::new(
+        Null::new(depth),
+        Virtual::stepping(100),
+        source,
+        pool,
+        None,
+        1,
+    );
+    let all_done = || {
+        matches!(
+            work.run(&AtomicU64::new(u64::MAX), ledger),
+            Ok(Stop::Finished)
+        )
+    };
     Ok(stepping::steps(all_done, |_| ())? as f64 / IOS as f64)
 }
 
 fn profile() -> &'static str {
-    if cfg!(debug_assertions) { "dev" } else { "release" }
+    if cfg!(debug_assertions) {
+        "dev"
+    } else {
+        "release"
+    }
 }
 
 /// Such as `rustc 1.95.0 (59807616e 2026-04-14) x86_64`.
 fn compiler() -> String {
-    let version = Command::new("rustc").arg("--version").output().map(|output| output.stdout).unwrap_or_default();
-    format!("{} {}", String::from_utf8_lossy(&version).trim(), std::env::consts::ARCH)
+    let version = Command::new("rustc")
+        .arg("--version")
+        .output()
+        .map(|output| output.stdout)
+        .unwrap_or_default();
+    format!(
+        "{} {}",
+        String::from_utf8_lossy(&version).trim(),
+        std::env::consts::ARCH
+    )
 }
 
 fn kept() -> Counts {
@@ -91,15 +123,29 @@ fn kept() -> Counts {
 }
 
 fn counted() -> io::Result<BTreeMap<String, f64>> {
-    let instructions = jobs().into_iter().map(|(name, depth, different)| (name.to_owned(), count(depth, different)));
-    instructions.chain(returns::counted()).map(|(name, count)| Ok((name, count?))).collect()
+    let instructions = jobs()
+        .into_iter()
+        .map(|(name, depth, different)| (name.to_owned(), count(depth, different)));
+    instructions
+        .chain(returns::counted())
+        .map(|(name, count)| Ok((name, count?)))
+        .collect()
 }
 
 #[test]
 fn an_io_costs_no_more_instructions_than_before() {
     let kept = kept();
-    let Some(before) = kept.profiles.get(profile()).filter(|_| kept.compiler == compiler()) else {
-        return skip(&format!("instructions were counted with {}, and this is {} ({})", kept.compiler, compiler(), profile()));
+    let Some(before) = kept
+        .profiles
+        .get(profile())
+        .filter(|_| kept.compiler == compiler())
+    else {
+        return skip(&format!(
+            "instructions were counted with {}, and this is {} ({})",
+            kept.compiler,
+            compiler(),
+            profile()
+        ));
     };
     let now = match counted() {
         Ok(now) => now,
@@ -107,10 +153,18 @@ fn an_io_costs_no_more_instructions_than_before() {
     };
     let grown: Vec<String> = now
         .iter()
-        .filter(|(job, count)| before.get(*job).is_none_or(|before| **count > before * GROWTH))
+        .filter(|(job, count)| {
+            before
+                .get(*job)
+                .is_none_or(|before| **count > before * GROWTH)
+        })
         .map(|(job, count)| format!("{job}: {:.1} → {count:.1}", before.get(job).unwrap_or(&0.0)))
         .collect();
-    assert!(grown.is_empty(), "instructions per I/O ({}) grew: {grown:?}", profile());
+    assert!(
+        grown.is_empty(),
+        "instructions per I/O ({}) grew: {grown:?}",
+        profile()
+    );
 }
 
 #[test]
@@ -118,9 +172,16 @@ fn an_io_costs_no_more_instructions_than_before() {
 fn keep_what_an_io_costs_now() {
     let mut counts = kept();
     if counts.compiler != compiler() {
-        counts = Counts { compiler: compiler(), ..Counts::default() };
+        counts = Counts {
+            compiler: compiler(),
+            ..Counts::default()
+        };
     }
-    let now = counted().unwrap().into_iter().map(|(job, count)| (job, (count * 10.0).round() / 10.0)).collect();
+    let now = counted()
+        .unwrap()
+        .into_iter()
+        .map(|(job, count)| (job, (count * 10.0).round() / 10.0))
+        .collect();
     counts.profiles.insert(profile().into(), now);
     std::fs::write(KEPT, serde_json::to_string_pretty(&counts).unwrap() + "\n").unwrap();
 }

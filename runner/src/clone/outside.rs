@@ -40,12 +40,17 @@ struct Watch {
 
 impl Watch {
     fn new() -> Self {
-        Self { clock: Rc::new(Tsc::new()), since_ns: Rc::default(), outside_ns: Rc::default() }
+        Self {
+            clock: Rc::new(Tsc::new()),
+            since_ns: Rc::default(),
+            outside_ns: Rc::default(),
+        }
     }
 
     #[inline(always)]
     fn around<T>(&self, call: impl FnOnce() -> T) -> T {
-        self.outside_ns.set(self.outside_ns.get() + self.clock.now_ns() - self.since_ns.get());
+        self.outside_ns
+            .set(self.outside_ns.get() + self.clock.now_ns() - self.since_ns.get());
         let result = call();
         self.since_ns.set(self.clock.now_ns());
         result
@@ -104,9 +109,19 @@ impl Engine for Watched<Psync> {
     }
 }
 
-fn ring<N: Entries>(files: &[OwnedFd], pool: &Pool, watch: &Watch) -> Uring<Watched<KernelRing>, N> {
-    let setup = Setup { buffer: Some(pool.region()), ..Setup::default() };
-    Uring::around(files, pool.slots() as u32, &setup, |ring| Watched(ring, watch.clone())).unwrap()
+fn ring<N: Entries>(
+    files: &[OwnedFd],
+    pool: &Pool,
+    watch: &Watch,
+) -> Uring<Watched<KernelRing>, N> {
+    let setup = Setup {
+        buffer: Some(pool.region()),
+        ..Setup::default()
+    };
+    Uring::around(files, pool.slots() as u32, &setup, |ring| {
+        Watched(ring, watch.clone())
+    })
+    .unwrap()
 }
 
 /// Quartiles of ns outside of the kernel for an I/O, of 4 KiB random reads of a file in memory.
@@ -116,15 +131,25 @@ fn measure<E: Engine>(depth: usize, make: impl Fn(&[OwnedFd], &Pool, &Watch) -> 
     let files = [OwnedFd::from(File::try_clone(&file).unwrap())];
     let (watch, ledger) = (Watch::new(), Ledger::default());
     let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
-    let job = resolved(json!({"rw": "randread", "time_based": true, "targets": [target(0, 16 * MIB)], "size": 16 * MIB}));
+    let job = resolved(
+        json!({"rw": "randread", "time_based": true, "targets": [target(0, 16 * MIB)], "size": 16 * MIB}),
+    );
     let engine = make(&files, &pool, &watch);
-    let mut work = Loop::new(engine, Tsc::new(), Unpaced(Pattern::new(&job, 0)), pool, None, 1);
+    let mut work = Loop::new(
+        engine,
+        Tsc::new(),
+        Unpaced(Pattern::new(&job, 0)),
+        pool,
+        None,
+        1,
+    );
     let reading_ns = watch.reading_ns();
     let stretch = |_| {
         let (before, begin_ns) = (ledger.tally(Kind::Read).ios.get(), Monotonic.now_ns());
         watch.outside_ns.set(0);
         watch.since_ns.set(watch.clock.now_ns());
-        work.run(&AtomicU64::new(begin_ns + STRETCH_NS), &ledger).unwrap();
+        work.run(&AtomicU64::new(begin_ns + STRETCH_NS), &ledger)
+            .unwrap();
         let ios = ledger.tally(Kind::Read).ios.get() - before;
         watch.outside_ns.get() as f64 / ios as f64 - reading_ns / depth as f64
     };
@@ -136,10 +161,23 @@ fn measure<E: Engine>(depth: usize, make: impl Fn(&[OwnedFd], &Pool, &Watch) -> 
 #[test]
 #[ignore = "a measurement: cargo test --release -p leadline-runner --lib outside -- --ignored --nocapture"]
 fn ns_outside_of_the_kernel() {
-    let tell = |name: &str, [low, median, high]: [f64; 3]| eprintln!("{name:<32} {median:6.1} ns ({low:.1} to {high:.1})");
-    tell("psync", measure(1, |files, _, watch| Watched(Psync::new(files), watch.clone())));
+    let tell = |name: &str, [low, median, high]: [f64; 3]| {
+        eprintln!("{name:<32} {median:6.1} ns ({low:.1} to {high:.1})")
+    };
+    tell(
+        "psync",
+        measure(1, |files, _, watch| {
+            Watched(Psync::new(files), watch.clone())
+        }),
+    );
     for depth in [1, 32, 128] {
-        tell(&format!("io_uring, depth {depth}"), measure(depth, ring::<Registered>));
-        tell(&format!("empty entries, depth {depth}"), measure(depth, ring::<Nop>));
+        tell(
+            &format!("io_uring, depth {depth}"),
+            measure(depth, ring::<Registered>),
+        );
+        tell(
+            &format!("empty entries, depth {depth}"),
+            measure(depth, ring::<Nop>),
+        );
     }
 }

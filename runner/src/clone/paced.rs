@@ -26,11 +26,25 @@ pub(super) struct Paced {
 impl Paced {
     /// I/Os of this pattern at this pace in so many slots. The ledger is told which directions have an intended start.
     pub fn new(pattern: Pattern, pace: Pace, slots: usize, ledger: &Ledger) -> Self {
-        for kind in [Kind::Read, Kind::Write, Kind::Trim].into_iter().filter(|kind| pace.intends(*kind)) {
-            ledger.tally(kind).intended_lat.get_or_init(Histogram::default);
+        for kind in [Kind::Read, Kind::Write, Kind::Trim]
+            .into_iter()
+            .filter(|kind| pace.intends(*kind))
+        {
+            ledger
+                .tally(kind)
+                .intended_lat
+                .get_or_init(Histogram::default);
         }
         let found = Vec::with_capacity(DRAW);
-        Self { pattern, pace, next: None, found, started: 0, wanted: vec![None; slots].into(), in_flight: 0 }
+        Self {
+            pattern,
+            pace,
+            next: None,
+            found,
+            started: 0,
+            wanted: vec![None; slots].into(),
+            in_flight: 0,
+        }
     }
 }
 
@@ -43,10 +57,16 @@ impl Source for Paced {
         self.found.clear();
         self.started = 0;
         for io in next {
-            if self.next.is_none() && self.in_flight + self.found.len() > 0 && self.pace.rests_before(io) {
+            if self.next.is_none()
+                && self.in_flight + self.found.len() > 0
+                && self.pace.rests_before(io)
+            {
                 break;
             }
-            let due = self.next.take().unwrap_or_else(|| self.pace.due(io, since_begin_ns));
+            let due = self
+                .next
+                .take()
+                .unwrap_or_else(|| self.pace.due(io, since_begin_ns));
             if due.at_ns > since_begin_ns {
                 self.next = Some(due);
                 break;
@@ -68,7 +88,10 @@ impl Source for Paced {
 
     fn completes(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, ledger: &Ledger) {
         self.in_flight -= 1;
-        if let (Some(wanted_ns), Some(intended_lat)) = (self.wanted[slot as usize], ledger.tally(kind).intended_lat.get()) {
+        if let (Some(wanted_ns), Some(intended_lat)) = (
+            self.wanted[slot as usize],
+            ledger.tally(kind).intended_lat.get(),
+        ) {
             intended_lat.record(since_begin_ns.saturating_sub(wanted_ns), 1);
         }
     }

@@ -68,7 +68,12 @@ impl Attendance {
 
     /// Of a clone that tells of itself here.
     pub fn new(progress: Arc<Progress>, gate: Arc<Barrier>) -> Self {
-        Self { progress, gate, passed: Cell::new(0), finished: Cell::new(false) }
+        Self {
+            progress,
+            gate,
+            passed: Cell::new(0),
+            finished: Cell::new(false),
+        }
     }
 
     /// Passes the gate.
@@ -85,7 +90,9 @@ impl Attendance {
 
 impl Drop for Attendance {
     fn drop(&mut self) {
-        self.progress.broken.store(!self.finished.get(), Ordering::Release);
+        self.progress
+            .broken
+            .store(!self.finished.get(), Ordering::Release);
         self.progress.reach(Stage::Done);
         while self.passed.get() < Self::PASSES {
             self.pass();
@@ -110,7 +117,11 @@ mod tests {
                 gate.wait();
             }
             assert!(clone.join().is_err());
-            assert_eq!((progress.stage(), progress.is_broken()), (Stage::Done, true), "after {passes_before} passes");
+            assert_eq!(
+                (progress.stage(), progress.is_broken()),
+                (Stage::Done, true),
+                "after {passes_before} passes"
+            );
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io::{IsTerminal, Write, stderr};
 
-use leadline_runner::event::{Accepted, Event, EventBody, Failure, Outcome};
+use leadline_runner::event::{Accepted, Event, EventBody, Failure, RunResult};
 use leadline_runner::print::{self, Style};
-use leadline_runner::refusal::Refusal;
+use leadline_runner::problem::Problem;
 use leadline_runner::run::Stop;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub struct Listener {
     /// The job as taken, with the host.
     pub accepted: Option<Box<Accepted>>,
     /// The one result.
-    pub outcome: Option<Box<Outcome>>,
+    pub outcome: Option<Box<RunResult>>,
     /// Why there is none.
     pub failure: Option<Failure>,
 }
@@ -51,7 +51,15 @@ impl Listener {
     /// Nothing heard yet.
     pub fn new(form: Form, step: Option<u32>, stop: &Stop) -> Self {
         let progress = form != Form::Events && stderr().is_terminal();
-        Self { form, step, progress, stop: stop.clone(), accepted: None, outcome: None, failure: None }
+        Self {
+            form,
+            step,
+            progress,
+            stop: stop.clone(),
+            accepted: None,
+            outcome: None,
+            failure: None,
+        }
     }
 
     /// Takes the next event.
@@ -68,7 +76,7 @@ impl Listener {
             EventBody::Report(outcome) => self.outcome = Some(outcome.clone()),
             EventBody::Failed(failure) => {
                 self.clear();
-                failure.refusals.iter().for_each(complain);
+                failure.problems.iter().for_each(complain);
                 self.failure = Some(failure.clone());
             }
             _ => {}
@@ -76,9 +84,16 @@ impl Listener {
     }
 
     /// Tells what could not even be begun. The exit code.
-    pub fn refuse(&mut self, refusals: Vec<Refusal>) -> u8 {
-        let exit_code = Refusal::exit_code(&refusals);
-        self.hear(&Event { seq: 0, t_ms: 0.0, body: EventBody::Failed(Failure { exit_code, refusals }) });
+    pub fn refuse(&mut self, problems: Vec<Problem>) -> u8 {
+        let exit_code = Problem::exit_code(&problems);
+        self.hear(&Event {
+            seq: 0,
+            t_ms: 0.0,
+            body: EventBody::Failed(Failure {
+                exit_code,
+                problems,
+            }),
+        });
         exit_code
     }
 
@@ -102,8 +117,17 @@ impl Listener {
 
     /// The one JSON report; `None` when there is no result.
     pub fn json(&self) -> Option<Value> {
-        let (accepted, Outcome { report, verdict, findings }) = (self.accepted.as_ref()?, self.outcome.as_deref()?);
-        Some(json!({"jobs": accepted.jobs, "host": accepted.host, "report": report, "verdict": verdict, "findings": findings}))
+        let (
+            accepted,
+            RunResult {
+                report,
+                verdict,
+                findings,
+            },
+        ) = (self.accepted.as_ref()?, self.outcome.as_deref()?);
+        Some(
+            json!({"jobs": accepted.jobs, "host": accepted.host, "report": report, "verdict": verdict, "findings": findings}),
+        )
     }
 
     /// Prints the end of a run.
@@ -111,7 +135,9 @@ impl Listener {
         self.clear();
         let text = match (self.form, &self.accepted, &self.outcome) {
             (Form::Json, ..) => self.json().map(|report| format!("{report}\n")),
-            (Form::Text, Some(accepted), Some(outcome)) => Some(print::report(&accepted.jobs, outcome, Style::of_stdout())),
+            (Form::Text, Some(accepted), Some(outcome)) => {
+                Some(print::report(&accepted.jobs, outcome, Style::of_stdout()))
+            }
             _ => None,
         };
         let _ = write_out(&text.unwrap_or_default());

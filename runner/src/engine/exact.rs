@@ -68,13 +68,21 @@ impl<E: Engine> Engine for Noted<E> {
     }
     fn pop(&mut self) -> Option<(u32, i32)> {
         let popped = self.inner.pop()?;
-        self.latencies.borrow_mut().push(self.told.0.get() - self.begun[&popped.0]);
+        self.latencies
+            .borrow_mut()
+            .push(self.told.0.get() - self.begun[&popped.0]);
         Some(popped)
     }
 }
 
 fn reads() -> List {
-    List(blocks(Kind::Read, BLOCKS).cycle().take(READS).collect::<Vec<_>>().into_iter())
+    List(
+        blocks(Kind::Read, BLOCKS)
+            .cycle()
+            .take(READS)
+            .collect::<Vec<_>>()
+            .into_iter(),
+    )
 }
 
 /// A file full of data, opened with these flags.
@@ -83,7 +91,11 @@ fn file(flags: i32) -> (tempfile::NamedTempFile, Vec<OwnedFd>) {
     let mut named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     named.write_all(&vec![1; BLOCKS as usize * 4096]).unwrap();
     named.as_file().sync_all().unwrap();
-    let opened: File = OpenOptions::new().read(true).custom_flags(flags).open(named.path()).unwrap();
+    let opened: File = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(named.path())
+        .unwrap();
     (named, vec![opened.into()])
 }
 
@@ -93,20 +105,49 @@ fn ring(files: &[OwnedFd], depth: u32) -> Uring<KernelRing, Plain> {
 
 fn check_latencies<E: Engine>(name: &str, engine: E, depth: usize) {
     let (told, latencies) = (Told::default(), Rc::new(RefCell::new(Vec::new())));
-    let noted = Noted { inner: engine, told: told.clone(), begun: HashMap::new(), latencies: latencies.clone() };
+    let noted = Noted {
+        inner: engine,
+        told: told.clone(),
+        begun: HashMap::new(),
+        latencies: latencies.clone(),
+    };
     let ledger = Ledger::default();
-    let mut work =
-        Loop::new(noted, NotedClock(Tsc::new(), told), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
-    assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
-    let (mut exact, lat) = (latencies.borrow().clone(), direction(&[ledger.tally(Kind::Read)], 1).lat_ns);
+    let mut work = Loop::new(
+        noted,
+        NotedClock(Tsc::new(), told),
+        reads(),
+        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        None,
+        1,
+    );
+    assert_eq!(
+        work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(),
+        Stop::Finished
+    );
+    let (mut exact, lat) = (
+        latencies.borrow().clone(),
+        direction(&[ledger.tally(Kind::Read)], 1).lat_ns,
+    );
     exact.sort_unstable();
     assert_eq!((exact.len(), lat.count), (READS, READS as u64), "{name}");
-    assert_eq!((lat.min, lat.max), (exact.first().copied(), exact.last().copied()), "{name}");
-    assert_eq!(lat.mean, Some(exact.iter().sum::<u64>() as f64 / READS as f64), "{name}");
+    assert_eq!(
+        (lat.min, lat.max),
+        (exact.first().copied(), exact.last().copied()),
+        "{name}"
+    );
+    assert_eq!(
+        lat.mean,
+        Some(exact.iter().sum::<u64>() as f64 / READS as f64),
+        "{name}"
+    );
     for (percentile, found) in &lat.percentiles {
-        let rank = ((percentile.parse::<f64>().unwrap() / 100.0 * READS as f64).ceil() as usize).max(1);
+        let rank =
+            ((percentile.parse::<f64>().unwrap() / 100.0 * READS as f64).ceil() as usize).max(1);
         let exact = exact[rank - 1] as f64;
-        assert!((*found as f64 - exact).abs() <= exact * ERROR, "{name}, p{percentile}: {found} for {exact}");
+        assert!(
+            (*found as f64 - exact).abs() <= exact * ERROR,
+            "{name}, p{percentile}: {found} for {exact}"
+        );
     }
 }
 
@@ -126,25 +167,46 @@ fn percentiles_of_live_runs_are_those_of_an_exact_sort() {
 /// What the kernel counted for this thread so far: by name, as in /proc/thread-self/io.
 fn of_this_thread(name: &str) -> u64 {
     let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
-    io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap().parse().unwrap()
+    io.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 /// The least of three passes: the kernel counts for a thread whatever it fetches, a page of the program or of the file's map
 /// among them, which is there from then on.
 fn check_counts<E: Engine>(engine: impl Fn() -> E, depth: usize, name: &str) -> (u64, u64, u64) {
-    (0..3).map(|_| counts(engine(), depth, name)).min_by_key(|(.., counted)| *counted).unwrap()
+    (0..3)
+        .map(|_| counts(engine(), depth, name))
+        .min_by_key(|(.., counted)| *counted)
+        .unwrap()
 }
 
 /// Reads through an engine; I/Os and bytes as the ledger has them, and how much the kernel counted meanwhile.
 fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let ledger = Ledger::default();
-    let mut work = Loop::new(engine, Tsc::new(), reads(), Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1);
+    let mut work = Loop::new(
+        engine,
+        Tsc::new(),
+        reads(),
+        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        None,
+        1,
+    );
     // Reading the counters is counted too.
     let looking = of_this_thread(name);
     let before = of_this_thread(name);
-    assert_eq!(work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(), Stop::Finished);
+    assert_eq!(
+        work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(),
+        Stop::Finished
+    );
     let counted = of_this_thread(name) - before - (before - looking);
-    (ledger.tally(Kind::Read).ios.get(), ledger.tally(Kind::Read).bytes.get(), counted)
+    (
+        ledger.tally(Kind::Read).ios.get(),
+        ledger.tally(Kind::Read).bytes.get(),
+        counted,
+    )
 }
 
 #[test]
@@ -152,9 +214,24 @@ fn ios_and_bytes_are_those_that_the_kernel_counted() {
     let (_keep, cached) = file(0);
     let (_keep, direct) = file(libc::O_DIRECT);
     let (ios, bytes) = (READS as u64, READS as u64 * 4096);
-    assert_eq!(check_counts(|| Psync::new(&cached), 1, "syscr"), (ios, bytes, ios));
-    assert_eq!(check_counts(|| Psync::new(&cached), 1, "rchar"), (ios, bytes, bytes));
-    assert_eq!(check_counts(|| Psync::new(&direct), 1, "read_bytes"), (ios, bytes, bytes));
-    assert_eq!(check_counts(|| ring(&direct, 32), 32, "read_bytes"), (ios, bytes, bytes));
-    assert_eq!(check_counts(|| Null::new(32), 32, "read_bytes"), (ios, bytes, 0));
+    assert_eq!(
+        check_counts(|| Psync::new(&cached), 1, "syscr"),
+        (ios, bytes, ios)
+    );
+    assert_eq!(
+        check_counts(|| Psync::new(&cached), 1, "rchar"),
+        (ios, bytes, bytes)
+    );
+    assert_eq!(
+        check_counts(|| Psync::new(&direct), 1, "read_bytes"),
+        (ios, bytes, bytes)
+    );
+    assert_eq!(
+        check_counts(|| ring(&direct, 32), 32, "read_bytes"),
+        (ios, bytes, bytes)
+    );
+    assert_eq!(
+        check_counts(|| Null::new(32), 32, "read_bytes"),
+        (ios, bytes, 0)
+    );
 }

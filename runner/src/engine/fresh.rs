@@ -5,7 +5,7 @@ use std::io;
 use super::Engine;
 use crate::data::Data;
 use crate::pattern::{Io, Kind};
-use crate::report::Choice;
+use crate::report::Decision;
 
 /// Fills each write's buffer before the engine inside sees it.
 pub struct Fresh<E> {
@@ -18,7 +18,11 @@ pub struct Fresh<E> {
 impl<E> Fresh<E> {
     /// Writes of `inner` carry this data, of which 4 KiB take `cost_ns` to make.
     pub fn new(inner: E, data: Data, cost_ns: f64) -> Self {
-        Self { inner, data, cost_ns }
+        Self {
+            inner,
+            data,
+            cost_ns,
+        }
     }
 }
 
@@ -28,7 +32,8 @@ impl<E: Engine> Engine for Fresh<E> {
         if io.kind == Kind::Write {
             // SAFETY: the caller vouches that the buffer is valid for `io.len` bytes and nobody else's; its pages are
             // initialised since `Pool::new`.
-            self.data.fill(unsafe { std::slice::from_raw_parts_mut(buffer, io.len as usize) });
+            self.data
+                .fill(unsafe { std::slice::from_raw_parts_mut(buffer, io.len as usize) });
         }
         // SAFETY: handed on as it came.
         unsafe { self.inner.submit(slot, io, buffer) }
@@ -44,13 +49,17 @@ impl<E: Engine> Engine for Fresh<E> {
         self.inner.wait(at_least, in_flight, timeout_ns)
     }
 
-    fn choices(&self) -> Vec<Choice> {
+    fn decisions(&self) -> Vec<Decision> {
         let reason = format!(
             "every write gets new data, made inside its latency: {:.0} ns per 4 KiB here, measured before the start",
             self.cost_ns
         );
-        let fresh = Choice { name: "fresh_data".into(), used: true, reason };
-        self.inner.choices().into_iter().chain([fresh]).collect()
+        let fresh = Decision {
+            name: "fresh_data".into(),
+            used: true,
+            reason,
+        };
+        self.inner.decisions().into_iter().chain([fresh]).collect()
     }
 
     #[inline]

@@ -54,7 +54,11 @@ impl Ledger {
     /// The direction that a kind of I/O counts for.
     #[inline(always)]
     pub fn tally(&self, kind: Kind) -> &Tally {
-        let direction = if kind == Kind::Datasync { Kind::Sync } else { kind };
+        let direction = if kind == Kind::Datasync {
+            Kind::Sync
+        } else {
+            kind
+        };
         &self.tallies[direction as usize]
     }
 }
@@ -76,7 +80,8 @@ impl Tally {
     #[inline(never)]
     fn record_lingered(&self, times: Times, now_ns: u64, n: u64) {
         self.lat.record(now_ns.saturating_sub(times.start_ns), n);
-        self.slat.record(times.taken_ns.saturating_sub(times.start_ns), n);
+        self.slat
+            .record(times.taken_ns.saturating_sub(times.start_ns), n);
         self.clat.record(now_ns.saturating_sub(times.taken_ns), n);
     }
 

@@ -14,7 +14,7 @@ use super::ledger::{Ledger, NOT_YET, Times};
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::pattern::{Io, Kind};
-use crate::report::Choice;
+use crate::report::Decision;
 
 /// I/Os drawn from the pattern at once: enough to make the call free, few enough to stay in L1.
 pub const DRAW: usize = 64;
@@ -94,12 +94,24 @@ pub struct Loop<E, C, S> {
 /// prepared begins with the first. Where all come back at once (page cache), only the whole batch counts.
 const LINGER_BATCH: usize = 2;
 
-const NO_IO: Io = Io { offset: 0, len: 0, target: 0, kind: Kind::Read };
+const NO_IO: Io = Io {
+    offset: 0,
+    len: 0,
+    target: 0,
+    kind: Kind::Read,
+};
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// A loop that keeps as many I/Os in flight as there are buffers, submits at most `batch_limit` at once (`None`: as the
     /// target answers), and submits again after the whole depth was in flight when `complete_min` of them are complete.
-    pub fn new(engine: E, clock: C, source: S, buffers: Pool, batch_limit: Option<usize>, complete_min: u32) -> Self {
+    pub fn new(
+        engine: E,
+        clock: C,
+        source: S,
+        buffers: Pool,
+        batch_limit: Option<usize>,
+        complete_min: u32,
+    ) -> Self {
         let depth = buffers.slots();
         let begin_ns = clock.now_ns();
         Self {
@@ -173,7 +185,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         let discarded = Ledger::default();
         while self.in_flight() > 0 && self.clock.now_ns() < until_ns {
             // Waiting with a limit: a device that hangs must not hang us.
-            if self.engine.wait(1, self.in_flight(), Some(DRAIN_STEP_NS)).is_err() {
+            if self
+                .engine
+                .wait(1, self.in_flight(), Some(DRAIN_STEP_NS))
+                .is_err()
+            {
                 break;
             }
             self.now_ns = self.clock.now_ns();
@@ -187,7 +203,10 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// returned.
     #[inline(always)]
     fn reap(&mut self, ledger: &Ledger) {
-        let times = Times { start_ns: self.submitted_ns, taken_ns: NOT_YET };
+        let times = Times {
+            start_ns: self.submitted_ns,
+            taken_ns: NOT_YET,
+        };
         let batch = mem::take(&mut self.batch);
         if batch > 0 {
             self.lingers = self.engine.ready() < self.in_flight();
@@ -212,21 +231,40 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     #[inline(always)]
     fn take_back<const TOGETHER: bool>(&mut self, together: Times, ledger: &Ledger) {
         // In locals: for the sake of the rare branches the compiler would load and store our fields for each I/O.
-        let (ios, idle, now_ns, mut top) = (&self.ios[..], &mut self.idle[..], self.now_ns, self.top);
-        let mut run = Run { times: together, ..Run::default() };
+        let (ios, idle, now_ns, mut top) =
+            (&self.ios[..], &mut self.idle[..], self.now_ns, self.top);
+        let mut run = Run {
+            times: together,
+            ..Run::default()
+        };
         while let Some((number, result)) = self.engine.pop() {
             let io = &ios[number as usize];
-            let times = if TOGETHER { together } else { self.times[number as usize] };
+            let times = if TOGETHER {
+                together
+            } else {
+                self.times[number as usize]
+            };
             if result == io.len as i32 {
                 run.add(io, times, now_ns, ledger);
-                self.source.completes(number, io.kind, now_ns.saturating_sub(self.begin_ns), ledger);
+                self.source.completes(
+                    number,
+                    io.kind,
+                    now_ns.saturating_sub(self.begin_ns),
+                    ledger,
+                );
             } else if is_put_off(result) {
-                self.times[number as usize] = Times { taken_ns: times.taken_ns.min(now_ns), ..times };
+                self.times[number as usize] = Times {
+                    taken_ns: times.taken_ns.min(now_ns),
+                    ..times
+                };
                 self.again.push(number);
                 continue;
             } else {
                 ledger.errors.add(1);
-                self.failed.get_or_insert(IoError { io: *io, errno: -result.min(0) });
+                self.failed.get_or_insert(IoError {
+                    io: *io,
+                    errno: -result.min(0),
+                });
             }
             top -= 1;
             idle[top] = number;
@@ -240,7 +278,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Submits what is due, and tells how many I/Os that are. After it, all that is not idle is in flight.
     #[inline(always)]
     fn submit(&mut self) -> usize {
-        let again = if self.again.is_empty() { 0 } else { self.submit_again() };
+        let again = if self.again.is_empty() {
+            0
+        } else {
+            self.submit_again()
+        };
         let mut room = self.room().saturating_sub(again);
         while room > 0 {
             let due = self.due(room);
@@ -262,16 +304,26 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         if self.waits && self.top + self.complete_min > self.ios.len() {
             return 0;
         }
-        let limit = if self.lingers && self.top > 0 { self.linger_limit } else { self.batch_limit };
+        let limit = if self.lingers && self.top > 0 {
+            self.linger_limit
+        } else {
+            self.batch_limit
+        };
         limit.min(self.ios.len() - self.top)
     }
 
     #[cold]
     fn submit_again(&mut self) -> usize {
-        let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
+        let pool = self
+            .buffers
+            .as_ref()
+            .expect("buffers live as long as the loop");
         for &number in &self.again {
             // SAFETY: as in `submit_next`; the kernel has given the slot back.
-            unsafe { self.engine.submit(number, &self.ios[number as usize], pool.slot(number)) };
+            unsafe {
+                self.engine
+                    .submit(number, &self.ios[number as usize], pool.slot(number))
+            };
         }
         let again = self.again.len();
         self.again.clear();
@@ -285,15 +337,22 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             (self.next, self.end) = (0, self.source.draw(&mut self.drawn));
         }
         let next = &self.drawn[self.next..self.end.min(self.next + room)];
-        self.source.due(next, self.now_ns.saturating_sub(self.begin_ns))
+        self.source
+            .due(next, self.now_ns.saturating_sub(self.begin_ns))
     }
 
     /// Submits so many I/Os from `next` on, in as many free slots.
     #[inline]
     fn submit_next(&mut self, n: usize) {
-        let pool = self.buffers.as_ref().expect("buffers live as long as the loop");
+        let pool = self
+            .buffers
+            .as_ref()
+            .expect("buffers live as long as the loop");
         let ios = &mut self.ios[..];
-        for (io, &number) in self.drawn[self.next..self.next + n].iter().zip(&self.idle[self.top..self.top + n]) {
+        for (io, &number) in self.drawn[self.next..self.next + n]
+            .iter()
+            .zip(&self.idle[self.top..self.top + n])
+        {
             ios[number as usize] = *io;
             self.source.starts(number);
             // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
@@ -307,14 +366,25 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     /// Sleeps for a completion, for the next I/O to be due, or for the end.
     fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
-        let due_ns = self.source.next_due_ns().map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
+        let due_ns = self
+            .source
+            .next_due_ns()
+            .map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
         let in_flight = self.top;
         if in_flight == 0 {
             self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
         } else {
             let missing = self.complete_min.saturating_sub(self.ios.len() - in_flight);
-            let at_least = if self.waits { missing.clamp(1, in_flight) } else { 1 };
-            self.engine.wait(at_least as u32, in_flight, due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)))?;
+            let at_least = if self.waits {
+                missing.clamp(1, in_flight)
+            } else {
+                1
+            };
+            self.engine.wait(
+                at_least as u32,
+                in_flight,
+                due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)),
+            )?;
         }
         Ok(())
     }
@@ -326,14 +396,16 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     }
 
     /// What its engine chose.
-    pub fn choices(&self) -> Vec<Choice> {
-        self.engine.choices()
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.engine.decisions()
     }
 
     /// Where the buffers are.
     #[cfg(test)]
     pub fn buffer_address(&self) -> usize {
-        self.buffers.as_ref().map_or(0, |pool| pool.slot(0) as usize)
+        self.buffers
+            .as_ref()
+            .map_or(0, |pool| pool.slot(0) as usize)
     }
 
     /// When the last phase ended, in ns of the clock.
@@ -384,7 +456,12 @@ impl Run {
             if self.n > 0 {
                 self.record(now_ns, ledger);
             }
-            *self = Self { kind: io.kind, times, n: 0, bytes: 0 };
+            *self = Self {
+                kind: io.kind,
+                times,
+                n: 0,
+                bytes: 0,
+            };
         }
         self.n += 1;
         self.bytes += u64::from(io.len);
@@ -392,7 +469,9 @@ impl Run {
 
     #[inline]
     fn record(&self, now_ns: u64, ledger: &Ledger) {
-        ledger.tally(self.kind).record(self.times, now_ns, self.n, self.bytes);
+        ledger
+            .tally(self.kind)
+            .record(self.times, now_ns, self.n, self.bytes);
     }
 }
 

@@ -12,7 +12,9 @@ pub struct Null {
 impl Null {
     /// For as many I/Os in flight as there are slots.
     pub fn new(slots: u32) -> Self {
-        Self { done: Vec::with_capacity(slots as usize) }
+        Self {
+            done: Vec::with_capacity(slots as usize),
+        }
     }
 }
 

@@ -24,7 +24,10 @@ pub struct Psync {
 impl Psync {
     /// Works on these files; they must stay open as long as it lives.
     pub fn new(files: &[OwnedFd]) -> Self {
-        Self { files: files.iter().map(AsRawFd::as_raw_fd).collect(), done: None }
+        Self {
+            files: files.iter().map(AsRawFd::as_raw_fd).collect(),
+            done: None,
+        }
     }
 }
 
@@ -83,5 +86,11 @@ pub fn discard(file: RawFd, io: &Io) -> i32 {
     let range: [u64; 2] = [io.offset, u64::from(io.len)];
     // SAFETY: BLKDISCARD reads two u64 from the address, which `range` holds for the call.
     let result = unsafe { libc::ioctl(file, BLKDISCARD, range.as_ptr()) };
-    if result < 0 { -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO) } else { io.len as i32 }
+    if result < 0 {
+        -io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EIO)
+    } else {
+        io.len as i32
+    }
 }

@@ -86,21 +86,32 @@ impl KernelRing {
     /// # Errors
     /// What io_uring_setup(2) says.
     pub fn new(entries: u32, polling: Polling) -> io::Result<(Self, Features)> {
-        let known = [Features::All, Features::Deferred].into_iter().filter(|_| !polling.submissions);
+        let known = [Features::All, Features::Deferred]
+            .into_iter()
+            .filter(|_| !polling.submissions);
         for features in known {
             match build(entries, features, polling) {
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
                 made => return Ok((Self::around(made?, polling), features)),
             }
         }
-        Ok((Self::around(build(entries, Features::Plain, polling)?, polling), Features::Plain))
+        Ok((
+            Self::around(build(entries, Features::Plain, polling)?, polling),
+            Features::Plain,
+        ))
     }
 
     fn around(ring: IoUring, polling: Polling) -> Self {
         let owner = Owner(NonNull::from(Box::leak(Box::new(ring))));
         // SAFETY: the box lives until `owner` is dropped, which is after the three parts, and nobody else refers to it.
         let (submitter, submission, completion) = unsafe { &mut *owner.0.as_ptr() }.split();
-        Self { submission, completion, submitter, served: polling.submissions, _owner: owner }
+        Self {
+            submission,
+            completion,
+            submitter,
+            served: polling.submissions,
+            _owner: owner,
+        }
     }
 
     /// Registers the files, so that `Fixed(n)` is the nth of them.
@@ -119,7 +130,10 @@ impl KernelRing {
     /// # Safety
     /// The memory must stay mapped as long as I/Os use it.
     pub unsafe fn register_buffer(&mut self, base: *mut u8, bytes: usize) -> io::Result<()> {
-        let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
+        let buffer = libc::iovec {
+            iov_base: base.cast(),
+            iov_len: bytes,
+        };
         // SAFETY: the caller keeps the memory mapped.
         unsafe { self.submitter.register_buffers(&[buffer]) }
     }
@@ -134,7 +148,11 @@ impl KernelRing {
     #[inline]
     fn call(&self, finish: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         let queued = self.submission.len() as u32;
-        let mut flags = if finish { EnterFlags::GETEVENTS } else { EnterFlags::empty() };
+        let mut flags = if finish {
+            EnterFlags::GETEVENTS
+        } else {
+            EnterFlags::empty()
+        };
         if self.served {
             if self.submission.need_wakeup() {
                 flags |= EnterFlags::SQ_WAKEUP;
@@ -144,12 +162,26 @@ impl KernelRing {
         }
         let Some(ns) = timeout_ns else {
             // SAFETY: no argument is passed, and every entry's memory is valid (`push`).
-            return unsafe { self.submitter.enter::<libc::sigset_t>(queued, at_least, flags.bits(), None) }.map(drop);
+            return unsafe {
+                self.submitter
+                    .enter::<libc::sigset_t>(queued, at_least, flags.bits(), None)
+            }
+            .map(drop);
         };
-        let timeout = Timespec::new().sec(ns / SECOND_NS).nsec((ns % SECOND_NS) as u32);
+        let timeout = Timespec::new()
+            .sec(ns / SECOND_NS)
+            .nsec((ns % SECOND_NS) as u32);
         let args = SubmitArgs::new().timespec(&timeout);
         // SAFETY: EXT_ARG says what the argument is, and it lives for the call.
-        unsafe { self.submitter.enter(queued, at_least, (flags | EnterFlags::EXT_ARG).bits(), Some(&args)) }.map(drop)
+        unsafe {
+            self.submitter.enter(
+                queued,
+                at_least,
+                (flags | EnterFlags::EXT_ARG).bits(),
+                Some(&args),
+            )
+        }
+        .map(drop)
     }
 }
 
@@ -174,7 +206,8 @@ impl Ring for KernelRing {
     #[inline]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: the caller keeps what the entry points to valid.
-        unsafe { self.submission.push(entry) }.expect("room for what the slots can have in the queue");
+        unsafe { self.submission.push(entry) }
+            .expect("room for what the slots can have in the queue");
     }
 
     #[inline]
@@ -211,7 +244,9 @@ impl Ring for KernelRing {
 
     #[inline]
     fn pop(&mut self) -> Option<(u64, i32)> {
-        self.completion.next().map(|entry| (entry.user_data(), entry.result()))
+        self.completion
+            .next()
+            .map(|entry| (entry.user_data(), entry.result()))
     }
 }
 

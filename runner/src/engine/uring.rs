@@ -18,7 +18,7 @@ use super::ring::{KernelRing, Polling, Ring};
 use super::{Engine, psync};
 use crate::clock::{Clock, Monotonic};
 use crate::pattern::{Io, Kind};
-use crate::report::Choice;
+use crate::report::Decision;
 use entries::Entries;
 use turns::Turns;
 
@@ -57,7 +57,7 @@ pub struct Uring<R, N> {
     /// Trims, which are a system call here: done before `submit` returns.
     done: Vec<(u32, i32)>,
     turns: Turns,
-    choices: Vec<Choice>,
+    decisions: Vec<Decision>,
 }
 
 impl<N: Entries> Uring<KernelRing, N> {
@@ -73,35 +73,71 @@ impl<N: Entries> Uring<KernelRing, N> {
 
 impl<R: Ring, N: Entries> Uring<R, N> {
     /// As `new`, with something around the kernel's ring.
-    pub(crate) fn around(files: &[OwnedFd], slots: u32, setup: &Setup, wrap: impl FnOnce(KernelRing) -> R) -> io::Result<Self> {
-        let (mut ring, features) = KernelRing::new(entries_for(slots, setup.polling), setup.polling)?;
+    pub(crate) fn around(
+        files: &[OwnedFd],
+        slots: u32,
+        setup: &Setup,
+        wrap: impl FnOnce(KernelRing) -> R,
+    ) -> io::Result<Self> {
+        let (mut ring, features) =
+            KernelRing::new(entries_for(slots, setup.polling), setup.polling)?;
         if let Some((base, bytes)) = setup.buffer {
             // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
             unsafe { ring.register_buffer(base, bytes) }.map_err(|error| {
-                io::Error::new(error.kind(), format!("registering the buffers: {error}; ulimit -l bounds them, and 1 GiB does"))
+                io::Error::new(
+                    error.kind(),
+                    format!(
+                        "registering the buffers: {error}; ulimit -l bounds them, and 1 GiB does"
+                    ),
+                )
             })?;
         }
         let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         ring.register_files(&files)?;
         let registered_ring = ring.register_ring();
-        let choices = choices::all(features, registered_ring, setup);
-        Ok(Self { choices, ..Self::on(wrap(ring), files, slots, setup) })
+        let decisions = decisions::all(features, registered_ring, setup);
+        Ok(Self {
+            decisions,
+            ..Self::on(wrap(ring), files, slots, setup)
+        })
     }
 
     fn on(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
         let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
-        Self { ring, entries: PhantomData, spin_ns, files, completed: 0, done, turns, choices: Vec::new() }
+        Self {
+            ring,
+            entries: PhantomData,
+            spin_ns,
+            files,
+            completed: 0,
+            done,
+            turns,
+            decisions: Vec::new(),
+        }
     }
 
     #[cold]
     fn submit_rare(&mut self, slot: u32, io: &Io) {
         if io.kind == Kind::Trim {
-            return self.done.push((slot, psync::discard(self.files[usize::from(io.target)], io)));
+            return self
+                .done
+                .push((slot, psync::discard(self.files[usize::from(io.target)], io)));
         }
-        let flags = if io.kind == Kind::Datasync { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
+        let flags = if io.kind == Kind::Datasync {
+            FsyncFlags::DATASYNC
+        } else {
+            FsyncFlags::empty()
+        };
         // SAFETY: a sync points to no memory.
-        unsafe { self.push(slot, opcode::Fsync::new(Fixed(u32::from(io.target))).flags(flags).build()) }
+        unsafe {
+            self.push(
+                slot,
+                opcode::Fsync::new(Fixed(u32::from(io.target)))
+                    .flags(flags)
+                    .build(),
+            )
+        }
     }
 
     /// Looks for completions without sleeping; tells whether there are enough, or none are to be waited for any longer.
@@ -144,8 +180,13 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let waits = self.turns.hand_over_and_wait(in_flight) && self.spin_ns == 0 && self.done.is_empty();
-        let (finish, at_least) = if waits { (true, in_flight as u32) } else { (in_flight > queued, 0) };
+        let waits =
+            self.turns.hand_over_and_wait(in_flight) && self.spin_ns == 0 && self.done.is_empty();
+        let (finish, at_least) = if waits {
+            (true, in_flight as u32)
+        } else {
+            (in_flight > queued, 0)
+        };
         while queued > 0 {
             match self.ring.enter(finish, at_least, None) {
                 Ok(()) => {}
@@ -156,7 +197,11 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
                     _ => return Err(error),
                 },
             }
-            queued = if self.ring.is_served() { 0 } else { self.ring.queued() };
+            queued = if self.ring.is_served() {
+                0
+            } else {
+                self.ring.queued()
+            };
         }
         self.completed += self.ring.ready() as u64;
         Ok(())
@@ -167,7 +212,11 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
         if !self.done.is_empty() {
             return Ok(());
         }
-        let at_least = if self.turns.drain(self.completed) { in_flight as u32 } else { at_least };
+        let at_least = if self.turns.drain(self.completed) {
+            in_flight as u32
+        } else {
+            at_least
+        };
         if self.spin_ns == 0 || !self.spin(at_least, timeout_ns)? {
             look_again(self.ring.enter(true, at_least, timeout_ns))?;
         }
@@ -175,8 +224,12 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
         Ok(())
     }
 
-    fn choices(&self) -> Vec<Choice> {
-        self.choices.iter().cloned().chain(self.turns.choice()).collect()
+    fn decisions(&self) -> Vec<Decision> {
+        self.decisions
+            .iter()
+            .cloned()
+            .chain(self.turns.choice())
+            .collect()
     }
 
     #[inline]
@@ -196,12 +249,19 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 /// A signal, the timeout, or a full completion ring: the loop looks at what there is.
 fn look_again(entered: io::Result<()>) -> io::Result<()> {
     match entered {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)) => Ok(()),
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY)
+            ) =>
+        {
+            Ok(())
+        }
         entered => entered,
     }
 }
 
-mod choices;
+mod decisions;
 pub mod entries;
 #[cfg(test)]
 mod shim;

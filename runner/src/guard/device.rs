@@ -13,7 +13,7 @@ use super::{Admission, FIELD, Guard, Purpose};
 use crate::host::blocks::{Backing, Block};
 use crate::host::inventory::Use;
 use crate::host::place::{Place, Stat};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// How often an exclusive open is tried: another dry run or list of devices holds it for less than a millisecond.
 const CLAIM_TRIES: u32 = 5;
@@ -21,13 +21,26 @@ const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
 impl Guard {
-    pub(super) fn admit_device(&self, path: &Path, stat: Stat, purpose: Purpose) -> Result<Admission, Refusal> {
+    pub(super) fn admit_device(
+        &self,
+        path: &Path,
+        stat: Stat,
+        purpose: Purpose,
+    ) -> Result<Admission, Problem> {
         let Some(block) = self.host.by_dev(stat.rdev) else {
             return Err(super::not_a_device(path));
         };
         if block.size_bytes == 0 {
-            let sentence = format!("{} has a size of 0 bytes: no medium, or nothing is attached.", path.display());
-            return Err(Refusal::environment("no_medium", FIELD, sentence, "Insert a medium, or attach a file with losetup."));
+            let sentence = format!(
+                "{} has a size of 0 bytes: no medium, or nothing is attached.",
+                path.display()
+            );
+            return Err(Problem::environment(
+                "no_medium",
+                FIELD,
+                sentence,
+                "Insert a medium, or attach a file with losetup.",
+            ));
         }
         if purpose == Purpose::Read {
             return open_device(path, OFlags::empty())
@@ -37,21 +50,33 @@ impl Guard {
         self.judge_write(block)?;
         let claim = claim(path, block)?;
         // Judged by a look that was taken before it was held: nobody can put another file there from now on.
-        if block.backing.as_ref().is_some_and(|backing| !backing.is_behind(&claim)) {
-            let sentence = format!("{} has another file behind it now, since it was looked at.", block.path());
-            return Err(Refusal::guard("identity_changed", FIELD, sentence, "Plan the run again, and look at what is there now."));
+        if block
+            .backing
+            .as_ref()
+            .is_some_and(|backing| !backing.is_behind(&claim))
+        {
+            let sentence = format!(
+                "{} has another file behind it now, since it was looked at.",
+                block.path()
+            );
+            return Err(Problem::guard(
+                "identity_changed",
+                FIELD,
+                sentence,
+                "Plan the run again, and look at what is there now.",
+            ));
         }
         Ok(Admission { claim: Some(claim) })
     }
 
     /// Whether a device may be written, as far as the look shows. What it is used by is told before what it is.
-    pub(super) fn judge_write(&self, block: &Block) -> Result<(), Refusal> {
-        if let Some(refusal) = self.host.uses(block).first().map(|by| in_use(block, by)) {
-            return Err(refusal);
+    pub(super) fn judge_write(&self, block: &Block) -> Result<(), Problem> {
+        if let Some(problem) = self.host.uses(block).first().map(|by| in_use(block, by)) {
+            return Err(problem);
         }
         if block.read_only {
             let sentence = format!("{} is read-only.", block.path());
-            return Err(Refusal::guard(
+            return Err(Problem::guard(
                 "read_only",
                 FIELD,
                 sentence,
@@ -68,7 +93,7 @@ impl Guard {
         }
     }
 
-    fn judge_backing(&self, block: &Block, backing: &Backing) -> Result<(), Refusal> {
+    fn judge_backing(&self, block: &Block, backing: &Backing) -> Result<(), Problem> {
         let Some((path, stat)) = self.ours(backing) else {
             let path = block.path();
             return Err(raw_write_refused(format!(
@@ -82,29 +107,46 @@ impl Guard {
     /// The file behind a loop device, if it is the one that its path shows here, under a target root.
     fn ours(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
         let place = Place::find(Path::new(&backing.path));
-        let stat = place.stat.filter(|stat| backing.device.is_none() && backing.is_file(*stat))?;
-        (self.root_of(&place.path).is_some() && !self.is_result(&place.path)).then_some((place.path, stat))
+        let stat = place
+            .stat
+            .filter(|stat| backing.device.is_none() && backing.is_file(*stat))?;
+        (self.root_of(&place.path).is_some() && !self.is_result(&place.path))
+            .then_some((place.path, stat))
     }
 }
 
-fn raw_write_refused(sentence: String) -> Refusal {
+fn raw_write_refused(sentence: String) -> Problem {
     let remedy = "Write to a file, or attach a file under a target root (--target-root) with losetup and write to that device.";
-    Refusal::guard("raw_write_refused", FIELD, sentence, remedy)
+    Problem::guard("raw_write_refused", FIELD, sentence, remedy)
 }
 
-fn in_use(block: &Block, by: &Use) -> Refusal {
+fn in_use(block: &Block, by: &Use) -> Problem {
     let (code, remedy) = match by {
-        Use::BacksLoop(name) => ("backs_loop", format!("Detach {name} first (losetup -d /dev/{name}), or choose another target.")),
-        Use::Mounted { point, .. } => {
-            ("device_in_use", format!("Unmount {point} first, or choose another target; a device in use is never written."))
-        }
-        _ => ("device_in_use", "Choose another target; a device in use is never written.".into()),
+        Use::BacksLoop(name) => (
+            "backs_loop",
+            format!("Detach {name} first (losetup -d /dev/{name}), or choose another target."),
+        ),
+        Use::Mounted { point, .. } => (
+            "device_in_use",
+            format!(
+                "Unmount {point} first, or choose another target; a device in use is never written."
+            ),
+        ),
+        _ => (
+            "device_in_use",
+            "Choose another target; a device in use is never written.".into(),
+        ),
     };
-    Refusal::guard(code, FIELD, format!("{} is in use: {by}.", block.path()), remedy)
+    Problem::guard(
+        code,
+        FIELD,
+        format!("{} is in use: {by}.", block.path()),
+        remedy,
+    )
 }
 
 /// Takes hold of a device, so that nobody else can begin to use it.
-fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Refusal> {
+fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Problem> {
     let mut tries = 1;
     loop {
         match open_device(path, OFlags::EXCL) {
@@ -117,10 +159,12 @@ fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Refusal> {
     }
 }
 
-fn in_use_out_of_sight(block: &Block) -> Refusal {
-    let sentence =
-        format!("{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.", block.path());
-    Refusal::guard(
+fn in_use_out_of_sight(block: &Block) -> Problem {
+    let sentence = format!(
+        "{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.",
+        block.path()
+    );
+    Problem::guard(
         "device_in_use",
         FIELD,
         sentence,
@@ -131,5 +175,9 @@ fn in_use_out_of_sight(block: &Block) -> Refusal {
 /// Reading rights are enough for a claim, and closing the node wakes nobody that watches for writers. Nonblocking, so
 /// that a drive without medium does not wait for one.
 fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
-    open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra, Mode::empty())
+    open(
+        path,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra,
+        Mode::empty(),
+    )
 }

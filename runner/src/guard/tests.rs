@@ -9,7 +9,10 @@ use crate::host::fixture::{Fixture, STACK};
 #[test]
 fn devices_of_others_are_never_written() {
     let guard = Guard::new(
-        Fixture::new(&format!("{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1")).look(),
+        Fixture::new(&format!(
+            "{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1"
+        ))
+        .look(),
         &["/nowhere".into()],
     );
     for (name, code, part) in [
@@ -26,9 +29,12 @@ fn devices_of_others_are_never_written() {
         ("loop9090", "device_in_use", "also behind loop9091"),
         ("loop9092", "raw_write_refused", "not a loop device"),
     ] {
-        let refusal = guard.judge_write(&guard.host.blocks[name]).unwrap_err();
-        assert_eq!(refusal.code, code, "{name}: {refusal}");
-        assert!(refusal.sentence.contains(part) && !refusal.remedy.is_empty(), "{name}: {refusal}");
+        let problem = guard.judge_write(&guard.host.blocks[name]).unwrap_err();
+        assert_eq!(problem.code, code, "{name}: {problem}");
+        assert!(
+            problem.detail.contains(part) && !problem.remedy.is_empty(),
+            "{name}: {problem}"
+        );
     }
 }
 
@@ -45,7 +51,14 @@ fn files_are_targets_under_the_roots_only() {
     let guard = Guard::look(&[base.join("data")]);
     let check = |path: &str, purpose: Purpose, want: Result<(), &str>| {
         let admitted = guard.admit(&Place::find(&base.join(path)), purpose);
-        assert_eq!(admitted.as_ref().map(|_| ()).map_err(|refusal| refusal.code.as_str()), want, "{path} {purpose:?}");
+        assert_eq!(
+            admitted
+                .as_ref()
+                .map(|_| ())
+                .map_err(|problem| problem.code.as_str()),
+            want,
+            "{path} {purpose:?}"
+        );
     };
     for purpose in [Purpose::Read, Purpose::Write] {
         check("data/f", purpose, Ok(()));
@@ -68,7 +81,14 @@ fn what_the_server_keeps_is_no_target() {
     let check = |root: &str, path: &str, want: Result<(), &str>| {
         let guard = Guard::look(&[base.join(root)]).with_results(Some(base.join("var")));
         let admitted = guard.admit(&Place::find(&base.join(path)), Purpose::Write);
-        assert_eq!(admitted.as_ref().map(|_| ()).map_err(|refusal| refusal.code.as_str()), want, "{root} {path}");
+        assert_eq!(
+            admitted
+                .as_ref()
+                .map(|_| ())
+                .map_err(|problem| problem.code.as_str()),
+            want,
+            "{root} {path}"
+        );
     };
     check("", "var/leadline.db", Err("results"));
     check("var", "var/token", Err("results"));
@@ -81,7 +101,11 @@ fn what_the_server_keeps_is_no_target() {
 fn without_roots_files_may_be_anywhere() {
     let dir = tempfile::tempdir().unwrap();
     let guard = Guard::look(&[]);
-    assert!(guard.admit(&Place::find(&dir.path().join("new")), Purpose::Write).is_ok());
+    assert!(
+        guard
+            .admit(&Place::find(&dir.path().join("new")), Purpose::Write)
+            .is_ok()
+    );
 }
 
 #[test]
@@ -89,7 +113,14 @@ fn what_is_no_device_under_dev_is_never_made() {
     let guard = Guard::look(&[]);
     for path in ["/dev/nvme9n9", "/dev/null", "/dev", "/dev/no/such"] {
         for purpose in [Purpose::Read, Purpose::Write] {
-            assert_eq!(guard.admit(&Place::find(Path::new(path)), purpose).unwrap_err().code, "not_a_block_device", "{path}");
+            assert_eq!(
+                guard
+                    .admit(&Place::find(Path::new(path)), purpose)
+                    .unwrap_err()
+                    .code,
+                "not_a_block_device",
+                "{path}"
+            );
         }
     }
 }

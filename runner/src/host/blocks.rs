@@ -19,7 +19,8 @@ use super::place::Stat;
 pub const SECTOR_BYTES: u64 = 512;
 /// Since when `queue/iostats` is set by those whose I/Os are no requests, and heeded; until then it stands at 0 and means nothing
 /// (kernel commits 526d10061bc2 and 10764815ff47).
-const HEEDING_IOSTATS: &[(DeviceKind, (u32, u32))] = &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
+const HEEDING_IOSTATS: &[(DeviceKind, (u32, u32))] =
+    &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
 /// One block device, as far as the others need it.
 #[derive(Clone, Debug)]
@@ -80,15 +81,20 @@ impl Block {
             return None;
         }
         let is_part = dir.join("partition").exists();
-        let part_of = is_part.then(|| dir.parent()?.file_name()?.to_str().map(String::from)).flatten();
+        let part_of = is_part
+            .then(|| dir.parent()?.file_name()?.to_str().map(String::from))
+            .flatten();
         let kind = kind(&name, &dir);
         Some(Self {
             dm_name: attribute(dir.join("dm/name")),
             dev: value(dir.join("dev"))?,
             kind,
-            size_bytes: value::<u64>(dir.join("size")).unwrap_or(0).saturating_mul(SECTOR_BYTES),
+            size_bytes: value::<u64>(dir.join("size"))
+                .unwrap_or(0)
+                .saturating_mul(SECTOR_BYTES),
             read_only: flag(dir.join("ro")).unwrap_or(false),
-            is_counted: flag(queue(&dir).join("iostats")) != Some(false) || counts_always(kernel, kind),
+            is_counted: flag(queue(&dir).join("iostats")) != Some(false)
+                || counts_always(kernel, kind),
             part_of,
             slaves: names(dir.join("slaves")),
             holders: names(dir.join("holders")),
@@ -107,35 +113,65 @@ impl Backing {
 
     /// Whether it is what is behind an open loop device.
     pub fn is_behind(&self, node: impl AsFd) -> bool {
-        loop_status(node).is_some_and(|status| Self { path: self.path.clone(), ..Self::of(status) } == *self)
+        loop_status(node).is_some_and(|status| {
+            Self {
+                path: self.path.clone(),
+                ..Self::of(status)
+            } == *self
+        })
     }
 
     fn of(status: LoopStatus) -> Self {
         let device = (status.rdevice != 0).then_some(Dev(status.rdevice));
-        Self { path: String::new(), on: Some(Dev(status.device)), inode: Some(status.inode), device }
+        Self {
+            path: String::new(),
+            on: Some(Dev(status.device)),
+            inode: Some(status.inode),
+            device,
+        }
     }
 
     /// Asks the loop driver by ioctl, which is sure, and by name where that is not permitted.
     fn read(name: &str, dir: &Path) -> Option<Self> {
         let path = attribute(dir.join("loop/backing_file"))?;
-        if let Some(status) = fs::File::open(Path::new("/dev").join(name)).ok().and_then(loop_status) {
-            return Some(Self { path, ..Self::of(status) });
+        if let Some(status) = fs::File::open(Path::new("/dev").join(name))
+            .ok()
+            .and_then(loop_status)
+        {
+            return Some(Self {
+                path,
+                ..Self::of(status)
+            });
         }
         let found = fs::metadata(&path).ok();
-        let device = found.as_ref().filter(|found| found.file_type().is_block_device()).map(|found| Dev(found.rdev()));
-        Some(Self { path, on: found.as_ref().map(|found| Dev(found.dev())), inode: found.map(|found| found.ino()), device })
+        let device = found
+            .as_ref()
+            .filter(|found| found.file_type().is_block_device())
+            .map(|found| Dev(found.rdev()));
+        Some(Self {
+            path,
+            on: found.as_ref().map(|found| Dev(found.dev())),
+            inode: found.map(|found| found.ino()),
+            device,
+        })
     }
 }
 
 fn queue(dir: &Path) -> PathBuf {
     let own = dir.join("queue");
-    if own.is_dir() { own } else { dir.join("../queue") }
+    if own.is_dir() {
+        own
+    } else {
+        dir.join("../queue")
+    }
 }
 
 /// Whether `queue/iostats` says nothing of it, and its I/Os are counted although it stands at 0.
 fn counts_always(kernel: &Kernel, kind: DeviceKind) -> bool {
     let heeding = HEEDING_IOSTATS.iter().find(|(of, _)| *of == kind);
-    heeding.zip(kernel.version()).is_some_and(|((_, since), version)| version < *since)
+    heeding
+        .zip(kernel.version())
+        .is_some_and(|((_, since), version)| version < *since)
 }
 
 fn kind(name: &str, dir: &Path) -> DeviceKind {
@@ -163,6 +199,8 @@ fn kind(name: &str, dir: &Path) -> DeviceKind {
 
 /// All block devices by kernel name, those without node or number left out.
 pub fn blocks(kernel: &Kernel) -> BTreeMap<String, Block> {
-    let all = names(kernel.sys.join("class/block")).into_iter().filter_map(|name| Block::read(kernel, name));
+    let all = names(kernel.sys.join("class/block"))
+        .into_iter()
+        .filter_map(|name| Block::read(kernel, name));
     all.map(|block| (block.name.clone(), block)).collect()
 }

@@ -17,15 +17,29 @@ use crate::guard::{Guard, Purpose};
 /// left out. `roots`: the target roots.
 pub fn devices(roots: &[PathBuf]) -> DeviceList {
     let guard = Guard::look(roots);
-    let shown: Vec<&Block> = in_order(&guard.host).into_iter().filter(|block| is_shown(block)).collect();
-    let unmounted =
-        shown.iter().filter(|block| guard.host.mounts_of(block).is_empty()).map(|block| block.path()).collect::<Vec<_>>();
+    let shown: Vec<&Block> = in_order(&guard.host)
+        .into_iter()
+        .filter(|block| is_shown(block))
+        .collect();
+    let unmounted = shown
+        .iter()
+        .filter(|block| guard.host.mounts_of(block).is_empty())
+        .map(|block| block.path())
+        .collect::<Vec<_>>();
     let (found, links) = (signatures(&unmounted), links());
-    DeviceList { devices: shown.into_iter().map(|block| describe(&guard, block, &found, &links)).collect() }
+    DeviceList {
+        devices: shown
+            .into_iter()
+            .map(|block| describe(&guard, block, &found, &links))
+            .collect(),
+    }
 }
 
 fn is_shown(block: &Block) -> bool {
-    let may_be_empty = matches!(block.kind, DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Dm | DeviceKind::Md);
+    let may_be_empty = matches!(
+        block.kind,
+        DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Dm | DeviceKind::Md
+    );
     may_be_empty || block.size_bytes > 0
 }
 
@@ -35,9 +49,12 @@ fn in_order(host: &Inventory) -> Vec<&Block> {
     let mut waiting: Vec<&Block> = host.blocks.values().collect();
     while !waiting.is_empty() {
         let is_ready = |block: &Block, order: &[&Block]| {
-            host.parents(block).iter().all(|parent| order.iter().any(|known| known.name == parent.name))
+            host.parents(block)
+                .iter()
+                .all(|parent| order.iter().any(|known| known.name == parent.name))
         };
-        let (ready, rest): (Vec<&Block>, Vec<&Block>) = waiting.iter().partition(|block| is_ready(block, &order));
+        let (ready, rest): (Vec<&Block>, Vec<&Block>) =
+            waiting.iter().partition(|block| is_ready(block, &order));
         // A circle, which the kernel does not allow, would wait for itself.
         let stuck = ready.is_empty();
         order.extend(if stuck { &rest } else { &ready });
@@ -46,7 +63,12 @@ fn in_order(host: &Inventory) -> Vec<&Block> {
     order
 }
 
-fn describe(guard: &Guard, block: &Block, signatures: &BTreeMap<String, String>, links: &BTreeMap<String, Vec<String>>) -> Device {
+fn describe(
+    guard: &Guard,
+    block: &Block,
+    signatures: &BTreeMap<String, String>,
+    links: &BTreeMap<String, Vec<String>>,
+) -> Device {
     let host = &guard.host;
     let mounts: Vec<Mount> = host.mounts_of(block).into_iter().map(shown_mount).collect();
     let queue = |name: &str| block.queue().join(name);
@@ -70,29 +92,45 @@ fn describe(guard: &Guard, block: &Block, signatures: &BTreeMap<String, String>,
         write_cache: attribute(queue("write_cache")),
         read_ahead_bytes: value::<u64>(queue("read_ahead_kb")).map(|kib| kib * 1024),
         nr_requests: value(queue("nr_requests")),
-        filesystem: mounts.first().map(|mount| mount.filesystem.clone()).or_else(|| signatures.get(&block.path()).cloned()),
+        filesystem: mounts
+            .first()
+            .map(|mount| mount.filesystem.clone())
+            .or_else(|| signatures.get(&block.path()).cloned()),
         mounts,
         backing_file: block.backing.as_ref().map(|backing| backing.path.clone()),
         used_by: host.uses(block).iter().map(ToString::to_string).collect(),
-        reading: access(guard, &place, Purpose::Read),
-        writing: access(guard, &place, Purpose::Write),
-        parents: host.parents(block).iter().map(|parent| parent.name.clone()).collect(),
+        read_access: access(guard, &place, Purpose::Read),
+        write_access: access(guard, &place, Purpose::Write),
+        parents: host
+            .parents(block)
+            .iter()
+            .map(|parent| parent.name.clone())
+            .collect(),
     }
 }
 
 fn shown_mount(mount: &MountEntry) -> Mount {
-    Mount { point: mount.point.clone(), filesystem: mount.filesystem.clone(), options: mount.options.clone() }
+    Mount {
+        point: mount.point.clone(),
+        filesystem: mount.filesystem.clone(),
+        options: mount.options.clone(),
+    }
 }
 
 /// The scheduler between brackets: `none [mq-deadline] kyber`; where there is no choice, there are none.
 fn chosen(text: &str) -> String {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let inside = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(text, |(name, _)| name).into()
 }
 
 fn access(guard: &Guard, place: &Place, purpose: Purpose) -> Access {
-    let refusal = guard.admit(place, purpose).err();
-    Access { allowed: refusal.is_none(), reason: refusal.map(|refusal| format!("{} {}", refusal.sentence, refusal.remedy)) }
+    let problem = guard.admit(place, purpose).err();
+    Access {
+        allowed: problem.is_none(),
+        reason: problem.map(|problem| format!("{} {}", problem.detail, problem.remedy)),
+    }
 }
 
 #[cfg(test)]
@@ -106,12 +144,21 @@ mod tests {
         let order = in_order(&host);
         let at = |name: &str| order.iter().position(|block| block.name == name).unwrap();
         assert_eq!(order.len(), host.blocks.len());
-        assert!(at("sda") < at("sda2") && at("sda2") < at("dm-0") && at("dm-0") < at("dm-1") && at("sdc") < at("md0"));
+        assert!(
+            at("sda") < at("sda2")
+                && at("sda2") < at("dm-0")
+                && at("dm-0") < at("dm-1")
+                && at("sdc") < at("md0")
+        );
     }
 
     #[test]
     fn schedulers() {
-        for (text, want) in [("none [mq-deadline] kyber bfq", "mq-deadline"), ("[none] mq-deadline", "none"), ("none", "none")] {
+        for (text, want) in [
+            ("none [mq-deadline] kyber bfq", "mq-deadline"),
+            ("[none] mq-deadline", "none"),
+            ("none", "none"),
+        ] {
             assert_eq!(chosen(text), want);
         }
     }

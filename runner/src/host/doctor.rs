@@ -13,7 +13,9 @@ use super::{Check, CheckStatus, Doctor};
 /// Asks all questions. `data_dir`: where results are kept and, without `roots`, files are targets.
 pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     let kernel = Kernel::live();
-    let directories: Vec<&Path> = std::iter::once(data_dir).chain(roots.iter().map(PathBuf::as_path)).collect();
+    let directories: Vec<&Path> = std::iter::once(data_dir)
+        .chain(roots.iter().map(PathBuf::as_path))
+        .collect();
     Doctor {
         checks: vec![
             processor::kernel(),
@@ -31,15 +33,28 @@ pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
 }
 
 fn ok(name: &str, found: impl Into<String>) -> Check {
-    Check { name: name.into(), status: CheckStatus::Ok, found: found.into(), remedy: None }
+    Check {
+        name: name.into(),
+        status: CheckStatus::Ok,
+        detail: found.into(),
+        remedy: None,
+    }
 }
 
 fn warn(name: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
-    Check { name: name.into(), status: CheckStatus::Warn, found: found.into(), remedy: Some(remedy.into()) }
+    Check {
+        name: name.into(),
+        status: CheckStatus::Warn,
+        detail: found.into(),
+        remedy: Some(remedy.into()),
+    }
 }
 
 fn fail(name: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
-    Check { status: CheckStatus::Fail, ..warn(name, found, remedy) }
+    Check {
+        status: CheckStatus::Fail,
+        ..warn(name, found, remedy)
+    }
 }
 
 #[cfg(test)]
@@ -50,14 +65,33 @@ mod tests {
     fn every_question_is_answered_and_every_trouble_has_its_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let found = doctor(dir.path(), &[]);
-        let names: Vec<&str> = found.checks.iter().map(|check| check.name.as_str()).collect();
+        let names: Vec<&str> = found
+            .checks
+            .iter()
+            .map(|check| check.name.as_str())
+            .collect();
         assert_eq!(
             names,
-            ["kernel", "io_uring", "memlock", "clocksource", "governor", "perf", "o_direct", "cachestat", "psi", "privileges"]
+            [
+                "kernel",
+                "io_uring",
+                "memlock",
+                "clocksource",
+                "governor",
+                "perf",
+                "o_direct",
+                "cachestat",
+                "psi",
+                "privileges"
+            ]
         );
         for check in &found.checks {
-            assert_eq!(check.status == CheckStatus::Ok, check.remedy.is_none(), "{check:?}");
-            assert!(!check.found.is_empty());
+            assert_eq!(
+                check.status == CheckStatus::Ok,
+                check.remedy.is_none(),
+                "{check:?}"
+            );
+            assert!(!check.detail.is_empty());
         }
     }
 }

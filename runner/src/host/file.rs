@@ -19,7 +19,9 @@ const MAX_EXTENT_CALLS: u32 = 4096;
 /// Number of the mount that a path lies on (STATX_MNT_ID, Linux 5.8).
 pub fn mount_id(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
-    StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
+    StatxFlags::from_bits_retain(found.stx_mask)
+        .contains(StatxFlags::MNT_ID)
+        .then_some(found.stx_mnt_id)
 }
 
 /// Bytes free for an ordinary user on the filesystem of a path; 0 when that cannot be told.
@@ -33,8 +35,16 @@ pub fn free_bytes(path: &Path) -> u64 {
 /// # Errors
 /// Why direct I/O is not possible there.
 pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let direct = open(path, OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
-    alignment(direct, || open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok(), block_bytes)
+    let direct = open(
+        path,
+        OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    alignment(
+        direct,
+        || open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok(),
+        block_bytes,
+    )
 }
 
 /// What direct I/O on a file to be made in a directory needs: asked of a file without a name (O_TMPFILE), which is
@@ -43,8 +53,18 @@ pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlign
 /// # Errors
 /// Why direct I/O is not possible there.
 pub fn alignment_in(directory: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let nameless = |flags| open(directory, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC | flags, Mode::RUSR | Mode::WUSR);
-    alignment(nameless(OFlags::DIRECT), || nameless(OFlags::empty()).ok(), block_bytes)
+    let nameless = |flags| {
+        open(
+            directory,
+            OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC | flags,
+            Mode::RUSR | Mode::WUSR,
+        )
+    };
+    alignment(
+        nameless(OFlags::DIRECT),
+        || nameless(OFlags::empty()).ok(),
+        block_bytes,
+    )
 }
 
 fn alignment(
@@ -56,13 +76,24 @@ fn alignment(
         return Err("the filesystem does not take O_DIRECT".into());
     }
     let fallback = block_bytes.unwrap_or(SMALLEST_SECTOR_BYTES);
-    let told = direct.ok().or_else(plain).and_then(|fd| statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok());
-    match told.filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN)) {
+    let told = direct
+        .ok()
+        .or_else(plain)
+        .and_then(|fd| statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok());
+    match told
+        .filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN))
+    {
         Some(told) if told.stx_dio_offset_align == 0 => {
             Err("the kernel says that direct I/O is not possible on this file (statx)".into())
         }
-        Some(told) => Ok(DirectAlignment { memory: told.stx_dio_mem_align, offset: told.stx_dio_offset_align }),
-        None => Ok(DirectAlignment { memory: fallback, offset: fallback }),
+        Some(told) => Ok(DirectAlignment {
+            memory: told.stx_dio_mem_align,
+            offset: told.stx_dio_offset_align,
+        }),
+        None => Ok(DirectAlignment {
+            memory: fallback,
+            offset: fallback,
+        }),
     }
 }
 
@@ -100,7 +131,12 @@ fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
 ///
 /// # Errors
 /// EOPNOTSUPP where the filesystem does not tell, EOVERFLOW where there are more than a million.
-pub fn each_extent(file: impl AsFd, mut start: u64, sync: bool, mut wanted: impl FnMut(&Extent) -> bool) -> Result<(), Errno> {
+pub fn each_extent(
+    file: impl AsFd,
+    mut start: u64,
+    sync: bool,
+    mut wanted: impl FnMut(&Extent) -> bool,
+) -> Result<(), Errno> {
     for _ in 0..MAX_EXTENT_CALLS {
         let some = extents(file.as_fd(), start, sync)?;
         match some.next {
@@ -147,7 +183,11 @@ mod tests {
             }
             assert_eq!(is_fully_written(path), Some(false));
             file.read_exact(&mut vec![0; MIB as usize]).unwrap();
-            assert_eq!(is_fully_written(path), Some(false), "read into the page cache");
+            assert_eq!(
+                is_fully_written(path),
+                Some(false),
+                "read into the page cache"
+            );
             file.sync_all().unwrap();
         });
     }
@@ -166,10 +206,16 @@ mod tests {
     #[test]
     fn a_new_file_needs_what_an_old_one_there_does() {
         with_file(|path, _| {
-            assert_eq!(alignment_in(path.parent().unwrap(), None), alignment_of(path, None));
+            assert_eq!(
+                alignment_in(path.parent().unwrap(), None),
+                alignment_of(path, None)
+            );
             assert!(free_bytes(path) > 0);
             assert!(mount_id(path).is_some());
         });
-        assert!(alignment_of(Path::new("/proc/self/status"), None).is_err(), "procfs has no direct I/O");
+        assert!(
+            alignment_of(Path::new("/proc/self/status"), None).is_err(),
+            "procfs has no direct I/O"
+        );
     }
 }

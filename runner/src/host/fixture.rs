@@ -34,7 +34,10 @@ impl Fixture {
 
     /// The roots of this host.
     pub fn kernel(&self) -> Kernel {
-        Kernel { sys: self.dir.path().join("sys"), proc: self.dir.path().join("proc") }
+        Kernel {
+            sys: self.dir.path().join("sys"),
+            proc: self.dir.path().join("proc"),
+        }
     }
 
     /// One look at it.
@@ -53,7 +56,11 @@ fn write_entry(root: &Path, line: &str) {
     fs::create_dir_all(dir).unwrap();
     fs::write(&path, text.replace("\\n", "\n") + "\n").unwrap();
     if path.file_name().unwrap() == "dev" {
-        symlink(dir, root.join("sys/class/block").join(dir.file_name().unwrap())).unwrap();
+        symlink(
+            dir,
+            root.join("sys/class/block").join(dir.file_name().unwrap()),
+        )
+        .unwrap();
     }
 }
 

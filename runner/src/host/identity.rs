@@ -29,7 +29,11 @@ pub fn identity(host: &Inventory, block: &Block) -> Option<String> {
 }
 
 fn own_identity(block: &Block) -> Option<String> {
-    let first = |paths: &[&str]| paths.iter().find_map(|path| attribute(block.dir.join(path)));
+    let first = |paths: &[&str]| {
+        paths
+            .iter()
+            .find_map(|path| attribute(block.dir.join(path)))
+    };
     let with_model = |serial: String| match model(block) {
         Some(model) => format!("serial:{model}_{serial}"),
         None => format!("serial:{serial}"),
@@ -38,17 +42,25 @@ fn own_identity(block: &Block) -> Option<String> {
         .or_else(|| serial(block).map(with_model))
         .or_else(|| first(&["dm/uuid", "dm/name"]).map(|id| format!("dm:{id}")))
         .or_else(|| first(&["md/uuid"]).map(|id| format!("md:{id}")))
-        .or_else(|| block.backing.as_ref().map(|backing| format!("loop:{}", backing.path)))
+        .or_else(|| {
+            block
+                .backing
+                .as_ref()
+                .map(|backing| format!("loop:{}", backing.path))
+        })
 }
 
 /// Serial number of a disk.
 pub fn serial(block: &Block) -> Option<String> {
-    let told = ["serial", "device/serial", "device/cid"].iter().find_map(|path| attribute(block.dir.join(path)));
+    let told = ["serial", "device/serial", "device/cid"]
+        .iter()
+        .find_map(|path| attribute(block.dir.join(path)));
     told.or_else(|| vpd_serial(&fs::read(block.dir.join("device/vpd_pg80")).ok()?))
 }
 
 fn vpd_serial(page: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?).replace(char::is_control, " ");
+    let text =
+        String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?).replace(char::is_control, " ");
     Some(text.trim().to_string()).filter(|text| !text.is_empty())
 }
 
@@ -64,10 +76,22 @@ pub fn model(block: &Block) -> Option<String> {
 /// Links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where there is somebody who makes them.
 pub fn links() -> BTreeMap<String, Vec<String>> {
     let mut links: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let by = names("/dev/disk").into_iter().map(|kind| format!("/dev/disk/{kind}")).chain(["/dev/mapper".into()]);
-    for link in by.flat_map(|dir| names(&dir).into_iter().map(move |name| format!("{dir}/{name}"))) {
-        let target = fs::canonicalize(&link).ok().filter(|target| target.as_os_str() != link.as_str());
-        if let Some(name) = target.as_deref().and_then(|target| target.file_name()?.to_str()) {
+    let by = names("/dev/disk")
+        .into_iter()
+        .map(|kind| format!("/dev/disk/{kind}"))
+        .chain(["/dev/mapper".into()]);
+    for link in by.flat_map(|dir| {
+        names(&dir)
+            .into_iter()
+            .map(move |name| format!("{dir}/{name}"))
+    }) {
+        let target = fs::canonicalize(&link)
+            .ok()
+            .filter(|target| target.as_os_str() != link.as_str());
+        if let Some(name) = target
+            .as_deref()
+            .and_then(|target| target.file_name()?.to_str())
+        {
             links.entry(name.into()).or_default().push(link);
         }
     }
@@ -104,7 +128,11 @@ mod tests {
             ("loop9090", Some("loop:/nowhere/image")),
             ("nvme0n1", Some("serial:Fast One_S3")),
         ] {
-            assert_eq!(identity(&host, &host.blocks[name]).as_deref(), want, "{name}");
+            assert_eq!(
+                identity(&host, &host.blocks[name]).as_deref(),
+                want,
+                "{name}"
+            );
         }
     }
 }

@@ -95,11 +95,27 @@ pub fn free_loop(control: impl AsFd) -> Result<u32> {
 ///
 /// # Errors
 /// EBUSY when the device is not free any more; EINVAL for a block that is no power of two from 512 to a page.
-pub fn configure_loop(node: impl AsFd, file: impl AsFd, block_bytes: u32, read_only: bool) -> Result<()> {
+pub fn configure_loop(
+    node: impl AsFd,
+    file: impl AsFd,
+    block_bytes: u32,
+    read_only: bool,
+) -> Result<()> {
     let flags = LOOP_AUTOCLEAR | LOOP_DIRECT_IO | if read_only { LOOP_READ_ONLY } else { 0 };
-    let info = LoopInfo { before: [0; 5], numbers: [0; 3], flags, names: [0; 20], init: [0; 2] };
+    let info = LoopInfo {
+        before: [0; 5],
+        numbers: [0; 3],
+        flags,
+        names: [0; 20],
+        init: [0; 2],
+    };
     let file = file.as_fd().as_raw_fd().cast_unsigned();
-    let config = LoopConfig { file, block_bytes, info, reserved: [0; 8] };
+    let config = LoopConfig {
+        file,
+        block_bytes,
+        info,
+        reserved: [0; 8],
+    };
     // SAFETY: LOOP_CONFIGURE reads one struct loop_config, 304 bytes, which LoopConfig is.
     unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
 }
@@ -184,6 +200,12 @@ pub fn extents(file: impl AsFd, start: u64, sync: bool) -> Result<Extents> {
     // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap with `extent_count` extents behind it, which Fiemap is.
     unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
     let found = &map.extents[..(map.mapped_extents as usize).min(EXTENTS_PER_CALL)];
-    let next = found.last().filter(|extent| extent.flags & extent::LAST == 0).map(|extent| extent.logical + extent.length);
-    Ok(Extents { found: found.to_vec(), next })
+    let next = found
+        .last()
+        .filter(|extent| extent.flags & extent::LAST == 0)
+        .map(|extent| extent.logical + extent.length);
+    Ok(Extents {
+        found: found.to_vec(),
+        next,
+    })
 }

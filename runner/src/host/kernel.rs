@@ -24,7 +24,10 @@ pub struct Kernel {
 impl Kernel {
     /// Those of the running kernel.
     pub fn live() -> Self {
-        Self { sys: "/sys".into(), proc: "/proc".into() }
+        Self {
+            sys: "/sys".into(),
+            proc: "/proc".into(),
+        }
     }
 
     /// Major and minor number of its release; `None` where procfs does not tell.
@@ -35,7 +38,9 @@ impl Kernel {
 
 /// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for what is no number.
 pub fn version(release: &str) -> (u32, u32) {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|digits| digits.parse().unwrap_or(0));
+    let mut numbers = release
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|digits| digits.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
@@ -52,7 +57,12 @@ impl Dev {
 
 impl fmt::Display for Dev {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", rustix::fs::major(self.0), rustix::fs::minor(self.0))
+        write!(
+            f,
+            "{}:{}",
+            rustix::fs::major(self.0),
+            rustix::fs::minor(self.0)
+        )
     }
 }
 
@@ -60,15 +70,25 @@ impl FromStr for Dev {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         let (major, minor) = text.split_once(':').ok_or(())?;
-        Ok(Self(rustix::fs::makedev(major.parse().map_err(|_| ())?, minor.parse().map_err(|_| ())?)))
+        Ok(Self(rustix::fs::makedev(
+            major.parse().map_err(|_| ())?,
+            minor.parse().map_err(|_| ())?,
+        )))
     }
 }
 
 /// The text of an attribute, trimmed, spaces run together; `None` when it is missing, unreadable or empty.
 pub fn attribute(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_ATTRIBUTE_BYTES).read_to_end(&mut bytes).ok()?;
-    let text: String = String::from_utf8_lossy(&bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    File::open(path)
+        .ok()?
+        .take(MAX_ATTRIBUTE_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let text: String = String::from_utf8_lossy(&bytes)
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
 }
@@ -85,8 +105,13 @@ pub fn flag(path: impl AsRef<Path>) -> Option<bool> {
 
 /// The names in a directory, sorted; empty when there is none.
 pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
-    let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let Ok(entries) = fs::read_dir(dir) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }
@@ -96,8 +121,10 @@ pub fn unescape(field: &str) -> String {
     let bytes = field.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {
-        let octal =
-            (bytes[at] == b'\\').then(|| field.get(at + 1..at + 4)).flatten().and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let octal = (bytes[at] == b'\\')
+            .then(|| field.get(at + 1..at + 4))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
         out.push(octal.unwrap_or(bytes[at]));
         at += if octal.is_some() { 4 } else { 1 };
     }
@@ -110,22 +137,33 @@ mod tests {
 
     #[test]
     fn octal_escapes_of_proc_tables_are_undone() {
-        for (field, want) in
-            [("/a", "/a"), (r"/a\040b", "/a b"), (r"/a\134b", r"/a\b"), (r"/tail\04", r"/tail\04"), (r"\011", "\t")]
-        {
+        for (field, want) in [
+            ("/a", "/a"),
+            (r"/a\040b", "/a b"),
+            (r"/a\134b", r"/a\b"),
+            (r"/tail\04", r"/tail\04"),
+            (r"\011", "\t"),
+        ] {
             assert_eq!(unescape(field), want);
         }
     }
 
     #[test]
     fn releases() {
-        for (release, want) in
-            [("6.1.0-48-amd64", (6, 1)), ("6.18.44", (6, 18)), ("5.14.0-570.el9.x86_64", (5, 14)), ("7", (7, 0)), ("x", (0, 0))]
-        {
+        for (release, want) in [
+            ("6.1.0-48-amd64", (6, 1)),
+            ("6.18.44", (6, 18)),
+            ("5.14.0-570.el9.x86_64", (5, 14)),
+            ("7", (7, 0)),
+            ("x", (0, 0)),
+        ] {
             assert_eq!(version(release), want);
         }
         let dir = tempfile::tempdir().unwrap();
-        let kernel = Kernel { sys: dir.path().into(), proc: dir.path().into() };
+        let kernel = Kernel {
+            sys: dir.path().into(),
+            proc: dir.path().into(),
+        };
         assert_eq!(kernel.version(), None);
         assert!(Kernel::live().version().unwrap() >= (5, 6));
     }
@@ -143,9 +181,12 @@ mod tests {
     fn attributes_lose_padding_and_control_characters() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model");
-        for (bytes, want) in
-            [(&b"Disk  X\t\n"[..], Some("Disk X")), (b"\n", None), (b"a\x1b[31m", Some("a [31m")), (b"\xff\n", Some("\u{fffd}"))]
-        {
+        for (bytes, want) in [
+            (&b"Disk  X\t\n"[..], Some("Disk X")),
+            (b"\n", None),
+            (b"a\x1b[31m", Some("a [31m")),
+            (b"\xff\n", Some("\u{fffd}")),
+        ] {
             fs::write(&path, bytes).unwrap();
             assert_eq!(attribute(&path).as_deref(), want);
         }

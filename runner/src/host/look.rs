@@ -12,7 +12,8 @@ use super::kernel::{Kernel, attribute};
 use super::{HostFacts, meminfo, uring};
 
 /// Files that container run times leave in a container, with their name.
-const CONTAINER_MARKS: &[(&str, &str)] = &[("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
+const CONTAINER_MARKS: &[(&str, &str)] =
+    &[("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
 
 /// Looks at the host now.
 pub fn look() -> HostFacts {
@@ -40,10 +41,17 @@ fn facts(kernel: &Kernel) -> HostFacts {
         attribute(cpu.join("cpu/cpu0/cpufreq/scaling_governor")),
         "no cpufreq driver: the hypervisor or the firmware decides",
     );
-    let cpu_model = noted("cpu_model", cpu_model(kernel), "/proc/cpuinfo names no model");
+    let cpu_model = noted(
+        "cpu_model",
+        cpu_model(kernel),
+        "/proc/cpuinfo names no model",
+    );
     let thresholds = DirtyThresholds::read(kernel);
     if thresholds.is_none() {
-        absent.insert("dirty_bytes".into(), "/proc/vmstat tells no thresholds".into());
+        absent.insert(
+            "dirty_bytes".into(),
+            "/proc/vmstat tells no thresholds".into(),
+        );
     }
     HostFacts {
         hostname: text(names.nodename()),
@@ -54,7 +62,7 @@ fn facts(kernel: &Kernel) -> HostFacts {
         memory_bytes: meminfo::read(kernel, "MemTotal"),
         clocksource,
         governor,
-        io_uring_refused: uring::refused(kernel).map(|(why, _)| why),
+        io_uring_unavailable: uring::refused(kernel).map(|(why, _)| why),
         memlock_bytes: getrlimit(Resource::Memlock).current,
         dirty_background_bytes: thresholds.as_ref().map(|limits| limits.background),
         dirty_bytes: thresholds.as_ref().map(|limits| limits.throttle),
@@ -68,9 +76,15 @@ fn facts(kernel: &Kernel) -> HostFacts {
 fn cpu_model(kernel: &Kernel) -> Option<String> {
     let text = fs::read_to_string(kernel.proc.join("cpuinfo")).ok()?;
     let named = |key: &str| {
-        text.lines().find_map(|line| line.strip_prefix(key)?.split_once(':').map(|(_, model)| model.trim().to_string()))
+        text.lines().find_map(|line| {
+            line.strip_prefix(key)?
+                .split_once(':')
+                .map(|(_, model)| model.trim().to_string())
+        })
     };
-    ["model name", "Model", "Hardware", "uarch"].into_iter().find_map(named)
+    ["model name", "Model", "Hardware", "uarch"]
+        .into_iter()
+        .find_map(named)
 }
 
 /// What `vm.dirty_*` amount to now, as the kernel itself works them out of bytes or ratios (mm/page-writeback.c).
@@ -82,9 +96,15 @@ struct DirtyThresholds {
 impl DirtyThresholds {
     fn read(kernel: &Kernel) -> Option<Self> {
         let text = fs::read_to_string(kernel.proc.join("vmstat")).ok()?;
-        let pages = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        let pages = |name: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
+        };
         let bytes = |name: &str| pages(name).map(|pages| pages * page_size() as u64);
-        Some(Self { background: bytes("nr_dirty_background_threshold ")?, throttle: bytes("nr_dirty_threshold ")? })
+        Some(Self {
+            background: bytes("nr_dirty_background_threshold ")?,
+            throttle: bytes("nr_dirty_threshold ")?,
+        })
     }
 }
 
@@ -95,8 +115,15 @@ fn virtualization(container: Option<String>, hypervisor: Option<String>) -> Opti
 }
 
 fn container() -> Option<String> {
-    let marked = CONTAINER_MARKS.iter().find(|(path, _)| Path::new(path).exists()).map(|(_, name)| *name);
-    marked.map(String::from).or_else(|| std::env::var("container").ok().filter(|name| !name.is_empty()))
+    let marked = CONTAINER_MARKS
+        .iter()
+        .find(|(path, _)| Path::new(path).exists())
+        .map(|(_, name)| *name);
+    marked.map(String::from).or_else(|| {
+        std::env::var("container")
+            .ok()
+            .filter(|name| !name.is_empty())
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -124,24 +151,39 @@ mod tests {
         let facts = look();
         assert!(!facts.kernel.is_empty() && facts.cpus >= 1 && facts.memory_bytes > Some(1 << 20));
         assert!(facts.dirty_bytes > facts.dirty_background_bytes);
-        assert_eq!(facts.governor.is_none(), facts.absent.contains_key("governor"));
+        assert_eq!(
+            facts.governor.is_none(),
+            facts.absent.contains_key("governor")
+        );
     }
 
     #[test]
     fn layers_are_named_from_the_inside() {
         let name = |name: &str| (!name.is_empty()).then(|| name.to_string());
-        for (container, hypervisor, want) in
-            [("", "", ""), ("docker", "", "docker"), ("", "kvm", "kvm"), ("docker", "kvm", "docker on kvm")]
-        {
-            assert_eq!(virtualization(name(container), name(hypervisor)), name(want));
+        for (container, hypervisor, want) in [
+            ("", "", ""),
+            ("docker", "", "docker"),
+            ("", "kvm", "kvm"),
+            ("docker", "kvm", "docker on kvm"),
+        ] {
+            assert_eq!(
+                virtualization(name(container), name(hypervisor)),
+                name(want)
+            );
         }
     }
 
     #[test]
     fn an_empty_host_tells_why_it_knows_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let facts = facts(&Kernel { sys: dir.path().into(), proc: dir.path().into() });
+        let facts = facts(&Kernel {
+            sys: dir.path().into(),
+            proc: dir.path().into(),
+        });
         let absent: Vec<&str> = facts.absent.keys().map(String::as_str).collect();
-        assert_eq!(absent, ["clocksource", "cpu_model", "dirty_bytes", "governor"]);
+        assert_eq!(
+            absent,
+            ["clocksource", "cpu_model", "dirty_bytes", "governor"]
+        );
     }
 }

@@ -17,7 +17,9 @@ const MAX_BYTES: usize = 96;
 /// Whether a run made the file at a path, and nobody else has written it since.
 pub fn is_true(path: &Path) -> bool {
     let mut kept = [0u8; MAX_BYTES];
-    let Ok(file) = File::open(path) else { return false };
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
     let length = fgetxattr(&file, NAME, &mut kept).unwrap_or(0);
     length > 0 && text(&file).is_ok_and(|text| text.as_bytes() == &kept[..length])
 }
@@ -28,12 +30,23 @@ pub fn is_true(path: &Path) -> bool {
 /// What the kernel says, such as EOPNOTSUPP.
 pub fn set(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
-    Ok(fsetxattr(&file, NAME, text(&file)?.as_bytes(), XattrFlags::empty())?)
+    Ok(fsetxattr(
+        &file,
+        NAME,
+        text(&file)?.as_bytes(),
+        XattrFlags::empty(),
+    )?)
 }
 
 fn text(file: &File) -> io::Result<String> {
     let found = file.metadata()?;
-    Ok(format!("{} {} {} {}", found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+    Ok(format!(
+        "{} {} {} {}",
+        found.ino(),
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec()
+    ))
 }
 
 #[cfg(test)]

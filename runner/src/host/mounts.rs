@@ -33,7 +33,8 @@ impl MountEntry {
         let (head, tail) = line.split_once(" - ")?;
         let head: Vec<&str> = head.split(' ').collect();
         let mut tail = tail.split(' ');
-        let (filesystem, source, super_options) = (tail.next()?, tail.next()?, tail.next().unwrap_or_default());
+        let (filesystem, source, super_options) =
+            (tail.next()?, tail.next()?, tail.next().unwrap_or_default());
         Some(Self {
             id: head.first()?.parse().ok()?,
             dev: head.get(2)?.parse().ok()?,
@@ -68,21 +69,32 @@ pub fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
 
 fn table(kernel: &Kernel, process: &str, elsewhere: Option<u32>) -> Vec<MountEntry> {
     let text = fs::read(kernel.proc.join(process).join("mountinfo")).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().filter_map(|line| MountEntry::parse(line, elsewhere)).collect()
+    String::from_utf8_lossy(&text)
+        .lines()
+        .filter_map(|line| MountEntry::parse(line, elsewhere))
+        .collect()
 }
 
 /// One process out of every mount namespace but our own.
 fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
     let namespace = |process: &str| fs::read_link(kernel.proc.join(process).join("ns/mnt")).ok();
     let mut seen: BTreeSet<_> = namespace("self").into_iter().collect();
-    let processes = names(&kernel.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
-    processes.filter(|pid| namespace(&pid.to_string()).is_some_and(|link| seen.insert(link))).collect()
+    let processes = names(&kernel.proc)
+        .into_iter()
+        .filter_map(|name| name.parse::<u32>().ok());
+    processes
+        .filter(|pid| namespace(&pid.to_string()).is_some_and(|link| seen.insert(link)))
+        .collect()
 }
 
 /// Paths of the devices and files that are swapped to.
 pub fn swaps(kernel: &Kernel) -> Vec<String> {
     let text = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
-    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(unescape)
+        .collect()
 }
 
 #[cfg(test)]
@@ -93,12 +105,24 @@ mod tests {
     fn lines_of_mountinfo() {
         let check = |line: &str, want: Option<(&str, &str, &str, &str, &str)>| {
             let found = MountEntry::parse(line, None);
-            let fields = found
-                .as_ref()
-                .map(|m| (m.dev.to_string(), m.point.as_str(), m.filesystem.as_str(), m.source.as_str(), m.options.as_str()));
+            let fields = found.as_ref().map(|m| {
+                (
+                    m.dev.to_string(),
+                    m.point.as_str(),
+                    m.filesystem.as_str(),
+                    m.source.as_str(),
+                    m.options.as_str(),
+                )
+            });
             assert_eq!(
                 fields,
-                want.map(|(dev, point, kind, source, options)| (dev.to_string(), point, kind, source, options)),
+                want.map(|(dev, point, kind, source, options)| (
+                    dev.to_string(),
+                    point,
+                    kind,
+                    source,
+                    options
+                )),
                 "{line}"
             );
         };
@@ -108,10 +132,22 @@ mod tests {
         );
         check(
             "36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue",
-            Some(("98:0", "/mnt 2", "ext3", "/dev/root", "rw,noatime,errors=continue")),
+            Some((
+                "98:0",
+                "/mnt 2",
+                "ext3",
+                "/dev/root",
+                "rw,noatime,errors=continue",
+            )),
         );
-        check("99 27 0:45 / /b rw - btrfs /dev/loop0 rw", Some(("0:45", "/b", "btrfs", "/dev/loop0", "rw")));
-        check("5 1 0:2 / /n rw - tmpfs  rw", Some(("0:2", "/n", "tmpfs", "", "rw")));
+        check(
+            "99 27 0:45 / /b rw - btrfs /dev/loop0 rw",
+            Some(("0:45", "/b", "btrfs", "/dev/loop0", "rw")),
+        );
+        check(
+            "5 1 0:2 / /n rw - tmpfs  rw",
+            Some(("0:2", "/n", "tmpfs", "", "rw")),
+        );
         check("rubbish", None);
         check("1 2 x:y / / rw - ext4 /dev/vda rw", None);
     }
@@ -119,6 +155,9 @@ mod tests {
     #[test]
     fn our_own_root_is_mounted() {
         let all = mounts(&Kernel::live());
-        assert!(all.iter().any(|mount| mount.point == "/" && mount.elsewhere.is_none()));
+        assert!(
+            all.iter()
+                .any(|mount| mount.point == "/" && mount.elsewhere.is_none())
+        );
     }
 }

@@ -40,30 +40,64 @@ impl Place {
     pub fn find(path: &Path) -> Self {
         match fs::canonicalize(path) {
             Ok(path) => Self::existing(path),
-            Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => Self::missing(path),
+            Err(error)
+                if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() =>
+            {
+                Self::missing(path)
+            }
             // A dangling link, a loop of links, a directory that may not be searched.
-            Err(_) => Self { kind: PathKind::Other, path: path.into(), stat: None },
+            Err(_) => Self {
+                kind: PathKind::Other,
+                path: path.into(),
+                stat: None,
+            },
         }
     }
 
     fn existing(path: PathBuf) -> Self {
         let found = fs::metadata(&path).ok();
         let kind = found.as_ref().map_or(PathKind::Other, path_kind);
-        Self { kind, path, stat: found.as_ref().map(Stat::of) }
+        Self {
+            kind,
+            path,
+            stat: found.as_ref().map(Stat::of),
+        }
     }
 
     /// Nothing is there: the deepest directory that is, and the rest behind it.
     fn missing(path: &Path) -> Self {
-        let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
-            return Self { kind: PathKind::Other, path: path.into(), stat: None };
+        let (Some(parent), Some(Component::Normal(name))) =
+            (path.parent(), path.components().next_back())
+        else {
+            return Self {
+                kind: PathKind::Other,
+                path: path.into(),
+                stat: None,
+            };
         };
         match fs::canonicalize(parent) {
-            Ok(directory) if directory.is_dir() => Self { kind: PathKind::Missing, path: directory.join(name), stat: None },
-            Ok(file) => Self { kind: PathKind::MissingDirectory, path: file.join(name), stat: None },
+            Ok(directory) if directory.is_dir() => Self {
+                kind: PathKind::Missing,
+                path: directory.join(name),
+                stat: None,
+            },
+            Ok(file) => Self {
+                kind: PathKind::MissingDirectory,
+                path: file.join(name),
+                stat: None,
+            },
             Err(_) => {
                 let above = Self::missing(parent);
-                let kind = if above.kind == PathKind::Other { PathKind::Other } else { PathKind::MissingDirectory };
-                Self { kind, path: above.path.join(name), stat: None }
+                let kind = if above.kind == PathKind::Other {
+                    PathKind::Other
+                } else {
+                    PathKind::MissingDirectory
+                };
+                Self {
+                    kind,
+                    path: above.path.join(name),
+                    stat: None,
+                }
             }
         }
     }
@@ -83,7 +117,13 @@ impl Place {
 impl Stat {
     /// That of something just looked at.
     pub fn of(found: &Metadata) -> Self {
-        Self { dev: Dev(found.dev()), inode: found.ino(), rdev: Dev(found.rdev()), links: found.nlink(), length: found.len() }
+        Self {
+            dev: Dev(found.dev()),
+            inode: found.ino(),
+            rdev: Dev(found.rdev()),
+            links: found.nlink(),
+            length: found.len(),
+        }
     }
 
     /// Whether two are the same file, or nodes of the same device.
@@ -142,8 +182,17 @@ mod tests {
 
     #[test]
     fn device_nodes_belong_under_dev() {
-        for (path, want) in [("/dev/nvme9n1", true), ("/dev/mapper/x", true), ("/dev/shm/x", false), ("/device/x", false)] {
-            let place = Place { kind: PathKind::Missing, path: path.into(), stat: None };
+        for (path, want) in [
+            ("/dev/nvme9n1", true),
+            ("/dev/mapper/x", true),
+            ("/dev/shm/x", false),
+            ("/device/x", false),
+        ] {
+            let place = Place {
+                kind: PathKind::Missing,
+                path: path.into(),
+                stat: None,
+            };
             assert_eq!(place.is_under_dev(), want, "{path}");
         }
     }

@@ -12,8 +12,13 @@ pub fn signatures(paths: &[String]) -> BTreeMap<String, String> {
 /// One call a device: asked for several, blkid ends at the first that it cannot read, such as one that has just gone.
 fn signature(path: &str) -> BTreeMap<String, String> {
     // --probe: look at the device itself, not at a cache of what once was there.
-    let output = Command::new("blkid").args(["--probe", "--output", "export", path]).output();
-    output.map_or_else(|_| BTreeMap::new(), |output| parse(&String::from_utf8_lossy(&output.stdout)))
+    let output = Command::new("blkid")
+        .args(["--probe", "--output", "export", path])
+        .output();
+    output.map_or_else(
+        |_| BTreeMap::new(),
+        |output| parse(&String::from_utf8_lossy(&output.stdout)),
+    )
 }
 
 /// Blocks of `KEY=value` lines that each begin with DEVNAME.
@@ -24,7 +29,11 @@ fn parse(text: &str) -> BTreeMap<String, String> {
         match (key, &device) {
             ("DEVNAME", _) => device = Some(value.to_string()),
             ("TYPE", Some(device)) => drop(found.insert(device.clone(), value.to_string())),
-            ("PTTYPE", Some(device)) => drop(found.entry(device.clone()).or_insert_with(|| format!("{value} partition table"))),
+            ("PTTYPE", Some(device)) => drop(
+                found
+                    .entry(device.clone())
+                    .or_insert_with(|| format!("{value} partition table")),
+            ),
             _ => {}
         }
     }
@@ -41,7 +50,10 @@ mod tests {
         let found = parse(text);
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
-            [("/dev/loop0".to_string(), "ext4".to_string()), ("/dev/loop1".to_string(), "gpt partition table".to_string())]
+            [
+                ("/dev/loop0".to_string(), "ext4".to_string()),
+                ("/dev/loop1".to_string(), "gpt partition table".to_string())
+            ]
         );
     }
 }

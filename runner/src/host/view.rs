@@ -31,8 +31,14 @@ impl View {
     /// anywhere, and names are relative to the current directory.
     pub fn new(roots: Vec<PathBuf>) -> Self {
         let here = || std::env::current_dir().unwrap_or_else(|_| "/".into());
-        let default_directory = roots.first().map_or_else(here, |root| root.canonicalize().unwrap_or_else(|_| root.clone()));
-        Self { kernel: Kernel::live(), guard: Guard::look(&roots), default_directory }
+        let default_directory = roots.first().map_or_else(here, |root| {
+            root.canonicalize().unwrap_or_else(|_| root.clone())
+        });
+        Self {
+            kernel: Kernel::live(),
+            guard: Guard::look(&roots),
+            default_directory,
+        }
     }
 }
 
@@ -60,7 +66,7 @@ impl HostView for View {
         meminfo::read(&self.kernel, "MemAvailable").unwrap_or(0)
     }
 
-    fn io_uring_refused(&self) -> Option<(String, String)> {
+    fn io_uring_unavailable(&self) -> Option<(String, String)> {
         uring::refused(&self.kernel)
     }
 
@@ -68,20 +74,35 @@ impl HostView for View {
         self.kernel.version()
     }
 
-    fn loop_refused(&self) -> Option<(String, String)> {
+    fn loop_unavailable(&self) -> Option<(String, String)> {
         let error = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).err()?;
-        let reason = format!("No loop device can be made: {LOOP_CONTROL}: {}.", std::io::Error::from(error));
-        Some((reason, "Run as root, with the module loop (modprobe loop), or leave loop_device out.".into()))
+        let reason = format!(
+            "No loop device can be made: {LOOP_CONTROL}: {}.",
+            std::io::Error::from(error)
+        );
+        Some((
+            reason,
+            "Run as root, with the module loop (modprobe loop), or leave loop_device out.".into(),
+        ))
     }
 
     fn cpus(&self) -> Vec<u32> {
         let set = sched_getaffinity(None).ok();
-        set.map_or_else(|| vec![0], |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
+        set.map_or_else(
+            || vec![0],
+            |set| {
+                (0..CpuSet::MAX_CPU)
+                    .filter(|&cpu| set.is_set(cpu))
+                    .map(|cpu| cpu as u32)
+                    .collect()
+            },
+        )
     }
 
     fn results_on(&self, device: &str) -> Option<String> {
         let results = results_directory()?;
-        beside::shares_disk(&self.guard.host, device, &results).then(|| results.to_string_lossy().into_owned())
+        beside::shares_disk(&self.guard.host, device, &results)
+            .then(|| results.to_string_lossy().into_owned())
     }
 
     fn misaligned_by(&self, device: &str) -> Option<u64> {
@@ -89,12 +110,20 @@ impl HostView for View {
     }
 
     fn may_drop_caches(&self) -> bool {
-        access(self.kernel.proc.join("sys/vm/drop_caches"), Access::WRITE_OK).is_ok()
+        access(
+            self.kernel.proc.join("sys/vm/drop_caches"),
+            Access::WRITE_OK,
+        )
+        .is_ok()
     }
 
     fn lockable_bytes(&self) -> u64 {
-        let exempt = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
-        getrlimit(Resource::Memlock).current.filter(|_| !exempt).unwrap_or(u64::MAX)
+        let exempt =
+            capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+        getrlimit(Resource::Memlock)
+            .current
+            .filter(|_| !exempt)
+            .unwrap_or(u64::MAX)
     }
 }
 
@@ -123,7 +152,10 @@ fn device_facts(host: &Inventory, place: &Place) -> PathFacts {
         length: block.map_or(0, |block| block.size_bytes),
         device: block.map(|block| block.name.clone()),
         identity: block.and_then(|block| identity(host, block)),
-        ..bare_facts(place, alignment_of(&place.path, block.and_then(logical_block)))
+        ..bare_facts(
+            place,
+            alignment_of(&place.path, block.and_then(logical_block)),
+        )
     }
 }
 
@@ -133,7 +165,11 @@ fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
     let block = mount.and_then(|mount| host.mounted_device(mount));
     let block_bytes = block.and_then(logical_block);
     let is_file = place.kind == PathKind::File;
-    let direct = if is_file { alignment_of(&place.path, block_bytes) } else { alignment_in(standing, block_bytes) };
+    let direct = if is_file {
+        alignment_of(&place.path, block_bytes)
+    } else {
+        alignment_in(standing, block_bytes)
+    };
     PathFacts {
         length: place.stat.filter(|_| is_file).map_or(0, |stat| stat.length),
         filesystem: mount.map(|mount| mount.filesystem.clone()),
@@ -147,7 +183,9 @@ fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
 
 /// The path itself, or the deepest directory above it that exists.
 fn standing(path: &Path) -> &Path {
-    path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
+    path.ancestors()
+        .find(|path| path.exists())
+        .unwrap_or(Path::new("/"))
 }
 
 fn logical_block(block: &Block) -> Option<u32> {
@@ -164,11 +202,17 @@ mod tests {
         std::fs::write(dir.path().join("f"), vec![1; 8192]).unwrap();
         let view = View::new(vec![dir.path().into()]);
         let facts = view.path("f");
-        assert_eq!((facts.kind, facts.length, facts.fully_written), (PathKind::File, 8192, Some(true)));
+        assert_eq!(
+            (facts.kind, facts.length, facts.fully_written),
+            (PathKind::File, 8192, Some(true))
+        );
         assert!(facts.under_target_root && facts.filesystem.is_some() && facts.free_bytes > 0);
         assert_eq!((facts.reading_refused, facts.writing_refused), (None, None));
         let missing = view.path("new");
-        assert_eq!((missing.kind, missing.length, missing.fully_written), (PathKind::Missing, 0, None));
+        assert_eq!(
+            (missing.kind, missing.length, missing.fully_written),
+            (PathKind::Missing, 0, None)
+        );
         assert_eq!(
             (missing.filesystem, missing.device, missing.direct_alignment),
             (facts.filesystem, facts.device, facts.direct_alignment)
@@ -183,10 +227,21 @@ mod tests {
             ("no/such/file", PathKind::MissingDirectory, None),
             (".", PathKind::Directory, Some("not_a_file")),
             ("/etc/hostname", PathKind::File, Some("outside_roots")),
-            ("/dev/no-such-disk", PathKind::Missing, Some("not_a_block_device")),
+            (
+                "/dev/no-such-disk",
+                PathKind::Missing,
+                Some("not_a_block_device"),
+            ),
         ] {
             let facts = view.path(path);
-            assert_eq!((facts.kind, facts.reading_refused.map(|refusal| refusal.code).as_deref()), (kind, refused), "{path}");
+            assert_eq!(
+                (
+                    facts.kind,
+                    facts.reading_refused.map(|problem| problem.code).as_deref()
+                ),
+                (kind, refused),
+                "{path}"
+            );
         }
     }
 

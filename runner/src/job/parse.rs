@@ -1,11 +1,13 @@
 //! JSON in, jobs out: every bad field is told at once, and an unknown name meets the nearest known one.
 
 use serde_json::{Map, Value};
-use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ObjectBuilder, OneOfBuilder, SchemaType, Type,
+};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::{Job, OPTIONS};
-use crate::refusal::{Refusal, most_alike};
+use crate::problem::{Problem, most_alike};
 
 /// The most jobs one run may hold; more are a study.
 pub const MAX_JOBS: usize = 64;
@@ -17,15 +19,33 @@ pub const SAMPLE_MS_RANGE: std::ops::RangeInclusive<u32> = 10..=10_000;
 
 /// fio's options that are known and not built: refused by name, with what to do instead where there is something.
 const NOT_BUILT: &[(&str, &str)] = &[
-    ("buffered", "Write direct=0 for buffered=1, and direct=1 for buffered=0."),
-    ("group_reporting", "Leave it out: results are always given per job and for the whole run."),
+    (
+        "buffered",
+        "Write direct=0 for buffered=1, and direct=1 for buffered=0.",
+    ),
+    (
+        "group_reporting",
+        "Leave it out: results are always given per job and for the whole run.",
+    ),
     ("thread", "Leave it out: clones are always threads."),
     ("stonewall", "Put the jobs into runs of their own."),
     ("wait_for", "Put the jobs into runs of their own."),
-    ("iodepth_low", "Leave it out: new I/Os are submitted as soon as old ones are reaped."),
-    ("iodepth_batch_complete_max", "Leave it out: everything that is complete is reaped."),
-    ("scramble_buffers", "Leave it out, or write refill_buffers=1 for fresh data."),
-    ("allow_mounted_write", "Leave it out: a device in use is never written."),
+    (
+        "iodepth_low",
+        "Leave it out: new I/Os are submitted as soon as old ones are reaped.",
+    ),
+    (
+        "iodepth_batch_complete_max",
+        "Leave it out: everything that is complete is reaped.",
+    ),
+    (
+        "scramble_buffers",
+        "Leave it out, or write refill_buffers=1 for fresh data.",
+    ),
+    (
+        "allow_mounted_write",
+        "Leave it out: a device in use is never written.",
+    ),
     ("log_avg_msec", "Use sample_ms beside jobs."),
     ("exec_prerun", "Commands are never run from a job."),
     ("exec_postrun", "Commands are never run from a job."),
@@ -48,7 +68,7 @@ const NOT_BUILT_ELSE: &str = "description lockfile filename_format unique_filena
 
 /// A run as asked: one or more jobs that start together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunAsk {
+pub struct RunSpec {
     /// The jobs in order; at least one.
     pub jobs: Vec<Job>,
     /// The sampling grid in milliseconds.
@@ -67,39 +87,46 @@ pub const MARK_LETTERS: usize = 16;
 ///
 /// # Errors
 /// Every bad field, each with its place, such as `jobs[0].bs`.
-pub fn parse_run(value: &Value) -> Result<RunAsk, Vec<Refusal>> {
+pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
     let Some(object) = value.as_object() else {
-        return Err(vec![Refusal::invalid(
+        return Err(vec![Problem::invalid(
             "not_a_job",
             "",
             "A job is a JSON object.",
             "Write {\"rw\":\"randread\", ...} or {\"jobs\":[...]}.",
         )]);
     };
-    let mut refusals = Vec::new();
+    let mut problems = Vec::new();
     let ask = match object.get("jobs") {
-        None => RunAsk {
-            jobs: vec![parse_job(object, "jobs[0].", &mut refusals)],
+        None => RunSpec {
+            jobs: vec![parse_job(object, "jobs[0].", &mut problems)],
             sample_ms: DEFAULT_SAMPLE_MS,
             study: None,
             devices: Vec::new(),
         },
         Some(jobs) => {
-            refuse_unknown_run_fields(object, &mut refusals);
-            RunAsk {
-                jobs: parse_jobs(jobs, &mut refusals),
-                sample_ms: parse_sample_ms(object, &mut refusals),
-                study: parse_study(object, &mut refusals),
-                devices: parse_devices(object, &mut refusals),
+            refuse_unknown_run_fields(object, &mut problems);
+            RunSpec {
+                jobs: parse_jobs(jobs, &mut problems),
+                sample_ms: parse_sample_ms(object, &mut problems),
+                study: parse_study(object, &mut problems),
+                devices: parse_devices(object, &mut problems),
             }
         }
     };
-    if refusals.is_empty() { Ok(ask) } else { Err(refusals) }
+    if problems.is_empty() {
+        Ok(ask)
+    } else {
+        Err(problems)
+    }
 }
 
-fn refuse_unknown_run_fields(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) {
-    for name in object.keys().filter(|name| !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str())) {
-        refusals.push(Refusal::invalid(
+fn refuse_unknown_run_fields(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    for name in object
+        .keys()
+        .filter(|name| !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str()))
+    {
+        problems.push(Problem::invalid(
             "unknown_option",
             name.as_str(),
             format!("`{name}` is not a field of a run."),
@@ -108,14 +135,28 @@ fn refuse_unknown_run_fields(object: &Map<String, Value>, refusals: &mut Vec<Ref
     }
 }
 
-fn parse_sample_ms(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> u32 {
-    let Some(value) = object.get("sample_ms") else { return DEFAULT_SAMPLE_MS };
-    match value.as_u64().and_then(|ms| u32::try_from(ms).ok()).filter(|ms| SAMPLE_MS_RANGE.contains(ms)) {
+fn parse_sample_ms(object: &Map<String, Value>, problems: &mut Vec<Problem>) -> u32 {
+    let Some(value) = object.get("sample_ms") else {
+        return DEFAULT_SAMPLE_MS;
+    };
+    match value
+        .as_u64()
+        .and_then(|ms| u32::try_from(ms).ok())
+        .filter(|ms| SAMPLE_MS_RANGE.contains(ms))
+    {
         Some(ms) => ms,
         None => {
-            let remedy =
-                format!("Write a whole number of milliseconds from {} to {}.", SAMPLE_MS_RANGE.start(), SAMPLE_MS_RANGE.end());
-            refusals.push(Refusal::invalid("bad_value", "sample_ms", format!("{value} is not a sampling grid."), remedy));
+            let remedy = format!(
+                "Write a whole number of milliseconds from {} to {}.",
+                SAMPLE_MS_RANGE.start(),
+                SAMPLE_MS_RANGE.end()
+            );
+            problems.push(Problem::invalid(
+                "bad_value",
+                "sample_ms",
+                format!("{value} is not a sampling grid."),
+                remedy,
+            ));
             DEFAULT_SAMPLE_MS
         }
     }
@@ -126,30 +167,47 @@ pub fn is_mark(text: &str) -> bool {
     text.len() == MARK_LETTERS && text.bytes().all(|letter| letter.is_ascii_hexdigit())
 }
 
-fn parse_devices(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Vec<String> {
-    let Some(value) = object.get("devices") else { return Vec::new() };
+fn parse_devices(object: &Map<String, Value>, problems: &mut Vec<Problem>) -> Vec<String> {
+    let Some(value) = object.get("devices") else {
+        return Vec::new();
+    };
     serde_json::from_value(value.clone()).unwrap_or_else(|_| {
         let sentence = format!("{value} is no list of what devices are known as.");
-        refusals.push(Refusal::invalid("bad_value", "devices", sentence, "Leave it out; the server says it of runs that waited."));
+        problems.push(Problem::invalid(
+            "bad_value",
+            "devices",
+            sentence,
+            "Leave it out; the server says it of runs that waited.",
+        ));
         Vec::new()
     })
 }
 
-fn parse_study(object: &Map<String, Value>, refusals: &mut Vec<Refusal>) -> Option<String> {
+fn parse_study(object: &Map<String, Value>, problems: &mut Vec<Problem>) -> Option<String> {
     let value = object.get("study")?;
-    let mark = value.as_str().filter(|text| is_mark(text)).map(str::to_owned);
+    let mark = value
+        .as_str()
+        .filter(|text| is_mark(text))
+        .map(str::to_owned);
     if mark.is_none() {
-        let remedy = format!("Leave it out; a study gives its steps a mark of {MARK_LETTERS} hexadecimal digits.");
-        refusals.push(Refusal::invalid("bad_value", "study", format!("{value} is not the mark of a study."), remedy));
+        let remedy = format!(
+            "Leave it out; a study gives its steps a mark of {MARK_LETTERS} hexadecimal digits."
+        );
+        problems.push(Problem::invalid(
+            "bad_value",
+            "study",
+            format!("{value} is not the mark of a study."),
+            remedy,
+        ));
     }
     mark
 }
 
-fn parse_jobs(jobs: &Value, refusals: &mut Vec<Refusal>) -> Vec<Job> {
+fn parse_jobs(jobs: &Value, problems: &mut Vec<Problem>) -> Vec<Job> {
     let jobs = jobs.as_array().map(Vec::as_slice).unwrap_or_default();
     if jobs.is_empty() || jobs.len() > MAX_JOBS {
         let sentence = format!("A run holds 1 to {MAX_JOBS} jobs; this has {}.", jobs.len());
-        refusals.push(Refusal::invalid(
+        problems.push(Problem::invalid(
             "job_count",
             "jobs",
             sentence,
@@ -158,9 +216,9 @@ fn parse_jobs(jobs: &Value, refusals: &mut Vec<Refusal>) -> Vec<Job> {
         return Vec::new();
     }
     let parse = |(index, job): (usize, &Value)| match job.as_object() {
-        Some(object) => parse_job(object, &format!("jobs[{index}]."), refusals),
+        Some(object) => parse_job(object, &format!("jobs[{index}]."), problems),
         None => {
-            refusals.push(Refusal::invalid(
+            problems.push(Problem::invalid(
                 "not_a_job",
                 format!("jobs[{index}]"),
                 "A job is a JSON object.",
@@ -172,19 +230,24 @@ fn parse_jobs(jobs: &Value, refusals: &mut Vec<Refusal>) -> Vec<Job> {
     jobs.iter().enumerate().map(parse).collect()
 }
 
-fn parse_job(object: &Map<String, Value>, path: &str, refusals: &mut Vec<Refusal>) -> Job {
+fn parse_job(object: &Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -> Job {
     let mut job = Job::default();
     for (name, value) in object {
         let field = format!("{path}{name}");
         let Some(text) = text_of(value) else {
             let remedy = "Write a number, a text such as \"4k\", or true or false.";
-            refusals.push(Refusal::invalid("bad_value", field, format!("{value} is not a value of an option."), remedy));
+            problems.push(Problem::invalid(
+                "bad_value",
+                field,
+                format!("{value} is not a value of an option."),
+                remedy,
+            ));
             continue;
         };
         match job.set(name, &text) {
             Some(Ok(())) => settle_mix(&mut job, name),
-            Some(Err(why)) => refusals.push(bad_value(field, name, &why)),
-            None => refusals.push(unknown_option(field, name)),
+            Some(Err(why)) => problems.push(bad_value(field, name, &why)),
+            None => problems.push(unknown_option(field, name)),
         }
     }
     job
@@ -208,28 +271,46 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-fn bad_value(field: String, name: &str, why: &str) -> Refusal {
-    let doc = OPTIONS.iter().find(|option| option.name == name || option.aliases.contains(&name));
-    let help = doc.map(|doc| format!("{}: {}", doc.name, doc.help)).unwrap_or_default();
-    Refusal::invalid("bad_value", field, format!("{why}."), help)
+fn bad_value(field: String, name: &str, why: &str) -> Problem {
+    let doc = OPTIONS
+        .iter()
+        .find(|option| option.name == name || option.aliases.contains(&name));
+    let help = doc
+        .map(|doc| format!("{}: {}", doc.name, doc.help))
+        .unwrap_or_default();
+    Problem::invalid("bad_value", field, format!("{why}."), help)
 }
 
-fn unknown_option(field: String, name: &str) -> Refusal {
+fn unknown_option(field: String, name: &str) -> Problem {
     if let Some((_, remedy)) = NOT_BUILT.iter().find(|(known, _)| *known == name) {
-        return Refusal::invalid("option_not_built", field, format!("fio's `{name}` is not built here."), *remedy);
+        return Problem::invalid(
+            "option_not_built",
+            field,
+            format!("fio's `{name}` is not built here."),
+            *remedy,
+        );
     }
     if NOT_BUILT_ELSE.split_whitespace().any(|known| known == name) {
-        return Refusal::invalid(
+        return Problem::invalid(
             "option_not_built",
             field,
             format!("fio's `{name}` is not built here."),
             "Leave it out; it is never ignored silently.",
         );
     }
-    let names = OPTIONS.iter().flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
-    let remedy = most_alike(name, names)
-        .map_or_else(|| "GET /api/v1/options lists what there is.".into(), |known| format!("Did you mean `{known}`?"));
-    Refusal::invalid("unknown_option", field, format!("There is no option `{name}`."), remedy)
+    let names = OPTIONS
+        .iter()
+        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
+    let remedy = most_alike(name, names).map_or_else(
+        || "GET /api/v1/options lists what there is.".into(),
+        |known| format!("Did you mean `{known}`?"),
+    );
+    Problem::invalid(
+        "unknown_option",
+        field,
+        format!("There is no option `{name}`."),
+        remedy,
+    )
 }
 
 impl ToSchema for Job {
@@ -261,10 +342,12 @@ impl PartialSchema for Job {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Bytes, Distribution, EngineName, Extent, Flag, PerDirection, RwKind, Seconds};
+    use super::super::{
+        Bytes, Distribution, EngineName, Extent, Flag, PerDirection, RwKind, Seconds,
+    };
     use super::*;
 
-    fn refusals(value: Value) -> Vec<Refusal> {
+    fn problems(value: Value) -> Vec<Problem> {
         parse_run(&value).expect_err("should be refused")
     }
 
@@ -279,20 +362,36 @@ mod tests {
         assert_eq!(job.size, Some(Extent::Bytes(1 << 30)));
         assert_eq!(job.rw.unwrap().kind, RwKind::Randread);
         assert_eq!(job.bs, Some(PerDirection::same(Bytes(4096))));
-        assert_eq!((job.direct, job.time_based), (Some(Flag(true)), Some(Flag(true))));
-        assert_eq!((job.runtime, job.ioengine), (Some(Seconds(30_000_000)), Some(EngineName::IoUring)));
+        assert_eq!(
+            (job.direct, job.time_based),
+            (Some(Flag(true)), Some(Flag(true)))
+        );
+        assert_eq!(
+            (job.runtime, job.ioengine),
+            (Some(Seconds(30_000_000)), Some(EngineName::IoUring))
+        );
         assert_eq!(job.loops, None);
     }
 
     #[test]
     fn every_bad_field_is_named_at_once() {
-        let found = refusals(
+        let found = problems(
             json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify":"md5"},{"rwmixread":101,"bs":[1]}]}),
         );
-        let fields: Vec<&str> = found.iter().filter_map(|refusal| refusal.field.as_deref()).collect();
+        let fields: Vec<&str> = found
+            .iter()
+            .filter_map(|problem| problem.field.as_deref())
+            .collect();
         assert_eq!(
             fields,
-            ["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size", "jobs[0].verify", "jobs[1].rwmixread", "jobs[1].bs"]
+            [
+                "jobs[0].size",
+                "jobs[0].runtime",
+                "jobs[0].block_size",
+                "jobs[0].verify",
+                "jobs[1].rwmixread",
+                "jobs[1].bs"
+            ]
         );
         assert!(found[2].remedy.contains("`blocksize`"), "{}", found[2]);
         assert_eq!(found[3].code, "option_not_built");
@@ -302,14 +401,27 @@ mod tests {
     fn aliases_and_mixes_follow_fio() {
         let ask =
             parse_run(&json!({"blocksize":"8k,32k","rwmixread":70,"rwmixwrite":60,"random_distribution":"zipf:1.2"})).unwrap();
-        assert_eq!(ask.jobs[0].bs, Some(PerDirection { read: Bytes(8192), write: Bytes(32768), trim: Bytes(32768) }));
-        assert_eq!((ask.jobs[0].rwmixread, ask.jobs[0].rwmixwrite.map(|p| p.0)), (None, Some(60)));
-        assert_eq!(ask.jobs[0].random_distribution, Some(PerDirection::same(Distribution::Zipf { theta: 1.2 })));
+        assert_eq!(
+            ask.jobs[0].bs,
+            Some(PerDirection {
+                read: Bytes(8192),
+                write: Bytes(32768),
+                trim: Bytes(32768)
+            })
+        );
+        assert_eq!(
+            (ask.jobs[0].rwmixread, ask.jobs[0].rwmixwrite.map(|p| p.0)),
+            (None, Some(60))
+        );
+        assert_eq!(
+            ask.jobs[0].random_distribution,
+            Some(PerDirection::same(Distribution::Zipf { theta: 1.2 }))
+        );
     }
 
     #[test]
     fn a_range_in_bs_is_refused_because_fio_means_something_else() {
-        let found = refusals(json!({"bs":"4k-16k"}));
+        let found = problems(json!({"bs":"4k-16k"}));
         assert!(found[0].to_string().contains("bsrange"), "{}", found[0]);
     }
 
@@ -317,7 +429,11 @@ mod tests {
     fn every_default_in_the_table_can_be_read() {
         for option in OPTIONS {
             if let Some(default) = option.default {
-                assert!(matches!(Job::default().set(option.name, default), Some(Ok(()))), "{} = {default}", option.name);
+                assert!(
+                    matches!(Job::default().set(option.name, default), Some(Ok(()))),
+                    "{} = {default}",
+                    option.name
+                );
             }
         }
     }
@@ -325,13 +441,24 @@ mod tests {
     #[test]
     fn nothing_that_is_built_is_called_not_built() {
         for option in OPTIONS {
-            assert!(!NOT_BUILT_ELSE.split_whitespace().any(|name| name == option.name), "{}", option.name);
+            assert!(
+                !NOT_BUILT_ELSE
+                    .split_whitespace()
+                    .any(|name| name == option.name),
+                "{}",
+                option.name
+            );
         }
     }
 
     #[test]
     fn the_number_of_jobs_and_the_grid_are_bounded() {
-        assert_eq!(refusals(json!({"jobs":[]}))[0].code, "job_count");
-        assert_eq!(refusals(json!({"jobs":[{}],"sample_ms":1}))[0].field.as_deref(), Some("sample_ms"));
+        assert_eq!(problems(json!({"jobs":[]}))[0].code, "job_count");
+        assert_eq!(
+            problems(json!({"jobs":[{}],"sample_ms":1}))[0]
+                .field
+                .as_deref(),
+            Some("sample_ms")
+        );
     }
 }

@@ -26,7 +26,9 @@ pub trait FioValue: Sized {
 }
 
 fn whole<T: FromStr>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a whole number in range"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("`{text}` is not a whole number in range"))
 }
 
 impl FioValue for u32 {
@@ -87,7 +89,11 @@ pub enum Extent {
 impl FioValue for Extent {
     const KIND: &'static str = "size or percent";
     fn read(text: &str) -> Result<Self, String> {
-        if text.contains('%') { units::percent(text).map(Self::Percent) } else { units::bytes(text).map(Self::Bytes) }
+        if text.contains('%') {
+            units::percent(text).map(Self::Percent)
+        } else {
+            units::bytes(text).map(Self::Bytes)
+        }
     }
 }
 
@@ -148,12 +154,20 @@ pub struct PerDirection<T> {
 impl<T: Clone> PerDirection<T> {
     /// The same value in all directions.
     pub fn same(value: T) -> Self {
-        Self { read: value.clone(), write: value.clone(), trim: value }
+        Self {
+            read: value.clone(),
+            write: value.clone(),
+            trim: value,
+        }
     }
 
     /// The three with something done to each.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> PerDirection<U> {
-        PerDirection { read: f(&self.read), write: f(&self.write), trim: f(&self.trim) }
+        PerDirection {
+            read: f(&self.read),
+            write: f(&self.write),
+            trim: f(&self.trim),
+        }
     }
 }
 impl<T: FioValue + Clone> FioValue for PerDirection<T> {
@@ -161,11 +175,20 @@ impl<T: FioValue + Clone> FioValue for PerDirection<T> {
     fn read(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         if parts.iter().any(|part| part.is_empty()) || parts.len() > 3 {
-            return Err(format!("`{text}` is not `all` or `read,write` or `read,write,trim`"));
+            return Err(format!(
+                "`{text}` is not `all` or `read,write` or `read,write,trim`"
+            ));
         }
-        let values = parts.iter().map(|part| T::read(part)).collect::<Result<Vec<T>, String>>()?;
+        let values = parts
+            .iter()
+            .map(|part| T::read(part))
+            .collect::<Result<Vec<T>, String>>()?;
         let at = |index: usize| values[index.min(values.len() - 1)].clone();
-        Ok(Self { read: at(0), write: at(1), trim: at(2) })
+        Ok(Self {
+            read: at(0),
+            write: at(1),
+            trim: at(2),
+        })
     }
 }
 
@@ -180,10 +203,14 @@ pub struct Range {
 impl FioValue for Range {
     const KIND: &'static str = "size range";
     fn read(text: &str) -> Result<Self, String> {
-        let (min, max) = text.split_once('-').ok_or_else(|| format!("`{text}` is not a range such as 4k-64k"))?;
+        let (min, max) = text
+            .split_once('-')
+            .ok_or_else(|| format!("`{text}` is not a range such as 4k-64k"))?;
         let (min, max) = (units::bytes(min)?, units::bytes(max)?);
         if min == 0 || max < min {
-            Err(format!("`{text}` is not a range from a smaller to a larger size"))
+            Err(format!(
+                "`{text}` is not a range from a smaller to a larger size"
+            ))
         } else {
             Ok(Self { min, max })
         }
@@ -205,25 +232,37 @@ pub struct Split(pub Vec<SplitEntry>);
 impl FioValue for Split {
     const KIND: &'static str = "sizes with shares";
     fn read(text: &str) -> Result<Self, String> {
-        let parts: Vec<(u64, Option<u8>)> = text.split(':').map(split_entry).collect::<Result<_, _>>()?;
+        let parts: Vec<(u64, Option<u8>)> =
+            text.split(':').map(split_entry).collect::<Result<_, _>>()?;
         if parts.len() > MAX_SPLITS {
-            return Err(format!("has {} sizes; fio and we take {MAX_SPLITS}", parts.len()));
+            return Err(format!(
+                "has {} sizes; fio and we take {MAX_SPLITS}",
+                parts.len()
+            ));
         }
         let said: u32 = parts.iter().filter_map(|part| part.1).map(u32::from).sum();
         let blanks = parts.iter().filter(|part| part.1.is_none()).count() as u32;
         if said > 100 || (blanks == 0 && said != 100) {
-            return Err(format!("the shares of `{text}` add up to {said} %, not to 100 %"));
+            return Err(format!(
+                "the shares of `{text}` add up to {said} %, not to 100 %"
+            ));
         }
         // Blank shares divide what is left; the first of them take the remainder, so that the sum is 100.
         let left = 100 - said;
-        let (each, mut extra) = (left.checked_div(blanks).unwrap_or(0), left.checked_rem(blanks).unwrap_or(0));
+        let (each, mut extra) = (
+            left.checked_div(blanks).unwrap_or(0),
+            left.checked_rem(blanks).unwrap_or(0),
+        );
         let entries = parts.into_iter().map(|(bytes, percent)| {
             let blank_share = || {
                 let bonus = u32::from(extra > 0);
                 extra -= bonus;
                 (each + bonus) as u8
             };
-            SplitEntry { bytes, percent: percent.unwrap_or_else(blank_share) }
+            SplitEntry {
+                bytes,
+                percent: percent.unwrap_or_else(blank_share),
+            }
         });
         Ok(Self(entries.collect()))
     }
@@ -235,7 +274,14 @@ fn split_entry(text: &str) -> Result<(u64, Option<u8>), String> {
     if bytes == 0 {
         return Err("has a size of 0 bytes".into());
     }
-    Ok((bytes, if share.is_empty() { None } else { Some(units::percent(share)?) }))
+    Ok((
+        bytes,
+        if share.is_empty() {
+            None
+        } else {
+            Some(units::percent(share)?)
+        },
+    ))
 }
 
 /// The kind of a pattern.
@@ -262,7 +308,10 @@ pub enum RwKind {
 impl RwKind {
     /// Whether offsets are drawn rather than counted up.
     pub fn is_random(self) -> bool {
-        matches!(self, Self::Randread | Self::Randwrite | Self::Randtrim | Self::Randrw)
+        matches!(
+            self,
+            Self::Randread | Self::Randwrite | Self::Randtrim | Self::Randrw
+        )
     }
     /// Whether it reads.
     pub fn reads(self) -> bool {
@@ -270,7 +319,10 @@ impl RwKind {
     }
     /// Whether it writes data.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::Randwrite | Self::Rw | Self::Randrw)
+        matches!(
+            self,
+            Self::Write | Self::Randwrite | Self::Rw | Self::Randrw
+        )
     }
     /// Whether it discards blocks.
     pub fn trims(self) -> bool {
@@ -294,7 +346,12 @@ pub struct Rw {
 impl FioValue for Rw {
     const KIND: &'static str = "pattern";
     fn read(text: &str) -> Result<Self, String> {
-        let (name, modifier) = text.trim().split_once(':').map_or((text.trim(), None), |(name, modifier)| (name, Some(modifier)));
+        let (name, modifier) = text
+            .trim()
+            .split_once(':')
+            .map_or((text.trim(), None), |(name, modifier)| {
+                (name, Some(modifier))
+            });
         let kind = match name {
             "read" => RwKind::Read,
             "write" => RwKind::Write,
@@ -304,7 +361,11 @@ impl FioValue for Rw {
             "randtrim" => RwKind::Randtrim,
             "rw" | "readwrite" => RwKind::Rw,
             "randrw" => RwKind::Randrw,
-            "trimwrite" | "randtrimwrite" => return Err(format!("`{name}` is not built yet: use trim and write as two jobs")),
+            "trimwrite" | "randtrimwrite" => {
+                return Err(format!(
+                    "`{name}` is not built yet: use trim and write as two jobs"
+                ));
+            }
             _ => {
                 return Err(format!(
                     "`{name}` is not a pattern: use read, write, randread, randwrite, rw, randrw, trim or randtrim"
@@ -317,10 +378,15 @@ impl FioValue for Rw {
 }
 
 fn read_modifier(kind: RwKind, text: &str) -> Result<i64, String> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    let value = i64::try_from(units::bytes(digits)?).map_err(|_| format!("`{text}` is too large"))? * sign;
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or((1, text), |digits| (-1, digits));
+    let value =
+        i64::try_from(units::bytes(digits)?).map_err(|_| format!("`{text}` is too large"))? * sign;
     if kind.is_random() && value < 1 {
-        Err(format!("`:{text}` of a random pattern counts I/Os and must be at least 1"))
+        Err(format!(
+            "`:{text}` of a random pattern counts I/Os and must be at least 1"
+        ))
     } else {
         Ok(value)
     }
@@ -365,20 +431,37 @@ pub enum Distribution {
 impl FioValue for Distribution {
     const KIND: &'static str = "distribution";
     fn read(text: &str) -> Result<Self, String> {
-        let (name, rest) = text.trim().split_once(':').map_or((text.trim(), None), |(name, rest)| (name, Some(rest)));
-        let number = |what: &str, default: f64, ok: &dyn Fn(f64) -> bool| match rest.map_or(Ok(default), str::parse::<f64>) {
+        let (name, rest) = text
+            .trim()
+            .split_once(':')
+            .map_or((text.trim(), None), |(name, rest)| (name, Some(rest)));
+        let number = |what: &str, default: f64, ok: &dyn Fn(f64) -> bool| match rest
+            .map_or(Ok(default), str::parse::<f64>)
+        {
             Ok(value) if value.is_finite() && ok(value) => Ok(value),
             _ => Err(format!("`{}` is not {what}", rest.unwrap_or_default())),
         };
         match name {
             "random" if rest.is_none() => Ok(Self::Random),
             // fio's defaults of the three figures: options.c, 3.42.
-            "zipf" => Ok(Self::Zipf { theta: number("a zipf exponent above 0 that is not 1", 1.1, &|v| v > 0.0 && v != 1.0)? }),
-            "pareto" => Ok(Self::Pareto { power: number("a pareto power between 0 and 1", 0.2, &|v| v > 0.0 && v < 1.0)? }),
-            "normal" => Ok(Self::Normal {
-                deviation_percent: number("a deviation above 0 and up to 100 %", 10.0, &|v| v > 0.0 && v <= 100.0)?,
+            "zipf" => Ok(Self::Zipf {
+                theta: number("a zipf exponent above 0 that is not 1", 1.1, &|v| {
+                    v > 0.0 && v != 1.0
+                })?,
             }),
-            "zoned" => Ok(Self::Zoned { zones: zones(rest.unwrap_or_default())? }),
+            "pareto" => Ok(Self::Pareto {
+                power: number("a pareto power between 0 and 1", 0.2, &|v| {
+                    v > 0.0 && v < 1.0
+                })?,
+            }),
+            "normal" => Ok(Self::Normal {
+                deviation_percent: number("a deviation above 0 and up to 100 %", 10.0, &|v| {
+                    v > 0.0 && v <= 100.0
+                })?,
+            }),
+            "zoned" => Ok(Self::Zoned {
+                zones: zones(rest.unwrap_or_default())?,
+            }),
             _ => Err(format!(
                 "`{text}` is not a distribution that is built: use random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90"
             )),
@@ -388,15 +471,25 @@ impl FioValue for Distribution {
 
 fn zones(text: &str) -> Result<Vec<Zone>, String> {
     let zone = |text: &str| {
-        let (access, size) = text.split_once('/').ok_or_else(|| format!("`{text}` is not `access/size` in percent"))?;
-        Ok::<_, String>(Zone { access_percent: units::percent(access)?, size_percent: units::percent(size)? })
+        let (access, size) = text
+            .split_once('/')
+            .ok_or_else(|| format!("`{text}` is not `access/size` in percent"))?;
+        Ok::<_, String>(Zone {
+            access_percent: units::percent(access)?,
+            size_percent: units::percent(size)?,
+        })
     };
     let zones = text.split(':').map(zone).collect::<Result<Vec<_>, _>>()?;
     let sum = |f: fn(&Zone) -> u8| zones.iter().map(|zone| u32::from(f(zone))).sum::<u32>();
     if zones.len() > MAX_ZONES {
-        Err(format!("has {} zones; fio and we take {MAX_ZONES}", zones.len()))
+        Err(format!(
+            "has {} zones; fio and we take {MAX_ZONES}",
+            zones.len()
+        ))
     } else if sum(|zone| zone.access_percent) != 100 || sum(|zone| zone.size_percent) != 100 {
-        Err(format!("the access shares and the size shares of `{text}` must each add up to 100 %"))
+        Err(format!(
+            "the access shares and the size shares of `{text}` must each add up to 100 %"
+        ))
     } else {
         Ok(zones)
     }
@@ -409,7 +502,10 @@ impl FioValue for Files {
     const KIND: &'static str = "paths";
     fn read(text: &str) -> Result<Self, String> {
         let marked = text.replace("\\:", "\u{0}");
-        let files: Vec<String> = marked.split(':').map(|path| path.trim().replace('\u{0}', ":")).collect();
+        let files: Vec<String> = marked
+            .split(':')
+            .map(|path| path.trim().replace('\u{0}', ":"))
+            .collect();
         if text.contains('\0') || files.iter().any(String::is_empty) {
             Err(format!("`{text}` has an empty path"))
         } else {
@@ -427,8 +523,14 @@ impl FioValue for CpuList {
         let bad = || format!("`{text}` is not a list of processors such as 0-3,8");
         let mut cpus = Vec::new();
         for part in text.split(',') {
-            let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
-            let (first, last): (u32, u32) = (first.parse().map_err(|_| bad())?, last.parse().map_err(|_| bad())?);
+            let (first, last) = part
+                .trim()
+                .split_once('-')
+                .unwrap_or((part.trim(), part.trim()));
+            let (first, last): (u32, u32) = (
+                first.parse().map_err(|_| bad())?,
+                last.parse().map_err(|_| bad())?,
+            );
             // 4096 is the kernel's largest CONFIG_NR_CPUS on the machines that exist.
             if last < first || last >= 4096 {
                 return Err(bad());
@@ -528,8 +630,14 @@ impl BufferPages {
 
     /// Bytes of memory that so many of these buffers take together: whole pages; `None` beyond 64 bits.
     pub fn mapped(self, buffers: u64, bytes: u64) -> Option<u64> {
-        let page = if self == Self::Mmap { Self::SMALL } else { Self::HUGE };
-        Self::stride(bytes)?.checked_mul(buffers)?.checked_next_multiple_of(page)
+        let page = if self == Self::Mmap {
+            Self::SMALL
+        } else {
+            Self::HUGE
+        };
+        Self::stride(bytes)?
+            .checked_mul(buffers)?
+            .checked_next_multiple_of(page)
     }
 }
 

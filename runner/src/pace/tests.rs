@@ -13,7 +13,12 @@ fn pace(different: Value) -> Option<Pace> {
 }
 
 fn io(kind: Kind, len: u32) -> Io {
-    Io { offset: 0, len, target: 0, kind }
+    Io {
+        offset: 0,
+        len,
+        target: 0,
+        kind,
+    }
 }
 
 /// Due times of 4 KiB reads when nothing takes time.
@@ -31,26 +36,48 @@ fn dues(different: Value, count: usize) -> Vec<u64> {
 #[test]
 fn nothing_limits_a_plain_job() {
     assert!(pace(json!({})).is_none());
-    assert!(pace(json!({"rw": "read", "rate": {"read": null, "write": 1000, "trim": 1000}})).is_none(), "the job does not write");
+    assert!(
+        pace(json!({"rw": "read", "rate": {"read": null, "write": 1000, "trim": 1000}})).is_none(),
+        "the job does not write"
+    );
 }
 
 #[test]
 fn rates_are_timetables() {
-    let ms =
-        |different, want: &[u64]| assert_eq!(dues(different, want.len()), want.iter().map(|ms| ms * 1_000_000).collect::<Vec<_>>());
+    let ms = |different, want: &[u64]| {
+        assert_eq!(
+            dues(different, want.len()),
+            want.iter().map(|ms| ms * 1_000_000).collect::<Vec<_>>()
+        )
+    };
     ms(json!({"rate_iops": same(&json!(1000))}), &[0, 1, 2, 3]);
     ms(json!({"rate_iops": same(&json!(1))}), &[0, 1000, 2000]);
     ms(json!({"rate": same(&json!(4096))}), &[0, 1000, 2000]);
     ms(json!({"thinktime_us": 5000}), &[0, 5, 10, 15]);
-    ms(json!({"thinktime_us": 5000, "thinktime_blocks": 3}), &[0, 0, 0, 5, 5, 5, 10]);
-    ms(json!({"thinktime_us": 5000, "thinktime_blocks": 2, "rate_iops": same(&json!(500))}), &[0, 2, 7, 7, 12, 12]);
+    ms(
+        json!({"thinktime_us": 5000, "thinktime_blocks": 3}),
+        &[0, 0, 0, 5, 5, 5, 10],
+    );
+    ms(
+        json!({"thinktime_us": 5000, "thinktime_blocks": 2, "rate_iops": same(&json!(500))}),
+        &[0, 2, 7, 7, 12, 12],
+    );
 }
 
 #[test]
 fn directions_have_timetables_of_their_own() {
-    let mut pace = pace(json!({"rw": "rw", "rate_iops": {"read": 10, "write": 100, "trim": null}})).unwrap();
+    let mut pace =
+        pace(json!({"rw": "rw", "rate_iops": {"read": 10, "write": 100, "trim": null}})).unwrap();
     let mut due = |kind| pace.due(&io(kind, 4096), 0).at_ns / 1_000_000;
-    assert_eq!([due(Kind::Read), due(Kind::Write), due(Kind::Write), due(Kind::Read)], [0, 0, 10, 100]);
+    assert_eq!(
+        [
+            due(Kind::Read),
+            due(Kind::Write),
+            due(Kind::Write),
+            due(Kind::Read)
+        ],
+        [0, 0, 10, 100]
+    );
 }
 
 #[test]
@@ -65,8 +92,14 @@ fn syncs_are_due_at_once_and_count_for_nothing() {
 #[test]
 fn a_late_job_catches_up() {
     let mut pace = pace(json!({"rate_iops": same(&json!(1000))})).unwrap();
-    let late: Vec<u64> = (0..5).map(|_| pace.due(&io(Kind::Read, 4096), 1_000_000_000).at_ns).collect();
-    assert_eq!(late, [0, 1_000_000, 2_000_000, 3_000_000, 4_000_000], "all were due long ago");
+    let late: Vec<u64> = (0..5)
+        .map(|_| pace.due(&io(Kind::Read, 4096), 1_000_000_000).at_ns)
+        .collect();
+    assert_eq!(
+        late,
+        [0, 1_000_000, 2_000_000, 3_000_000, 4_000_000],
+        "all were due long ago"
+    );
 }
 
 #[test]
@@ -74,7 +107,9 @@ fn a_day_does_not_drift() {
     let per_second = 333;
     let mut pace = pace(json!({"rate_iops": same(&json!(per_second))})).unwrap();
     let ios = per_second * 86_400;
-    let last = (0..=ios).map(|_| pace.due(&io(Kind::Read, 4096), 0).at_ns).last();
+    let last = (0..=ios)
+        .map(|_| pace.due(&io(Kind::Read, 4096), 0).at_ns)
+        .last();
     assert_eq!(last, Some(86_400 * NS_PER_SECOND));
 }
 
@@ -111,20 +146,36 @@ fn gaps(different: Value, clone: u32, lens: &[u32], count: usize) -> Vec<f64> {
 fn a_poisson_process_waits_exponentially_and_keeps_the_rate() {
     const COUNT: usize = 400_000;
     for per_second in [1u64, 1000, 200_000, 1_000_000] {
-        let gaps = gaps(json!({"rate_iops": same(&json!(per_second))}), 0, &[4096], COUNT);
+        let gaps = gaps(
+            json!({"rate_iops": same(&json!(per_second))}),
+            0,
+            &[4096],
+            COUNT,
+        );
         let mean_ns = NS_PER_SECOND as f64 / per_second as f64;
         let mean = gaps.iter().sum::<f64>() / COUNT as f64;
-        assert!((mean / mean_ns - 1.0).abs() < 0.005, "{per_second} a second: {mean} ns apart on average");
+        assert!(
+            (mean / mean_ns - 1.0).abs() < 0.005,
+            "{per_second} a second: {mean} ns apart on average"
+        );
         let distance = ks_distance(gaps, |ns| 1.0 - (-ns / mean_ns).exp());
         // Whole ns cost a little where 1000 of them are a gap.
-        assert!(distance < 2.0, "{per_second} a second: {distance} from an exponential law");
+        assert!(
+            distance < 2.0,
+            "{per_second} a second: {distance} from an exponential law"
+        );
     }
 }
 
 #[test]
 fn a_poisson_process_counts_as_poisson_says() {
     // As many I/Os in a window as wanted, with a variance as large as the mean.
-    let gaps = gaps(json!({"rate_iops": same(&json!(10_000))}), 0, &[4096], 500_000);
+    let gaps = gaps(
+        json!({"rate_iops": same(&json!(10_000))}),
+        0,
+        &[4096],
+        500_000,
+    );
     let mut counts = vec![0f64; 4_000];
     let mut now_ns = 0.0;
     for gap in gaps {
@@ -134,15 +185,30 @@ fn a_poisson_process_counts_as_poisson_says() {
         }
     }
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
-    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / counts.len() as f64;
-    assert!((mean - 100.0).abs() < 1.0 && (variance / mean - 1.0).abs() < 0.1, "mean {mean}, variance {variance}");
+    let variance = counts
+        .iter()
+        .map(|count| (count - mean).powi(2))
+        .sum::<f64>()
+        / counts.len() as f64;
+    assert!(
+        (mean - 100.0).abs() < 1.0 && (variance / mean - 1.0).abs() < 0.1,
+        "mean {mean}, variance {variance}"
+    );
 }
 
 #[test]
 fn bytes_of_a_poisson_process_keep_their_rate_over_all_sizes() {
-    let gaps = gaps(json!({"rate": same(&json!(1 << 30))}), 0, &[4096, 65536], 400_000);
+    let gaps = gaps(
+        json!({"rate": same(&json!(1 << 30))}),
+        0,
+        &[4096, 65536],
+        400_000,
+    );
     let per_second = 200_000.0 * (4096.0 + 65536.0) / gaps.iter().sum::<f64>() * 1e9;
-    assert!((per_second / f64::from(1 << 30) - 1.0).abs() < 0.01, "{per_second} bytes a second");
+    assert!(
+        (per_second / f64::from(1 << 30) - 1.0).abs() < 0.01,
+        "{per_second} bytes a second"
+    );
 }
 
 #[test]
@@ -158,9 +224,16 @@ fn the_intended_start_is_the_timetables_whatever_held_the_job_up() {
         pace(json!({"rw": "rw", "rate_iops": {"read": 10, "write": null, "trim": null}, "thinktime_us": 500_000})).unwrap();
     let mut due = |kind, now_ms: u64| {
         let due = pace.due(&io(kind, 4096), now_ms * 1_000_000);
-        (due.at_ns / 1_000_000, due.intended_ns.map(|ns| ns / 1_000_000))
+        (
+            due.at_ns / 1_000_000,
+            due.intended_ns.map(|ns| ns / 1_000_000),
+        )
     };
     assert_eq!(due(Kind::Read, 0), (0, Some(0)));
-    assert_eq!(due(Kind::Read, 700), (1200, Some(100)), "the pause holds it up, and the timetable goes on");
+    assert_eq!(
+        due(Kind::Read, 700),
+        (1200, Some(100)),
+        "the pause holds it up, and the timetable goes on"
+    );
     assert_eq!(due(Kind::Write, 1200), (1700, None), "writes have no rate");
 }

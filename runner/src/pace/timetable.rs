@@ -41,33 +41,53 @@ enum Process {
     /// What is left over after whole ns, in 1/`per_second` ns.
     Linear { remainder: u64 },
     /// Mean ns of a unit.
-    Poisson { rng: Xoshiro256PlusPlus, mean_ns: f64 },
+    Poisson {
+        rng: Xoshiro256PlusPlus,
+        mean_ns: f64,
+    },
 }
 
 impl Timetable {
     /// Those of reads, writes and trims, by `Kind`; `None` where there is no rate or the job does not go in that direction.
     pub fn all(job: &ResolvedJob, clone: u32) -> [Option<Self>; 3] {
-        let (used, bytes, ios) = ([job.rw.reads(), job.rw.writes(), job.rw.trims()], &job.rate, &job.rate_iops);
-        let rates = [(bytes.read, ios.read), (bytes.write, ios.write), (bytes.trim, ios.trim)];
-        let clone_seed = job.randseed.wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone) + 1));
+        let (used, bytes, ios) = (
+            [job.rw.reads(), job.rw.writes(), job.rw.trims()],
+            &job.rate,
+            &job.rate_iops,
+        );
+        let rates = [
+            (bytes.read, ios.read),
+            (bytes.write, ios.write),
+            (bytes.trim, ios.trim),
+        ];
+        let clone_seed = job
+            .randseed
+            .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone) + 1));
         std::array::from_fn(|direction| {
             let (unit, per_second) = match rates[direction] {
                 (Some(bytes), _) => (Unit::Bytes, bytes),
                 (None, ios) => (Unit::Ios, ios?),
             };
             let seed = clone_seed.wrapping_add(DIRECTION_STRIDE.wrapping_mul(direction as u64));
-            (used[direction] && per_second > 0).then(|| Self::new(unit, per_second.min(FASTEST), job.rate_process, seed))
+            (used[direction] && per_second > 0)
+                .then(|| Self::new(unit, per_second.min(FASTEST), job.rate_process, seed))
         })
     }
 
     fn new(unit: Unit, per_second: u64, process: RateProcess, seed: u64) -> Self {
         let process = match process {
             RateProcess::Linear => Process::Linear { remainder: 0 },
-            RateProcess::Poisson => {
-                Process::Poisson { rng: Xoshiro256PlusPlus::seed_from_u64(seed), mean_ns: NS_PER_SECOND as f64 / per_second as f64 }
-            }
+            RateProcess::Poisson => Process::Poisson {
+                rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+                mean_ns: NS_PER_SECOND as f64 / per_second as f64,
+            },
         };
-        Self { unit, per_second, at_ns: 0, process }
+        Self {
+            unit,
+            per_second,
+            at_ns: 0,
+            process,
+        }
     }
 
     /// When this I/O is due; the one after it comes later by its time.
@@ -86,7 +106,9 @@ impl Timetable {
             }
             Process::Poisson { rng, mean_ns } => {
                 let wait: f64 = rng.sample(Exp1);
-                self.at_ns = self.at_ns.saturating_add((wait * *mean_ns * units as f64).round() as u64);
+                self.at_ns = self
+                    .at_ns
+                    .saturating_add((wait * *mean_ns * units as f64).round() as u64);
                 self.at_ns
             }
         }

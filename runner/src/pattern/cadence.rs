@@ -26,7 +26,12 @@ impl Cadence {
             fsync: countdown(fsync),
             fdatasync: countdown(fdatasync),
             is_due: false,
-            next: Io { offset: 0, len: 0, target: 0, kind: Kind::Sync },
+            next: Io {
+                offset: 0,
+                len: 0,
+                target: 0,
+                kind: Kind::Sync,
+            },
         }
     }
 

@@ -37,15 +37,25 @@ impl Chooser {
             Distribution::Random => Self::EveryOnce(Permutation::new(n, rng)),
             Distribution::Zipf { theta } => {
                 // n is at least 1 and the parser takes only finite positive exponents.
-                Self::Zipf(Zipf::new(slots, *theta).expect("a zipf law over at least one slot"), Permutation::new(n, rng))
+                Self::Zipf(
+                    Zipf::new(slots, *theta).expect("a zipf law over at least one slot"),
+                    Permutation::new(n, rng),
+                )
             }
-            Distribution::Pareto { power } => Self::Pareto(slots, power.ln() / (1.0 - power).ln(), Permutation::new(n, rng)),
-            Distribution::Normal { deviation_percent } => {
-                Self::Normal(Normal::new(slots / 2.0, slots * deviation_percent / 100.0).expect("a finite deviation"), n)
-            }
-            Distribution::Zoned { zones } => {
-                Self::Zoned(Deck::new(zones.iter().map(|zone| zone.access_percent)), zone_slots(zones, n))
-            }
+            Distribution::Pareto { power } => Self::Pareto(
+                slots,
+                power.ln() / (1.0 - power).ln(),
+                Permutation::new(n, rng),
+            ),
+            Distribution::Normal { deviation_percent } => Self::Normal(
+                Normal::new(slots / 2.0, slots * deviation_percent / 100.0)
+                    .expect("a finite deviation"),
+                n,
+            ),
+            Distribution::Zoned { zones } => Self::Zoned(
+                Deck::new(zones.iter().map(|zone| zone.access_percent)),
+                zone_slots(zones, n),
+            ),
         }
     }
 
@@ -56,7 +66,9 @@ impl Chooser {
             Self::EveryOnce(permutation) => permutation.next(rng),
             Self::Any(n) => any(*n, rng),
             Self::Zipf(zipf, places) => places.place(rng.sample(*zipf) as u64 - 1),
-            Self::Pareto(slots, power, places) => places.place((*slots * rng.random::<f64>().powf(*power)) as u64),
+            Self::Pareto(slots, power, places) => {
+                places.place((*slots * rng.random::<f64>().powf(*power)) as u64)
+            }
             Self::Normal(bell, n) => inside(bell, *n, rng),
             Self::Zoned(deck, zones) => {
                 let (first, slots) = zones[deck.deal(rng)];

@@ -49,7 +49,13 @@ mod tests {
     #[test]
     fn every_hundred_cards_hold_the_shares() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        for shares in [vec![70, 30], vec![0, 100], vec![100, 0], vec![1, 2, 97], vec![33, 33, 34]] {
+        for shares in [
+            vec![70, 30],
+            vec![0, 100],
+            vec![100, 0],
+            vec![1, 2, 97],
+            vec![33, 33, 34],
+        ] {
             let mut deck = Deck::new(shares.iter().copied());
             for _ in 0..50 {
                 let mut seen = vec![0u8; shares.len()];

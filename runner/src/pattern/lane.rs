@@ -42,14 +42,29 @@ impl Lane {
             sizes: Sizes::new(bs),
             align: *align,
             distribution: distribution.clone(),
-            gap: if job.rw.is_random() { 0 } else { job.rw_modifier.unwrap_or(0) },
+            gap: if job.rw.is_random() {
+                0
+            } else {
+                job.rw_modifier.unwrap_or(0)
+            },
             chooser: kind as usize,
             jump: Jump::new(job, random_percent),
         };
-        let (bs, align, liked, random) = (&job.bs, &job.blockalign, &job.random_distribution, &job.percentage_random);
+        let (bs, align, liked, random) = (
+            &job.bs,
+            &job.blockalign,
+            &job.random_distribution,
+            &job.percentage_random,
+        );
         let mut lanes = [
             lane(Kind::Read, &bs.read, &align.read, &liked.read, random.read),
-            lane(Kind::Write, &bs.write, &align.write, &liked.write, random.write),
+            lane(
+                Kind::Write,
+                &bs.write,
+                &align.write,
+                &liked.write,
+                random.write,
+            ),
             lane(Kind::Trim, &bs.trim, &align.trim, &liked.trim, random.trim),
         ];
         if lanes[0].is_like(&lanes[1]) {
@@ -97,7 +112,8 @@ impl Lane {
 
     /// Whether its I/Os are as large and go to the same places as those of another.
     pub fn is_like(&self, other: &Self) -> bool {
-        (self.align, self.sizes.max, &self.distribution) == (other.align, other.sizes.max, &other.distribution)
+        (self.align, self.sizes.max, &self.distribution)
+            == (other.align, other.sizes.max, &other.distribution)
     }
 }
 

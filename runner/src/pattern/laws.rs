@@ -27,15 +27,21 @@ fn check(name: &str, distribution: &Distribution, repeats: bool, weights: &[f64]
         let mut chooser = Chooser::new(distribution, weights.len() as u64, repeats, &mut rng);
         let slots = counts(&mut chooser, weights.len(), &mut rng);
         let counts = match &chooser {
-            Chooser::Zipf(_, places) | Chooser::Pareto(_, _, places) => {
-                (0..slots.len() as u64).map(|rank| slots[places.place(rank) as usize]).collect()
-            }
+            Chooser::Zipf(_, places) | Chooser::Pareto(_, _, places) => (0..slots.len() as u64)
+                .map(|rank| slots[places.place(rank) as usize])
+                .collect(),
             _ => slots,
         };
         let sum: f64 = weights.iter().sum();
-        let expected: Vec<f64> = weights.iter().map(|weight| weight / sum * DRAWS as f64).collect();
+        let expected: Vec<f64> = weights
+            .iter()
+            .map(|weight| weight / sum * DRAWS as f64)
+            .collect();
         let excess = chi_square_excess(&counts, &expected);
-        assert!(excess < BOUND, "{name}, seed {seed}: χ² is {excess:.1} deviations too large");
+        assert!(
+            excess < BOUND,
+            "{name}, seed {seed}: χ² is {excess:.1} deviations too large"
+        );
     }
 }
 
@@ -50,7 +56,12 @@ fn slots_that_may_repeat_are_taken_alike() {
 fn ranks_follow_zipfs_law() {
     for theta in [0.5f64, 0.9, 1.2, 2.0, 3.0] {
         let weights: Vec<f64> = (1..=500).map(|rank| f64::from(rank).powf(-theta)).collect();
-        check(&format!("zipf:{theta}"), &Distribution::Zipf { theta }, false, &weights);
+        check(
+            &format!("zipf:{theta}"),
+            &Distribution::Zipf { theta },
+            false,
+            &weights,
+        );
     }
 }
 
@@ -61,7 +72,12 @@ fn ranks_follow_paretos_law() {
         let exponent = (1.0 - power).ln() / power.ln();
         let below = |rank: u32| (f64::from(rank) / 300.0).powf(exponent);
         let weights: Vec<f64> = (0..300).map(|rank| below(rank + 1) - below(rank)).collect();
-        check(&format!("pareto:{power}"), &Distribution::Pareto { power }, false, &weights);
+        check(
+            &format!("pareto:{power}"),
+            &Distribution::Pareto { power },
+            false,
+            &weights,
+        );
     }
 }
 
@@ -71,19 +87,42 @@ fn slots_follow_a_bell_that_is_cut_at_both_ends() {
         let (slots, steps) = (200, 64);
         let density = |at: f64| (-0.5 * ((at - 100.0) / (2.0 * deviation_percent)).powi(2)).exp();
         // Midpoints: their error is far below that of a million draws.
-        let weight = |slot: i32| (0..steps).map(|step| density(f64::from(slot) + (f64::from(step) + 0.5) / 64.0)).sum();
+        let weight = |slot: i32| {
+            (0..steps)
+                .map(|step| density(f64::from(slot) + (f64::from(step) + 0.5) / 64.0))
+                .sum()
+        };
         let weights: Vec<f64> = (0..slots).map(weight).collect();
-        check(&format!("normal:{deviation_percent}"), &Distribution::Normal { deviation_percent }, false, &weights);
+        check(
+            &format!("normal:{deviation_percent}"),
+            &Distribution::Normal { deviation_percent },
+            false,
+            &weights,
+        );
     }
 }
 
 #[test]
 fn slots_of_a_zone_are_taken_alike() {
     let zones: [(u8, u8); 4] = [(60, 10), (30, 20), (8, 30), (2, 40)];
-    let weights: Vec<f64> =
-        zones.iter().flat_map(|(access, size)| vec![f64::from(*access) / f64::from(*size); 10 * usize::from(*size)]).collect();
-    let zone = |(access_percent, size_percent)| Zone { access_percent, size_percent };
-    check("zoned", &Distribution::Zoned { zones: zones.map(zone).into() }, false, &weights);
+    let weights: Vec<f64> = zones
+        .iter()
+        .flat_map(|(access, size)| {
+            vec![f64::from(*access) / f64::from(*size); 10 * usize::from(*size)]
+        })
+        .collect();
+    let zone = |(access_percent, size_percent)| Zone {
+        access_percent,
+        size_percent,
+    };
+    check(
+        "zoned",
+        &Distribution::Zoned {
+            zones: zones.map(zone).into(),
+        },
+        false,
+        &weights,
+    );
 }
 
 #[test]
@@ -97,14 +136,22 @@ fn every_slot_comes_at_every_turn_of_a_pass() {
             seen[draw % N * N + chooser.next(&mut rng) as usize] += 1.0;
         }
         let excess = chi_square_excess(&seen, &vec![(DRAWS / N * N / (N * N)) as f64; N * N]);
-        assert!(excess < BOUND, "seed {seed}: χ² is {excess:.1} deviations too large");
+        assert!(
+            excess < BOUND,
+            "seed {seed}: χ² is {excess:.1} deviations too large"
+        );
     }
 }
 
 #[test]
 fn a_pass_over_a_terabyte_repeats_nothing() {
     let mut rng = Rng::seed_from_u64(5);
-    let mut chooser = Chooser::new(&Distribution::Random, (1 << 40) / 4096 - 12_345, false, &mut rng);
+    let mut chooser = Chooser::new(
+        &Distribution::Random,
+        (1 << 40) / 4096 - 12_345,
+        false,
+        &mut rng,
+    );
     let mut slots: Vec<u64> = (0..3_000_000).map(|_| chooser.next(&mut rng)).collect();
     slots.sort_unstable();
     assert!(slots.windows(2).all(|pair| pair[0] < pair[1]));

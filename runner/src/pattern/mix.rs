@@ -20,7 +20,10 @@ impl Mix {
     /// As `rw` and, in a mix, `rwmixread` (percent) say.
     pub fn new(rw: RwKind, rwmixread: Option<u8>, rng: &mut impl Rng) -> Self {
         match rwmixread {
-            Some(reads) => Self::Mixed(Deck::new([reads, 100 - reads]), Xoshiro256PlusPlus::from_rng(rng)),
+            Some(reads) => Self::Mixed(
+                Deck::new([reads, 100 - reads]),
+                Xoshiro256PlusPlus::from_rng(rng),
+            ),
             None if rw.trims() => Self::Only(Kind::Trim),
             None if rw.writes() => Self::Only(Kind::Write),
             None => Self::Only(Kind::Read),

@@ -35,7 +35,16 @@ impl Permutation {
     pub fn new(n: u64, rng: &mut impl Rng) -> Self {
         let mask = n.next_power_of_two() - 1;
         let shift = mask.count_ones().div_ceil(2).max(1);
-        let mut permutation = Self { n, mask, shift, key: 0, odd: [1; ROUNDS], counter: 0, ready: [0; READY], taken: READY };
+        let mut permutation = Self {
+            n,
+            mask,
+            shift,
+            key: 0,
+            odd: [1; ROUNDS],
+            counter: 0,
+            ready: [0; READY],
+            taken: READY,
+        };
         permutation.rekey(rng);
         permutation
     }
@@ -136,13 +145,24 @@ mod tests {
             let numbers = pass(&mut Permutation::new(N, &mut rng), &mut rng);
             let up = numbers.windows(2).filter(|pair| pair[1] > pair[0]).count() as f64 / N as f64;
             assert!((0.48..0.52).contains(&up), "seed {seed}: {up} go up");
-            let near = numbers.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 4).count();
+            let near = numbers
+                .windows(2)
+                .filter(|pair| pair[0].abs_diff(pair[1]) <= 4)
+                .count();
             assert!(near < 40, "seed {seed}: {near} neighbours; 8 are expected");
             let expected = N as f64 / 256.0;
             let mut cells = [0f64; 256];
-            numbers.iter().enumerate().for_each(|(turn, number)| cells[turn / 4096 * 16 + (*number / 4096) as usize] += 1.0);
-            let chi_square: f64 = cells.iter().map(|count| (count - expected).powi(2) / expected).sum();
-            assert!(chi_square < 330.0, "seed {seed}: chi² {chi_square} of 225 degrees of freedom");
+            numbers.iter().enumerate().for_each(|(turn, number)| {
+                cells[turn / 4096 * 16 + (*number / 4096) as usize] += 1.0
+            });
+            let chi_square: f64 = cells
+                .iter()
+                .map(|count| (count - expected).powi(2) / expected)
+                .sum();
+            assert!(
+                chi_square < 330.0,
+                "seed {seed}: chi² {chi_square} of 225 degrees of freedom"
+            );
         }
     }
 
@@ -150,6 +170,9 @@ mod tests {
     fn two_passes_differ() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut permutation = Permutation::new(1000, &mut rng);
-        assert_ne!(pass(&mut permutation, &mut rng), pass(&mut permutation, &mut rng));
+        assert_ne!(
+            pass(&mut permutation, &mut rng),
+            pass(&mut permutation, &mut rng)
+        );
     }
 }

@@ -46,8 +46,18 @@ impl Place {
     /// Offset in the target and length of the next I/O of `wanted` bytes; it is shorter where a sequential one meets
     /// the end of the region.
     #[inline]
-    pub fn next(&mut self, kind: Kind, lane: &mut Lane, wanted: u64, rng: &mut impl Rng) -> (u64, u64) {
-        let follows = if lane.jumps(rng) { None } else { self.follow_on(kind, lane, wanted) };
+    pub fn next(
+        &mut self,
+        kind: Kind,
+        lane: &mut Lane,
+        wanted: u64,
+        rng: &mut impl Rng,
+    ) -> (u64, u64) {
+        let follows = if lane.jumps(rng) {
+            None
+        } else {
+            self.follow_on(kind, lane, wanted)
+        };
         let (start, len) = follows.unwrap_or_else(|| (self.begin_anew(lane, wanted, rng), wanted));
         self.follow[kind as usize] = (start + len).cast_signed() + lane.gap;
         (self.begin + start, len)
@@ -55,7 +65,13 @@ impl Place {
 
     /// The next I/Os of a lane that only jumps; `at` makes one of its offset in the target.
     #[inline]
-    pub fn jumps(&mut self, lane: &Lane, out: &mut [Io], at: impl Fn(u64) -> Io, rng: &mut impl Rng) {
+    pub fn jumps(
+        &mut self,
+        lane: &Lane,
+        out: &mut [Io],
+        at: impl Fn(u64) -> Io,
+        rng: &mut impl Rng,
+    ) {
         let (begin, align) = (self.begin, lane.align);
         self.choosers[lane.chooser].fill(out, |slot| at(begin + slot * align), rng);
     }

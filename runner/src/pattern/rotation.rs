@@ -15,7 +15,11 @@ impl Rotation {
     /// Files with so many bytes a pass each; at least one.
     pub fn new(bytes_per_pass: impl Iterator<Item = u64>) -> Self {
         let whole: Vec<u64> = bytes_per_pass.collect();
-        Self { left: whole.clone(), last: whole.len() - 1, whole }
+        Self {
+            left: whole.clone(),
+            last: whole.len() - 1,
+            whole,
+        }
     }
 
     /// The file of the next I/O.
@@ -41,6 +45,8 @@ impl Rotation {
 
     fn next_unfinished(&self) -> Option<usize> {
         let files = self.whole.len();
-        (1..=files).map(|step| (self.last + step) % files).find(|file| self.left[*file] > 0)
+        (1..=files)
+            .map(|step| (self.last + step) % files)
+            .find(|file| self.left[*file] > 0)
     }
 }

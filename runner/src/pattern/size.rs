@@ -12,11 +12,11 @@ pub(super) struct Sizes {
     pub min: u64,
     /// Largest in bytes.
     pub max: u64,
-    choice: Choice,
+    choice: SizeChoice,
 }
 
 #[derive(Clone, Debug)]
-enum Choice {
+enum SizeChoice {
     One,
     /// Any multiple up to so many times the smallest.
     Multiple(u64),
@@ -27,25 +27,29 @@ impl Sizes {
     /// The sizes as the plan has them.
     pub fn new(bs: &BlockSizes) -> Self {
         let choice = if bs.min == bs.max {
-            Choice::One
+            SizeChoice::One
         } else if bs.split.is_empty() {
-            Choice::Multiple(bs.max / bs.min)
+            SizeChoice::Multiple(bs.max / bs.min)
         } else {
-            Choice::Shares(
+            SizeChoice::Shares(
                 Deck::new(bs.split.iter().map(|entry| entry.percent)),
                 bs.split.iter().map(|entry| entry.bytes).collect(),
             )
         };
-        Self { min: bs.min, max: bs.max, choice }
+        Self {
+            min: bs.min,
+            max: bs.max,
+            choice,
+        }
     }
 
     /// The next size in bytes.
     #[inline]
     pub fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match &mut self.choice {
-            Choice::One => self.min,
-            Choice::Multiple(times) => self.min * rng.random_range(1..=*times),
-            Choice::Shares(deck, sizes) => sizes[deck.deal(rng)],
+            SizeChoice::One => self.min,
+            SizeChoice::Multiple(times) => self.min * rng.random_range(1..=*times),
+            SizeChoice::Shares(deck, sizes) => sizes[deck.deal(rng)],
         }
     }
 

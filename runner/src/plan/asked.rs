@@ -36,12 +36,22 @@ impl<'a> Asked<'a> {
     pub fn settle(job: &'a Job, name: String, host: &dyn HostView, notes: &mut Notes) -> Self {
         let engine = engine(job, host, notes);
         let direct = direct(job, engine, notes);
-        Self { job, name, rw: said!(job, rw), direct, engine, numjobs: numjobs(job, notes) }
+        Self {
+            job,
+            name,
+            rw: said!(job, rw),
+            direct,
+            engine,
+            numjobs: numjobs(job, notes),
+        }
     }
 
     /// The length that each file is to have, where that is said.
     pub fn filesize(&self) -> Option<u64> {
-        self.job.filesize.map(|bytes| bytes.0).filter(|bytes| *bytes > 0)
+        self.job
+            .filesize
+            .map(|bytes| bytes.0)
+            .filter(|bytes| *bytes > 0)
     }
 
     /// Whether nothing is touched at all.
@@ -53,24 +63,31 @@ impl<'a> Asked<'a> {
 fn engine(job: &Job, host: &dyn HostView, notes: &mut Notes) -> EngineName {
     let asked = said!(job, ioengine);
     check_kernel(asked, host, notes);
-    let Some((reason, remedy)) = host.io_uring_refused().filter(|_| asked.has_ring()) else {
+    let Some((reason, remedy)) = host.io_uring_unavailable().filter(|_| asked.has_ring()) else {
         return asked;
     };
     if said!(job, ioengine_fallback) == Fallback::Psync {
-        let sentence = format!("psync does the I/O, one at a time, because io_uring is refused: {reason}");
+        let sentence =
+            format!("psync does the I/O, one at a time, because io_uring is refused: {reason}");
         notes.mind(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
         return EngineName::Psync;
     }
-    let remedy = format!("{remedy} Or write ioengine=psync, or ioengine_fallback=psync to have it chosen where needed.");
-    notes.environment("io_uring_refused", "ioengine", reason, remedy);
+    let remedy = format!(
+        "{remedy} Or write ioengine=psync, or ioengine_fallback=psync to have it chosen where needed."
+    );
+    notes.environment("io_uring_unavailable", "ioengine", reason, remedy);
     asked
 }
 
 fn check_kernel(asked: EngineName, host: &dyn HostView, notes: &mut Notes) {
-    let older = host.kernel_version().filter(|version| asked == EngineName::IoUringNop && *version < NOP_WITH_RESULT);
+    let older = host
+        .kernel_version()
+        .filter(|version| asked == EngineName::IoUringNop && *version < NOP_WITH_RESULT);
     if let Some((major, minor)) = older {
         let (needed_major, needed_minor) = NOP_WITH_RESULT;
-        let sentence = format!("ioengine=io_uring_nop needs Linux {needed_major}.{needed_minor}, this is {major}.{minor}.");
+        let sentence = format!(
+            "ioengine=io_uring_nop needs Linux {needed_major}.{needed_minor}, this is {major}.{minor}."
+        );
         let remedy = "Use a newer kernel, or ioengine=null for what the runner itself takes.";
         notes.environment("kernel_too_old", "ioengine", sentence, remedy);
     }
@@ -78,8 +95,14 @@ fn check_kernel(asked: EngineName, host: &dyn HostView, notes: &mut Notes) {
 
 fn direct(job: &Job, engine: EngineName, notes: &mut Notes) -> bool {
     if job.direct.is_none() && !engine.is_null() {
-        let remedy = "Write direct=1 to go past the page cache (O_DIRECT), or direct=0 to go through it.";
-        notes.invalid("direct_not_said", "direct", "Whether the page cache takes part must be said: there is no default.", remedy);
+        let remedy =
+            "Write direct=1 to go past the page cache (O_DIRECT), or direct=0 to go through it.";
+        notes.invalid(
+            "direct_not_said",
+            "direct",
+            "Whether the page cache takes part must be said: there is no default.",
+            remedy,
+        );
     }
     job.direct.is_some_and(|direct| direct.0)
 }
@@ -88,7 +111,12 @@ fn numjobs(job: &Job, notes: &mut Notes) -> u32 {
     let numjobs = said!(job, numjobs);
     if !(1..=MAX_CLONES).contains(&numjobs) {
         let remedy = format!("Use 1 to {MAX_CLONES}: each clone is a thread.");
-        notes.invalid("out_of_range", "numjobs", format!("numjobs={numjobs} cannot be run."), remedy);
+        notes.invalid(
+            "out_of_range",
+            "numjobs",
+            format!("numjobs={numjobs} cannot be run."),
+            remedy,
+        );
     }
     numjobs.clamp(1, MAX_CLONES)
 }

@@ -6,7 +6,9 @@ use crate::job::{FioValue, OPTIONS};
 /// What a job says about an option, else its default.
 macro_rules! said {
     ($job:expr, $option:ident) => {
-        $job.$option.clone().unwrap_or_else(|| $crate::plan::defaults::of(stringify!($option)))
+        $job.$option
+            .clone()
+            .unwrap_or_else(|| $crate::plan::defaults::of(stringify!($option)))
     };
 }
 pub(super) use said;
@@ -16,7 +18,10 @@ pub(super) use said;
 /// # Panics
 /// Where the table has no default for it, or one that cannot be read; a test resolves every one of them.
 pub(super) fn of<T: FioValue>(option: &str) -> T {
-    let default = OPTIONS.iter().find(|doc| doc.name == option).and_then(|doc| doc.default);
+    let default = OPTIONS
+        .iter()
+        .find(|doc| doc.name == option)
+        .and_then(|doc| doc.default);
     let text = default.unwrap_or_else(|| panic!("`{option}` has no default in the table"));
     T::read(text).unwrap_or_else(|why| panic!("default of `{option}`: {why}"))
 }

@@ -27,8 +27,13 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
 
 /// Minds ramps of the run that are not over together: the window's counters then hold I/O that is not measured.
 pub(super) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
-    let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else { return };
-    let number = jobs.iter().position(|job| job.name == late.name).unwrap_or(0);
+    let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
+        return;
+    };
+    let number = jobs
+        .iter()
+        .position(|job| job.name == late.name)
+        .unwrap_or(0);
     let begin_ms = window_begin_ms(jobs);
     notes.begin(number, &late.name);
     let sentence = format!(
@@ -36,14 +41,32 @@ pub(super) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
         late.name,
         duration((measured_from_ms(late) - begin_ms) as f64)
     );
-    let evidence = [("window_begin_ms", json!(begin_ms)), ("ramp_end_ms", json!(measured_from_ms(late)))];
-    notes.mind(Warning, "ramp_in_window", sentence, &evidence, "Let startdelay + ramp_time be the same in all jobs.");
+    let evidence = [
+        ("window_begin_ms", json!(begin_ms)),
+        ("ramp_end_ms", json!(measured_from_ms(late))),
+    ];
+    notes.mind(
+        Warning,
+        "ramp_in_window",
+        sentence,
+        &evidence,
+        "Let startdelay + ramp_time be the same in all jobs.",
+    );
 }
 
 fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
     if let Some(runtime_ms) = job.runtime_ms.filter(|ms| *ms < SHORT_RUN_MS) {
-        let sentence = format!("{} is short: good for a look, not for a number.", duration(runtime_ms as f64));
-        notes.mind(Note, "short_run", sentence, &[("runtime_ms", json!(runtime_ms))], "Run for at least 10 s, with time_based=1.");
+        let sentence = format!(
+            "{} is short: good for a look, not for a number.",
+            duration(runtime_ms as f64)
+        );
+        notes.mind(
+            Note,
+            "short_run",
+            sentence,
+            &[("runtime_ms", json!(runtime_ms))],
+            "Run for at least 10 s, with time_based=1.",
+        );
     }
 }
 
@@ -51,9 +74,15 @@ fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
     let evidence = [("iodepth", json!(job.iodepth))];
     if job.iodepth > 1 && job.in_flight() == 1 {
         let (who, remedy) = if job.rw.trims() {
-            ("Trims are system calls of their own, and a clone does one", "Use numjobs for trims side by side.")
+            (
+                "Trims are system calls of their own, and a clone does one",
+                "Use numjobs for trims side by side.",
+            )
         } else {
-            ("psync does one I/O", "Use ioengine=io_uring, or numjobs for I/Os side by side.")
+            (
+                "psync does one I/O",
+                "Use ioengine=io_uring, or numjobs for I/Os side by side.",
+            )
         };
         let sentence = format!("{who} at a time: the depth is 1, not {}.", job.iodepth);
         notes.mind(Warning, "depth_is_one", sentence, &evidence, remedy);
@@ -62,13 +91,20 @@ fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
             "Through the page cache a depth of {} is hardly reached: what memory can answer or take is done at once.",
             job.iodepth
         );
-        notes.mind(Note, "buffered_depth", sentence, &evidence, "Use direct=1 to keep the device busy at a depth.");
+        notes.mind(
+            Note,
+            "buffered_depth",
+            sentence,
+            &evidence,
+            "Use direct=1 to keep the device busy at a depth.",
+        );
     }
 }
 
 fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
     if job.drop_caches {
-        let sentence = "The caches of the whole host are dropped first, which slows everybody on it.";
+        let sentence =
+            "The caches of the whole host are dropped first, which slows everybody on it.";
         notes.mind(
             Warning,
             "drop_caches_global",
@@ -82,29 +118,66 @@ fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
     }
     let (region, memory) = (region_bytes(job), host.available_memory());
     if region < memory {
-        let sentence = format!("The region of {} fits into the {} of memory that are available.", bytes(region), bytes(memory));
-        let evidence = [("region_bytes", json!(region)), ("available_memory_bytes", json!(memory))];
-        let remedy = "For the device's speed use direct=1, or a region of at least twice the memory.";
-        notes.mind(if job.rw.reads() { Warning } else { Note }, "fits_into_memory", sentence, &evidence, remedy);
+        let sentence = format!(
+            "The region of {} fits into the {} of memory that are available.",
+            bytes(region),
+            bytes(memory)
+        );
+        let evidence = [
+            ("region_bytes", json!(region)),
+            ("available_memory_bytes", json!(memory)),
+        ];
+        let remedy =
+            "For the device's speed use direct=1, or a region of at least twice the memory.";
+        notes.mind(
+            if job.rw.reads() { Warning } else { Note },
+            "fits_into_memory",
+            sentence,
+            &evidence,
+            remedy,
+        );
     }
     if job.invalidate && job.rw.reads() && (job.time_based || job.loops > 1) {
         let sentence = "The target's pages are dropped once, before the job begins; from the second pass on, memory may answer.";
-        notes.mind(Note, "invalidated_once", sentence, &[], "Use a region that one pass does not finish, or direct=1.");
+        notes.mind(
+            Note,
+            "invalidated_once",
+            sentence,
+            &[],
+            "Use a region that one pass does not finish, or direct=1.",
+        );
     }
     if job.invalidate && job.rw.reads() && job.cache_state != CacheState::Cold {
-        let sentence = "invalidate drops only clean pages: what waits to be written stays in memory.";
-        notes.mind(Note, "invalidate_keeps_dirty", sentence, &[], "Run sync before, or use drop_caches=1 as root.");
+        let sentence =
+            "invalidate drops only clean pages: what waits to be written stays in memory.";
+        notes.mind(
+            Note,
+            "invalidate_keeps_dirty",
+            sentence,
+            &[],
+            "Run sync before, or use drop_caches=1 as root.",
+        );
     }
 }
 
 fn mind_target(job: &ResolvedJob, notes: &mut Notes) {
-    if let Some(target) = job.targets.iter().find(|target| target.device.is_none() && target.kind != TargetKind::Null) {
+    if let Some(target) = job
+        .targets
+        .iter()
+        .find(|target| target.device.is_none() && target.kind != TargetKind::Null)
+    {
         let filesystem = target.filesystem.as_deref().unwrap_or("its filesystem");
         let sentence = format!(
             "There is no block device that could be told under {} ({filesystem}): no device's counters stand beside the number.",
             target.path
         );
-        notes.mind(Serious, "no_device", sentence, &[], "Name a file on a disk's filesystem to measure the disk.");
+        notes.mind(
+            Serious,
+            "no_device",
+            sentence,
+            &[],
+            "Name a file on a disk's filesystem to measure the disk.",
+        );
     }
     if job.file_append && job.mode != Mode::Null {
         notes.mind(
@@ -119,11 +192,22 @@ fn mind_target(job: &ResolvedJob, notes: &mut Notes) {
 
 /// What is known of the devices under a job before it starts.
 fn mind_device(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
-    for device in job.targets.iter().filter_map(|target| target.device.as_deref()) {
+    for device in job
+        .targets
+        .iter()
+        .filter_map(|target| target.device.as_deref())
+    {
         if let Some(results) = host.results_on(device) {
-            let sentence =
-                format!("Results are kept in {results}, on the same disk as {device}: writing them takes part in the load.");
-            notes.mind(Note, "results_on_device", sentence, &[], "Keep them on another disk with --data-dir.");
+            let sentence = format!(
+                "Results are kept in {results}, on the same disk as {device}: writing them takes part in the load."
+            );
+            notes.mind(
+                Note,
+                "results_on_device",
+                sentence,
+                &[],
+                "Keep them on another disk with --data-dir.",
+            );
         }
         if let Some(off) = host.misaligned_by(device) {
             let sentence = format!(
@@ -131,17 +215,29 @@ fn mind_device(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
                 bytes(off)
             );
             let remedy = "Make the partition begin at a multiple of 1 MiB.";
-            notes.mind(Warning, "partition_misaligned", sentence, &[("off_bytes", json!(off))], remedy);
+            notes.mind(
+                Warning,
+                "partition_misaligned",
+                sentence,
+                &[("off_bytes", json!(off))],
+                remedy,
+            );
         }
     }
     if job.mode == Mode::Raw && !job.direct {
         let sentence = "A block device has a page cache of its own: the kernel counts it as Buffers, not as Cached.";
-        notes.mind(Warning, "raw_buffered", sentence, &[], "Write direct=1: raw I/O past the page cache is the device's own.");
+        notes.mind(
+            Warning,
+            "raw_buffered",
+            sentence,
+            &[],
+            "Write direct=1: raw I/O past the page cache is the device's own.",
+        );
     }
 }
 
 fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
-    let shared = job.numjobs > 1 && job.targets.iter().any(|target| target.clone.is_none());
+    let shared = job.numjobs > 1 && job.targets.iter().any(|target| target.worker.is_none());
     if shared && !job.rw.is_random() && job.mode != Mode::Null {
         let sentence = format!(
             "All {} clones go through the same blocks in the same order: a cache can answer all but the first.",
@@ -160,7 +256,8 @@ fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
         && (limited(job.rate.read.is_some(), job.rate.write.is_some())
             || limited(job.rate_iops.read.is_some(), job.rate_iops.write.is_some()))
     {
-        let sentence = "Reads and writes keep their mix, so that the slower of the two rates holds back both.";
+        let sentence =
+            "Reads and writes keep their mix, so that the slower of the two rates holds back both.";
         notes.mind(
             Note,
             "rates_keep_the_mix",
@@ -170,8 +267,15 @@ fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
         );
     }
     if job.rw.writes() && job.zero_buffers {
-        let sentence = "Only zeros are written: devices and filesystems that compress store next to nothing.";
-        notes.mind(Warning, "zeros_written", sentence, &[], "Leave zero_buffers out for data that does not compress.");
+        let sentence =
+            "Only zeros are written: devices and filesystems that compress store next to nothing.";
+        notes.mind(
+            Warning,
+            "zeros_written",
+            sentence,
+            &[],
+            "Leave zero_buffers out for data that does not compress.",
+        );
     }
 }
 

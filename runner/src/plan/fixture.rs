@@ -26,8 +26,12 @@ const PLAIN: &str = r#"{
 pub(crate) fn resolved(different: Value) -> ResolvedJob {
     let mut job: Value = serde_json::from_str(PLAIN).expect("JSON");
     job["targets"] = json!([target(0, 1 << 20)]);
-    let Value::Object(different) = different else { panic!("a fixture's differences are an object") };
-    different.into_iter().for_each(|(name, value)| job[name] = value);
+    let Value::Object(different) = different else {
+        panic!("a fixture's differences are an object")
+    };
+    different
+        .into_iter()
+        .for_each(|(name, value)| job[name] = value);
     serde_json::from_value(job).expect("a resolved job")
 }
 
@@ -50,6 +54,6 @@ pub(crate) fn target(offset: u64, size: u64) -> Target {
         alignment: 512,
         offset,
         size,
-        clone: None,
+        worker: None,
     }
 }

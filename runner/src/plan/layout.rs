@@ -38,8 +38,16 @@ pub(super) fn settle(
 ) -> Vec<Target> {
     let mut targets = Vec::new();
     for (index, place) in places.iter().enumerate() {
-        let parts: Vec<&Region> = regions.parts.iter().filter(|part| part.place == index).collect();
-        let end = parts.iter().map(|part| part.begin + part.len).max().unwrap_or(0);
+        let parts: Vec<&Region> = regions
+            .parts
+            .iter()
+            .filter(|part| part.place == index)
+            .collect();
+        let end = parts
+            .iter()
+            .map(|part| part.begin + part.len)
+            .max()
+            .unwrap_or(0);
         let (length, layout_bytes) = match place.kind {
             TargetKind::Device => (place.facts.length, 0),
             TargetKind::Null => (end, 0),
@@ -47,7 +55,12 @@ pub(super) fn settle(
         };
         // One layout for a file, whoever shares it.
         let layouts = std::iter::once(layout_bytes).chain(std::iter::repeat(0));
-        targets.extend(parts.into_iter().zip(layouts).map(|(part, layout_bytes)| target(asked, place, part, length, layout_bytes)));
+        targets.extend(
+            parts
+                .into_iter()
+                .zip(layouts)
+                .map(|(part, layout_bytes)| target(asked, place, part, length, layout_bytes)),
+        );
     }
     targets
 }
@@ -70,12 +83,19 @@ fn target(asked: &Asked, place: &Place, part: &Region, length: u64, layout_bytes
         alignment,
         offset: part.begin,
         size: part.len,
-        clone: part.clone,
+        worker: part.clone,
     }
 }
 
 /// Length and bytes to write of a file whose regions end at `end`.
-fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledger, notes: &mut Notes) -> (u64, u64) {
+fn lay_out(
+    asked: &Asked,
+    job: usize,
+    place: &Place,
+    end: u64,
+    ledger: &mut Ledger,
+    notes: &mut Notes,
+) -> (u64, u64) {
     let growth = growth(asked);
     let (found, is_written) = ledger.state(&place.facts);
     let needed = asked.filesize().map_or(end, |filesize| end.max(filesize));
@@ -89,14 +109,24 @@ fn lay_out(asked: &Asked, job: usize, place: &Place, end: u64, ledger: &mut Ledg
         Growth::Allocated => (found.max(needed), 0),
         Growth::AsWritten => (found, 0),
     };
-    ledger.plan(&place.facts, job, length, layout_bytes, if asked.rw.kind.writes() { needed } else { 0 });
+    ledger.plan(
+        &place.facts,
+        job,
+        length,
+        layout_bytes,
+        if asked.rw.kind.writes() { needed } else { 0 },
+    );
     check_loop(place, length, end, notes);
     check_reads(asked, place, length, end, notes);
     check_existing(asked, place, found, length, rewrite, notes);
-    let has_holes = (length > found && growth == Growth::Allocated) || (is_written == Some(false) && !rewrite);
+    let has_holes =
+        (length > found && growth == Growth::Allocated) || (is_written == Some(false) && !rewrite);
     if has_holes {
         mind_holes(asked, place, notes);
-    } else if growth != Growth::Written && end > found && said!(asked.job, file_state) != FileState::Fresh {
+    } else if growth != Growth::Written
+        && end > found
+        && said!(asked.job, file_state) != FileState::Fresh
+    {
         mind_first_write(place, notes);
     }
     (length, layout_bytes)
@@ -123,8 +153,12 @@ fn check_reads(asked: &Asked, place: &Place, length: u64, end: u64, notes: &mut 
         } else {
             "fallocate"
         };
-        let sentence =
-            format!("The job reads up to {} of {}, which will have only {}.", bytes(end), place.facts.canonical, bytes(length));
+        let sentence = format!(
+            "The job reads up to {} of {}, which will have only {}.",
+            bytes(end),
+            place.facts.canonical,
+            bytes(length)
+        );
         notes.invalid(
             "nothing_to_read",
             option,
@@ -143,26 +177,51 @@ fn check_loop(place: &Place, length: u64, end: u64, notes: &mut Notes) {
             bytes(length),
             bytes(end)
         );
-        notes.invalid("loop_too_short", "loop_device", sentence, "Leave fallocate, file_append and create_on_open out.");
+        notes.invalid(
+            "loop_too_short",
+            "loop_device",
+            sentence,
+            "Leave fallocate, file_append and create_on_open out.",
+        );
     }
 }
 
 /// What happens to a file that somebody put there before. `rewrite`: all of it is written anew before the measurement.
-fn check_existing(asked: &Asked, place: &Place, found: u64, length: u64, rewrite: bool, notes: &mut Notes) {
+fn check_existing(
+    asked: &Asked,
+    place: &Place,
+    found: u64,
+    length: u64,
+    rewrite: bool,
+    notes: &mut Notes,
+) {
     let (facts, path) = (&place.facts, &place.facts.canonical);
     if facts.kind != PathKind::File {
         return;
     }
     let reads_only = !asked.rw.kind.destroys();
     if (length > found || rewrite)
-        && let Some(refusal) = facts.writing_refused.as_ref().filter(|_| reads_only)
+        && let Some(problem) = facts.writing_refused.as_ref().filter(|_| reads_only)
     {
-        notes.refuse(refusal.clone(), if rewrite { "overwrite" } else { "size" });
+        notes.refuse(problem.clone(), if rewrite { "overwrite" } else { "size" });
     }
     if length > found {
-        let sentence = format!("{path} is there with {} and is made {} long before the measurement.", bytes(found), bytes(length));
-        let evidence = [("found_bytes", json!(found)), ("length_bytes", json!(length))];
-        notes.mind(Severity::Note, "file_extended", sentence, &evidence, "Name another file, or a size of at most what is there.");
+        let sentence = format!(
+            "{path} is there with {} and is made {} long before the measurement.",
+            bytes(found),
+            bytes(length)
+        );
+        let evidence = [
+            ("found_bytes", json!(found)),
+            ("length_bytes", json!(length)),
+        ];
+        notes.mind(
+            Severity::Note,
+            "file_extended",
+            sentence,
+            &evidence,
+            "Name another file, or a size of at most what is there.",
+        );
     }
     if (rewrite || !reads_only && !said!(asked.job, file_append).0) && found > 0 {
         let sentence = format!("What {path} holds now is overwritten.");
@@ -179,7 +238,9 @@ fn check_existing(asked: &Asked, place: &Place, found: u64, length: u64, rewrite
 fn mind_holes(asked: &Asked, place: &Place, notes: &mut Notes) {
     let path = &place.facts.canonical;
     if asked.rw.kind.reads() {
-        let sentence = format!("{path} has blocks that were never written: the filesystem answers reads of them without the disk.");
+        let sentence = format!(
+            "{path} has blocks that were never written: the filesystem answers reads of them without the disk."
+        );
         let remedy = "Write overwrite=1 to have the whole file written first (what it holds is lost), or name another file.";
         notes.mind(Severity::Serious, "unwritten_blocks", sentence, &[], remedy);
     } else {

@@ -19,7 +19,9 @@ pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
 
 /// Bytes of the buffers of one clone, which are one mapping.
 fn clone_bytes(job: &ResolvedJob) -> u64 {
-    job.mem.mapped(u64::from(job.in_flight()), job.largest_buffer()).unwrap_or(u64::MAX)
+    job.mem
+        .mapped(u64::from(job.in_flight()), job.largest_buffer())
+        .unwrap_or(u64::MAX)
 }
 
 /// Settles whose buffers are registered: of jobs that say so, and of all others if that fits as well. The kernel pins the pages, and
@@ -27,23 +29,34 @@ fn clone_bytes(job: &ResolvedJob) -> u64 {
 /// do not say it are treated alike, so that they can be compared.
 pub(super) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &dyn HostView) {
     let said = |number: usize| asked[number].fixedbufs.map(|flag| flag.0);
-    for (number, job) in jobs.iter_mut().filter(|(_, job)| job.ioengine == EngineName::IoUring) {
+    for (number, job) in jobs
+        .iter_mut()
+        .filter(|(_, job)| job.ioengine == EngineName::IoUring)
+    {
         job.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
         job.fixedbufs_said = said(*number).is_some();
     }
     let registered = jobs.iter().filter(|(_, job)| job.fixedbufs);
     let pinned = registered.fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
     if pinned > host.lockable_bytes() {
-        jobs.iter_mut().filter(|(_, job)| !job.fixedbufs_said).for_each(|(_, job)| job.fixedbufs = false);
+        jobs.iter_mut()
+            .filter(|(_, job)| !job.fixedbufs_said)
+            .for_each(|(_, job)| job.fixedbufs = false);
     }
 }
 
 /// Refuses runs whose buffers do not fit, about the job that takes most. Where the available memory is not known (0), the
 /// kernel has the last word.
 pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
-    let total = jobs.iter().fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
+    let total = jobs
+        .iter()
+        .fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
     let most = host.available_memory() / BUFFER_PART;
-    let Some((number, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)).filter(|_| total > most && most > 0) else {
+    let Some((number, job)) = jobs
+        .iter()
+        .max_by_key(|(_, job)| buffer_bytes(job))
+        .filter(|_| total > most && most > 0)
+    else {
         return;
     };
     notes.begin(*number, &job.name);
@@ -62,5 +75,10 @@ pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &
         job.numjobs,
         bytes(most)
     );
-    notes.environment("memory_too_small", option, sentence, "Use a smaller iodepth, numjobs or bs.");
+    notes.environment(
+        "memory_too_small",
+        option,
+        sentence,
+        "Use a smaller iodepth, numjobs or bs.",
+    );
 }

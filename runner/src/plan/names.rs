@@ -18,13 +18,31 @@ pub(super) fn distinct(jobs: &[Job], notes: &mut Notes) -> Vec<String> {
         let asked = said!(job, name);
         notes.begin(index, &asked);
         if asked.len() > MAX_NAME_BYTES || asked.chars().any(char::is_control) {
-            let sentence = format!("The name has {} bytes or control characters in it.", asked.len());
-            notes.invalid("bad_name", "name", sentence, format!("Use at most {MAX_NAME_BYTES} bytes on one line."));
+            let sentence = format!(
+                "The name has {} bytes or control characters in it.",
+                asked.len()
+            );
+            notes.invalid(
+                "bad_name",
+                "name",
+                sentence,
+                format!("Use at most {MAX_NAME_BYTES} bytes on one line."),
+            );
         }
-        let name = (1..).map(|number| numbered(&asked, number)).find(|name| taken.insert(name.clone())).unwrap_or_default();
+        let name = (1..)
+            .map(|number| numbered(&asked, number))
+            .find(|name| taken.insert(name.clone()))
+            .unwrap_or_default();
         if name != asked && job.name.is_some() {
-            let sentence = format!("Another job is named `{asked}`, so this one is told as `{name}`.");
-            notes.mind(Severity::Note, "job_renamed", sentence, &[], "Give each job a name of its own.");
+            let sentence =
+                format!("Another job is named `{asked}`, so this one is told as `{name}`.");
+            notes.mind(
+                Severity::Note,
+                "job_renamed",
+                sentence,
+                &[],
+                "Give each job a name of its own.",
+            );
         }
         name
     };
@@ -32,5 +50,9 @@ pub(super) fn distinct(jobs: &[Job], notes: &mut Notes) -> Vec<String> {
 }
 
 fn numbered(name: &str, number: usize) -> String {
-    if number == 1 { name.to_owned() } else { format!("{name}-{number}") }
+    if number == 1 {
+        name.to_owned()
+    } else {
+        format!("{name}-{number}")
+    }
 }

@@ -11,21 +11,48 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
     let any = |f: fn(&ResolvedJob) -> bool| jobs.iter().any(f);
     let makes_files = |job: &ResolvedJob| {
         job.targets.iter().any(|target| {
-            matches!(target.kind, TargetKind::File | TargetKind::Loop) && (!target.existed || target.layout_bytes > 0)
+            matches!(target.kind, TargetKind::File | TargetKind::Loop)
+                && (!target.existed || target.layout_bytes > 0)
         })
     };
     let layout = layout_bytes(jobs);
     let (ramp_ms, measure) = (window_begin_ms(jobs), window_ms(jobs).map(seconds));
-    let plain = |phase| PlannedPhase { phase, seconds: None, writes_bytes: None };
+    let plain = |phase| PlannedPhase {
+        phase,
+        seconds: None,
+        write_bytes: None,
+    };
     [
         (true, plain(Phase::Guard)),
-        (any(makes_files), PlannedPhase { writes_bytes: Some(layout), ..plain(Phase::Layout) }),
+        (
+            any(makes_files),
+            PlannedPhase {
+                write_bytes: Some(layout),
+                ..plain(Phase::Layout)
+            },
+        ),
         (any(|job| job.drop_caches), plain(Phase::DropCaches)),
         (any(|job| job.invalidate), plain(Phase::Invalidate)),
         (any(|job| job.pre_read), plain(Phase::PreRead)),
-        (ramp_ms > 0, PlannedPhase { seconds: Some(seconds(ramp_ms)), ..plain(Phase::Ramp) }),
-        (true, PlannedPhase { seconds: measure, writes_bytes: measure_write_bytes(jobs), ..plain(Phase::Measure) }),
-        (any(|job| job.end_fsync && job.rw.writes()), plain(Phase::Flush)),
+        (
+            ramp_ms > 0,
+            PlannedPhase {
+                seconds: Some(seconds(ramp_ms)),
+                ..plain(Phase::Ramp)
+            },
+        ),
+        (
+            true,
+            PlannedPhase {
+                seconds: measure,
+                write_bytes: measure_write_bytes(jobs),
+                ..plain(Phase::Measure)
+            },
+        ),
+        (
+            any(|job| job.end_fsync && job.rw.writes()),
+            plain(Phase::Flush),
+        ),
         (any(|job| job.unlink), plain(Phase::CleanUp)),
     ]
     .into_iter()
@@ -42,7 +69,9 @@ pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
         seconds_note: seconds_note(jobs, layout_bytes, seconds.is_some()),
         layout_bytes,
         measure_write_bytes: measure_write_bytes(jobs),
-        buffer_bytes: jobs.iter().fold(0, |sum, job| sum.saturating_add(buffer_bytes(job))),
+        buffer_bytes: jobs
+            .iter()
+            .fold(0, |sum, job| sum.saturating_add(buffer_bytes(job))),
     }
 }
 
@@ -50,7 +79,9 @@ pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
 /// theirs is in the counters of the window, and not in what was measured.
 pub(crate) fn late_ramps(jobs: &[ResolvedJob]) -> impl Iterator<Item = &ResolvedJob> {
     let begin_ms = window_begin_ms(jobs);
-    jobs.iter().filter(move |job| job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms)
+    jobs.iter().filter(move |job| {
+        job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms
+    })
 }
 
 /// When the measured window of the run begins, in ms since the clones were let go: with the first job that is measured. What lies
@@ -61,7 +92,10 @@ pub(crate) fn window_begin_ms<'a>(jobs: impl IntoIterator<Item = &'a ResolvedJob
 
 /// How long that window will last in ms: until the last job's time is over. `None` when size ends one of them.
 pub(crate) fn window_ms(jobs: &[ResolvedJob]) -> Option<u64> {
-    let ends = jobs.iter().map(|job| Some(measured_from_ms(job) + job.runtime_ms?)).collect::<Option<Vec<u64>>>()?;
+    let ends = jobs
+        .iter()
+        .map(|job| Some(measured_from_ms(job) + job.runtime_ms?))
+        .collect::<Option<Vec<u64>>>()?;
     Some(ends.into_iter().max()? - window_begin_ms(jobs))
 }
 
@@ -73,12 +107,17 @@ pub(super) fn measured_from_ms(job: &ResolvedJob) -> u64 {
 fn seconds_note(jobs: &[ResolvedJob], layout_bytes: u64, is_bounded: bool) -> Option<String> {
     let mut parts = Vec::new();
     if !is_bounded {
-        parts.push("It ends when its size is worked through, as fast as the target goes.".to_owned());
+        parts.push(
+            "It ends when its size is worked through, as fast as the target goes.".to_owned(),
+        );
     } else if jobs.iter().any(|job| !job.time_based) {
         parts.push("At most: it ends earlier when its size is worked through.".to_owned());
     }
     if layout_bytes > 0 {
-        parts.push(format!("{} are laid out before, as fast as the target takes them.", bytes(layout_bytes)));
+        parts.push(format!(
+            "{} are laid out before, as fast as the target takes them.",
+            bytes(layout_bytes)
+        ));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }
@@ -88,19 +127,27 @@ fn seconds(ms: u64) -> f64 {
 }
 
 fn layout_bytes(jobs: &[ResolvedJob]) -> u64 {
-    jobs.iter().flat_map(|job| &job.targets).map(|target| target.layout_bytes).sum()
+    jobs.iter()
+        .flat_map(|job| &job.targets)
+        .map(|target| target.layout_bytes)
+        .sum()
 }
 
 /// The most that all jobs write; `None` when only time bounds one that writes.
 fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
-    jobs.iter().map(writes_of).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+    jobs.iter()
+        .map(writes_of)
+        .try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
 }
 
 fn writes_of(job: &ResolvedJob) -> Option<u64> {
     if !job.rw.writes() {
         return Some(0);
     }
-    let by_count = job.number_ios.map(|ios| ios.saturating_mul(job.bs.write.max).saturating_mul(u64::from(job.numjobs)));
+    let by_count = job.number_ios.map(|ios| {
+        ios.saturating_mul(job.bs.write.max)
+            .saturating_mul(u64::from(job.numjobs))
+    });
     let moved = (0..job.numjobs).fold(0u64, |sum, clone| sum.saturating_add(job.io_size_of(clone)));
     let by_size = (!job.time_based).then_some(moved);
     let most = [by_count, by_size].into_iter().flatten().min()?;
@@ -124,17 +171,42 @@ mod tests {
             (vec![(0, 5000, Some(30_000))], Some(5.0), Some(30.0)),
             (vec![(2000, 0, Some(30_000))], Some(2.0), Some(30.0)),
             (vec![(2000, 5000, None)], Some(7.0), None),
-            (vec![(0, 5000, Some(30_000)), (0, 0, Some(30_000))], None, Some(35.0)),
-            (vec![(0, 5000, Some(30_000)), (1000, 10_000, Some(10_000))], Some(5.0), Some(30.0)),
-            (vec![(0, 5000, Some(10_000)), (10_000, 5000, Some(10_000))], Some(5.0), Some(20.0)),
+            (
+                vec![(0, 5000, Some(30_000)), (0, 0, Some(30_000))],
+                None,
+                Some(35.0),
+            ),
+            (
+                vec![(0, 5000, Some(30_000)), (1000, 10_000, Some(10_000))],
+                Some(5.0),
+                Some(30.0),
+            ),
+            (
+                vec![(0, 5000, Some(10_000)), (10_000, 5000, Some(10_000))],
+                Some(5.0),
+                Some(20.0),
+            ),
         ] {
             let job = |(delay, ramp, runtime): &(u64, u64, Option<u64>)| {
                 resolved(json!({"startdelay_ms": delay, "ramp_ms": ramp, "runtime_ms": runtime}))
             };
             let jobs: Vec<ResolvedJob> = times.iter().map(job).collect();
-            let seconds = |phase| phases(&jobs).into_iter().find(|planned| planned.phase == phase).map(|planned| planned.seconds);
-            assert_eq!((seconds(Phase::Ramp), seconds(Phase::Measure)), (ramp.map(Some), Some(measure)), "{times:?}");
-            assert_eq!(estimate(&jobs).seconds, measure.map(|measure| ramp.unwrap_or(0.0) + measure), "{times:?}");
+            let seconds = |phase| {
+                phases(&jobs)
+                    .into_iter()
+                    .find(|planned| planned.phase == phase)
+                    .map(|planned| planned.seconds)
+            };
+            assert_eq!(
+                (seconds(Phase::Ramp), seconds(Phase::Measure)),
+                (ramp.map(Some), Some(measure)),
+                "{times:?}"
+            );
+            assert_eq!(
+                estimate(&jobs).seconds,
+                measure.map(|measure| ramp.unwrap_or(0.0) + measure),
+                "{times:?}"
+            );
         }
     }
 }

@@ -42,21 +42,44 @@ pub(super) struct Regions {
     pub increment: u64,
 }
 
-/// The regions; `None`, with refusals, where there are none.
-pub(super) fn settle(asked: &Asked, sizes: &Sizes, places: &[Place], ledger: &Ledger, notes: &mut Notes) -> Option<Regions> {
-    let mut regions = Regions { parts: Vec::new(), offset: 0, increment: 0 };
+/// The regions; `None`, with problems, where there are none.
+pub(super) fn settle(
+    asked: &Asked,
+    sizes: &Sizes,
+    places: &[Place],
+    ledger: &Ledger,
+    notes: &mut Notes,
+) -> Option<Regions> {
+    let mut regions = Regions {
+        parts: Vec::new(),
+        offset: 0,
+        increment: 0,
+    };
     for (index, place) in places.iter().enumerate() {
-        let files = places.iter().filter(|other| other.clone == place.clone).count() as u64;
+        let files = places
+            .iter()
+            .filter(|other| other.clone == place.clone)
+            .count() as u64;
         let frame = Frame::of(asked, sizes, place, files, ledger);
         let begin = frame.begin(notes)?;
-        let increment = frame.extent(&said!(asked.job, offset_increment), "offset_increment", notes)?;
+        let increment = frame.extent(
+            &said!(asked.job, offset_increment),
+            "offset_increment",
+            notes,
+        )?;
         if index == 0 {
             (regions.offset, regions.increment) = (begin, increment);
         }
         for clone in frame.clones(place, increment) {
-            let begin = begin.saturating_add(increment.saturating_mul(u64::from(clone.unwrap_or(0))));
+            let begin =
+                begin.saturating_add(increment.saturating_mul(u64::from(clone.unwrap_or(0))));
             let len = frame.len(begin, notes)?;
-            regions.parts.push(Region { place: index, clone, begin, len });
+            regions.parts.push(Region {
+                place: index,
+                clone,
+                begin,
+                len,
+            });
         }
     }
     (!regions.parts.is_empty()).then_some(regions)
@@ -79,14 +102,22 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn of(asked: &'a Asked<'a>, sizes: &Sizes, place: &'a Place, files: u64, ledger: &Ledger) -> Self {
+    fn of(
+        asked: &'a Asked<'a>,
+        sizes: &Sizes,
+        place: &'a Place,
+        files: u64,
+        ledger: &Ledger,
+    ) -> Self {
         let (found, _) = ledger.state(&place.facts);
         let filesize = asked.filesize();
         let appends = said!(asked.job, file_append).0 && place.kind == TargetKind::File;
         let (whole, limit) = match place.kind {
             TargetKind::Device => (found, Some(found)),
             TargetKind::Null => (filesize.unwrap_or(NULL_BYTES), filesize),
-            TargetKind::File | TargetKind::Loop => (filesize.unwrap_or(found), filesize.filter(|_| !appends)),
+            TargetKind::File | TargetKind::Loop => {
+                (filesize.unwrap_or(found), filesize.filter(|_| !appends))
+            }
         };
         let base = if appends { found } else { 0 };
         Self {
@@ -105,7 +136,9 @@ impl<'a> Frame<'a> {
     fn clones(&self, place: &Place, increment: u64) -> Vec<Option<u32>> {
         match place.clone {
             Some(clone) => vec![Some(clone)],
-            None if increment > 0 && self.asked.numjobs > 1 => (0..self.asked.numjobs).map(Some).collect(),
+            None if increment > 0 && self.asked.numjobs > 1 => {
+                (0..self.asked.numjobs).map(Some).collect()
+            }
             None => vec![None],
         }
     }
@@ -119,12 +152,19 @@ impl<'a> Frame<'a> {
     fn extent(&self, extent: &Extent, option: &str, notes: &mut Notes) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
-                notes.invalid("out_of_range", option, format!("{option} is larger than 2^53 - 1."), "Use a smaller figure.");
+                notes.invalid(
+                    "out_of_range",
+                    option,
+                    format!("{option} is larger than 2^53 - 1."),
+                    "Use a smaller figure.",
+                );
                 None
             }
             Extent::Bytes(bytes) => Some(bytes),
             Extent::Percent(percent) => {
-                let whole = self.percent(percent, option, notes)?.checked_next_multiple_of(self.smallest);
+                let whole = self
+                    .percent(percent, option, notes)?
+                    .checked_next_multiple_of(self.smallest);
                 Some(whole.unwrap_or(u64::MAX))
             }
         }
@@ -132,8 +172,16 @@ impl<'a> Frame<'a> {
 
     fn percent(&self, percent: u8, option: &str, notes: &mut Notes) -> Option<u64> {
         if self.whole == 0 && percent > 0 {
-            let sentence = format!("{percent} % of {} is nothing: it is not there yet or empty.", self.path);
-            notes.invalid("percent_of_nothing", option, sentence, "Write bytes, such as 1g, or say filesize.");
+            let sentence = format!(
+                "{percent} % of {} is nothing: it is not there yet or empty.",
+                self.path
+            );
+            notes.invalid(
+                "percent_of_nothing",
+                option,
+                sentence,
+                "Write bytes, such as 1g, or say filesize.",
+            );
             return None;
         }
         Some((u128::from(self.whole) * u128::from(percent) / 100) as u64)
@@ -143,7 +191,10 @@ impl<'a> Frame<'a> {
     fn len(&self, begin: u64, notes: &mut Notes) -> Option<u64> {
         let asked = self.asked_len(begin, notes)?;
         let len = asked - asked % self.smallest;
-        if self.limit.is_some_and(|limit| begin.saturating_add(len) > limit) {
+        if self
+            .limit
+            .is_some_and(|limit| begin.saturating_add(len) > limit)
+        {
             self.refuse_beyond(begin, len, notes);
             return None;
         }
@@ -159,7 +210,12 @@ impl<'a> Frame<'a> {
                 bytes(asked),
                 self.path
             );
-            notes.invalid("block_larger_than_region", self.size_option(), sentence, "Use a smaller block size or a larger region.");
+            notes.invalid(
+                "block_larger_than_region",
+                self.size_option(),
+                sentence,
+                "Use a smaller block size or a larger region.",
+            );
             return None;
         }
         Some(len)
@@ -177,7 +233,10 @@ impl<'a> Frame<'a> {
                 None
             }
             None => {
-                let sentence = format!("How much of {} to work on is not said, and it has no length of its own.", self.path);
+                let sentence = format!(
+                    "How much of {} to work on is not said, and it has no length of its own.",
+                    self.path
+                );
                 notes.invalid("size_missing", "size", sentence, "Write a size such as 1g.");
                 None
             }
@@ -185,14 +244,29 @@ impl<'a> Frame<'a> {
     }
 
     fn refuse_beyond(&self, begin: u64, len: u64, notes: &mut Notes) {
-        let (end, whole) = (bytes(begin.saturating_add(len)), bytes(self.limit.unwrap_or(self.whole)));
-        let sentence = format!("The region of {} ends at {end}, but there are only {whole} of it.", self.path);
-        notes.invalid("region_beyond_end", self.end_option(), sentence, SMALLER_REGION);
+        let (end, whole) = (
+            bytes(begin.saturating_add(len)),
+            bytes(self.limit.unwrap_or(self.whole)),
+        );
+        let sentence = format!(
+            "The region of {} ends at {end}, but there are only {whole} of it.",
+            self.path
+        );
+        notes.invalid(
+            "region_beyond_end",
+            self.end_option(),
+            sentence,
+            SMALLER_REGION,
+        );
     }
 
     /// The option that a region which ends too late is about.
     fn end_option(&self) -> &'static str {
-        if said!(self.asked.job, offset_increment) != Extent::Bytes(0) { "offset_increment" } else { self.size_option() }
+        if said!(self.asked.job, offset_increment) != Extent::Bytes(0) {
+            "offset_increment"
+        } else {
+            self.size_option()
+        }
     }
 
     /// The option that a region of the wrong length is about.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::job::{
-    BufferPages, CacheState, Distribution, EngineName, Fadvise, Fallocate, FileState, PerDirection, RateProcess, RwKind,
-    SplitEntry, SyncMode,
+    BufferPages, CacheState, Distribution, EngineName, Fadvise, Fallocate, FileState, PerDirection,
+    RateProcess, RwKind, SplitEntry, SyncMode,
 };
 
 /// The plain name of a job's path to the device.
@@ -65,13 +65,16 @@ pub struct Target {
     /// Bytes of the region; no I/O leaves it.
     pub size: u64,
     /// Clones that use it: the number of one clone, or null when all share it.
-    pub clone: Option<u32>,
+    pub worker: Option<u32>,
 }
 
 impl Target {
     /// What a device that is the target itself is known as when its name is another's: its identity, else its kernel name.
     pub fn known_as(&self) -> Option<&str> {
-        let device = self.device.as_deref().filter(|_| self.kind == TargetKind::Device)?;
+        let device = self
+            .device
+            .as_deref()
+            .filter(|_| self.kind == TargetKind::Device)?;
         Some(self.identity.as_deref().unwrap_or(device))
     }
 }
@@ -243,33 +246,48 @@ impl ResolvedJob {
     /// Whether any direction has a rate to keep.
     pub fn has_rate(&self) -> bool {
         let rates = [&self.rate, &self.rate_iops];
-        rates.iter().any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
+        rates
+            .iter()
+            .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
     /// I/Os that each clone really has in flight. psync does one at a time, and so does a ring with trims, each of which is a system
     /// call of its own.
     pub fn in_flight(&self) -> u32 {
-        let one_at_a_time = self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
+        let one_at_a_time =
+            self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
         if one_at_a_time { 1 } else { self.iodepth }
     }
 
     /// Bytes of the buffer that each I/O in flight has: the largest I/O that moves data, in a direction that the job goes. 1
     /// where nothing is moved.
     pub fn largest_buffer(&self) -> u64 {
-        let directions = [(self.rw.reads(), self.bs.read.max), (self.rw.writes(), self.bs.write.max)];
-        let moving = directions.into_iter().filter(|(used, _)| *used && !self.ioengine.is_null());
+        let directions = [
+            (self.rw.reads(), self.bs.read.max),
+            (self.rw.writes(), self.bs.write.max),
+        ];
+        let moving = directions
+            .into_iter()
+            .filter(|(used, _)| *used && !self.ioengine.is_null());
         moving.map(|(_, max)| max).max().unwrap_or(1)
     }
 
     /// The targets of one clone with their places in `targets`; the order is that of [`crate::pattern::Io::target`].
     pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
-        self.targets.iter().enumerate().filter(move |(_, target)| target.clone.is_none_or(|only| only == clone))
+        self.targets
+            .iter()
+            .enumerate()
+            .filter(move |(_, target)| target.worker.is_none_or(|only| only == clone))
     }
 
     /// Bytes that this clone moves before it ends, over all loops. A clone whose region is shorter than that of the
     /// first one (`offset_increment` towards the end of the target) moves less, unless `io_size` was asked for.
     pub fn io_size_of(&self, clone: u32) -> u64 {
         let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
-        if self.io_size == self.size.saturating_mul(self.loops) { region.saturating_mul(self.loops) } else { self.io_size }
+        if self.io_size == self.size.saturating_mul(self.loops) {
+            region.saturating_mul(self.loops)
+        } else {
+            self.io_size
+        }
     }
 }

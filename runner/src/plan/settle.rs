@@ -50,7 +50,9 @@ fn resolved(
         name: asked.name.clone(),
         mode: mode(asked, &targets),
         size,
-        io_size: io_size(job.io_size, size).saturating_mul(loops).min(MAX_JSON_INTEGER),
+        io_size: io_size(job.io_size, size)
+            .saturating_mul(loops)
+            .min(MAX_JSON_INTEGER),
         offset: regions.offset,
         offset_increment: regions.increment,
         rw,
@@ -63,8 +65,16 @@ fn resolved(
         bs: sizes.bs,
         blockalign: sizes.blockalign,
         iodepth,
-        iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| if batch == 0 { iodepth } else { batch.min(iodepth) }),
-        iodepth_batch_complete_min: job.iodepth_batch_complete_min.map(|batch| batch.min(iodepth)),
+        iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| {
+            if batch == 0 {
+                iodepth
+            } else {
+                batch.min(iodepth)
+            }
+        }),
+        iodepth_batch_complete_min: job
+            .iodepth_batch_complete_min
+            .map(|batch| batch.min(iodepth)),
         // Over all jobs of the run: `memory::register`.
         fixedbufs: false,
         fixedbufs_said: false,
@@ -104,7 +114,11 @@ fn resolved(
         refill_buffers: refills(job),
         buffer_compress_percentage: said!(job, buffer_compress_percentage).0,
         dedupe_percentage: said!(job, dedupe_percentage).0,
-        cpus_allowed: job.cpus_allowed.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
+        cpus_allowed: job
+            .cpus_allowed
+            .as_ref()
+            .map(|cpus| cpus.0.clone())
+            .unwrap_or_default(),
         nice: said!(job, nice),
         file_state: said!(job, file_state),
         cache_state: said!(job, cache_state),
@@ -125,7 +139,11 @@ fn mode(asked: &Asked, targets: &[Target]) -> Mode {
 }
 
 fn first_clone(targets: &[Target]) -> u64 {
-    targets.iter().filter(|target| target.clone.unwrap_or(0) == 0).map(|target| target.size).sum()
+    targets
+        .iter()
+        .filter(|target| target.worker.unwrap_or(0) == 0)
+        .map(|target| target.size)
+        .sum()
 }
 
 fn io_size(asked: Option<Extent>, size: u64) -> u64 {
@@ -141,14 +159,24 @@ fn io_size(asked: Option<Extent>, size: u64) -> u64 {
 fn check_io_size(job: &ResolvedJob, smallest: u64, notes: &mut Notes) {
     // 0 is loops=0, which is refused by its own name.
     if (1..smallest).contains(&job.io_size) {
-        let sentence = format!("An I/O of {} does not fit into an io_size of {}.", bytes(smallest), bytes(job.io_size));
-        notes.invalid("block_larger_than_io_size", "io_size", sentence, "Use a larger io_size, or leave it out.");
+        let sentence = format!(
+            "An I/O of {} does not fit into an io_size of {}.",
+            bytes(smallest),
+            bytes(job.io_size)
+        );
+        notes.invalid(
+            "block_larger_than_io_size",
+            "io_size",
+            sentence,
+            "Use a larger io_size, or leave it out.",
+        );
     }
 }
 
 /// The two options are one figure; the parser kept the later one.
 fn rwmixread(job: &Job) -> u8 {
-    job.rwmixwrite.map_or_else(|| said!(job, rwmixread).0, |writes| 100 - writes.0)
+    job.rwmixwrite
+        .map_or_else(|| said!(job, rwmixread).0, |writes| 100 - writes.0)
 }
 
 /// Jobs of one run go different ways, also where they say the same seed (fio init.c, which goes by the thread's number): else they
@@ -156,7 +184,11 @@ fn rwmixread(job: &Job) -> u8 {
 fn seed(job: &Job, number: usize, host: &dyn HostView) -> u64 {
     /// An odd number without a pattern: the golden ratio of 2^64.
     const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
-    let first = if said!(job, randrepeat).0 || job.randseed.is_some() { said!(job, randseed) } else { host.entropy() };
+    let first = if said!(job, randrepeat).0 || job.randseed.is_some() {
+        said!(job, randseed)
+    } else {
+        host.entropy()
+    };
     first.wrapping_add(JOB_STRIDE.wrapping_mul(number as u64)) & MAX_JSON_INTEGER
 }
 
@@ -170,7 +202,9 @@ fn fadvise(asked: &Asked) -> Fadvise {
 }
 
 fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
-    rates.map_or(PerDirection::same(None), |rates| rates.map(|rate| Some(*rate).filter(|rate| *rate > 0)))
+    rates.map_or(PerDirection::same(None), |rates| {
+        rates.map(|rate| Some(*rate).filter(|rate| *rate > 0))
+    })
 }
 
 /// Data that compresses away altogether is zeros (fio init.c:1017-1032, 3.42).
@@ -180,6 +214,7 @@ fn writes_zeros(job: &Job) -> bool {
 
 /// Shares hold over many blocks, so they need fresh data for every write (fio, same place).
 fn refills(job: &Job) -> bool {
-    let shares = said!(job, buffer_compress_percentage).0 > 0 || said!(job, dedupe_percentage).0 > 0;
+    let shares =
+        said!(job, buffer_compress_percentage).0 > 0 || said!(job, dedupe_percentage).0 > 0;
     !writes_zeros(job) && (said!(job, refill_buffers).0 || shares)
 }

@@ -10,7 +10,7 @@ use super::notes::Notes;
 use super::resolved::ResolvedJob;
 use super::view::{PathFacts, PathKind};
 use crate::job::{CacheState, Fallocate, FileState, Flag, Job};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// A job with its states turned into the options that they stand for.
 pub(super) fn apply(job: &Job, notes: &mut Notes) -> Job {
@@ -41,8 +41,17 @@ fn check(job: &Job, file: FileState, cache: CacheState, notes: &mut Notes) {
         contradicts("cache_state", cache.word(), option, value, notes);
     }
     if reads_what_is_not(job, file) {
-        let sentence = format!("file_state={} is about what is written first, and rw={} reads.", file.word(), word_of(job));
-        notes.invalid("state_contradicted", "file_state", sentence, "Use file_state=written for reads, or a job that writes.");
+        let sentence = format!(
+            "file_state={} is about what is written first, and rw={} reads.",
+            file.word(),
+            word_of(job)
+        );
+        notes.invalid(
+            "state_contradicted",
+            "file_state",
+            sentence,
+            "Use file_state=written for reads, or a job that writes.",
+        );
     }
 }
 
@@ -57,12 +66,20 @@ fn reads_what_is_not(job: &Job, file: FileState) -> bool {
 }
 
 fn word_of(job: &Job) -> String {
-    serde_json::to_value(said!(job, rw).kind).ok().and_then(|word| word.as_str().map(String::from)).unwrap_or_default()
+    serde_json::to_value(said!(job, rw).kind)
+        .ok()
+        .and_then(|word| word.as_str().map(String::from))
+        .unwrap_or_default()
 }
 
 fn contradicts(state: &str, word: &str, option: &str, value: &str, notes: &mut Notes) {
     let sentence = format!("{state}={word} and {option}={value} contradict each other.");
-    notes.invalid("state_contradicted", state, sentence, format!("Leave {option} out, or write {state}=as-is."));
+    notes.invalid(
+        "state_contradicted",
+        state,
+        sentence,
+        format!("Leave {option} out, or write {state}=as-is."),
+    );
 }
 
 /// Options that say something else than the state of the file.
@@ -79,7 +96,12 @@ fn against_file(job: &Job, state: FileState) -> Vec<(&'static str, &'static str)
         (append, is(job.file_append, false), "file_append", "0"),
         (full, is(job.create_on_open, true), "create_on_open", "1"),
         (fresh, written, "fallocate", "written"),
-        (full, otherwise, "fallocate", job.fallocate.map_or("", Fallocate::word)),
+        (
+            full,
+            otherwise,
+            "fallocate",
+            job.fallocate.map_or("", Fallocate::word),
+        ),
     ])
 }
 
@@ -96,7 +118,11 @@ fn against_cache(job: &Job, state: CacheState) -> Vec<(&'static str, &'static st
 }
 
 fn pick(table: &[(bool, bool, &'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-    table.iter().filter(|(state, said, ..)| *state && *said).map(|(.., option, value)| (*option, *value)).collect()
+    table
+        .iter()
+        .filter(|(state, said, ..)| *state && *said)
+        .map(|(.., option, value)| (*option, *value))
+        .collect()
 }
 
 /// A file as a job with this state meets it: what `fresh` finds is gone before it begins, if it is ours to remove.
@@ -105,22 +131,39 @@ pub(super) fn meet(job: &Job, facts: PathFacts, notes: &mut Notes) -> PathFacts 
         return facts;
     }
     if !facts.is_ours {
-        let sentence = format!("{} is there already, and no run of ours made it, or somebody wrote it since.", facts.canonical);
+        let sentence = format!(
+            "{} is there already, and no run of ours made it, or somebody wrote it since.",
+            facts.canonical
+        );
         let remedy = "Name a file that is not there, remove this one yourself if nobody needs it, or write file_state=overwrite.";
-        notes.refuse(Refusal::guard("file_found", "file_state", sentence, remedy), "file_state");
+        notes.refuse(
+            Problem::guard("file_found", "file_state", sentence, remedy),
+            "file_state",
+        );
     }
-    PathFacts { kind: PathKind::Missing, length: 0, fully_written: None, ..facts }
+    PathFacts {
+        kind: PathKind::Missing,
+        length: 0,
+        fully_written: None,
+        ..facts
+    }
 }
 
 /// Whether the blocks of a file that hold no data may be written: its other blocks are written anew as well.
 pub(super) fn check_filling(job: &Job, facts: &PathFacts, notes: &mut Notes) {
-    if said!(job, file_state) == FileState::Written && facts.kind == PathKind::File && !facts.is_ours {
+    if said!(job, file_state) == FileState::Written
+        && facts.kind == PathKind::File
+        && !facts.is_ours
+    {
         let sentence = format!(
             "{} has blocks without data; to fill them it would be written anew, and what it holds be lost.",
             facts.canonical
         );
         let remedy = "Name another file, or write file_state=overwrite or overwrite=1 if what it holds may be lost.";
-        notes.refuse(Refusal::guard("file_found", "file_state", sentence, remedy), "file_state");
+        notes.refuse(
+            Problem::guard("file_found", "file_state", sentence, remedy),
+            "file_state",
+        );
     }
 }
 
@@ -132,7 +175,10 @@ pub(super) fn check_shared(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
             let is_fresh = job.file_state == FileState::Fresh;
             if *fresh.entry(&target.path).or_insert(is_fresh) != is_fresh {
                 notes.begin(*number, &job.name);
-                let sentence = format!("{} is wanted fresh by one job and used by another.", target.path);
+                let sentence = format!(
+                    "{} is wanted fresh by one job and used by another.",
+                    target.path
+                );
                 notes.invalid(
                     "state_contradicted",
                     "file_state",

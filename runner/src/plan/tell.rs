@@ -6,7 +6,7 @@ use crate::job::{RwKind, SyncMode};
 use crate::print::number::bytes;
 
 /// The sentences of all jobs, each once.
-pub(super) fn will_tell(jobs: &[ResolvedJob]) -> String {
+pub(super) fn measures(jobs: &[ResolvedJob]) -> String {
     let mut sentences: Vec<String> = Vec::new();
     for sentence in jobs.iter().map(sentence) {
         if !sentences.contains(&sentence) {
@@ -23,7 +23,9 @@ fn sentence(job: &ResolvedJob) -> String {
         Mode::Null => format!(
             "How many {what} this runner could issue if they cost nothing: the ceiling of every other number from this host."
         ),
-        Mode::Raw if job.direct => format!("How fast {place} itself does {what}, with no filesystem and no page cache in between."),
+        Mode::Raw if job.direct => format!(
+            "How fast {place} itself does {what}, with no filesystem and no page cache in between."
+        ),
         Mode::Direct => format!("How fast {place} does {what}, past the page cache."),
         _ if job.rw.reads() && !job.rw.writes() => {
             format!(
@@ -32,7 +34,9 @@ fn sentence(job: &ResolvedJob) -> String {
         }
         _ if waits => format!("How fast {what} become durable on {place} through the page cache."),
         _ if job.rw.trims() => format!("How fast {place} does {what}."),
-        _ => format!("How fast memory takes {what} for {place}; most of them reach the device later, or after the run."),
+        _ => format!(
+            "How fast memory takes {what} for {place}; most of them reach the device later, or after the run."
+        ),
     }
 }
 
@@ -48,21 +52,43 @@ fn workload(job: &ResolvedJob) -> String {
         RwKind::Rw => "sequential reads and writes",
         RwKind::Randrw => "random reads and writes",
     };
-    let clones = if job.numjobs > 1 { format!(" from {} clones", job.numjobs) } else { String::new() };
-    format!("{kind} of {} at depth {}{clones}", sizes(job), job.in_flight())
+    let clones = if job.numjobs > 1 {
+        format!(" from {} clones", job.numjobs)
+    } else {
+        String::new()
+    };
+    format!(
+        "{kind} of {} at depth {}{clones}",
+        sizes(job),
+        job.in_flight()
+    )
 }
 
 fn sizes(job: &ResolvedJob) -> String {
-    let used = [(job.rw.reads(), &job.bs.read), (job.rw.writes(), &job.bs.write), (job.rw.trims(), &job.bs.trim)];
-    let used: Vec<_> = used.into_iter().filter(|(used, _)| *used).map(|(_, bs)| bs).collect();
+    let used = [
+        (job.rw.reads(), &job.bs.read),
+        (job.rw.writes(), &job.bs.write),
+        (job.rw.trims(), &job.bs.trim),
+    ];
+    let used: Vec<_> = used
+        .into_iter()
+        .filter(|(used, _)| *used)
+        .map(|(_, bs)| bs)
+        .collect();
     let min = used.iter().map(|bs| bs.min).min().unwrap_or(0);
     let max = used.iter().map(|bs| bs.max).max().unwrap_or(0);
-    if min == max { bytes(min) } else { format!("{} to {}", bytes(min), bytes(max)) }
+    if min == max {
+        bytes(min)
+    } else {
+        format!("{} to {}", bytes(min), bytes(max))
+    }
 }
 
 /// Such as `ext4 on vda`, `the device vdb`.
 fn place(job: &ResolvedJob) -> String {
-    let Some(target) = job.targets.first() else { return "nothing".into() };
+    let Some(target) = job.targets.first() else {
+        return "nothing".into();
+    };
     match (target.kind, &target.filesystem, &target.device) {
         (TargetKind::Loop, ..) => format!("a loop device of our own on {}", target.path),
         (TargetKind::Device, _, Some(device)) => format!("the device {device}"),

@@ -10,7 +10,13 @@ use crate::report::Severity;
 pub(super) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
     for (option, why) in unused(job, resolved) {
         let sentence = format!("{option} changes nothing here: {why}.");
-        notes.mind(Severity::Note, "option_unused", sentence, &[], &format!("Leave {option} out."));
+        notes.mind(
+            Severity::Note,
+            "option_unused",
+            sentence,
+            &[],
+            &format!("Leave {option} out."),
+        );
     }
 }
 
@@ -18,7 +24,10 @@ pub(super) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
 fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)> {
     let rw = resolved.rw;
     let (random, writes, mixed) = (rw.is_random(), rw.writes(), resolved.rwmixread.is_some());
-    let files = resolved.targets.iter().all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
+    let files = resolved
+        .targets
+        .iter()
+        .all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
     let null = resolved.mode == Mode::Null;
     let on = |flag: Option<crate::job::Flag>| flag.is_some_and(|flag| flag.0);
     let ring = resolved.ioengine.has_ring();
@@ -28,15 +37,41 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
     let nothing = "ioengine=null touches nothing";
     [
         ("blockalign", job.blockalign.is_some(), random, sequential),
-        ("random_distribution", job.random_distribution.is_some(), random, sequential),
-        ("percentage_random", job.percentage_random.is_some(), random, sequential),
+        (
+            "random_distribution",
+            job.random_distribution.is_some(),
+            random,
+            sequential,
+        ),
+        (
+            "percentage_random",
+            job.percentage_random.is_some(),
+            random,
+            sequential,
+        ),
         ("norandommap", on(job.norandommap), random, sequential),
-        ("rwmixread", job.rwmixread.is_some(), mixed, "the job goes in one direction"),
-        ("rwmixwrite", job.rwmixwrite.is_some(), mixed, "the job goes in one direction"),
+        (
+            "rwmixread",
+            job.rwmixread.is_some(),
+            mixed,
+            "the job goes in one direction",
+        ),
+        (
+            "rwmixwrite",
+            job.rwmixwrite.is_some(),
+            mixed,
+            "the job goes in one direction",
+        ),
         ("fsync", resolved.fsync > 0, writes, no_writes),
         ("fdatasync", resolved.fdatasync > 0, writes, no_writes),
         ("end_fsync", resolved.end_fsync, writes, no_writes),
-        ("sync", job.sync.is_some_and(|mode| mode != crate::job::SyncMode::None), writes, no_writes),
+        (
+            "sync",
+            job.sync
+                .is_some_and(|mode| mode != crate::job::SyncMode::None),
+            writes,
+            no_writes,
+        ),
         ("zero_buffers", on(job.zero_buffers), writes, no_writes),
         (
             "refill_buffers",
@@ -44,15 +79,35 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
             writes && !resolved.zero_buffers,
             if writes { "zeros are zeros" } else { no_writes },
         ),
-        ("buffer_compress_percentage", resolved.buffer_compress_percentage > 0, writes, no_writes),
-        ("dedupe_percentage", resolved.dedupe_percentage > 0, writes, no_writes),
+        (
+            "buffer_compress_percentage",
+            resolved.buffer_compress_percentage > 0,
+            writes,
+            no_writes,
+        ),
+        (
+            "dedupe_percentage",
+            resolved.dedupe_percentage > 0,
+            writes,
+            no_writes,
+        ),
         ("filesize", job.filesize.is_some(), files || null, no_file),
         ("fallocate", job.fallocate.is_some(), files, no_file),
         ("overwrite", resolved.overwrite, files, no_file),
         ("file_append", resolved.file_append, files, no_file),
         ("create_on_open", resolved.create_on_open, files, no_file),
-        ("file_state", resolved.file_state != FileState::AsIs, files, no_file),
-        ("cache_state", resolved.cache_state != CacheState::AsIs, !null, nothing),
+        (
+            "file_state",
+            resolved.file_state != FileState::AsIs,
+            files,
+            no_file,
+        ),
+        (
+            "cache_state",
+            resolved.cache_state != CacheState::AsIs,
+            !null,
+            nothing,
+        ),
         ("unlink", resolved.unlink, files, no_file),
         ("loop_device", on(job.loop_device), !null, nothing),
         ("filename", job.filename.is_some(), !null, nothing),
@@ -60,20 +115,55 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         ("pre_read", on(job.pre_read), !null, nothing),
         ("direct", on(job.direct), !null, nothing),
         ("drop_caches", resolved.drop_caches, !null, nothing),
-        ("rate_process", job.rate_process.is_some(), resolved.has_rate(), "there is no rate"),
-        ("thinktime_blocks", job.thinktime_blocks.is_some(), resolved.thinktime_us > 0, "there is no thinktime"),
+        (
+            "rate_process",
+            job.rate_process.is_some(),
+            resolved.has_rate(),
+            "there is no rate",
+        ),
+        (
+            "thinktime_blocks",
+            job.thinktime_blocks.is_some(),
+            resolved.thinktime_us > 0,
+            "there is no thinktime",
+        ),
         (
             "ioengine_fallback",
             job.ioengine_fallback.is_some(),
             job.ioengine.is_none_or(EngineName::has_ring),
             "only io_uring has one",
         ),
-        ("iodepth_batch_submit", job.iodepth_batch_submit.is_some(), ring, "only io_uring submits in batches"),
-        ("iodepth_batch_complete_min", job.iodepth_batch_complete_min.is_some(), ring, "only io_uring reaps in batches"),
-        ("fixedbufs", on(job.fixedbufs), ring, "only a ring has registered buffers"),
+        (
+            "iodepth_batch_submit",
+            job.iodepth_batch_submit.is_some(),
+            ring,
+            "only io_uring submits in batches",
+        ),
+        (
+            "iodepth_batch_complete_min",
+            job.iodepth_batch_complete_min.is_some(),
+            ring,
+            "only io_uring reaps in batches",
+        ),
+        (
+            "fixedbufs",
+            on(job.fixedbufs),
+            ring,
+            "only a ring has registered buffers",
+        ),
         ("hipri", resolved.hipri, ring, "only a ring is polled"),
-        ("sqthread_poll", resolved.sqthread_poll, ring, "only a ring has such a thread"),
-        ("spin", resolved.spin_us > 0, ring, "only a ring is waited for"),
+        (
+            "sqthread_poll",
+            resolved.sqthread_poll,
+            ring,
+            "only a ring has such a thread",
+        ),
+        (
+            "spin",
+            resolved.spin_us > 0,
+            ring,
+            "only a ring is waited for",
+        ),
     ]
     .into_iter()
     .filter(|(_, said, used, _)| *said && !*used)

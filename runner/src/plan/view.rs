@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// What the plan must know of the host: the real one looks (`host::view`), the tests' one answers from a table.
 pub trait HostView {
@@ -13,11 +13,11 @@ pub trait HostView {
     /// Memory that could be had for buffers, in bytes.
     fn available_memory(&self) -> u64;
     /// Why io_uring may not be used, and its remedy; `None` when it may.
-    fn io_uring_refused(&self) -> Option<(String, String)>;
+    fn io_uring_unavailable(&self) -> Option<(String, String)>;
     /// Major and minor number of the kernel's release, such as (6, 10); `None` where that is not known.
     fn kernel_version(&self) -> Option<(u32, u32)>;
     /// Why no loop device can be made, and its remedy; `None` when one can.
-    fn loop_refused(&self) -> Option<(String, String)>;
+    fn loop_unavailable(&self) -> Option<(String, String)>;
     /// Processors online.
     fn cpus(&self) -> Vec<u32>;
     /// The directory with the server's results, where it lies on a physical device that this one lies on too (kernel name).
@@ -65,9 +65,9 @@ pub struct PathFacts {
     /// Whether it lies under one of the target roots; true when no root was given (the command line by itself).
     pub under_target_root: bool,
     /// Why the guard refuses to read it; `None` when it may be read.
-    pub reading_refused: Option<Refusal>,
+    pub reading_refused: Option<Problem>,
     /// Why the guard refuses to write it; `None` when it may be written.
-    pub writing_refused: Option<Refusal>,
+    pub writing_refused: Option<Problem>,
 }
 
 /// What direct I/O needs.

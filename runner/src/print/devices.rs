@@ -11,12 +11,26 @@ const LABEL: usize = 9;
 
 /// All devices as text.
 pub fn devices(list: &DeviceList, style: Style) -> String {
-    let mut tree = Tree { list, style, out: String::new(), shown: BTreeSet::new() };
-    let is_top = |device: &&Device| !device.parents.iter().any(|parent| list.devices.iter().any(|known| known.name == *parent));
+    let mut tree = Tree {
+        list,
+        style,
+        out: String::new(),
+        shown: BTreeSet::new(),
+    };
+    let is_top = |device: &&Device| {
+        !device
+            .parents
+            .iter()
+            .any(|parent| list.devices.iter().any(|known| known.name == *parent))
+    };
     for device in list.devices.iter().filter(is_top) {
         tree.branch(device, "", "");
     }
-    if tree.out.is_empty() { "No block device can be seen.\n".into() } else { tree.out }
+    if tree.out.is_empty() {
+        "No block device can be seen.\n".into()
+    } else {
+        tree.out
+    }
 }
 
 struct Tree<'a> {
@@ -37,12 +51,22 @@ impl<'a> Tree<'a> {
             .list
             .devices
             .iter()
-            .filter(|child| child.parents.contains(&device.name) && !self.shown.contains(child.name.as_str()))
+            .filter(|child| {
+                child.parents.contains(&device.name) && !self.shown.contains(child.name.as_str())
+            })
             .collect();
-        self.card(device, first, &format!("{rest}{}", if children.is_empty() { "   " } else { "│  " }));
+        self.card(
+            device,
+            first,
+            &format!("{rest}{}", if children.is_empty() { "   " } else { "│  " }),
+        );
         for (number, child) in children.iter().enumerate() {
             let is_last = number + 1 == children.len();
-            let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            let (branch, below) = if is_last {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
             self.branch(child, &format!("{rest}{branch}"), &format!("{rest}{below}"));
         }
     }
@@ -50,7 +74,15 @@ impl<'a> Tree<'a> {
     fn card(&mut self, device: &Device, first: &str, rest: &str) {
         let name = self.style.paint(Tone::Name, &device.name);
         self.out += &format!("{first}{name}  {}\n", head(device));
-        self.detail(rest, "identity", device.identity.as_deref().unwrap_or("none that would survive a restart"), Tone::Aside);
+        self.detail(
+            rest,
+            "identity",
+            device
+                .identity
+                .as_deref()
+                .unwrap_or("none that would survive a restart"),
+            Tone::Aside,
+        );
         // A partition has the queue of its disk, just above.
         if device.kind != DeviceKind::Partition {
             self.detail(rest, "queue", &queue(device), Tone::Aside);
@@ -64,8 +96,8 @@ impl<'a> Tree<'a> {
         if !device.used_by.is_empty() {
             self.detail(rest, "used by", &device.used_by.join("; "), Tone::Mind);
         }
-        self.access(rest, "reading", &device.reading);
-        self.access(rest, "writing", &device.writing);
+        self.access(rest, "reading", &device.read_access);
+        self.access(rest, "writing", &device.write_access);
     }
 
     fn access(&mut self, rest: &str, label: &str, access: &Access) {
@@ -76,7 +108,10 @@ impl<'a> Tree<'a> {
     }
 
     fn detail(&mut self, rest: &str, label: &str, text: &str, tone: Tone) {
-        let width = self.style.width.saturating_sub(rest.chars().count() + LABEL);
+        let width = self
+            .style
+            .width
+            .saturating_sub(rest.chars().count() + LABEL);
         for (number, line) in wrap(text, width).iter().enumerate() {
             let label = if number == 0 { label } else { "" };
             self.out += &format!("{rest}{label:<LABEL$}{}\n", self.style.paint(tone, line));
@@ -106,17 +141,40 @@ fn head(device: &Device) -> String {
 
 /// Such as `512 B blocks (4 KiB physical) · mq-deadline · write back cache · readahead 128 KiB · 256 requests`.
 fn queue(device: &Device) -> String {
-    let blocks = device.logical_block_bytes.map(|logical| match device.physical_block_bytes {
-        Some(physical) if physical != logical => format!("{} blocks ({} physical)", bytes(logical.into()), bytes(physical.into())),
-        _ => format!("{} blocks", bytes(logical.into())),
-    });
+    let blocks = device
+        .logical_block_bytes
+        .map(|logical| match device.physical_block_bytes {
+            Some(physical) if physical != logical => format!(
+                "{} blocks ({} physical)",
+                bytes(logical.into()),
+                bytes(physical.into())
+            ),
+            _ => format!("{} blocks", bytes(logical.into())),
+        });
     let parts = [
         blocks,
-        device.rotational.map(|rotational| if rotational { "rotational" } else { "not rotational" }.into()),
-        device.scheduler.as_ref().map(|name| format!("scheduler {name}")),
-        device.write_cache.as_ref().map(|cache| format!("{cache} cache")),
-        device.read_ahead_bytes.map(|ahead| format!("readahead {}", bytes(ahead))),
-        device.nr_requests.map(|requests| format!("{requests} requests")),
+        device.rotational.map(|rotational| {
+            if rotational {
+                "rotational"
+            } else {
+                "not rotational"
+            }
+            .into()
+        }),
+        device
+            .scheduler
+            .as_ref()
+            .map(|name| format!("scheduler {name}")),
+        device
+            .write_cache
+            .as_ref()
+            .map(|cache| format!("{cache} cache")),
+        device
+            .read_ahead_bytes
+            .map(|ahead| format!("readahead {}", bytes(ahead))),
+        device
+            .nr_requests
+            .map(|requests| format!("{requests} requests")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -153,7 +211,12 @@ mod tests {
                     "used_by": ["its partition sda1: mounted at /boot (ext4)", "its partition sda2: part of md0"],
                     "writing": {"allowed": false, "reason": "/dev/sda is in use: its partition sda1: mounted at /boot (ext4). Unmount it first, or choose another target."}}),
                 ),
-                device("sda1", "partition", &["sda"], json!({"filesystem": "ext4", "identity": "wwid:eui.1-part1"})),
+                device(
+                    "sda1",
+                    "partition",
+                    &["sda"],
+                    json!({"filesystem": "ext4", "identity": "wwid:eui.1-part1"}),
+                ),
                 device("sda2", "partition", &["sda"], json!({})),
                 device("sdb", "disk", &[], json!({})),
                 device("md0", "md", &["sda2", "sdb"], json!({})),
@@ -166,7 +229,10 @@ mod tests {
             ],
         };
         let text = devices(&list, Style::default());
-        assert!(text.lines().all(|line| line.chars().count() <= Style::default().width));
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= Style::default().width)
+        );
         insta::assert_snapshot!(text, @r"
         sda  1 GiB disk · Fast One
         │  identity wwid:eui.1
@@ -206,6 +272,9 @@ mod tests {
 
     #[test]
     fn a_host_without_devices_says_so() {
-        assert_eq!(devices(&DeviceList::default(), Style::default()), "No block device can be seen.\n");
+        assert_eq!(
+            devices(&DeviceList::default(), Style::default()),
+            "No block device can be seen.\n"
+        );
     }
 }

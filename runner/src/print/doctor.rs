@@ -19,9 +19,14 @@ pub fn doctor(found: &Doctor, style: Style) -> String {
             style.paint(tone, &format!("{word:<STATUS$}")),
             style.paint(Tone::Name, &format!("{:<NAME$}", check.name))
         );
-        paragraph(&mut out, style, &head, &check.found);
+        paragraph(&mut out, style, &head, &check.detail);
         if let Some(remedy) = &check.remedy {
-            paragraph(&mut out, style, &" ".repeat(STATUS + NAME), &format!("→ {remedy}"));
+            paragraph(
+                &mut out,
+                style,
+                &" ".repeat(STATUS + NAME),
+                &format!("→ {remedy}"),
+            );
         }
     }
     let _ = writeln!(out, "\n{}", summary(found));
@@ -38,16 +43,32 @@ fn status(status: CheckStatus) -> (&'static str, Tone) {
 
 fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     for (number, line) in wrap(text, style.width - STATUS - NAME).iter().enumerate() {
-        let _ = if number == 0 { writeln!(out, "{head}{line}") } else { writeln!(out, "{}{line}", " ".repeat(STATUS + NAME)) };
+        let _ = if number == 0 {
+            writeln!(out, "{head}{line}")
+        } else {
+            writeln!(out, "{}{line}", " ".repeat(STATUS + NAME))
+        };
     }
 }
 
 fn summary(found: &Doctor) -> String {
-    let count = |status| found.checks.iter().filter(|check| check.status == status).count();
+    let count = |status| {
+        found
+            .checks
+            .iter()
+            .filter(|check| check.status == status)
+            .count()
+    };
     match (count(CheckStatus::Fail), count(CheckStatus::Warn)) {
         (0, 0) => "This host is ready.".into(),
-        (0, warnings) => format!("This host is ready; {warnings} of {} answers to mind.", found.checks.len()),
-        (failures, warnings) => format!("{failures} of {} will not work; {warnings} to mind.", found.checks.len()),
+        (0, warnings) => format!(
+            "This host is ready; {warnings} of {} answers to mind.",
+            found.checks.len()
+        ),
+        (failures, warnings) => format!(
+            "{failures} of {} will not work; {warnings} to mind.",
+            found.checks.len()
+        ),
     }
 }
 
@@ -57,7 +78,12 @@ mod tests {
     use crate::host::Check;
 
     fn check(name: &str, status: CheckStatus, found: &str, remedy: Option<&str>) -> Check {
-        Check { name: name.into(), status, found: found.into(), remedy: remedy.map(Into::into) }
+        Check {
+            name: name.into(),
+            status,
+            detail: found.into(),
+            remedy: remedy.map(Into::into),
+        }
     }
 
     #[test]
@@ -73,7 +99,12 @@ mod tests {
                         "Allow io_uring_setup, io_uring_enter and io_uring_register in the container's seccomp profile, or use ioengine=psync.",
                     ),
                 ),
-                check("governor", CheckStatus::Warn, "powersave", Some("cpupower frequency-set -g performance")),
+                check(
+                    "governor",
+                    CheckStatus::Warn,
+                    "powersave",
+                    Some("cpupower frequency-set -g performance"),
+                ),
             ],
         };
         insta::assert_snapshot!(doctor(&found, Style::default()), @r"
@@ -90,8 +121,28 @@ mod tests {
 
     #[test]
     fn a_healthy_host_is_said_to_be_ready() {
-        let found = Doctor { checks: vec![check("kernel", CheckStatus::Ok, "Linux 6.18.44", None)] };
-        assert!(doctor(&found, Style { color: true, ..Style::default() }).ends_with("\nThis host is ready.\n"));
-        assert!(doctor(&found, Style { color: true, ..Style::default() }).starts_with("\x1b[32mok    \x1b[0m"));
+        let found = Doctor {
+            checks: vec![check("kernel", CheckStatus::Ok, "Linux 6.18.44", None)],
+        };
+        assert!(
+            doctor(
+                &found,
+                Style {
+                    color: true,
+                    ..Style::default()
+                }
+            )
+            .ends_with("\nThis host is ready.\n")
+        );
+        assert!(
+            doctor(
+                &found,
+                Style {
+                    color: true,
+                    ..Style::default()
+                }
+            )
+            .starts_with("\x1b[32mok    \x1b[0m")
+        );
     }
 }

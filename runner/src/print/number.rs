@@ -14,15 +14,22 @@ pub fn rate(value: f64) -> String {
 /// `1,640,312`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
     groups.join(",")
 }
 
 /// `4 KiB`, `1.50 GiB`, `512 B`.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let power = (0..UNITS.len()).rev().find(|&power| value >= 1 << (10 * power)).unwrap_or(0);
+    let power = (0..UNITS.len())
+        .rev()
+        .find(|&power| value >= 1 << (10 * power))
+        .unwrap_or(0);
     let (unit, scale) = (UNITS[power], 1u64 << (10 * power));
     if value.is_multiple_of(scale) {
         format!("{} {unit}", value / scale)
@@ -33,7 +40,11 @@ pub fn bytes(value: u64) -> String {
 
 /// `343 MiB/s (360 MB/s)`, as fio prints it.
 pub fn bandwidth(bytes_per_second: f64) -> String {
-    format!("{} MiB/s ({} MB/s)", digits(bytes_per_second / 1_048_576.0), digits(bytes_per_second / 1e6))
+    format!(
+        "{} MiB/s ({} MB/s)",
+        digits(bytes_per_second / 1_048_576.0),
+        digits(bytes_per_second / 1e6)
+    )
 }
 
 /// `854 ns`, `362 µs`, `1.21 ms`, `2.50 s`.
@@ -49,7 +60,11 @@ pub fn latency(ns: f64) -> String {
 /// `8.6 s`, `340 ms`, `4 min 10 s`.
 pub fn duration(ms: f64) -> String {
     match ms {
-        v if v >= 60_000.0 => format!("{:.0} min {:.0} s", (v / 60_000.0).floor(), (v % 60_000.0) / 1000.0),
+        v if v >= 60_000.0 => format!(
+            "{:.0} min {:.0} s",
+            (v / 60_000.0).floor(),
+            (v % 60_000.0) / 1000.0
+        ),
         v if v >= 1000.0 => format!("{} s", digits(v / 1000.0)),
         v if v >= 1.0 => format!("{v:.0} ms"),
         v => format!("{v:.1} ms"),
@@ -72,15 +87,40 @@ mod tests {
     #[test]
     fn numbers_have_units_and_three_digits() {
         assert_eq!(
-            [rate(1_184_000.0), rate(68_512.0), rate(853.4), rate(7.25), rate(0.0)],
+            [
+                rate(1_184_000.0),
+                rate(68_512.0),
+                rate(853.4),
+                rate(7.25),
+                rate(0.0)
+            ],
             ["1.18 M", "68.5 k", "853", "7.25", "0"]
         );
-        assert_eq!([count(0), count(999), count(1_640_312)], ["0", "999", "1,640,312"]);
-        assert_eq!([bytes(512), bytes(4096), bytes(1_610_612_736), bytes(1 << 30)], ["512 B", "4 KiB", "1.50 GiB", "1 GiB"]);
-        assert_eq!(bandwidth(360_000_000.0), "343 MiB/s (360 MB/s)");
-        assert_eq!([latency(854.0), latency(362_000.0), latency(1_210_000.0)], ["854 ns", "362 µs", "1.21 ms"]);
         assert_eq!(
-            [duration(0.4), duration(340.0), duration(8_600.0), duration(250_000.0)],
+            [count(0), count(999), count(1_640_312)],
+            ["0", "999", "1,640,312"]
+        );
+        assert_eq!(
+            [
+                bytes(512),
+                bytes(4096),
+                bytes(1_610_612_736),
+                bytes(1 << 30)
+            ],
+            ["512 B", "4 KiB", "1.50 GiB", "1 GiB"]
+        );
+        assert_eq!(bandwidth(360_000_000.0), "343 MiB/s (360 MB/s)");
+        assert_eq!(
+            [latency(854.0), latency(362_000.0), latency(1_210_000.0)],
+            ["854 ns", "362 µs", "1.21 ms"]
+        );
+        assert_eq!(
+            [
+                duration(0.4),
+                duration(340.0),
+                duration(8_600.0),
+                duration(250_000.0)
+            ],
             ["0.4 ms", "340 ms", "8.60 s", "4 min 10 s"]
         );
     }

@@ -8,7 +8,9 @@ use crate::histogram::percentiles;
 pub fn line(event: &Event) -> Option<String> {
     match &event.body {
         EventBody::Phase(change) => phase(change),
-        EventBody::Sample(sample) => Some(format!("{:>8}  {}", duration(event.t_ms), window(sample))),
+        EventBody::Sample(sample) => {
+            Some(format!("{:>8}  {}", duration(event.t_ms), window(sample)))
+        }
         _ => None,
     }
 }
@@ -25,20 +27,56 @@ fn phase(change: &PhaseChange) -> Option<String> {
         Phase::Flush => "flushing",
         Phase::CleanUp => "cleaning up",
     };
-    let of = change.done_bytes.zip(change.total_bytes).map(|(done, total)| format!("  {} of {}", bytes(done), bytes(total)));
+    let of = change
+        .done_bytes
+        .zip(change.total_bytes)
+        .map(|(done, total)| format!("  {} of {}", bytes(done), bytes(total)));
     let note = change.note.as_ref().map(|note| format!("  {note}"));
-    (change.state != PhaseState::End).then(|| format!("{name}{}{}", of.unwrap_or_default(), note.unwrap_or_default()))
+    (change.state != PhaseState::End).then(|| {
+        format!(
+            "{name}{}{}",
+            of.unwrap_or_default(),
+            note.unwrap_or_default()
+        )
+    })
 }
 
 fn window(sample: &Sample) -> String {
-    let per_second = |count: u64| if sample.window_ms > 0.0 { count as f64 * 1000.0 / sample.window_ms } else { 0.0 };
-    let flow = |name: &str, flow: &crate::event::Flow| {
-        let p99 = percentiles(&flow.lat_ns, &[99.0]).first().map_or(String::new(), |ns| format!(", p99 {}", latency(*ns as f64)));
-        (flow.ios > 0).then(|| format!("{name} {} IOPS, {}{p99}", rate(per_second(flow.ios)), bandwidth(per_second(flow.bytes))))
+    let per_second = |count: u64| {
+        if sample.window_ms > 0.0 {
+            count as f64 * 1000.0 / sample.window_ms
+        } else {
+            0.0
+        }
     };
-    let flows = [flow("read", &sample.read), flow("write", &sample.write), flow("trim", &sample.trim)];
-    let device = sample
-        .device
-        .map(|device| format!("device {} + {} IOPS", rate(per_second(device.read_ios)), rate(per_second(device.write_ios))));
-    flows.into_iter().flatten().chain(device).collect::<Vec<_>>().join("  ")
+    let flow = |name: &str, flow: &crate::event::IoCounts| {
+        let p99 = percentiles(&flow.lat_ns, &[99.0])
+            .first()
+            .map_or(String::new(), |ns| format!(", p99 {}", latency(*ns as f64)));
+        (flow.ios > 0).then(|| {
+            format!(
+                "{name} {} IOPS, {}{p99}",
+                rate(per_second(flow.ios)),
+                bandwidth(per_second(flow.bytes))
+            )
+        })
+    };
+    let flows = [
+        flow("read", &sample.read),
+        flow("write", &sample.write),
+        flow("trim", &sample.trim),
+    ];
+    let device = sample.device.map(|device| {
+        format!(
+            "device {} + {} IOPS",
+            rate(per_second(device.read_ios)),
+            rate(per_second(device.write_ios))
+        )
+    });
+    flows
+        .into_iter()
+        .flatten()
+        .chain(device)
+        .collect::<Vec<_>>()
+        .join("  ")
 }

@@ -8,7 +8,7 @@ mod state;
 use super::number::{bytes, count};
 use super::sheet::Sheet;
 use super::style::{Style, Tone};
-use crate::event::Outcome;
+use crate::event::RunResult;
 use crate::plan::{Mode, ResolvedJob, TargetKind};
 use crate::report::{Direction, Layer, Proof, Severity, Verdict};
 
@@ -16,13 +16,18 @@ use crate::report::{Direction, Layer, Proof, Severity, Verdict};
 const DIFFERENCE: usize = 21;
 
 /// The whole report as text.
-pub fn report(jobs: &[ResolvedJob], outcome: &Outcome, style: Style) -> String {
-    let Outcome { report, verdict, .. } = outcome;
+pub fn report(jobs: &[ResolvedJob], outcome: &RunResult, style: Style) -> String {
+    let RunResult {
+        report, verdict, ..
+    } = outcome;
     let mut out = Sheet::new(style);
     for job in jobs {
         out.line(Tone::Name, &job.name, &workload(job));
     }
-    for (direction, verdict) in [(Direction::Read, &verdict.read), (Direction::Write, &verdict.write)] {
+    for (direction, verdict) in [
+        (Direction::Read, &verdict.read),
+        (Direction::Write, &verdict.write),
+    ] {
         if let Some(verdict) = verdict {
             out.gap();
             depth::depth(&mut out, direction, verdict, report, jobs);
@@ -37,22 +42,47 @@ pub fn report(jobs: &[ResolvedJob], outcome: &Outcome, style: Style) -> String {
     state::state(&mut out, report);
     state::absent(&mut out, report);
     findings(&mut out, outcome);
-    check(&mut out, [&verdict.read, &verdict.write].into_iter().flatten());
+    check(
+        &mut out,
+        [&verdict.read, &verdict.write].into_iter().flatten(),
+    );
     out.into_text()
 }
 
 /// One job in a line, such as `randread · 4 KiB · depth 32 · 1 clone · direct · io_uring · /data/t1 (1 GiB) on vda`.
 pub fn workload(job: &ResolvedJob) -> String {
-    let sizes = if job.rw.reads() { &job.bs.read } else { &job.bs.write };
-    let size = if sizes.min == sizes.max { bytes(sizes.min) } else { format!("{} to {}", bytes(sizes.min), bytes(sizes.max)) };
-    let rw = serde_json::to_value(job.rw).ok().and_then(|rw| rw.as_str().map(str::to_owned)).unwrap_or_default();
-    let clones = if job.numjobs == 1 { "1 clone".to_string() } else { format!("{} clones", job.numjobs) };
+    let sizes = if job.rw.reads() {
+        &job.bs.read
+    } else {
+        &job.bs.write
+    };
+    let size = if sizes.min == sizes.max {
+        bytes(sizes.min)
+    } else {
+        format!("{} to {}", bytes(sizes.min), bytes(sizes.max))
+    };
+    let rw = serde_json::to_value(job.rw)
+        .ok()
+        .and_then(|rw| rw.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let clones = if job.numjobs == 1 {
+        "1 clone".to_string()
+    } else {
+        format!("{} clones", job.numjobs)
+    };
     let (mode, engine) = (mode(job), job.ioengine.word());
-    format!("{rw} · {size} · depth {} · {clones} · {mode} · {engine} · {}", job.in_flight(), targets(job))
+    format!(
+        "{rw} · {size} · depth {} · {clones} · {mode} · {engine} · {}",
+        job.in_flight(),
+        targets(job)
+    )
 }
 
 fn mode(job: &ResolvedJob) -> &'static str {
-    let is_own_loop = job.targets.iter().any(|target| target.kind == TargetKind::Loop);
+    let is_own_loop = job
+        .targets
+        .iter()
+        .any(|target| target.kind == TargetKind::Loop);
     match (job.mode, is_own_loop, job.direct) {
         (Mode::Buffered, ..) => "buffered",
         (Mode::Direct, ..) => "direct",
@@ -65,18 +95,35 @@ fn mode(job: &ResolvedJob) -> &'static str {
 }
 
 fn targets(job: &ResolvedJob) -> String {
-    let Some(first) = job.targets.first() else { return "no target".into() };
-    let more = if job.targets.len() > 1 { format!(" and {} more", job.targets.len() - 1) } else { String::new() };
-    let on = first.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();
+    let Some(first) = job.targets.first() else {
+        return "no target".into();
+    };
+    let more = if job.targets.len() > 1 {
+        format!(" and {} more", job.targets.len() - 1)
+    } else {
+        String::new()
+    };
+    let on = first
+        .device
+        .as_ref()
+        .map(|device| format!(" on {device}"))
+        .unwrap_or_default();
     format!("{} ({}){more}{on}", first.path, bytes(first.length))
 }
 
-fn findings(out: &mut Sheet, outcome: &Outcome) {
+fn findings(out: &mut Sheet, outcome: &RunResult) {
     if let Some(first) = &outcome.report.errors.first {
         let (offset, size) = (count(first.offset), bytes(first.bytes));
-        let text = format!("{} of {size} at byte {offset} failed in job {}: {}", first.operation, first.job, first.message);
+        let text = format!(
+            "{} of {size} at byte {offset} failed in job {}: {}",
+            first.operation, first.job, first.message
+        );
         out.gap();
-        out.line(Tone::Bad, "error", &format!("{text} ({} in all)", count(outcome.report.errors.total)));
+        out.line(
+            Tone::Bad,
+            "error",
+            &format!("{text} ({} in all)", count(outcome.report.errors.total)),
+        );
     }
     if !outcome.findings.is_empty() {
         out.gap();
@@ -94,7 +141,9 @@ fn findings(out: &mut Sheet, outcome: &Outcome) {
 
 /// What the kernel's own counters gained in the window, and the commands that show them before and after.
 fn check<'a>(out: &mut Sheet, verdicts: impl Iterator<Item = &'a Verdict>) {
-    let rows = verdicts.flat_map(|verdict| &verdict.proof).filter(|row| row.layer >= Layer::Filesystem && !is_unchanged(row));
+    let rows = verdicts
+        .flat_map(|verdict| &verdict.proof)
+        .filter(|row| row.layer >= Layer::Filesystem && !is_unchanged(row));
     let mut shown: Vec<&str> = Vec::new();
     for (row, command) in rows.filter_map(|row| Some((row, row.command.as_deref()?))) {
         if shown.contains(&command) {
@@ -104,7 +153,11 @@ fn check<'a>(out: &mut Sheet, verdicts: impl Iterator<Item = &'a Verdict>) {
             out.gap();
         }
         let label = if shown.is_empty() { "check" } else { "" };
-        out.row(Tone::Aside, label, &format!("{:>DIFFERENCE$}  {command}", difference(row)));
+        out.row(
+            Tone::Aside,
+            label,
+            &format!("{:>DIFFERENCE$}  {command}", difference(row)),
+        );
         shown.push(command);
     }
 }

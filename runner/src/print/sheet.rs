@@ -14,7 +14,10 @@ pub struct Sheet {
 impl Sheet {
     /// Nothing on it yet.
     pub fn new(style: Style) -> Self {
-        Self { text: String::new(), style }
+        Self {
+            text: String::new(),
+            style,
+        }
     }
 
     /// A line, wrapped where it is long; what follows stands under the text.
@@ -26,14 +29,22 @@ impl Sheet {
     pub fn hang(&mut self, tone: Tone, label: &str, indent: usize, text: &str) {
         let room = self.style.width.saturating_sub(LABEL + 1 + indent);
         for (number, part) in wrap(text, room).iter().enumerate() {
-            self.row(tone, if number == 0 { label } else { "" }, &format!("{:indent$}{part}", ""));
+            self.row(
+                tone,
+                if number == 0 { label } else { "" },
+                &format!("{:indent$}{part}", ""),
+            );
         }
     }
 
     /// A line that is set as it is.
     pub fn row(&mut self, tone: Tone, label: &str, text: &str) {
         let column = format!("{label:<LABEL$}");
-        let column = if label.is_empty() { column } else { self.style.paint(tone, &column) };
+        let column = if label.is_empty() {
+            column
+        } else {
+            self.style.paint(tone, &column)
+        };
         self.text += format!("{column} {text}").trim_end();
         self.text.push('\n');
     }

@@ -4,7 +4,7 @@ use super::number::{bandwidth, latency, rate};
 use super::plan::plan;
 use super::sheet::Sheet;
 use super::style::{Style, Tone};
-use crate::event::Outcome;
+use crate::event::RunResult;
 use crate::report::Figures;
 use crate::study::StudyPlan;
 
@@ -21,7 +21,7 @@ const BESIDE: usize = 4 + 3 * (FIGURE + 1) + BANDWIDTH + 1;
 #[derive(Clone, Copy, Debug)]
 pub enum StepResult<'a> {
     /// It has its report.
-    Done(&'a Outcome),
+    Done(&'a RunResult),
     /// It has none, and why.
     Failed(&'a str),
     /// It was not begun.
@@ -49,8 +49,8 @@ pub fn study_plan(study: &StudyPlan, style: Style) -> String {
         out.line(Tone::Name, &format!("step {number}"), &step.name);
         out.text(&plan(&step.plan, style));
     }
-    for refusal in &study.refusals {
-        out.line(Tone::Bad, "refused", &refusal.to_string());
+    for problem in &study.problems {
+        out.line(Tone::Bad, "refused", &problem.to_string());
     }
     out.into_text()
 }
@@ -58,7 +58,11 @@ pub fn study_plan(study: &StudyPlan, style: Style) -> String {
 /// The line of the last step so far.
 pub fn study_line(study: &StudyPlan, results: &[StepResult], style: Style) -> String {
     let last = results.len().saturating_sub(1);
-    let head = if last == 0 { heads(study, style) } else { String::new() };
+    let head = if last == 0 {
+        heads(study, style)
+    } else {
+        String::new()
+    };
     head + &row(study, results, last, style)
 }
 
@@ -80,12 +84,23 @@ pub fn study_table(study: &StudyPlan, results: &[StepResult], style: Style) -> S
 }
 
 fn sentences<'a>(result: &StepResult<'a>) -> Vec<&'a str> {
-    let StepResult::Done(outcome) = result else { return Vec::new() };
-    [&outcome.verdict.read, &outcome.verdict.write].into_iter().flatten().map(|verdict| verdict.sentence.as_str()).collect()
+    let StepResult::Done(outcome) = result else {
+        return Vec::new();
+    };
+    [&outcome.verdict.read, &outcome.verdict.write]
+        .into_iter()
+        .flatten()
+        .map(|verdict| verdict.sentence.as_str())
+        .collect()
 }
 
 fn width(study: &StudyPlan, style: Style) -> usize {
-    let longest = study.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0);
+    let longest = study
+        .steps
+        .iter()
+        .map(|step| step.name.chars().count())
+        .max()
+        .unwrap_or(0);
     longest.min(NAME).min(style.width.saturating_sub(BESIDE))
 }
 
@@ -94,27 +109,50 @@ fn fit(name: &str, width: usize) -> String {
     if name.chars().count() <= width {
         return format!("{name:<width$}");
     }
-    name.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    name.chars()
+        .take(width.saturating_sub(1))
+        .chain(['…'])
+        .collect()
 }
 
 fn heads(study: &StudyPlan, style: Style) -> String {
     let name = format!("{:<1$}", "step", width(study, style));
-    let heads = format!(" #  {name} {:>FIGURE$} {:>BANDWIDTH$} {:>FIGURE$} {:>FIGURE$}", "IOPS", "bandwidth", "p99", "IOPS to #1");
+    let heads = format!(
+        " #  {name} {:>FIGURE$} {:>BANDWIDTH$} {:>FIGURE$} {:>FIGURE$}",
+        "IOPS", "bandwidth", "p99", "IOPS to #1"
+    );
     style.paint(Tone::Aside, &heads) + "\n"
 }
 
 /// One step; its IOPS beside those of the first that has any.
 fn row(study: &StudyPlan, results: &[StepResult], index: usize, style: Style) -> String {
-    let begin = format!("{:>2}  {}", index + 1, fit(&study.steps[index].name, width(study, style)));
+    let begin = format!(
+        "{:>2}  {}",
+        index + 1,
+        fit(&study.steps[index].name, width(study, style))
+    );
     let Some(figures) = results[index].figures() else {
-        let why = if let StepResult::Failed(why) = results[index] { why } else { "not begun" };
+        let why = if let StepResult::Failed(why) = results[index] {
+            why
+        } else {
+            "not begun"
+        };
         return format!("{begin} {why}\n");
     };
-    let first = results.iter().find_map(StepResult::figures).and_then(|first| first.iops);
+    let first = results
+        .iter()
+        .find_map(StepResult::figures)
+        .and_then(|first| first.iops);
     let iops = figures.iops.map_or("–".into(), rate);
     let moved = figures.bytes_per_second.map_or("–".into(), bandwidth);
-    let p99 = figures.lat_p99_ns.map_or("–".into(), |ns| latency(ns as f64));
-    let change = figures.iops.zip(first).filter(|_| index > 0).map_or("–".into(), |(iops, first)| change(iops, first));
+    let p99 = figures
+        .lat_p99_ns
+        .map_or("–".into(), |ns| latency(ns as f64));
+    let change = figures
+        .iops
+        .zip(first)
+        .filter(|_| index > 0)
+        .map_or("–".into(), |(iops, first)| change(iops, first));
     format!("{begin} {iops:>FIGURE$} {moved:>BANDWIDTH$} {p99:>FIGURE$} {change:>FIGURE$}\n")
 }
 
@@ -133,9 +171,13 @@ mod tests {
 
     #[test]
     fn changes_are_percent_or_times() {
-        for (now, first, expect) in
-            [(100.0, 100.0, "+0 %"), (123.0, 100.0, "+23 %"), (60.0, 100.0, "-40 %"), (9700.0, 100.0, "97 ×"), (1.0, 0.0, "–")]
-        {
+        for (now, first, expect) in [
+            (100.0, 100.0, "+0 %"),
+            (123.0, 100.0, "+23 %"),
+            (60.0, 100.0, "-40 %"),
+            (9700.0, 100.0, "97 ×"),
+            (1.0, 0.0, "–"),
+        ] {
             assert_eq!(change(now, first), expect);
         }
     }

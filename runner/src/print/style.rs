@@ -22,7 +22,10 @@ pub struct Style {
 
 impl Default for Style {
     fn default() -> Self {
-        Self { color: false, width: WIDTH }
+        Self {
+            color: false,
+            width: WIDTH,
+        }
     }
 }
 
@@ -46,7 +49,10 @@ impl Style {
     pub fn of_stdout() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let columns = tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0);
+        let columns = tcgetwinsize(stdout())
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+            .filter(|columns| *columns > 0);
         Self {
             color: stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb,
             width: columns.map_or(WIDTH, |columns| columns.clamp(NARROWEST, WIDEST)),
@@ -62,7 +68,11 @@ impl Style {
             Tone::Mind => "33",
             Tone::Bad => "31",
         };
-        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+        if self.color {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.into()
+        }
     }
 }
 
@@ -101,6 +111,13 @@ mod tests {
     #[test]
     fn colour_is_only_added_where_wanted() {
         assert_eq!(Style::default().paint(Tone::Bad, "no"), "no");
-        assert_eq!(Style { color: true, ..Style::default() }.paint(Tone::Bad, "no"), "\x1b[31mno\x1b[0m");
+        assert_eq!(
+            Style {
+                color: true,
+                ..Style::default()
+            }
+            .paint(Tone::Bad, "no"),
+            "\x1b[31mno\x1b[0m"
+        );
     }
 }

@@ -18,7 +18,10 @@ impl Book {
     /// # Errors
     /// Why it cannot be read.
     pub fn open(path: &Path, bytes: usize) -> io::Result<Self> {
-        let book = Self { file: File::open(path)?, buffer: vec![0; bytes] };
+        let book = Self {
+            file: File::open(path)?,
+            buffer: vec![0; bytes],
+        };
         book.file.read_at(&mut [0; 1], 0)?;
         Ok(book)
     }

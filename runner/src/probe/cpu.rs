@@ -20,11 +20,22 @@ pub struct MachineTime {
 impl MachineTime {
     /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are in `user` already.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut ticks = text.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
+        let mut ticks = text
+            .lines()
+            .next()?
+            .strip_prefix("cpu ")?
+            .split_ascii_whitespace()
+            .map(|field| field.parse::<u64>().ok());
         let mut next = || ticks.next().flatten();
         let [user, nice, system, idle] = [next()?, next()?, next()?, next()?];
         let [iowait, irq, softirq, steal] = [(); 4].map(|()| next().unwrap_or(0));
-        Some(Self { user: user + nice, system: system + irq + softirq, idle, iowait, steal })
+        Some(Self {
+            user: user + nice,
+            system: system + irq + softirq,
+            idle,
+            iowait,
+            steal,
+        })
     }
 
     /// The ticks from one reading to the next. The kernel lets idle and iowait go backwards at times.
@@ -40,7 +51,11 @@ impl MachineTime {
 
     fn percent(self, ticks: u64) -> f64 {
         let all = self.user + self.system + self.idle + self.iowait + self.steal;
-        if all == 0 { 0.0 } else { ticks as f64 * 100.0 / all as f64 }
+        if all == 0 {
+            0.0
+        } else {
+            ticks as f64 * 100.0 / all as f64
+        }
     }
 }
 
@@ -50,10 +65,10 @@ pub fn use_of(process: Times, machine: MachineTime, elapsed_ns: u64) -> CpuUse {
     CpuUse {
         process_user: of_one(process.user_ns),
         process_system: of_one(process.system_ns),
-        machine_user: machine.percent(machine.user),
-        machine_system: machine.percent(machine.system),
-        machine_iowait: machine.percent(machine.iowait),
-        machine_steal: machine.percent(machine.steal),
+        host_user: machine.percent(machine.user),
+        host_system: machine.percent(machine.system),
+        host_iowait: machine.percent(machine.iowait),
+        host_steal: machine.percent(machine.steal),
     }
 }
 
@@ -63,9 +78,20 @@ mod tests {
 
     #[test]
     fn the_cpu_line() {
-        let time = |user, system, idle, iowait, steal| Some(MachineTime { user, system, idle, iowait, steal });
+        let time = |user, system, idle, iowait, steal| {
+            Some(MachineTime {
+                user,
+                system,
+                idle,
+                iowait,
+                steal,
+            })
+        };
         for (text, want) in [
-            ("cpu  91052 5 8614 151790 806 1 129 23 0 0\ncpu0 1 1 1 1\n", time(91057, 8744, 151_790, 806, 23)),
+            (
+                "cpu  91052 5 8614 151790 806 1 129 23 0 0\ncpu0 1 1 1 1\n",
+                time(91057, 8744, 151_790, 806, 23),
+            ),
             ("cpu 1 2 3 4\n", time(3, 3, 4, 0, 0)),
             ("cpu 1 2 3\n", None),
             ("cpu0 1 2 3 4 5\n", None),
@@ -77,19 +103,38 @@ mod tests {
 
     #[test]
     fn percentages_of_a_window() {
-        let from = MachineTime { user: 10, system: 10, idle: 100, iowait: 5, steal: 0 };
-        let to = MachineTime { user: 15, system: 12, idle: 111, iowait: 4, steal: 2 };
-        let process = Times { user_ns: 50_000_000, system_ns: 20_000_000, ..Times::default() };
+        let from = MachineTime {
+            user: 10,
+            system: 10,
+            idle: 100,
+            iowait: 5,
+            steal: 0,
+        };
+        let to = MachineTime {
+            user: 15,
+            system: 12,
+            idle: 111,
+            iowait: 4,
+            steal: 2,
+        };
+        let process = Times {
+            user_ns: 50_000_000,
+            system_ns: 20_000_000,
+            ..Times::default()
+        };
         let found = use_of(process, to.since(from), 100_000_000);
         let want = CpuUse {
             process_user: 50.0,
             process_system: 20.0,
-            machine_user: 25.0,
-            machine_system: 10.0,
-            machine_iowait: 0.0,
-            machine_steal: 10.0,
+            host_user: 25.0,
+            host_system: 10.0,
+            host_iowait: 0.0,
+            host_steal: 10.0,
         };
         assert_eq!(found, want);
-        assert_eq!(use_of(Times::default(), MachineTime::default(), 0), CpuUse::default());
+        assert_eq!(
+            use_of(Times::default(), MachineTime::default(), 0),
+            CpuUse::default()
+        );
     }
 }

@@ -32,7 +32,9 @@ pub struct Asked<'a> {
 /// The facts about an open target.
 pub fn facts(file: BorrowedFd, asked: Asked, host: &Inventory) -> DirectFacts {
     let told = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
-    let align = told.as_ref().filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN));
+    let align = told
+        .as_ref()
+        .filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN));
     let possible = align.filter(|told| told.stx_dio_offset_align > 0);
     let mut facts = DirectFacts {
         memory_align: possible.map(|told| told.stx_dio_mem_align),
@@ -43,8 +45,15 @@ pub fn facts(file: BorrowedFd, asked: Asked, host: &Inventory) -> DirectFacts {
     };
     let refused = align.is_some() && possible.is_none();
     let through = through_cache(file, asked, refused);
-    (facts.reads_past_cache, facts.writes_past_cache, facts.reasons) =
-        (through.reads.map(|it| !it), through.writes.map(|it| !it), through.reasons);
+    (
+        facts.reads_past_cache,
+        facts.writes_past_cache,
+        facts.reasons,
+    ) = (
+        through.reads.map(|it| !it),
+        through.writes.map(|it| !it),
+        through.reasons,
+    );
     if facts.loop_direct_io == Some(false) {
         (facts.reads_past_cache, facts.writes_past_cache) = (Some(false), Some(false));
         facts.reasons.push(
@@ -52,19 +61,26 @@ pub fn facts(file: BorrowedFd, asked: Asked, host: &Inventory) -> DirectFacts {
         );
     }
     if facts.dax == Some(true) {
-        facts.reasons.push("The file is mapped straight from memory (DAX): no block device takes part.".into());
+        facts.reasons.push(
+            "The file is mapped straight from memory (DAX): no block device takes part.".into(),
+        );
     }
     facts
 }
 
 fn is_dax(told: &Statx) -> Option<bool> {
-    told.stx_attributes_mask.contains(StatxAttributes::DAX).then(|| told.stx_attributes.contains(StatxAttributes::DAX))
+    told.stx_attributes_mask
+        .contains(StatxAttributes::DAX)
+        .then(|| told.stx_attributes.contains(StatxAttributes::DAX))
 }
 
 /// Whether every loop device on the way down goes past the page cache below it; `None` where there is none.
 fn loop_direct_io(host: &Inventory, device: &str) -> Option<bool> {
     let (members, mut found) = (host.spread(device), None);
-    let mut open: Vec<&Block> = members.iter().filter_map(|name| host.blocks.get(name)).collect();
+    let mut open: Vec<&Block> = members
+        .iter()
+        .filter_map(|name| host.blocks.get(name))
+        .collect();
     // A device has few others under it; a circle, which the kernel does not allow, would end here.
     for _ in 0..host.blocks.len() {
         let Some(block) = open.pop() else { break };
@@ -89,24 +105,43 @@ struct Through {
 
 impl Through {
     fn both(through: Option<bool>, reason: impl Into<String>) -> Self {
-        Self { reads: through, writes: through, reasons: vec![reason.into()] }
+        Self {
+            reads: through,
+            writes: through,
+            reasons: vec![reason.into()],
+        }
     }
 
     fn none() -> Self {
-        Self { reads: Some(false), writes: Some(false), reasons: Vec::new() }
+        Self {
+            reads: Some(false),
+            writes: Some(false),
+            reasons: Vec::new(),
+        }
     }
 }
 
 fn through_cache(file: BorrowedFd, asked: Asked, refused: bool) -> Through {
     match (asked.kind, asked.filesystem) {
         (TargetKind::Device | TargetKind::Null, _) => Through::none(),
-        (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => {
-            Through::both(Some(true), format!("{memory} keeps its files in memory: there is nothing below to go to."))
-        }
-        _ if refused => Through::both(Some(true), "The kernel says that direct I/O is not possible on this file (statx)."),
+        (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => Through::both(
+            Some(true),
+            format!("{memory} keeps its files in memory: there is nothing below to go to."),
+        ),
+        _ if refused => Through::both(
+            Some(true),
+            "The kernel says that direct I/O is not possible on this file (statx).",
+        ),
         (_, Some("ext2" | "ext3" | "ext4" | "xfs")) => Through::none(),
-        (_, Some("btrfs")) => btrfs(asked, has_checksums(file), Kernel::live().version().unwrap_or_default()),
-        (_, Some(other)) => Through::both(None, format!("What {other} does with direct I/O is its own matter.")),
+        (_, Some("btrfs")) => btrfs(
+            asked,
+            has_checksums(file),
+            Kernel::live().version().unwrap_or_default(),
+        ),
+        (_, Some(other)) => Through::both(
+            None,
+            format!("What {other} does with direct I/O is its own matter."),
+        ),
         (_, None) => Through::both(None, "The filesystem is not known."),
     }
 }
@@ -130,7 +165,9 @@ fn btrfs(asked: Asked, checksums: Option<bool>, kernel: (u32, u32)) -> Through {
 
 /// Whether a file of btrfs has checksums; `None` where its flags cannot be read.
 fn has_checksums(file: BorrowedFd) -> Option<bool> {
-    ioctl_getflags(file).ok().map(|flags| !flags.contains(IFlags::NOCOW))
+    ioctl_getflags(file)
+        .ok()
+        .map(|flags| !flags.contains(IFlags::NOCOW))
 }
 
 #[cfg(test)]
@@ -139,7 +176,12 @@ mod tests {
     use crate::host::fixture::{Fixture, STACK};
 
     fn asked(filesystem: &str, compressed: Option<bool>) -> Asked<'_> {
-        Asked { kind: TargetKind::File, filesystem: Some(filesystem), device: None, compressed }
+        Asked {
+            kind: TargetKind::File,
+            filesystem: Some(filesystem),
+            device: None,
+            compressed,
+        }
     }
 
     #[test]
@@ -147,7 +189,14 @@ mod tests {
         for (compressed, checksums, kernel, reads, writes, reasons) in [
             (Some(false), Some(true), (6, 18), Some(false), Some(true), 1),
             (Some(false), Some(true), (6, 1), Some(false), Some(false), 0),
-            (Some(false), Some(false), (6, 18), Some(false), Some(false), 0),
+            (
+                Some(false),
+                Some(false),
+                (6, 18),
+                Some(false),
+                Some(false),
+                0,
+            ),
             (Some(true), Some(true), (6, 1), Some(true), Some(false), 1),
             (None, None, (6, 18), None, None, 2),
         ] {
@@ -172,7 +221,11 @@ mod tests {
             ("nfs4", false, None, "nfs4"),
         ] {
             let through = through_cache(file.as_fd(), asked(filesystem, Some(false)), refused);
-            assert_eq!((through.reads, through.writes), (reads, reads), "{filesystem}");
+            assert_eq!(
+                (through.reads, through.writes),
+                (reads, reads),
+                "{filesystem}"
+            );
             assert!(through.reasons.concat().contains(word));
         }
     }
@@ -184,9 +237,13 @@ mod tests {
         );
         let fixture = Fixture::new(&files);
         let host = fixture.look();
-        for (device, want) in
-            [("sda", None), ("loop9091", Some(true)), ("loop9090", Some(false)), ("dm-7", Some(false)), ("gone", None)]
-        {
+        for (device, want) in [
+            ("sda", None),
+            ("loop9091", Some(true)),
+            ("loop9090", Some(false)),
+            ("dm-7", Some(false)),
+            ("gone", None),
+        ] {
             assert_eq!(loop_direct_io(&host, device), want, "{device}");
         }
     }

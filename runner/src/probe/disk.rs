@@ -19,7 +19,7 @@ const FEWEST_FIELDS: usize = 11;
 pub struct Names {
     /// The targets that lie on no other target: what goes through one that does is in the other's counters too.
     summed: Vec<String>,
-    leaves: Vec<String>,
+    physical_devices: Vec<String>,
     /// Every device once, as read.
     all: Vec<String>,
 }
@@ -27,13 +27,20 @@ pub struct Names {
 impl Names {
     /// The targets together, each I/O once; `None` where there is none or one could not be read.
     pub fn device(&self, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
-        let each = self.summed.iter().map(|name| self.of(name, counts)).collect::<Option<Vec<_>>>()?;
+        let each = self
+            .summed
+            .iter()
+            .map(|name| self.of(name, counts))
+            .collect::<Option<Vec<_>>>()?;
         each.into_iter().reduce(sum)
     }
 
     /// Each leaf that could be read.
-    pub fn leaves(&self, counts: &[Option<DeviceCounts>]) -> Vec<(String, DeviceCounts)> {
-        self.leaves.iter().filter_map(|name| Some((name.clone(), self.of(name, counts)?))).collect()
+    pub fn physical_devices(&self, counts: &[Option<DeviceCounts>]) -> Vec<(String, DeviceCounts)> {
+        self.physical_devices
+            .iter()
+            .filter_map(|name| Some((name.clone(), self.of(name, counts)?)))
+            .collect()
     }
 
     /// Every device, in the order of the counts.
@@ -55,13 +62,24 @@ pub struct Disks {
 
 impl Disks {
     /// Opens the counters of these devices and of their leaves. What is missing goes to `absent` and is left out.
-    pub fn open(host: &Inventory, devices: &[String], absent: &mut BTreeMap<String, String>) -> Self {
+    pub fn open(
+        host: &Inventory,
+        devices: &[String],
+        absent: &mut BTreeMap<String, String>,
+    ) -> Self {
         let targets: BTreeSet<String> = devices.iter().flat_map(|name| host.spread(name)).collect();
-        let leaves: BTreeSet<String> = targets.iter().flat_map(|name| host.leaves(name)).collect();
+        let physical_devices: BTreeSet<String> = targets
+            .iter()
+            .flat_map(|name| host.physical_devices(name))
+            .collect();
         let mut books = BTreeMap::new();
         let mut keep = |what: &str, names: BTreeSet<String>| -> Vec<String> {
             let opened = open_all(host, &names, &mut books);
-            let reason = opened.err().or_else(|| names.is_empty().then(|| "no target lies on a block device of this host".into()));
+            let reason = opened.err().or_else(|| {
+                names
+                    .is_empty()
+                    .then(|| "no target lies on a block device of this host".into())
+            });
             reason.map_or_else(
                 || names.into_iter().collect(),
                 |reason| {
@@ -70,10 +88,22 @@ impl Disks {
                 },
             )
         };
-        let (targets, leaves) = (keep("device", targets), keep("leaves", leaves));
-        let summed = targets.iter().filter(|name| !lies_on_another(host, name, &targets)).cloned().collect();
+        let targets = keep("device", targets);
+        let physical_devices = keep("physical_devices", physical_devices);
+        let summed = targets
+            .iter()
+            .filter(|name| !lies_on_another(host, name, &targets))
+            .cloned()
+            .collect();
         let (all, books) = books.into_iter().unzip();
-        Self { names: Arc::new(Names { summed, leaves, all }), books }
+        Self {
+            names: Arc::new(Names {
+                summed,
+                physical_devices,
+                all,
+            }),
+            books,
+        }
     }
 
     pub fn names(&self) -> Arc<Names> {
@@ -86,22 +116,38 @@ impl Disks {
 
     /// The counts of all devices, in the order of `Names::all`.
     pub fn read(&mut self) -> Vec<Option<DeviceCounts>> {
-        self.books.iter_mut().map(|book| parse(book.read()?)).collect()
+        self.books
+            .iter_mut()
+            .map(|book| parse(book.read()?))
+            .collect()
     }
 }
 
 fn lies_on_another(host: &Inventory, name: &str, targets: &[String]) -> bool {
     let beneath = host.beneath(name);
-    targets.iter().any(|other| other != name && beneath.contains(other))
+    targets
+        .iter()
+        .any(|other| other != name && beneath.contains(other))
 }
 
-fn open_all(host: &Inventory, names: &BTreeSet<String>, books: &mut BTreeMap<String, Book>) -> Result<(), String> {
+fn open_all(
+    host: &Inventory,
+    names: &BTreeSet<String>,
+    books: &mut BTreeMap<String, Book>,
+) -> Result<(), String> {
     for name in names {
-        let block = host.blocks.get(name).ok_or_else(|| format!("{name} is not a block device of this host"))?;
+        let block = host
+            .blocks
+            .get(name)
+            .ok_or_else(|| format!("{name} is not a block device of this host"))?;
         if !block.is_counted {
-            return Err(format!("{name} does not count: its queue/iostats is 0. Write 1 to {}/iostats", block.queue().display()));
+            return Err(format!(
+                "{name} does not count: its queue/iostats is 0. Write 1 to {}/iostats",
+                block.queue().display()
+            ));
         }
-        let book = Book::open(&block.dir.join("stat"), BYTES).map_err(|error| format!("the counters of {name}: {error}"))?;
+        let book = Book::open(&block.dir.join("stat"), BYTES)
+            .map_err(|error| format!("the counters of {name}: {error}"))?;
         books.insert(name.clone(), book);
     }
     Ok(())
@@ -153,7 +199,8 @@ fn parse(text: &str) -> Option<DeviceCounts> {
 /// days.
 pub fn since(from: DeviceCounts, to: DeviceCounts) -> DeviceCounts {
     let more = |of: fn(&DeviceCounts) -> u64| of(&to).saturating_sub(of(&from));
-    let ms = |of: fn(&DeviceCounts) -> u64| u64::from((of(&to) as u32).wrapping_sub(of(&from) as u32));
+    let ms =
+        |of: fn(&DeviceCounts) -> u64| u64::from((of(&to) as u32).wrapping_sub(of(&from) as u32));
     DeviceCounts {
         read_ios: more(|c| c.read_ios),
         read_bytes: more(|c| c.read_bytes),
@@ -200,22 +247,43 @@ mod tests {
         let text = "   28511      172  1766466    12071    10474     8417   887560    57001        3    21548    73112      451       11  5064888     2200     1519     1839\n";
         let counts = parse(text).unwrap();
         assert_eq!(
-            (counts.read_ios, counts.read_bytes, counts.read_merges, counts.read_ticks_ms),
+            (
+                counts.read_ios,
+                counts.read_bytes,
+                counts.read_merges,
+                counts.read_ticks_ms
+            ),
             (28511, 1_766_466 * 512, 172, 12071)
         );
         assert_eq!(
-            (counts.write_ios, counts.write_bytes, counts.write_merges, counts.write_ticks_ms),
+            (
+                counts.write_ios,
+                counts.write_bytes,
+                counts.write_merges,
+                counts.write_ticks_ms
+            ),
             (10474, 887_560 * 512, 8417, 57001)
         );
-        assert_eq!((counts.discard_ios, counts.discard_bytes, counts.flush_ios), (451, 5_064_888 * 512, 1519));
+        assert_eq!(
+            (counts.discard_ios, counts.discard_bytes, counts.flush_ios),
+            (451, 5_064_888 * 512, 1519)
+        );
         assert_eq!((counts.in_flight, counts.busy_ms), (3, 21548));
         assert!(parse("1 2 3 4 5 6 7 8 9 10 11").is_some(), "before 4.18");
-        assert!(parse("1 2 3").is_none() && parse("").is_none() && parse("a b c d e f g h i j k").is_none());
+        assert!(
+            parse("1 2 3").is_none()
+                && parse("").is_none()
+                && parse("a b c d e f g h i j k").is_none()
+        );
     }
 
     #[test]
     fn milliseconds_go_round() {
-        let at = |busy_ms, read_ios| DeviceCounts { busy_ms, read_ios, ..Default::default() };
+        let at = |busy_ms, read_ios| DeviceCounts {
+            busy_ms,
+            read_ios,
+            ..Default::default()
+        };
         let window = since(at(u64::from(u32::MAX) - 4, 10), at(5, 30));
         assert_eq!((window.busy_ms, window.read_ios), (10, 20));
     }
@@ -223,33 +291,68 @@ mod tests {
     #[test]
     fn targets_and_leaves_of_a_stack() {
         let mut files = STACK.to_string();
-        for (disk, ios) in
-            [("sda", 1), ("sda/sda1", 2), ("dm-0", 3), ("dm-1", 4), ("sdb", 5), ("sdc", 6), ("md0", 7), ("sdd", 8), ("sde", 9)]
-        {
+        for (disk, ios) in [
+            ("sda", 1),
+            ("sda/sda1", 2),
+            ("dm-0", 3),
+            ("dm-1", 4),
+            ("sdb", 5),
+            ("sdc", 6),
+            ("md0", 7),
+            ("sdd", 8),
+            ("sde", 9),
+        ] {
             files += &format!("\n sys/devices/{disk}/stat = {ios} 0 0 0 0 0 0 0 0 0 0");
         }
         let host = Fixture::new(&files);
-        let check = |targets: &[&str], device: u64, leaves: &[(&str, u64)]| {
+        let check = |targets: &[&str], device: u64, physical_devices: &[(&str, u64)]| {
             let mut absent = BTreeMap::new();
-            let mut disks = Disks::open(&host.look(), &targets.iter().map(ToString::to_string).collect::<Vec<_>>(), &mut absent);
+            let mut disks = Disks::open(
+                &host.look(),
+                &targets.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                &mut absent,
+            );
             let counts = disks.read();
-            let found: Vec<(String, u64)> =
-                disks.names.leaves(&counts).into_iter().map(|(name, counts)| (name, counts.read_ios)).collect();
-            assert_eq!(disks.names.device(&counts).unwrap().read_ios, device, "{targets:?}");
-            assert_eq!(found, leaves.iter().map(|(name, ios)| (name.to_string(), *ios)).collect::<Vec<_>>(), "{targets:?}");
+            let found: Vec<(String, u64)> = disks
+                .names
+                .physical_devices(&counts)
+                .into_iter()
+                .map(|(name, counts)| (name, counts.read_ios))
+                .collect();
+            assert_eq!(
+                disks.names.device(&counts).unwrap().read_ios,
+                device,
+                "{targets:?}"
+            );
+            assert_eq!(
+                found,
+                physical_devices
+                    .iter()
+                    .map(|(name, ios)| (name.to_string(), *ios))
+                    .collect::<Vec<_>>(),
+                "{targets:?}"
+            );
             assert!(absent.is_empty());
         };
         check(&["sda"], 1, &[("sda", 1)]);
         check(&["sda1"], 2, &[("sda", 1)]);
         check(&["dm-1"], 4, &[("sda", 1)]);
         check(&["md0"], 7, &[("sdb", 5), ("sdc", 6)]);
-        check(&["dm-1", "md0", "md0"], 11, &[("sda", 1), ("sdb", 5), ("sdc", 6)]);
+        check(
+            &["dm-1", "md0", "md0"],
+            11,
+            &[("sda", 1), ("sdb", 5), ("sdc", 6)],
+        );
         check(&["sdd"], 17, &[("sdd", 8), ("sde", 9)]);
         // What lies on another target is counted there.
         check(&["sda", "sda1"], 1, &[("sda", 1)]);
         check(&["dm-1", "sda"], 1, &[("sda", 1)]);
         check(&["dm-0", "dm-1", "sda1"], 5, &[("sda", 1)]);
-        check(&["md0", "sdb", "sdc", "sda1"], 13, &[("sda", 1), ("sdb", 5), ("sdc", 6)]);
+        check(
+            &["md0", "sdb", "sdc", "sda1"],
+            13,
+            &[("sda", 1), ("sdb", 5), ("sdc", 6)],
+        );
     }
 
     #[test]
@@ -272,14 +375,19 @@ mod tests {
             let (host, mut absent) = (Fixture::new(&off(device, release)), BTreeMap::new());
             Disks::open(&host.look(), &[device.to_string()], &mut absent);
             let reason = absent.get("device").map_or("", String::as_str);
-            assert_eq!(!reason.contains("iostats"), is_counted, "{device} {release}: {reason}");
+            assert_eq!(
+                !reason.contains("iostats"),
+                is_counted,
+                "{device} {release}: {reason}"
+            );
         }
     }
 
     #[test]
     fn what_cannot_be_counted_says_why() {
-        let host =
-            Fixture::new(&format!("{STACK}\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/queue/iostats = 0"));
+        let host = Fixture::new(&format!(
+            "{STACK}\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/queue/iostats = 0"
+        ));
         for (targets, part) in [
             (vec![], "no target lies on"),
             (vec!["sdz".to_string()], "sdz"),

@@ -20,7 +20,11 @@ use crate::report::Extents;
 /// Why it does not tell.
 pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     let found = extents(file, region, false);
-    let found = if found.is_ok_and(|found| found.unwritten > 0) { extents(file, region, true) } else { found };
+    let found = if found.is_ok_and(|found| found.unwritten > 0) {
+        extents(file, region, true)
+    } else {
+        found
+    };
     found.map_err(reason)
 }
 
@@ -35,7 +39,11 @@ pub fn after(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
 /// Share of a region that holds data, from 0 to 1.
 pub fn written_share(found: &Extents, region_bytes: u64) -> f64 {
     let data = found.written + found.delayed + found.inline + found.encoded;
-    if region_bytes == 0 { 0.0 } else { data as f64 / region_bytes as f64 }
+    if region_bytes == 0 {
+        0.0
+    } else {
+        data as f64 / region_bytes as f64
+    }
 }
 
 fn reason(error: Errno) -> String {
@@ -53,7 +61,10 @@ fn extents(file: BorrowedFd, region: &Region, sync: bool) -> Result<Extents, Err
         extent.logical < region.end()
     })?;
     let covered = sum.written + sum.unwritten + sum.delayed + sum.inline + sum.encoded;
-    Ok(Extents { hole: region.bytes().saturating_sub(covered), ..sum })
+    Ok(Extents {
+        hole: region.bytes().saturating_sub(covered),
+        ..sum
+    })
 }
 
 fn add(sum: &mut Extents, found: &Extent, region: &Region) {

@@ -48,23 +48,56 @@ impl Profiling {
     /// # Errors
     /// Why there will be no profile, and what to do about it.
     pub fn begin() -> Result<Self, String> {
-        let system = |error: rustix::io::Errno| format!("perf cannot be started: {}", std::io::Error::from(error));
+        let system = |error: rustix::io::Errno| {
+            format!("perf cannot be started: {}", std::io::Error::from(error))
+        };
         let data = memfd_create("leadline-profile", MemfdFlags::empty()).map_err(system)?;
         // Not closed on exec: perf has them under the same numbers.
-        let ((orders, control), (answers, acks)) = (pipe().map_err(system)?, pipe().map_err(system)?);
+        let ((orders, control), (answers, acks)) =
+            (pipe().map_err(system)?, pipe().map_err(system)?);
         let perf = Command::new("perf")
-            .args(["record", "--quiet", "--event", "cpu-clock", "--freq", &FREQUENCY_HZ.to_string(), "--call-graph", "fp"])
+            .args([
+                "record",
+                "--quiet",
+                "--event",
+                "cpu-clock",
+                "--freq",
+                &FREQUENCY_HZ.to_string(),
+                "--call-graph",
+                "fp",
+            ])
             .args(["--max-size", MOST_DATA])
-            .args(["--delay", "-1", "--control", &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd())])
-            .args(["--pid", &std::process::id().to_string(), "--output", &place(&data)])
+            .args([
+                "--delay",
+                "-1",
+                "--control",
+                &format!("fd:{},{}", orders.as_raw_fd(), acks.as_raw_fd()),
+            ])
+            .args([
+                "--pid",
+                &std::process::id().to_string(),
+                "--output",
+                &place(&data),
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("perf cannot be started: {error}. Install it (Debian: linux-perf)"))?;
+            .map_err(|error| {
+                format!("perf cannot be started: {error}. Install it (Debian: linux-perf)")
+            })?;
         drop((orders, acks));
-        let mut profiling = Self { perf, control: control.into(), answers: answers.into(), data };
-        if profiling.order("ping") { Ok(profiling) } else { Err(profiling.last_words()) }
+        let mut profiling = Self {
+            perf,
+            control: control.into(),
+            answers: answers.into(),
+            data,
+        };
+        if profiling.order("ping") {
+            Ok(profiling)
+        } else {
+            Err(profiling.last_words())
+        }
     }
 
     /// The window begins.
@@ -79,13 +112,20 @@ impl Profiling {
 
     /// Whether perf obeyed in time.
     fn order(&mut self, order: &str) -> bool {
-        let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+        let patience = Timespec {
+            tv_sec: PATIENCE.as_secs() as i64,
+            tv_nsec: 0,
+        };
         let told = writeln!(self.control, "{order}").is_ok();
         let mut answer = [PollFd::new(&self.answers, PollFlags::IN)];
         // Its answer is `ack\n`; a perf that is gone hangs up.
-        let came =
-            told && poll(&mut answer, Some(&patience)).is_ok_and(|ready| ready > 0) && answer[0].revents().contains(PollFlags::IN);
-        came && self.answers.read(&mut [0; 16]).is_ok_and(|length| length > 0)
+        let came = told
+            && poll(&mut answer, Some(&patience)).is_ok_and(|ready| ready > 0)
+            && answer[0].revents().contains(PollFlags::IN);
+        came && self
+            .answers
+            .read(&mut [0; 16])
+            .is_ok_and(|length| length > 0)
     }
 
     fn stop(&mut self) {
@@ -102,7 +142,11 @@ impl Profiling {
         if let Some(errors) = &mut self.perf.stderr {
             let _ = errors.read_to_string(&mut said);
         }
-        let line = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
+        let line = said
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .unwrap_or("it said nothing");
         format!("perf does not work here: {line} (kernel.perf_event_paranoid may forbid it)")
     }
 
@@ -114,7 +158,13 @@ impl Profiling {
         self.stop();
         let _ = self.perf.wait();
         let mut script = Command::new("perf")
-            .args(["script", "--fields", "comm,pid,tid,time,event,ip,sym,dso", "--input", &place(&self.data)])
+            .args([
+                "script",
+                "--fields",
+                "comm,pid,tid,time,event,ip,sym,dso",
+                "--input",
+                &place(&self.data),
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -122,7 +172,9 @@ impl Profiling {
             .map_err(|error| format!("perf script: {error}"))?;
         let mut folded = Vec::new();
         let stacks = BufReader::new(script.stdout.take().ok_or("perf script says nothing")?);
-        let collapsed = Folder::default().collapse(stacks, &mut folded).map_err(|error| format!("folding stacks: {error}"));
+        let collapsed = Folder::default()
+            .collapse(stacks, &mut folded)
+            .map_err(|error| format!("folding stacks: {error}"));
         let _ = script.wait();
         collapsed?;
         Ok(bounded(&String::from_utf8_lossy(&folded)))
@@ -145,15 +197,31 @@ fn place(data: &OwnedFd) -> String {
 /// The most frequent stacks, as many as are kept, in order.
 fn bounded(folded: &str) -> Profile {
     let stacks = stacks(folded);
-    let mut lines: Vec<(u64, String)> = stacks.iter().map(|(stack, count)| (*count, format!("{stack} {count}"))).collect();
+    let mut lines: Vec<(u64, String)> = stacks
+        .iter()
+        .map(|(stack, count)| (*count, format!("{stack} {count}")))
+        .collect();
     lines.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     lines.truncate(MOST_LINES);
     let mut room = MOST_BYTES;
-    let fits = |(_, line): &&(u64, String)| room.checked_sub(line.len() + 1).inspect(|rest| room = *rest).is_some();
-    let mut kept: Vec<&str> = lines.iter().take_while(fits).map(|(_, line)| line.as_str()).collect();
+    let fits = |(_, line): &&(u64, String)| {
+        room.checked_sub(line.len() + 1)
+            .inspect(|rest| room = *rest)
+            .is_some()
+    };
+    let mut kept: Vec<&str> = lines
+        .iter()
+        .take_while(fits)
+        .map(|(_, line)| line.as_str())
+        .collect();
     kept.sort_unstable();
-    let left_out = (stacks.len() - kept.len()) as u64;
-    Profile { frequency_hz: FREQUENCY_HZ, samples: stacks.values().sum(), left_out, folded: kept.join("\n") }
+    let omitted_stacks = (stacks.len() - kept.len()) as u64;
+    Profile {
+        frequency_hz: FREQUENCY_HZ,
+        samples: stacks.values().sum(),
+        omitted_stacks,
+        folded: kept.join("\n"),
+    }
 }
 
 /// Each stack once. All threads are ours, and perf does not know the names of those that began while it was switched off: one
@@ -174,12 +242,20 @@ mod tests {
     #[test]
     fn threads_are_one_and_the_most_frequent_stacks_are_kept() {
         let profile = bounded(":77;b 2\n:78;b 1\nleadline-runner;c 5\n");
-        assert_eq!((profile.samples, profile.left_out), (8, 0));
+        assert_eq!((profile.samples, profile.omitted_stacks), (8, 0));
         assert_eq!(profile.folded, "leadline-runner;b 3\nleadline-runner;c 5");
-        let many: String = (0..MOST_LINES + 10).map(|line| format!("comm;{line:06} {}\n", if line < 10 { 1 } else { 2 })).collect();
+        let many: String = (0..MOST_LINES + 10)
+            .map(|line| format!("comm;{line:06} {}\n", if line < 10 { 1 } else { 2 }))
+            .collect();
         let profile = bounded(&many);
-        assert_eq!((profile.left_out, profile.folded.lines().count()), (10, MOST_LINES));
-        assert!(profile.folded.lines().all(|line| line.ends_with(" 2")) && profile.folded.len() <= MOST_BYTES);
+        assert_eq!(
+            (profile.omitted_stacks, profile.folded.lines().count()),
+            (10, MOST_LINES)
+        );
+        assert!(
+            profile.folded.lines().all(|line| line.ends_with(" 2"))
+                && profile.folded.len() <= MOST_BYTES
+        );
         let long = format!("comm;{} 1\ncomm;short 9\n", "x".repeat(MOST_BYTES));
         assert_eq!(bounded(&long).folded, "leadline-runner;short 9");
     }

@@ -9,7 +9,10 @@ pub struct Region(Vec<Range<u64>>);
 impl Region {
     /// These parts together; overlaps count once.
     pub fn of(parts: impl IntoIterator<Item = Range<u64>>) -> Self {
-        let mut parts: Vec<Range<u64>> = parts.into_iter().filter(|part| part.start < part.end).collect();
+        let mut parts: Vec<Range<u64>> = parts
+            .into_iter()
+            .filter(|part| part.start < part.end)
+            .collect();
         parts.sort_by_key(|part| part.start);
         let mut merged: Vec<Range<u64>> = Vec::new();
         for part in parts {
@@ -43,13 +46,27 @@ impl Region {
 
     /// Bytes of a range that lie in it.
     pub fn overlap(&self, range: &Range<u64>) -> u64 {
-        self.0.iter().map(|part| range.end.min(part.end).saturating_sub(range.start.max(part.start))).sum()
+        self.0
+            .iter()
+            .map(|part| {
+                range
+                    .end
+                    .min(part.end)
+                    .saturating_sub(range.start.max(part.start))
+            })
+            .sum()
     }
 
     /// The whole pages that it touches.
     pub fn in_pages(&self, page_bytes: u64) -> Self {
         let down = |at: u64| at - at % page_bytes;
-        Self::of(self.0.iter().map(|part| down(part.start)..part.end.checked_next_multiple_of(page_bytes).unwrap_or(part.end)))
+        Self::of(self.0.iter().map(|part| {
+            down(part.start)
+                ..part
+                    .end
+                    .checked_next_multiple_of(page_bytes)
+                    .unwrap_or(part.end)
+        }))
     }
 
     /// Cut into at most `most` cells of equal length, whole `unit`s, the parts put end to end. Returns the length of a cell
@@ -81,7 +98,13 @@ mod tests {
 
     fn check(parts: &[(u64, u64)], want: &[(u64, u64)]) -> Region {
         let region = Region::of(parts.iter().map(|&(start, end)| start..end));
-        assert_eq!(region.parts(), want.iter().map(|&(start, end)| start..end).collect::<Vec<_>>(), "{parts:?}");
+        assert_eq!(
+            region.parts(),
+            want.iter()
+                .map(|&(start, end)| start..end)
+                .collect::<Vec<_>>(),
+            "{parts:?}"
+        );
         region
     }
 
@@ -92,27 +115,49 @@ mod tests {
         check(&[(0, 10), (10, 20)], &[(0, 20)]);
         check(&[(30, 40), (0, 10), (5, 12)], &[(0, 12), (30, 40)]);
         let region = check(&[(0, 100), (20, 30), (200, 300)], &[(0, 100), (200, 300)]);
-        assert_eq!((region.bytes(), region.offset(), region.end()), (200, 0, 300));
-        assert_eq!((region.overlap(&(50..250)), region.overlap(&(100..200)), region.overlap(&(0..999))), (100, 0, 200));
+        assert_eq!(
+            (region.bytes(), region.offset(), region.end()),
+            (200, 0, 300)
+        );
+        assert_eq!(
+            (
+                region.overlap(&(50..250)),
+                region.overlap(&(100..200)),
+                region.overlap(&(0..999))
+            ),
+            (100, 0, 200)
+        );
     }
 
     #[test]
     fn pages_that_are_touched() {
-        let region = check(&[(100, 200), (4000, 4200), (9000, 9001)], &[(100, 200), (4000, 4200), (9000, 9001)]);
+        let region = check(
+            &[(100, 200), (4000, 4200), (9000, 9001)],
+            &[(100, 200), (4000, 4200), (9000, 9001)],
+        );
         assert_eq!(region.in_pages(4096), check(&[(0, 12288)], &[(0, 12288)]));
-        assert_eq!(check(&[(8192, 8193)], &[(8192, 8193)]).in_pages(4096), check(&[(8192, 12288)], &[(8192, 12288)]));
+        assert_eq!(
+            check(&[(8192, 8193)], &[(8192, 8193)]).in_pages(4096),
+            check(&[(8192, 12288)], &[(8192, 12288)])
+        );
     }
 
     #[test]
     fn cells_are_equal_and_all_of_it() {
-        for (parts, most, want_bytes, want_cells) in
-            [(&[(0, 1 << 20)][..], 128, 8192, 128), (&[(0, 12288)], 128, 4096, 3), (&[(0, 8192), (100_000, 104_096)], 2, 8192, 2)]
-        {
+        for (parts, most, want_bytes, want_cells) in [
+            (&[(0, 1 << 20)][..], 128, 8192, 128),
+            (&[(0, 12288)], 128, 4096, 3),
+            (&[(0, 8192), (100_000, 104_096)], 2, 8192, 2),
+        ] {
             let region = check(parts, parts);
             let (cell_bytes, cells) = region.cells(most, 4096);
             assert_eq!((cell_bytes, cells.len()), (want_bytes, want_cells));
             assert_eq!(cells.iter().map(Region::bytes).sum::<u64>(), region.bytes());
-            assert!(cells[..cells.len() - 1].iter().all(|cell| cell.bytes() == cell_bytes));
+            assert!(
+                cells[..cells.len() - 1]
+                    .iter()
+                    .all(|cell| cell.bytes() == cell_bytes)
+            );
         }
         assert!(Region::default().cells(128, 4096).1.is_empty());
     }

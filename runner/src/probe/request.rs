@@ -69,9 +69,14 @@ impl Tracing {
     /// Why that cannot be done, and what to do about it.
     pub fn begin(host: &Inventory, devices: &BTreeSet<String>) -> Result<Self, String> {
         let targets: BTreeSet<String> = devices.iter().flat_map(|name| host.spread(name)).collect();
-        let leaves: BTreeSet<String> = targets.iter().flat_map(|name| host.leaves(name)).collect();
-        let devices: Vec<(String, Dev)> =
-            targets.union(&leaves).filter_map(|name| Some((name.clone(), host.blocks.get(name)?.dev))).collect();
+        let physical_devices: BTreeSet<String> = targets
+            .iter()
+            .flat_map(|name| host.physical_devices(name))
+            .collect();
+        let devices: Vec<(String, Dev)> = targets
+            .union(&physical_devices)
+            .filter_map(|name| Some((name.clone(), host.blocks.get(name)?.dev)))
+            .collect();
         if devices.is_empty() {
             return Err("no target lies on a block device of this host".into());
         }
@@ -83,7 +88,13 @@ impl Tracing {
         });
         let (mut pipe, shared) = (instance.pipe()?, window.clone());
         let reader = spawn(move || read(&mut pipe, &shared));
-        Ok(Self { instance, reader: Some(reader), window, devices, threads: BTreeSet::new() })
+        Ok(Self {
+            instance,
+            reader: Some(reader),
+            window,
+            devices,
+            threads: BTreeSet::new(),
+        })
     }
 
     /// The window begins at this moment, in ns of CLOCK_MONOTONIC.
@@ -95,8 +106,12 @@ impl Tracing {
     /// Keeps in mind which threads are ours: io_uring's workers, which do what would make the submitter wait, come with the
     /// first such I/O and go with the ring.
     pub fn note_threads(&mut self) {
-        let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        self.threads.extend(entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()));
+        let entries = fs::read_dir("/proc/self/task")
+            .into_iter()
+            .flatten()
+            .flatten();
+        self.threads
+            .extend(entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()));
     }
 
     /// The window ended at this moment.
@@ -109,14 +124,26 @@ impl Tracing {
     pub fn finish(mut self) -> Traced {
         self.instance.stop();
         self.window.is_over.store(true, Ordering::Release);
-        let tally = self.reader.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        let ours = tally.pauses_ms.iter().filter(|(thread, _)| self.threads.contains(thread));
-        let devices = self.devices.iter().map(|(name, dev)| tally.of_device(name, *dev));
+        let tally = self
+            .reader
+            .take()
+            .and_then(|reader| reader.join().ok())
+            .unwrap_or_default();
+        let ours = tally
+            .pauses_ms
+            .iter()
+            .filter(|(thread, _)| self.threads.contains(thread));
+        let devices = self
+            .devices
+            .iter()
+            .map(|(name, dev)| tally.of_device(name, *dev));
         Traced {
             throttled_ms: ours.map(|(_, ms)| *ms).sum::<u64>() as f64,
             requests: Requests {
-                devices: devices.filter(|device| !device.read.is_empty() || !device.write.is_empty()).collect(),
-                lost: self.instance.lost(),
+                devices: devices
+                    .filter(|device| !device.read.is_empty() || !device.write.is_empty())
+                    .collect(),
+                lost_events: self.instance.lost(),
             },
         }
     }
@@ -134,7 +161,11 @@ impl Drop for Tracing {
 impl Tally {
     fn add(&mut self, line: Line) {
         match line {
-            Line::Request { dev, direction, bytes } => *self.requests.entry((dev, direction, bytes)).or_default() += 1,
+            Line::Request {
+                dev,
+                direction,
+                bytes,
+            } => *self.requests.entry((dev, direction, bytes)).or_default() += 1,
             Line::Pause { thread, ms } => *self.pauses_ms.entry(thread).or_default() += ms,
         }
     }
@@ -142,9 +173,19 @@ impl Tally {
     fn of_device(&self, name: &str, dev: Dev) -> DeviceRequests {
         let sizes = |direction: Direction| {
             let range = (dev, direction, 0)..=(dev, direction, u64::MAX);
-            self.requests.range(range).map(|((.., bytes), ios)| RequestSize { bytes: *bytes, ios: *ios }).collect()
+            self.requests
+                .range(range)
+                .map(|((.., bytes), ios)| RequestSize {
+                    bytes: *bytes,
+                    ios: *ios,
+                })
+                .collect()
         };
-        DeviceRequests { name: name.into(), read: sizes(Direction::Read), write: sizes(Direction::Write) }
+        DeviceRequests {
+            name: name.into(),
+            read: sizes(Direction::Read),
+            write: sizes(Direction::Write),
+        }
     }
 }
 
@@ -168,7 +209,9 @@ fn read(pipe: &mut impl Read, window: &Window) -> Tally {
 
 /// Counts the whole lines of a text and takes them out of it.
 fn count(text: &mut Vec<u8>, window: &Window, tally: &mut Tally) {
-    let Some(end) = text.iter().rposition(|&byte| byte == b'\n') else { return };
+    let Some(end) = text.iter().rposition(|&byte| byte == b'\n') else {
+        return;
+    };
     let counts = window.from_ns.load(Ordering::Acquire)..window.to_ns.load(Ordering::Acquire);
     for line in text[..end].split(|&byte| byte == b'\n') {
         let line = std::str::from_utf8(line).ok().and_then(Line::parse);
@@ -181,6 +224,11 @@ fn count(text: &mut Vec<u8>, window: &Window, tally: &mut Tally) {
 
 /// Where the tracing filesystem is mounted.
 fn tracefs(host: &Inventory) -> &Path {
-    let mount = host.mounts.iter().find(|mount| mount.filesystem == "tracefs" && mount.elsewhere.is_none());
-    mount.map_or(Path::new("/sys/kernel/tracing"), |mount| Path::new(&mount.point))
+    let mount = host
+        .mounts
+        .iter()
+        .find(|mount| mount.filesystem == "tracefs" && mount.elsewhere.is_none());
+    mount.map_or(Path::new("/sys/kernel/tracing"), |mount| {
+        Path::new(&mount.point)
+    })
 }

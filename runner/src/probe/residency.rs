@@ -55,7 +55,10 @@ impl Means {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
             Err(Errno::NOSYS | Errno::PERM) if is_ours(file) => Ok(Self::Mincore),
-            Err(Errno::PERM) => Err("the file belongs to somebody else, and the kernel tells only who may write it".into()),
+            Err(Errno::PERM) => Err(
+                "the file belongs to somebody else, and the kernel tells only who may write it"
+                    .into(),
+            ),
             Err(error) => Err(format!("cachestat(2): {}", io::Error::from(error))),
         }
     }
@@ -70,10 +73,17 @@ impl Means {
             Self::Cachestat => cachestat(file, part),
             Self::Mincore => mincore(file, part),
         };
-        let sum = parts.parts().iter().map(of_part).reduce(|one, other| Ok(one?.and(other?)));
+        let sum = parts
+            .parts()
+            .iter()
+            .map(of_part)
+            .reduce(|one, other| Ok(one?.and(other?)));
         let sum = sum.unwrap_or_else(|| Ok(Residency::default()))?;
         // The last page may reach beyond the region.
-        Ok(Residency { cached: sum.cached.min(region.bytes()), ..sum })
+        Ok(Residency {
+            cached: sum.cached.min(region.bytes()),
+            ..sum
+        })
     }
 
     /// Where in a region the cached pages lie.
@@ -83,10 +93,24 @@ impl Means {
     pub fn map(self, file: BorrowedFd, region: &Region) -> Result<Map, Errno> {
         let page_bytes = page_size() as u64;
         let (cell_bytes, cells) = region.in_pages(page_bytes).cells(MOST_CELLS, page_bytes);
-        let found = cells.iter().map(|cell| self.residency(file, cell)).collect::<Result<Vec<_>, _>>()?;
-        let percent = cells.iter().zip(&found).map(|(cell, found)| percent(found.cached, cell.bytes())).collect();
+        let found = cells
+            .iter()
+            .map(|cell| self.residency(file, cell))
+            .collect::<Result<Vec<_>, _>>()?;
+        let percent = cells
+            .iter()
+            .zip(&found)
+            .map(|(cell, found)| percent(found.cached, cell.bytes()))
+            .collect();
         let sum = found.into_iter().reduce(Residency::and).unwrap_or_default();
-        Ok(Map { cell_bytes, percent, residency: Residency { cached: sum.cached.min(region.bytes()), ..sum } })
+        Ok(Map {
+            cell_bytes,
+            percent,
+            residency: Residency {
+                cached: sum.cached.min(region.bytes()),
+                ..sum
+            },
+        })
     }
 }
 
@@ -139,11 +163,22 @@ struct Cachestat {
 }
 
 fn cachestat(file: BorrowedFd, part: &Range<u64>) -> Result<Residency, Errno> {
-    let range = CachestatRange { offset: part.start, length: part.end - part.start };
+    let range = CachestatRange {
+        offset: part.start,
+        length: part.end - part.start,
+    };
     let mut found = Cachestat::default();
     // SAFETY: the kernel reads one cachestat_range and writes one cachestat, both of which live on this stack; the last
     // argument is the flags, of which there are none.
-    let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut found, 0) };
+    let result = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut found,
+            0,
+        )
+    };
     if result != 0 {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
     }
@@ -162,14 +197,24 @@ fn mincore(file: BorrowedFd, part: &Range<u64>) -> Result<Residency, Errno> {
     for start in (part.start..part.end).step_by(MAP_BYTES as usize) {
         pages += cached_pages(file, start, (part.end - start).min(MAP_BYTES) as usize)?;
     }
-    Ok(Residency { cached: pages * page_size() as u64, ..Residency::default() })
+    Ok(Residency {
+        cached: pages * page_size() as u64,
+        ..Residency::default()
+    })
 }
 
 fn cached_pages(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     // SAFETY: a fresh mapping that nobody reads or writes: only its page table is asked for, and it is gone at the end.
     let result = unsafe {
-        let at = mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), start)?;
+        let at = mmap(
+            std::ptr::null_mut(),
+            length,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            file.as_fd(),
+            start,
+        )?;
         let result = libc::mincore(at, length, is_cached.as_mut_ptr());
         let error = Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO);
         munmap(at, length)?;
@@ -198,41 +243,76 @@ mod tests {
     fn both_calls_agree_on_what_is_cached() {
         with_file(64, 16, |file| {
             for means in [Means::Cachestat, Means::Mincore] {
-                let of = |range: Range<u64>| means.residency(file.as_fd(), &Region::of(std::iter::once(range))).unwrap();
+                let of = |range: Range<u64>| {
+                    means
+                        .residency(file.as_fd(), &Region::of(std::iter::once(range)))
+                        .unwrap()
+                };
                 assert_eq!(of(0..64 * PAGE).cached, 16 * PAGE, "{means:?}");
                 assert_eq!(of(16 * PAGE..64 * PAGE).cached, 0, "{means:?}");
                 assert_eq!(of(8 * PAGE..12 * PAGE).cached, 4 * PAGE, "{means:?}");
                 assert_eq!(of(10..20).cached, 10, "{means:?}: a part of a page");
-                assert_eq!(of(0..0), Residency { cached: 0, ..of(0..0) }, "{means:?}");
+                assert_eq!(
+                    of(0..0),
+                    Residency {
+                        cached: 0,
+                        ..of(0..0)
+                    },
+                    "{means:?}"
+                );
             }
             let both = Region::of([0..4 * PAGE, 12 * PAGE..20 * PAGE]);
             let found = Means::Cachestat.residency(file.as_fd(), &both).unwrap();
-            assert_eq!((found.cached, found.dirty, found.writeback), (8 * PAGE, Some(8 * PAGE), Some(0)));
-            assert_eq!(Means::Mincore.residency(file.as_fd(), &both).unwrap().dirty, None);
+            assert_eq!(
+                (found.cached, found.dirty, found.writeback),
+                (8 * PAGE, Some(8 * PAGE), Some(0))
+            );
+            assert_eq!(
+                Means::Mincore.residency(file.as_fd(), &both).unwrap().dirty,
+                None
+            );
         });
     }
 
     #[test]
     fn a_map_shows_where() {
         with_file(256, 64, |file| {
-            let map = Means::find(file.as_fd()).unwrap().map(file.as_fd(), &Region::of(std::iter::once(0..256 * PAGE))).unwrap();
-            assert_eq!((map.cell_bytes, map.percent.len(), map.residency.cached), (2 * PAGE, 128, 64 * PAGE));
+            let map = Means::find(file.as_fd())
+                .unwrap()
+                .map(file.as_fd(), &Region::of(std::iter::once(0..256 * PAGE)))
+                .unwrap();
+            assert_eq!(
+                (map.cell_bytes, map.percent.len(), map.residency.cached),
+                (2 * PAGE, 128, 64 * PAGE)
+            );
             assert!(
-                map.percent[..32].iter().all(|&percent| percent == 100) && map.percent[32..].iter().all(|&percent| percent == 0)
+                map.percent[..32].iter().all(|&percent| percent == 100)
+                    && map.percent[32..].iter().all(|&percent| percent == 0)
             );
         });
     }
 
     #[test]
     fn nothing_and_all_are_exact() {
-        for (cached, bytes, want) in [(0, 10, 0), (10, 10, 100), (1, 1000, 1), (999, 1000, 99), (500, 1000, 50)] {
+        for (cached, bytes, want) in [
+            (0, 10, 0),
+            (10, 10, 100),
+            (1, 1000, 1),
+            (999, 1000, 99),
+            (500, 1000, 50),
+        ] {
             assert_eq!(percent(cached, bytes), want);
         }
     }
 
     #[test]
     fn what_cannot_be_cached_says_so() {
-        let name = rustix::fs::open("/", rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).unwrap();
-        assert!(Means::find(name.as_fd()).unwrap_err().starts_with("cachestat(2)"));
+        let name =
+            rustix::fs::open("/", rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).unwrap();
+        assert!(
+            Means::find(name.as_fd())
+                .unwrap_err()
+                .starts_with("cachestat(2)")
+        );
     }
 }

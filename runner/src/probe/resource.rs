@@ -23,7 +23,9 @@ impl Times {
             user_ns: self.user_ns.saturating_sub(from.user_ns),
             system_ns: self.system_ns.saturating_sub(from.system_ns),
             context_switches: self.context_switches.saturating_sub(from.context_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(from.involuntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(from.involuntary_switches),
         }
     }
 }
@@ -63,8 +65,13 @@ mod tests {
     fn work_and_sleep_are_counted() {
         let before = thread_times();
         let begin = Instant::now();
-        while thread_times().since(before).user_ns + thread_times().since(before).system_ns < 20_000_000 {
-            assert!(begin.elapsed() < Duration::from_secs(20), "20 ms of work never came");
+        while thread_times().since(before).user_ns + thread_times().since(before).system_ns
+            < 20_000_000
+        {
+            assert!(
+                begin.elapsed() < Duration::from_secs(20),
+                "20 ms of work never came"
+            );
         }
         let worked = thread_times();
         std::thread::sleep(Duration::from_millis(1));

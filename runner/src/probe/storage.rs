@@ -8,7 +8,10 @@ pub const BYTES: usize = 512;
 
 /// Reads the counts since the process began; `None` when one is missing.
 pub fn parse(text: &str) -> Option<StorageIo> {
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse().ok());
+    let field = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse().ok())
+    };
     Some(StorageIo {
         read_bytes: field("read_bytes")?,
         write_bytes: field("write_bytes")?,
@@ -21,7 +24,9 @@ pub fn since(from: StorageIo, to: StorageIo) -> StorageIo {
     StorageIo {
         read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
         write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
-        cancelled_write_bytes: to.cancelled_write_bytes.saturating_sub(from.cancelled_write_bytes),
+        cancelled_write_bytes: to
+            .cancelled_write_bytes
+            .saturating_sub(from.cancelled_write_bytes),
     }
 }
 
@@ -31,10 +36,18 @@ mod tests {
 
     #[test]
     fn a_captured_file() {
-        let io = |read_bytes, write_bytes, cancelled_write_bytes| StorageIo { read_bytes, write_bytes, cancelled_write_bytes };
+        let io = |read_bytes, write_bytes, cancelled_write_bytes| StorageIo {
+            read_bytes,
+            write_bytes,
+            cancelled_write_bytes,
+        };
         let text = "rchar: 6976\nwchar: 0\nsyscr: 10\nsyscw: 0\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 12\n";
         assert_eq!(parse(text), Some(io(4096, 8192, 12)));
-        assert_eq!(parse("rchar: 6976\nwchar: 0\n"), None, "a kernel without CONFIG_TASK_IO_ACCOUNTING");
+        assert_eq!(
+            parse("rchar: 6976\nwchar: 0\n"),
+            None,
+            "a kernel without CONFIG_TASK_IO_ACCOUNTING"
+        );
         assert_eq!(since(io(1, 2, 3), io(5, 9, 3)), io(4, 7, 0));
     }
 }

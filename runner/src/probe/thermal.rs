@@ -15,9 +15,12 @@ pub fn throttles() -> Option<u64> {
 
 fn count(kernel: &Kernel) -> Option<u64> {
     let cpus = kernel.sys.join("devices/system/cpu");
-    let counters =
-        names(&cpus).into_iter().flat_map(|cpu| COUNTERS.map(|name| cpus.join(&cpu).join("thermal_throttle").join(name)));
-    counters.filter_map(value::<u64>).reduce(|sum, more| sum + more)
+    let counters = names(&cpus)
+        .into_iter()
+        .flat_map(|cpu| COUNTERS.map(|name| cpus.join(&cpu).join("thermal_throttle").join(name)));
+    counters
+        .filter_map(value::<u64>)
+        .reduce(|sum, more| sum + more)
 }
 
 #[cfg(test)]
@@ -27,7 +30,9 @@ mod tests {
 
     #[test]
     fn all_processors_count_together() {
-        let check = |files: &str, want: Option<u64>| assert_eq!(count(&Fixture::new(files).kernel()), want, "{files}");
+        let check = |files: &str, want: Option<u64>| {
+            assert_eq!(count(&Fixture::new(files).kernel()), want, "{files}")
+        };
         check("sys/devices/system/cpu/cpu0/online = 1", None);
         check(
             "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count = 2

@@ -22,7 +22,9 @@ impl Vm {
     /// # Errors
     /// Why it cannot be read.
     fn open(kernel: &crate::host::kernel::Kernel) -> Result<Self, String> {
-        Book::open(&kernel.proc.join("vmstat"), BYTES).map(Self).map_err(|error| format!("/proc/vmstat: {error}"))
+        Book::open(&kernel.proc.join("vmstat"), BYTES)
+            .map(Self)
+            .map_err(|error| format!("/proc/vmstat: {error}"))
     }
 
     /// Opens that of the running kernel.
@@ -40,7 +42,15 @@ impl Vm {
 }
 
 fn parse(text: &str, page_bytes: u64) -> Option<Writeback> {
-    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok());
+    let field = |name: &str| {
+        text.lines().find_map(|line| {
+            line.strip_prefix(name)?
+                .strip_prefix(' ')?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        })
+    };
     Some(Writeback {
         paged_in_bytes: field("pgpgin")? * KIB,
         paged_out_bytes: field("pgpgout")? * KIB,
@@ -69,7 +79,10 @@ mod tests {
     fn a_captured_file() {
         let text = "nr_free_pages 77\nnr_dirtied 10\nnr_written 7\nnr_throttled_written 3\npgpgin 4\npgpgout 5\n";
         let counts = parse(text, 4096).unwrap();
-        assert_eq!((counts.paged_in_bytes, counts.paged_out_bytes), (4096, 5120));
+        assert_eq!(
+            (counts.paged_in_bytes, counts.paged_out_bytes),
+            (4096, 5120)
+        );
         assert_eq!((counts.dirtied_bytes, counts.written_bytes), (40960, 28672));
         assert_eq!(since(counts, counts), Writeback::default());
         assert_eq!(parse("nr_dirtied 10\nnr_written 7\n", 4096), None);

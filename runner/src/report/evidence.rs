@@ -73,7 +73,7 @@ impl TargetState {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ResidencyReport {
     /// Before the run did anything: before layout, invalidating and reading in.
-    pub found: Option<Residency>,
+    pub initial: Option<Residency>,
     /// When the measured window began.
     pub start: Option<Residency>,
     /// When the measured window ended, before the flush.
@@ -157,7 +157,9 @@ pub struct DirectFacts {
 }
 
 /// The directions that can turn.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Reads.
@@ -169,7 +171,7 @@ pub enum Direction {
 /// What answered I/Os, as far as the samples tell.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Answered {
+pub enum ServedBy {
     /// Storage moved at least half of the bytes meanwhile.
     Device,
     /// Storage moved at most a twentieth of the bytes meanwhile.
@@ -178,15 +180,15 @@ pub enum Answered {
 
 /// The moment at which a direction turned from the device to memory or back.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Turn {
+pub struct Transition {
     /// When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
     pub t_ms: f64,
     /// What turned.
     pub direction: Direction,
     /// What answered before.
-    pub from: Answered,
+    pub from: ServedBy,
     /// What answered from then on.
-    pub to: Answered,
+    pub to: ServedBy,
 }
 
 /// What the host's writeback did in the measured window, everybody's together (`/proc/vmstat`).
@@ -220,7 +222,7 @@ pub struct Requests {
     /// Each device under the targets that takes requests.
     pub devices: Vec<DeviceRequests>,
     /// Events that were lost because the kernel wrote them faster than they were read; the shares still hold.
-    pub lost: u64,
+    pub lost_events: u64,
 }
 
 /// Requests of one device.
@@ -254,5 +256,5 @@ pub struct Profile {
     /// Stacks, one a line, each `outer;...;inner count` (the folded form that flame graphs are drawn from).
     pub folded: String,
     /// Lines that were left out because there were too many; the rarest.
-    pub left_out: u64,
+    pub omitted_stacks: u64,
 }

@@ -1,7 +1,7 @@
 //! The few figures of a report that lists and tables show, over all directions. Pure.
 
 use crate::histogram;
-use crate::report::{DirStats, Report, VerdictClass, Verdicts};
+use crate::report::{DirectionStats, Report, VerdictClass, Verdicts};
 
 /// The figures of a report that lists show.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ impl Figures {
     }
 }
 
-fn merged_buckets(directions: &[&DirStats]) -> Vec<(u32, u64)> {
+fn merged_buckets(directions: &[&DirectionStats]) -> Vec<(u32, u64)> {
     let mut sum = std::collections::BTreeMap::new();
     for (bucket, count) in directions.iter().flat_map(|stats| &stats.lat_ns.buckets) {
         *sum.entry(*bucket).or_insert(0) += count;
@@ -53,9 +53,15 @@ fn merged_buckets(directions: &[&DirStats]) -> Vec<(u32, u64)> {
 mod tests {
     use super::*;
 
-    fn direction(bytes: u64, buckets: &[(u32, u64)]) -> DirStats {
+    fn direction(bytes: u64, buckets: &[(u32, u64)]) -> DirectionStats {
         let ios = buckets.iter().map(|bucket| bucket.1).sum();
-        let mut stats = DirStats { ios, bytes, iops: ios as f64, bytes_per_second: bytes as f64, ..DirStats::default() };
+        let mut stats = DirectionStats {
+            ios,
+            bytes,
+            iops: ios as f64,
+            bytes_per_second: bytes as f64,
+            ..DirectionStats::default()
+        };
         stats.lat_ns.buckets = buckets.to_vec();
         stats.lat_ns.max = buckets.last().map(|bucket| u64::from(bucket.0));
         stats
@@ -63,7 +69,10 @@ mod tests {
 
     #[test]
     fn latencies_of_all_directions_are_merged() {
-        let (read, write) = (direction(10, &[(5, 90), (7, 1)]), direction(20, &[(7, 8), (100, 1)]));
+        let (read, write) = (
+            direction(10, &[(5, 90), (7, 1)]),
+            direction(20, &[(7, 8), (100, 1)]),
+        );
         let merged = merged_buckets(&[&read, &write]);
         assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
         assert_eq!(histogram::percentiles(&merged, &[50.0, 99.0]), [5, 7]);

@@ -33,7 +33,7 @@ pub struct Verdict {
     pub uncertainty: f64,
     /// When a direction that began on the device went over to memory, in ms since the run began; null where it did not.
     #[serde(default)]
-    pub turned_ms: Option<f64>,
+    pub transition_ms: Option<f64>,
     /// The numbers behind it.
     pub evidence: BTreeMap<String, u64>,
     /// The same numbers before and after, each with the command that shows it.

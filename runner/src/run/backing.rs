@@ -27,7 +27,16 @@ impl Backing {
         let stat = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let whole = Region::of(std::iter::once(0..stat.len()));
         let allocated_bytes = (stat.blocks() * SECTOR_BYTES).min(stat.len());
-        Some(Self { file, whole, told: BackingFile { path, allocated_bytes, start: None, end: None } })
+        Some(Self {
+            file,
+            whole,
+            told: BackingFile {
+                path,
+                allocated_bytes,
+                start: None,
+                end: None,
+            },
+        })
     }
 
     /// The measured window begins.
@@ -46,6 +55,9 @@ impl Backing {
     }
 
     fn residency(&self) -> Option<Residency> {
-        Means::find(self.file.as_fd()).ok()?.residency(self.file.as_fd(), &self.whole).ok()
+        Means::find(self.file.as_fd())
+            .ok()?
+            .residency(self.file.as_fd(), &self.whole)
+            .ok()
     }
 }

@@ -23,7 +23,9 @@ impl Run<'_, '_> {
     /// Each thing in a phase of its own, as far as some job asks for it.
     pub(super) fn set_caches(&mut self, open: &Open) -> Result<(), End> {
         if self.plan.jobs.iter().any(|job| job.drop_caches) {
-            self.in_phase(Phase::DropCaches, |run| Ok(run.unless_stopped(drop_caches)??))?;
+            self.in_phase(Phase::DropCaches, |run| {
+                Ok(run.unless_stopped(drop_caches)??)
+            })?;
         }
         if self.plan.jobs.iter().any(|job| job.invalidate) {
             self.in_phase(Phase::Invalidate, |run| run.empty_caches(open))?;
@@ -31,21 +33,42 @@ impl Run<'_, '_> {
         if self.plan.jobs.iter().any(|job| job.pre_read) {
             self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
         }
-        self.each(open, |_| true, |job, opened| Ok(advise(opened, job.fadvise_hint, range(opened)).map_err(unset)?))
+        self.each(
+            open,
+            |_| true,
+            |job, opened| Ok(advise(opened, job.fadvise_hint, range(opened)).map_err(unset)?),
+        )
     }
 
     fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
         let cold = |job: &ResolvedJob| job.cache_state == CacheState::Cold;
         let drop_clean = |opened: &Opened| invalidate(opened, range(opened));
-        self.each(open, |job| job.invalidate && !cold(job), |_, opened| self.empty(opened, drop_clean))?;
+        self.each(
+            open,
+            |job| job.invalidate && !cold(job),
+            |_, opened| self.empty(opened, drop_clean),
+        )?;
         self.each(open, cold, |_, opened| self.empty(opened, chill))?;
         let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| cold(job));
-        let stayed: u64 = jobs.flat_map(|(_, clones)| clones.iter().take(1).flatten()).filter_map(cached_bytes).sum();
+        let stayed: u64 = jobs
+            .flat_map(|(_, clones)| clones.iter().take(1).flatten())
+            .filter_map(cached_bytes)
+            .sum();
         if stayed > 0 {
-            let note = format!("{} stayed in the page cache: mapped, locked, or read again by somebody", bytes(stayed));
+            let note = format!(
+                "{} stayed in the page cache: mapped, locked, or read again by somebody",
+                bytes(stayed)
+            );
             let (phase, state) = (Phase::Invalidate, PhaseState::Progress);
             let note = Some(note);
-            self.teller.change(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note });
+            self.teller.change(PhaseChange {
+                phase,
+                state,
+                done_bytes: None,
+                total_bytes: None,
+                planned_ms: None,
+                note,
+            });
         }
         Ok(())
     }
@@ -56,8 +79,18 @@ impl Run<'_, '_> {
         wanted: impl Fn(&ResolvedJob) -> bool,
         act: impl Fn(&ResolvedJob, &Opened) -> Result<(), End>,
     ) -> Result<(), End> {
-        let mut jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| wanted(job));
-        jobs.try_for_each(|(job, clones)| clones.iter().flatten().try_for_each(|opened| act(job, opened)))
+        let mut jobs = self
+            .plan
+            .jobs
+            .iter()
+            .zip(open)
+            .filter(|(job, _)| wanted(job));
+        jobs.try_for_each(|(job, clones)| {
+            clones
+                .iter()
+                .flatten()
+                .try_for_each(|opened| act(job, opened))
+        })
     }
 
     fn empty(&self, opened: &Opened, how: fn(&Opened) -> Result<(), Errno>) -> Result<(), End> {
@@ -65,16 +98,35 @@ impl Run<'_, '_> {
         Ok(self.unless_stopped(move || how(&opened))?.map_err(unset)?)
     }
 
-    fn unless_stopped<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, End> {
-        unless_stopped(self.stop.flag(), work).map_err(unset)?.ok_or(End::Stopped)
+    fn unless_stopped<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, End> {
+        unless_stopped(self.stop.flag(), work)
+            .map_err(unset)?
+            .ok_or(End::Stopped)
     }
 
     fn pre_read(&mut self, open: &Open) -> Result<(), End> {
-        for (_, clones) in self.plan.jobs.iter().zip(open).filter(|(job, _)| job.pre_read) {
+        for (_, clones) in self
+            .plan
+            .jobs
+            .iter()
+            .zip(open)
+            .filter(|(job, _)| job.pre_read)
+        {
             for opened in clones.iter().flatten() {
                 let teller = &mut *self.teller;
-                let read = pre_read(opened, range(opened), &mut |change| teller.change(change), self.stop.flag());
-                whole(read.map_err(|error| Broken { doing: "reading the target into the page cache", error: error.into() })?)?;
+                let read = pre_read(
+                    opened,
+                    range(opened),
+                    &mut |change| teller.change(change),
+                    self.stop.flag(),
+                );
+                whole(read.map_err(|error| Broken {
+                    doing: "reading the target into the page cache",
+                    error: error.into(),
+                })?)?;
             }
         }
         Ok(())
@@ -82,13 +134,22 @@ impl Run<'_, '_> {
 }
 
 fn unset(error: impl Into<io::Error>) -> Broken {
-    Broken { doing: "setting the page cache", error: error.into() }
+    Broken {
+        doing: "setting the page cache",
+        error: error.into(),
+    }
 }
 
 /// Bytes of a target's region that are in the page cache; `None` where that cannot be told.
 fn cached_bytes(opened: &Opened) -> Option<u64> {
     let means = Means::find(opened.fd.as_fd()).ok()?;
-    means.residency(opened.fd.as_fd(), &Region::of(std::iter::once(range(opened)))).ok().map(|found| found.cached)
+    means
+        .residency(
+            opened.fd.as_fd(),
+            &Region::of(std::iter::once(range(opened))),
+        )
+        .ok()
+        .map(|found| found.cached)
 }
 
 /// The bytes of a target that a job works on.

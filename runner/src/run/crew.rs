@@ -8,7 +8,9 @@ use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 
 use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
-use crate::clone::{Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work};
+use crate::clone::{
+    Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work,
+};
 use crate::engine::ledger::Ledger;
 use crate::event::Phase;
 use crate::plan::{ResolvedJob, window_begin_ms};
@@ -60,17 +62,37 @@ impl Crew {
         for (index, clones) in files.into_iter().enumerate() {
             let schedule = Arc::new(Schedule::default());
             for (number, files) in (0..).zip(clones) {
-                let (job, progress, gate) = (jobs[index].clone(), Arc::new(Progress::default()), gate.clone());
+                let (job, progress, gate) = (
+                    jobs[index].clone(),
+                    Arc::new(Progress::default()),
+                    gate.clone(),
+                );
                 let (told, due) = (progress.clone(), schedule.clone());
                 let name = format!("{}.{number}", job.name);
                 let handle = start(&name, move || {
                     let attendance = Attendance::new(told.clone(), gate);
-                    Assignment { job, number, files, progress: told, schedule: due, attendance }
+                    Assignment {
+                        job,
+                        number,
+                        files,
+                        progress: told,
+                        schedule: due,
+                        attendance,
+                    }
                 })?;
-                members.push(Member { job: index, progress, schedule: schedule.clone(), handle });
+                members.push(Member {
+                    job: index,
+                    progress,
+                    schedule: schedule.clone(),
+                    handle,
+                });
             }
         }
-        Ok(Self { members, jobs, gate })
+        Ok(Self {
+            members,
+            jobs,
+            gate,
+        })
     }
 
     /// Lets all clones begin. Returns when the first of them begins and when the measured window of the run begins, in ns.
@@ -83,11 +105,18 @@ impl Crew {
             let ramp_end_ns = begin_ns + job.ramp_ms * MILLISECOND_NS;
             let end_ns = ramp_end_ns + job.runtime_ms.map_or(ENDLESS_NS, |ms| ms * MILLISECOND_NS);
             member.schedule.begin_ns.store(begin_ns, Ordering::Release);
-            member.schedule.ramp_end_ns.store(ramp_end_ns, Ordering::Release);
+            member
+                .schedule
+                .ramp_end_ns
+                .store(ramp_end_ns, Ordering::Release);
             member.schedule.end_ns.store(end_ns, Ordering::Release);
         }
         self.gate.wait();
-        let measure_ns = self.members.iter().map(|member| member.schedule.ramp_end_ns.load(Ordering::Acquire)).min();
+        let measure_ns = self
+            .members
+            .iter()
+            .map(|member| member.schedule.ramp_end_ns.load(Ordering::Acquire))
+            .min();
         (begin_ns, measure_ns.unwrap_or(begin_ns))
     }
 
@@ -98,23 +127,42 @@ impl Crew {
 
     /// The next moment after `now_ns` at which some clone must leave a phase; `None` when all are done.
     pub fn next_border_ns(&self, now_ns: u64) -> Option<u64> {
-        self.members.iter().filter_map(Member::border_ns).map(|border_ns| border_ns.max(now_ns)).min()
+        self.members
+            .iter()
+            .filter_map(Member::border_ns)
+            .map(|border_ns| border_ns.max(now_ns))
+            .min()
     }
 
     /// When the last measurement is to end, in ns.
     pub fn end_ns(&self) -> u64 {
-        self.members.iter().map(|member| member.schedule.end_ns.load(Ordering::Acquire)).max().unwrap_or(0)
+        self.members
+            .iter()
+            .map(|member| member.schedule.end_ns.load(Ordering::Acquire))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Wakes the clones that sleep past the end of their phase.
     pub fn wake_late(&self, now_ns: u64) {
-        self.members.iter().filter(|member| member.border_ns().is_some_and(|border_ns| border_ns <= now_ns)).for_each(Member::wake);
+        self.members
+            .iter()
+            .filter(|member| {
+                member
+                    .border_ns()
+                    .is_some_and(|border_ns| border_ns <= now_ns)
+            })
+            .for_each(Member::wake);
     }
 
     /// Ends everything now: what was measured until here counts.
     pub fn stop(&self) {
         for member in &self.members {
-            for border in [&member.schedule.begin_ns, &member.schedule.ramp_end_ns, &member.schedule.end_ns] {
+            for border in [
+                &member.schedule.begin_ns,
+                &member.schedule.ramp_end_ns,
+                &member.schedule.end_ns,
+            ] {
                 border.store(0, Ordering::Release);
             }
         }
@@ -123,25 +171,47 @@ impl Crew {
 
     /// What the clones did in the ramp, or in the measurement.
     pub fn ledgers(&self, phase: Phase) -> impl Iterator<Item = &Ledger> {
-        self.members.iter().map(move |member| if phase == Phase::Ramp { &member.progress.ramp } else { &member.progress.measure })
+        self.members.iter().map(move |member| {
+            if phase == Phase::Ramp {
+                &member.progress.ramp
+            } else {
+                &member.progress.measure
+            }
+        })
     }
 
     /// Whether an I/O of any clone failed, or a clone could not begin or go on.
     pub fn has_failed(&self) -> bool {
-        self.members.iter().any(|member| member.progress.is_broken())
-            || self.ledgers(Phase::Ramp).chain(self.ledgers(Phase::Measure)).any(|ledger| ledger.errors.get() > 0)
+        self.members
+            .iter()
+            .any(|member| member.progress.is_broken())
+            || self
+                .ledgers(Phase::Ramp)
+                .chain(self.ledgers(Phase::Measure))
+                .any(|ledger| ledger.errors.get() > 0)
     }
 
     /// Whether every clone has been measured.
     pub fn is_done(&self) -> bool {
-        self.members.iter().all(|member| member.progress.stage() == Stage::Done)
+        self.members
+            .iter()
+            .all(|member| member.progress.stage() == Stage::Done)
     }
 
     /// Waits for the threads and returns what they left behind.
     pub fn dismiss(self) -> Vec<Finished> {
         let finish = |member: Member| {
-            let panicked = |_| Err(Broken { doing: "running a clone", error: io::Error::other("its thread panicked") });
-            Finished { job: member.job, progress: member.progress, done: member.handle.join().unwrap_or_else(panicked) }
+            let panicked = |_| {
+                Err(Broken {
+                    doing: "running a clone",
+                    error: io::Error::other("its thread panicked"),
+                })
+            };
+            Finished {
+                job: member.job,
+                progress: member.progress,
+                done: member.handle.join().unwrap_or_else(panicked),
+            }
         };
         self.members.into_iter().map(finish).collect()
     }
@@ -149,16 +219,26 @@ impl Crew {
 
 /// Starts a clone's thread, which makes its own assignment: what a clone owes the others it owes from then on. Where the system
 /// gives no thread, nobody waits for it at the gate.
-fn start(name: &str, assign: impl FnOnce() -> Assignment + Send + 'static) -> io::Result<JoinHandle<Result<Done, Broken>>> {
+fn start(
+    name: &str,
+    assign: impl FnOnce() -> Assignment + Send + 'static,
+) -> io::Result<JoinHandle<Result<Done, Broken>>> {
     let watcher = std::thread::current();
     // Linux keeps 15 bytes of a thread's name.
-    Builder::new().name(name.chars().filter(char::is_ascii_graphic).take(15).collect()).spawn(move || {
-        let assignment = assign();
-        let done = work(&assignment);
-        drop(assignment);
-        watcher.unpark();
-        done
-    })
+    Builder::new()
+        .name(
+            name.chars()
+                .filter(char::is_ascii_graphic)
+                .take(15)
+                .collect(),
+        )
+        .spawn(move || {
+            let assignment = assign();
+            let done = work(&assignment);
+            drop(assignment);
+            watcher.unpark();
+            done
+        })
 }
 
 impl Member {

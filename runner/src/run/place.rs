@@ -13,7 +13,9 @@ use crate::probe::direct::{self, Asked};
 use crate::probe::extents::{self, written_share};
 use crate::probe::region::Region;
 use crate::probe::residency::{Map, Means};
-use crate::report::{CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState};
+use crate::report::{
+    CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+};
 use crate::target::Opened;
 
 /// What is said of numbers that nobody came to look for.
@@ -42,7 +44,11 @@ impl Place {
     pub fn of_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
         let mut uses: BTreeMap<&str, Vec<(&ResolvedJob, &Target)>> = BTreeMap::new();
         for job in jobs {
-            for target in job.targets.iter().filter(|target| target.kind != TargetKind::Null) {
+            for target in job
+                .targets
+                .iter()
+                .filter(|target| target.kind != TargetKind::Null)
+            {
                 uses.entry(&target.path).or_default().push((job, target));
             }
         }
@@ -56,7 +62,10 @@ impl Place {
             file: None,
             target: uses[0].1.clone(),
             jobs,
-            region: Region::of(uses.iter().map(|(_, target)| target.offset..target.offset + target.size)),
+            region: Region::of(
+                uses.iter()
+                    .map(|(_, target)| target.offset..target.offset + target.size),
+            ),
             means: Err(NOT_REACHED.into()),
             found: None,
             start: None,
@@ -106,7 +115,9 @@ impl Place {
     fn residency_now(&mut self, what: &str) -> Option<Residency> {
         let seen = self.means.clone().and_then(|means| {
             let file = self.file.as_ref().ok_or(NOT_REACHED)?.as_fd();
-            means.residency(file, &self.region).map_err(|error| std::io::Error::from(error).to_string())
+            means
+                .residency(file, &self.region)
+                .map_err(|error| std::io::Error::from(error).to_string())
         });
         seen.map_err(|reason| self.miss(what, &reason)).ok()
     }
@@ -119,7 +130,9 @@ impl Place {
         }
         self.look_at_extents();
         let device = self.target.kind == TargetKind::Device;
-        let mount = host.mount_at(Path::new(&self.target.path)).filter(|_| !device);
+        let mount = host
+            .mount_at(Path::new(&self.target.path))
+            .filter(|_| !device);
         self.mount = mount.map(|mount| (mount.point.clone(), mount.options.clone()));
         let asked = Asked {
             kind: self.target.kind,
@@ -128,15 +141,24 @@ impl Place {
             compressed: self.before.map(|extents| extents.encoded > 0),
         };
         self.direct = direct::facts(opened.fd.as_fd(), asked, host);
-        let cached = self.target.device.as_deref().filter(|_| self.direct.loop_direct_io == Some(false));
+        let cached = self
+            .target
+            .device
+            .as_deref()
+            .filter(|_| self.direct.loop_direct_io == Some(false));
         self.backing = cached.and_then(|device| Backing::of(device, host));
     }
 
     fn look_at_extents(&mut self) {
         if self.target.kind == TargetKind::Device {
-            return self.miss("extents", "a device does not tell which of its blocks were written");
+            return self.miss(
+                "extents",
+                "a device does not tell which of its blocks were written",
+            );
         }
-        let Some(file) = &self.file else { return self.miss("extents", NOT_REACHED) };
+        let Some(file) = &self.file else {
+            return self.miss("extents", NOT_REACHED);
+        };
         match extents::before(file.as_fd(), &self.region) {
             Ok(found) => self.before = Some(found),
             Err(reason) => self.miss("extents", &reason),
@@ -158,14 +180,20 @@ impl Place {
     fn map_now(&mut self, what: &str) -> Option<Map> {
         let seen = self.means.clone().and_then(|means| {
             let file = self.file.as_ref().ok_or(NOT_REACHED)?.as_fd();
-            means.map(file, &self.region).map_err(|error| std::io::Error::from(error).to_string())
+            means
+                .map(file, &self.region)
+                .map_err(|error| std::io::Error::from(error).to_string())
         });
         seen.map_err(|reason| self.miss(what, &reason)).ok()
     }
 
     /// The page cache now.
     pub fn residency(&self) -> Option<Residency> {
-        self.means.as_ref().ok()?.residency(self.file.as_ref()?.as_fd(), &self.region).ok()
+        self.means
+            .as_ref()
+            .ok()?
+            .residency(self.file.as_ref()?.as_fd(), &self.region)
+            .ok()
     }
 
     /// The page cache when the measured window ended.
@@ -176,10 +204,21 @@ impl Place {
     /// Everything that was seen; the extents are looked at a last time.
     pub fn tell(mut self) -> TargetReport {
         let region_bytes = self.region.bytes();
-        let share = |bytes: u64| if region_bytes == 0 { 0.0 } else { bytes as f64 / region_bytes as f64 };
-        let after = self.before.and_then(|_| extents::after(self.file.as_ref()?.as_fd(), &self.region).ok());
+        let share = |bytes: u64| {
+            if region_bytes == 0 {
+                0.0
+            } else {
+                bytes as f64 / region_bytes as f64
+            }
+        };
+        let after = self
+            .before
+            .and_then(|_| extents::after(self.file.as_ref()?.as_fd(), &self.region).ok());
         if self.means == Ok(Means::Mincore) {
-            self.miss("dirty", "only mincore(2) could be asked, which tells what is cached and nothing else");
+            self.miss(
+                "dirty",
+                "only mincore(2) could be asked, which tells what is cached and nothing else",
+            );
         }
         TargetReport {
             state: TargetState {
@@ -188,13 +227,20 @@ impl Place {
                 cached_share: self.start.as_ref().map(|map| share(map.residency.cached)),
             },
             residency: ResidencyReport {
-                found: self.found,
+                initial: self.found,
                 start: self.start.as_ref().map(|map| map.residency),
                 end: self.residency_at_end(),
             },
-            extents: ExtentsReport { before: self.before, after },
+            extents: ExtentsReport {
+                before: self.before,
+                after,
+            },
             map: CacheMap {
-                cell_bytes: self.start.as_ref().or(self.end.as_ref()).map_or(0, |map| map.cell_bytes),
+                cell_bytes: self
+                    .start
+                    .as_ref()
+                    .or(self.end.as_ref())
+                    .map_or(0, |map| map.cell_bytes),
                 start: self.start.map(|map| map.percent),
                 end: self.end.map(|map| map.percent),
             },

@@ -16,8 +16,8 @@ use crate::plan::{ResolvedJob, Target};
 use crate::probe::Counters;
 use crate::report::build::{direction, latency_sum_ns, syncs};
 use crate::report::{
-    CpuReport, DeviceReport, DirStats, EndedBy, ErrorReport, FirstError, FlushReport, JobReport, LeafReport, MemoryReport,
-    PhaseTime, Reading, Report, SyncStats,
+    CpuReport, DeviceReport, DirectionStats, EndedBy, ErrorReport, FirstError, FlushReport,
+    JobReport, MemoryReport, PhaseTime, PhysicalDeviceReport, Reading, Report, SyncStats,
 };
 
 /// What stands in the report beside the counts.
@@ -38,17 +38,40 @@ pub struct Frame {
 ///
 /// # Errors
 /// The first clone that could not begin or go on.
-pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, frame: Frame) -> Result<Report, Broken> {
+pub fn report(
+    jobs: &[ResolvedJob],
+    finished: Vec<Finished>,
+    watched: &Watched,
+    frame: Frame,
+) -> Result<Report, Broken> {
     let mut clones = Vec::new();
-    for Finished { job, progress, done } in finished {
-        clones.push(CloneResult { job, progress, done: done? });
+    for Finished {
+        job,
+        progress,
+        done,
+    } in finished
+    {
+        clones.push(CloneResult {
+            job,
+            progress,
+            done: done?,
+        });
     }
     let all: Vec<&CloneResult> = clones.iter().collect();
     let duration_ns = window_ns(&all);
-    let Totals { read, write, trim, sync } = totals(&all, duration_ns);
+    let Totals {
+        read,
+        write,
+        trim,
+        sync,
+    } = totals(&all, duration_ns);
     let window = Counters::window(&watched.before, &watched.after);
     let writes = jobs.iter().any(|job| job.rw.writes());
-    let jobs: Vec<JobReport> = jobs.iter().enumerate().map(|(index, job)| job_report(index, job, &all, watched.stopped)).collect();
+    let jobs: Vec<JobReport> = jobs
+        .iter()
+        .enumerate()
+        .map(|(index, job)| job_report(index, job, &all, watched.stopped))
+        .collect();
     let begins = || clones.iter().map(|clone| clone.done.begin_ns);
     Ok(Report {
         started_at_ms: watched.started_at_ms,
@@ -65,9 +88,16 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         device: window.device.map(|counts| DeviceReport {
             name: frame.devices.join("+"),
             // The mean: what is busy is the sum over the devices, so the time is, too.
-            utilization: utilization(counts.busy_ms, window.elapsed_ns * frame.devices.len() as u64),
+            utilization: utilization(
+                counts.busy_ms,
+                window.elapsed_ns * frame.devices.len() as u64,
+            ),
             counts,
-            leaves: window.leaves.iter().map(|(name, counts)| leaf(name, *counts, window.elapsed_ns)).collect(),
+            physical_devices: window
+                .physical_devices
+                .iter()
+                .map(|(name, counts)| leaf(name, *counts, window.elapsed_ns))
+                .collect(),
         }),
         readings: Counters::readings(&watched.before, &watched.after)
             .into_iter()
@@ -76,28 +106,44 @@ pub fn report(jobs: &[ResolvedJob], finished: Vec<Finished>, watched: &Watched, 
         cpu: window.cpu.map(|cpu| CpuReport {
             user_ms: ms(window.process.user_ns),
             system_ms: ms(window.process.system_ns),
-            percent_of_one: share(window.process.user_ns + window.process.system_ns, window.elapsed_ns),
-            machine_percent: cpu.machine_user + cpu.machine_system,
+            process_percent: share(
+                window.process.user_ns + window.process.system_ns,
+                window.elapsed_ns,
+            ),
+            host_percent: cpu.host_user + cpu.host_system,
             context_switches: window.process.context_switches,
             thermal_throttles: frame.thermal_throttles,
         }),
-        memory: watched.before.memory.zip(watched.after.memory).map(|(start, end)| MemoryReport { start, end }),
+        memory: watched
+            .before
+            .memory
+            .zip(watched.after.memory)
+            .map(|(start, end)| MemoryReport { start, end }),
         pressure: window.pressure,
         storage: window.storage,
-        flush: writes.then_some(FlushReport { dirty_bytes: frame.testimony.dirty_bytes, duration_ms: None }),
+        flush: writes.then_some(FlushReport {
+            dirty_bytes: frame.testimony.dirty_bytes,
+            duration_ms: None,
+        }),
         targets: frame.testimony.targets,
-        turns: frame.testimony.turns,
+        transitions: frame.testimony.transitions,
         writeback: frame.testimony.writeback,
         requests: frame.testimony.requests,
         profile: frame.testimony.profile,
-        absent: frame.absent.into_iter().chain(frame.testimony.absent).collect(),
+        absent: frame
+            .absent
+            .into_iter()
+            .chain(frame.testimony.absent)
+            .collect(),
         jobs,
     })
 }
 
 /// A flush that failed is counted as an I/O that did, of the job with this number.
 pub fn add_failed_flush(report: &mut Report, job: usize, target: &Target, errno: Errno) {
-    let Some(job) = report.jobs.get_mut(job) else { return };
+    let Some(job) = report.jobs.get_mut(job) else {
+        return;
+    };
     job.errors += 1;
     report.errors.total += 1;
     report.errors.first.get_or_insert_with(|| FirstError {
@@ -108,7 +154,10 @@ pub fn add_failed_flush(report: &mut Report, job: usize, target: &Target, errno:
         errno: errno.raw_os_error(),
         message: std::io::Error::from(errno).to_string(),
     });
-    report.absent.insert("flush".into(), format!("the flush failed: {}", std::io::Error::from(errno)));
+    report.absent.insert(
+        "flush".into(),
+        format!("the flush failed: {}", std::io::Error::from(errno)),
+    );
 }
 
 struct CloneResult {
@@ -131,19 +180,27 @@ impl CloneResult {
     fn ios(&self) -> u64 {
         let kinds = || [Kind::Read, Kind::Write, Kind::Trim].into_iter();
         let ledgers = [&self.progress.ramp, self.ledger()];
-        ledgers.into_iter().flat_map(|ledger| kinds().map(move |kind| ledger.tally(kind).ios.get())).sum()
+        ledgers
+            .into_iter()
+            .flat_map(|ledger| kinds().map(move |kind| ledger.tally(kind).ios.get()))
+            .sum()
     }
 }
 
 struct Totals {
-    read: DirStats,
-    write: DirStats,
-    trim: DirStats,
+    read: DirectionStats,
+    write: DirectionStats,
+    trim: DirectionStats,
     sync: SyncStats,
 }
 
 fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
-    let of = |kind| clones.iter().map(|clone| clone.ledger().tally(kind)).collect::<Vec<_>>();
+    let of = |kind| {
+        clones
+            .iter()
+            .map(|clone| clone.ledger().tally(kind))
+            .collect::<Vec<_>>()
+    };
     Totals {
         read: direction(&of(Kind::Read), duration_ns),
         write: direction(&of(Kind::Write), duration_ns),
@@ -156,27 +213,45 @@ fn totals(clones: &[&CloneResult], duration_ns: u64) -> Totals {
 /// when the ramp would have ended, which may be long after the run was stopped.
 fn window_ns(clones: &[&CloneResult]) -> u64 {
     let measured = || clones.iter().filter(|clone| clone.measured_ns() > 0);
-    let begin = measured().map(|clone| clone.done.measure_ns).min().unwrap_or(0);
+    let begin = measured()
+        .map(|clone| clone.done.measure_ns)
+        .min()
+        .unwrap_or(0);
     let end = measured().map(|clone| clone.done.end_ns).max().unwrap_or(0);
     end - begin
 }
 
 fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bool) -> JobReport {
-    let clones: Vec<&CloneResult> = all.iter().copied().filter(|clone| clone.job == index).collect();
+    let clones: Vec<&CloneResult> = all
+        .iter()
+        .copied()
+        .filter(|clone| clone.job == index)
+        .collect();
     let duration_ns = window_ns(&clones);
-    let Totals { read, write, trim, sync } = totals(&clones, duration_ns);
+    let Totals {
+        read,
+        write,
+        trim,
+        sync,
+    } = totals(&clones, duration_ns);
     let ios = read.ios + write.ios + trim.ios + sync.ios;
     let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
     JobReport {
         name: job.name.clone(),
         engine: job.ioengine,
-        clones: clones.len() as u32,
+        workers: clones.len() as u32,
         duration_ms: ms(duration_ns),
         ended_by: overall(clones.iter().map(|clone| ended_by(job, clone, stopped))),
         user_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.user_ns).sum()),
         system_ns_per_io: per_io(clones.iter().map(|clone| clone.done.cpu.system_ns).sum()),
-        errors: clones.iter().map(|clone| clone.ledger().errors.get() + clone.progress.ramp.errors.get()).sum(),
-        choices: clones.first().map(|clone| clone.done.choices.clone()).unwrap_or_default(),
+        errors: clones
+            .iter()
+            .map(|clone| clone.ledger().errors.get() + clone.progress.ramp.errors.get())
+            .sum(),
+        decisions: clones
+            .first()
+            .map(|clone| clone.done.decisions.clone())
+            .unwrap_or_default(),
         read,
         write,
         trim,
@@ -185,14 +260,19 @@ fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bo
 }
 
 fn ended_by(job: &ResolvedJob, clone: &CloneResult, stopped: bool) -> EndedBy {
-    let in_time = || job.runtime_ms.is_some_and(|ms| clone.measured_ns() >= ms * MILLISECOND_NS);
+    let in_time = || {
+        job.runtime_ms
+            .is_some_and(|ms| clone.measured_ns() >= ms * MILLISECOND_NS)
+    };
     match clone.done.stop {
         Stop::Failed(_) => EndedBy::Error,
         Stop::Until if in_time() => EndedBy::Runtime,
         Stop::Until if stopped => EndedBy::Signal,
         // All are stopped when an I/O of one of them fails.
         Stop::Until => EndedBy::Error,
-        Stop::Finished if job.number_ios.is_some_and(|most| clone.ios() >= most) => EndedBy::NumberIos,
+        Stop::Finished if job.number_ios.is_some_and(|most| clone.ios() >= most) => {
+            EndedBy::NumberIos
+        }
         Stop::Finished => EndedBy::Size,
     }
 }
@@ -224,13 +304,27 @@ fn errors(jobs: &[JobReport], clones: &[&CloneResult]) -> ErrorReport {
     let first = failed.map(|(job, error)| {
         let (operation, message) = describe(error);
         let (offset, bytes) = (error.io.offset, u64::from(error.io.len));
-        FirstError { job: jobs[job].name.clone(), operation, offset, bytes, errno: error.errno, message }
+        FirstError {
+            job: jobs[job].name.clone(),
+            operation,
+            offset,
+            bytes,
+            errno: error.errno,
+            message,
+        }
     });
-    ErrorReport { total: jobs.iter().map(|job| job.errors).sum(), first }
+    ErrorReport {
+        total: jobs.iter().map(|job| job.errors).sum(),
+        first,
+    }
 }
 
-fn leaf(name: &str, counts: crate::event::DeviceCounts, elapsed_ns: u64) -> LeafReport {
-    LeafReport { name: name.into(), utilization: utilization(counts.busy_ms, elapsed_ns), counts }
+fn leaf(name: &str, counts: crate::event::DeviceCounts, elapsed_ns: u64) -> PhysicalDeviceReport {
+    PhysicalDeviceReport {
+        name: name.into(),
+        utilization: utilization(counts.busy_ms, elapsed_ns),
+        counts,
+    }
 }
 
 fn ms(ns: u64) -> f64 {
@@ -238,7 +332,11 @@ fn ms(ns: u64) -> f64 {
 }
 
 fn share(part_ns: u64, whole_ns: u64) -> f64 {
-    if whole_ns == 0 { 0.0 } else { 100.0 * part_ns as f64 / whole_ns as f64 }
+    if whole_ns == 0 {
+        0.0
+    } else {
+        100.0 * part_ns as f64 / whole_ns as f64
+    }
 }
 
 /// The kernel counts busy time in ticks, so that it may exceed a short window: 100 % is the most.
@@ -261,22 +359,47 @@ mod tests {
     /// A clone that was measured between these moments, in s.
     fn measured(from_s: u64, to_s: u64, stop: Stop) -> CloneResult {
         let (measure_ns, end_ns) = (from_s * SECOND_NS, to_s * SECOND_NS);
-        let done = Done { begin_ns: 0, measure_ns, end_ns, stop, cpu: Default::default(), choices: Vec::new() };
-        CloneResult { job: 0, progress: Arc::default(), done }
+        let done = Done {
+            begin_ns: 0,
+            measure_ns,
+            end_ns,
+            stop,
+            cpu: Default::default(),
+            decisions: Vec::new(),
+        };
+        CloneResult {
+            job: 0,
+            progress: Arc::default(),
+            done,
+        }
     }
 
     #[test]
     fn who_was_done_in_the_ramp_has_no_part_in_the_window() {
         // Of a ramp of 60 s, stopped after 10 s.
-        let (done, stopped) = (measured(60, 60, Stop::Finished), measured(10, 11, Stop::Until));
+        let (done, stopped) = (
+            measured(60, 60, Stop::Finished),
+            measured(10, 11, Stop::Until),
+        );
         assert_eq!(window_ns(&[&done, &stopped]), SECOND_NS);
         assert_eq!(window_ns(&[&done, &done]), 0);
-        assert_eq!(window_ns(&[&stopped, &measured(12, 15, Stop::Until)]), 5 * SECOND_NS);
+        assert_eq!(
+            window_ns(&[&stopped, &measured(12, 15, Stop::Until)]),
+            5 * SECOND_NS
+        );
     }
 
     #[test]
     fn what_ended_a_clone() {
-        let failed = Stop::Failed(IoError { io: Io { offset: 0, len: 4096, target: 0, kind: Kind::Read }, errno: 5 });
+        let failed = Stop::Failed(IoError {
+            io: Io {
+                offset: 0,
+                len: 4096,
+                target: 0,
+                kind: Kind::Read,
+            },
+            errno: 5,
+        });
         let (timed, endless) = (json!({"runtime_ms": 2000}), json!({}));
         let counted = json!({"number_ios": 1000});
         for (job, to_s, ios, stop, stopped, want) in [
@@ -296,13 +419,20 @@ mod tests {
             clone.progress.ramp.tally(Kind::Read).ios.add(ios / 2);
             clone.ledger().tally(Kind::Write).ios.add(ios - ios / 2);
             clone.ledger().tally(Kind::Sync).ios.add(1000);
-            assert_eq!(ended_by(&resolved(job.clone()), &clone, stopped), want, "{job} {ios} {stop:?} {stopped}");
+            assert_eq!(
+                ended_by(&resolved(job.clone()), &clone, stopped),
+                want,
+                "{job} {ios} {stop:?} {stopped}"
+            );
         }
     }
 
     #[test]
     fn several_devices_are_as_busy_as_they_are_on_average() {
         assert_eq!(utilization(500 + 500, 2 * SECOND_NS), 50.0);
-        assert_eq!((utilization(1010, SECOND_NS), utilization(0, 0)), (100.0, 0.0));
+        assert_eq!(
+            (utilization(1010, SECOND_NS), utilization(0, 0)),
+            (100.0, 0.0)
+        );
     }
 }

@@ -50,6 +50,7 @@ impl Stop {
 
     /// 128 + the signal, as shells do; `None` when no end was asked for.
     pub fn exit_code(&self) -> Option<u8> {
-        self.is_requested().then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)
+        self.is_requested()
+            .then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)
     }
 }

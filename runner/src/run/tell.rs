@@ -16,7 +16,12 @@ pub struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// Time counts from now.
     pub fn new(listener: &'a mut dyn FnMut(&Event)) -> Self {
-        Self { listener, origin_ns: Monotonic.now_ns(), seq: 0, phases: Vec::new() }
+        Self {
+            listener,
+            origin_ns: Monotonic.now_ns(),
+            seq: 0,
+            phases: Vec::new(),
+        }
     }
 
     /// A moment of the monotonic clock in milliseconds since the run began.
@@ -31,7 +36,11 @@ impl<'a> Teller<'a> {
 
     /// Tells one event.
     pub fn tell(&mut self, body: EventBody) {
-        let event = Event { seq: self.seq, t_ms: self.now_ms(), body };
+        let event = Event {
+            seq: self.seq,
+            t_ms: self.now_ms(),
+            body,
+        };
         self.seq += 1;
         (self.listener)(&event);
     }
@@ -43,7 +52,14 @@ impl<'a> Teller<'a> {
 
     /// Tells that a phase began or ended at that moment, which has just passed.
     pub fn phase_at(&mut self, phase: Phase, state: PhaseState, at_ns: u64) {
-        let change = PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note: None };
+        let change = PhaseChange {
+            phase,
+            state,
+            done_bytes: None,
+            total_bytes: None,
+            planned_ms: None,
+            note: None,
+        };
         self.keep(change, at_ns);
     }
 
@@ -56,10 +72,19 @@ impl<'a> Teller<'a> {
         let now_ms = self.ms(at_ns);
         match change.state {
             PhaseState::Begin => {
-                self.phases.push(PhaseTime { phase: change.phase, start_ms: now_ms, duration_ms: 0.0, bytes: None });
+                self.phases.push(PhaseTime {
+                    phase: change.phase,
+                    start_ms: now_ms,
+                    duration_ms: 0.0,
+                    bytes: None,
+                });
             }
             PhaseState::Progress | PhaseState::End => {
-                if let Some(time) = self.phases.last_mut().filter(|time| time.phase == change.phase) {
+                if let Some(time) = self
+                    .phases
+                    .last_mut()
+                    .filter(|time| time.phase == change.phase)
+                {
                     time.duration_ms = now_ms - time.start_ms;
                     time.bytes = change.done_bytes.or(time.bytes);
                 }

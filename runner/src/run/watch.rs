@@ -33,19 +33,40 @@ pub struct Watched {
 }
 
 /// Lets the crew begin, and watches it until all are done.
-pub fn watch(crew: &Crew, sample_ms: u32, probes: &mut Probes, witness: &mut Witness, teller: &mut Teller, stop: &Stop) -> Watched {
+pub fn watch(
+    crew: &Crew,
+    sample_ms: u32,
+    probes: &mut Probes,
+    witness: &mut Witness,
+    teller: &mut Teller,
+    stop: &Stop,
+) -> Watched {
     if !crew.has_ramp() {
         // It may take longer than the clones' head start.
         witness.start();
     }
     let (begin_ns, measure_ns) = crew.begin();
     let grid_ns = u64::from(sample_ms) * MILLISECOND_NS;
-    let mut watch = Watch { crew, probes, witness, teller, grid_ns, stop, stopped: false, measured_from_ms: 0 };
+    let mut watch = Watch {
+        crew,
+        probes,
+        witness,
+        teller,
+        grid_ns,
+        stop,
+        stopped: false,
+        measured_from_ms: 0,
+    };
     if measure_ns > begin_ns {
         watch.phase(Phase::Ramp, begin_ns, measure_ns);
     }
     let (before, after) = watch.phase(Phase::Measure, measure_ns, u64::MAX);
-    Watched { before, after, stopped: watch.stopped, started_at_ms: watch.measured_from_ms }
+    Watched {
+        before,
+        after,
+        stopped: watch.stopped,
+        started_at_ms: watch.measured_from_ms,
+    }
 }
 
 struct Watch<'a, 'b> {
@@ -74,23 +95,44 @@ impl Watch<'_, '_> {
         if phase == Phase::Measure {
             self.measured_from_ms = wall_ms();
         }
-        self.teller.phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
+        self.teller
+            .phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
         let mut grid_point = 1;
         loop {
-            let next_ns = self.before_the_end(start_ns + grid_point * self.grid_ns).min(end_ns);
+            let next_ns = self
+                .before_the_end(start_ns + grid_point * self.grid_ns)
+                .min(end_ns);
             let working = self.sleep_until(next_ns);
             let border_ns = end_ns.min(Monotonic.now_ns());
-            let (now_counters, now_totals) = (if working { self.probes.read() } else { self.settled() }, self.totals(phase));
-            let residency = if working || phase != Phase::Measure { self.witness.look() } else { self.witness.end() };
-            self.sample(phase, &counters, &now_counters, now_totals.since(&totals), residency);
+            let (now_counters, now_totals) = (
+                if working {
+                    self.probes.read()
+                } else {
+                    self.settled()
+                },
+                self.totals(phase),
+            );
+            let residency = if working || phase != Phase::Measure {
+                self.witness.look()
+            } else {
+                self.witness.end()
+            };
+            self.sample(
+                phase,
+                &counters,
+                &now_counters,
+                now_totals.since(&totals),
+                residency,
+            );
             (counters, totals) = (now_counters, now_totals);
             if !working || Monotonic.now_ns() >= end_ns {
                 self.teller.phase_at(phase, PhaseState::End, border_ns);
                 return (first, counters);
             }
             // A grid point that was slept through (SIGSTOP, an overloaded host) is not made up: the window was longer.
-            grid_point = (Monotonic.now_ns().saturating_sub(start_ns) / self.grid_ns + 1).max(grid_point + 1);
+            grid_point = (Monotonic.now_ns().saturating_sub(start_ns) / self.grid_ns + 1)
+                .max(grid_point + 1);
         }
     }
 
@@ -98,7 +140,11 @@ impl Watch<'_, '_> {
     /// rates mean nothing. The last window is that much longer.
     fn before_the_end(&self, next_ns: u64) -> u64 {
         let left_ns = self.crew.end_ns().checked_sub(next_ns);
-        if left_ns.is_some_and(|left_ns| left_ns < self.grid_ns / 2) { next_ns + self.grid_ns } else { next_ns }
+        if left_ns.is_some_and(|left_ns| left_ns < self.grid_ns / 2) {
+            next_ns + self.grid_ns
+        } else {
+            next_ns
+        }
     }
 
     /// Sleeps until then, and sees to the borders and the stop flag meanwhile. Returns false as soon as all are done.
@@ -119,8 +165,15 @@ impl Watch<'_, '_> {
             if now_ns >= due_ns {
                 return true;
             }
-            let border_ns = self.crew.next_border_ns(now_ns).map_or(u64::MAX, |border_ns| border_ns.saturating_add(WAKE_AGAIN_NS));
-            park_timeout(Duration::from_nanos(due_ns.min(border_ns).min(now_ns + LOOK_NS) - now_ns));
+            let border_ns = self
+                .crew
+                .next_border_ns(now_ns)
+                .map_or(u64::MAX, |border_ns| {
+                    border_ns.saturating_add(WAKE_AGAIN_NS)
+                });
+            park_timeout(Duration::from_nanos(
+                due_ns.min(border_ns).min(now_ns + LOOK_NS) - now_ns,
+            ));
         }
     }
 
@@ -129,7 +182,9 @@ impl Watch<'_, '_> {
     fn settled(&mut self) -> Counters {
         let begin = self.probes.read();
         let mut last = begin.clone();
-        while Counters::window(&begin, &last).device.is_some_and(|device| device.in_flight > 0)
+        while Counters::window(&begin, &last)
+            .device
+            .is_some_and(|device| device.in_flight > 0)
             && last.at_ns < begin.at_ns + SETTLE_NS
         {
             sleep(Duration::from_nanos(SETTLE_NS / 10));
@@ -144,10 +199,25 @@ impl Watch<'_, '_> {
         totals
     }
 
-    fn sample(&mut self, phase: Phase, before: &Counters, after: &Counters, flows: Flows, residency: Option<Residency>) {
+    fn sample(
+        &mut self,
+        phase: Phase,
+        before: &Counters,
+        after: &Counters,
+        flows: Flows,
+        residency: Option<Residency>,
+    ) {
         let window = Counters::window(before, after);
-        let Flows { read, write, trim, sync, in_flight, errors } = flows;
-        let (device, leaves) = (window.device, window.leaves_together());
+        let Flows {
+            read,
+            write,
+            trim,
+            sync,
+            in_flight,
+            errors,
+        } = flows;
+        let device = window.device;
+        let physical_devices = window.physical_device_counts();
         let sample = Sample {
             phase,
             window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
@@ -158,7 +228,7 @@ impl Watch<'_, '_> {
             in_flight,
             errors,
             device,
-            leaves,
+            physical_devices,
             memory: window.memory,
             cpu: window.cpu,
             pressure: window.pressure,

@@ -13,8 +13,8 @@ use crate::plan::ResolvedJob;
 use crate::probe::profile::Profiling;
 use crate::probe::request::Tracing;
 use crate::probe::vm::{self, Vm};
-use crate::report::turn::Turning;
-use crate::report::{Profile, Requests, TargetReport, Turn, Writeback};
+use crate::report::turn::TransitionDetector;
+use crate::report::{Profile, Requests, TargetReport, Transition, Writeback};
 use crate::target::{Opened, unless_stopped};
 
 use super::place::Place;
@@ -32,7 +32,7 @@ pub struct Witness {
     vm_start: Option<Writeback>,
     vm_end: Option<Writeback>,
     due_ns: u64,
-    turning: Turning,
+    turning: TransitionDetector,
     tracing: Option<Tracing>,
     profiling: Option<Profiling>,
     absent: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ pub struct Testimony {
     /// Each target.
     pub targets: Vec<TargetReport>,
     /// When a direction turned.
-    pub turns: Vec<Turn>,
+    pub transitions: Vec<Transition>,
     /// The host's writeback in the measured window.
     pub writeback: Option<Writeback>,
     /// Requests at the devices.
@@ -61,10 +61,20 @@ impl Witness {
     pub fn new(jobs: &[ResolvedJob]) -> Self {
         let probes = jobs.iter().all(|job| job.probes);
         let mut absent = BTreeMap::new();
-        let mut places = if probes { Place::of_jobs(jobs) } else { Vec::new() };
+        let mut places = if probes {
+            Place::of_jobs(jobs)
+        } else {
+            Vec::new()
+        };
         places.iter_mut().for_each(Place::find);
-        let vm = if probes { Vm::open_live() } else { Err(super::NO_PROBES.into()) };
-        let vm = vm.map_err(|reason| absent.insert("writeback".into(), reason)).ok();
+        let vm = if probes {
+            Vm::open_live()
+        } else {
+            Err(super::NO_PROBES.into())
+        };
+        let vm = vm
+            .map_err(|reason| absent.insert("writeback".into(), reason))
+            .ok();
         if let Some(reason) = unseen(&places, probes) {
             absent.insert("residency".into(), reason);
         }
@@ -74,7 +84,7 @@ impl Witness {
             vm_start: None,
             vm_end: None,
             due_ns: 0,
-            turning: Turning::default(),
+            turning: TransitionDetector::default(),
             tracing: None,
             profiling: None,
             absent,
@@ -93,7 +103,10 @@ impl Witness {
         }
         let host = Inventory::take(&Kernel::live());
         for place in &mut self.places {
-            if let Some(opened) = open.clone().find(|opened| opened.target.path == place.path()) {
+            if let Some(opened) = open
+                .clone()
+                .find(|opened| opened.target.path == place.path())
+            {
                 place.examine(opened, &host);
             }
         }
@@ -107,7 +120,8 @@ impl Witness {
             let begun = Tracing::begin(&Inventory::take(&Kernel::live()), &devices);
             self.tracing = self.kept("requests", begun);
             if self.tracing.is_none() {
-                self.absent.insert("throttled_ms".into(), self.absent["requests"].clone());
+                self.absent
+                    .insert("throttled_ms".into(), self.absent["requests"].clone());
             }
         }
         if jobs.iter().any(|job| job.profile) {
@@ -116,7 +130,9 @@ impl Witness {
     }
 
     fn kept<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
-        result.map_err(|reason| self.absent.insert(what.into(), reason)).ok()
+        result
+            .map_err(|reason| self.absent.insert(what.into(), reason))
+            .ok()
     }
 
     /// The measured window begins.
@@ -141,7 +157,12 @@ impl Witness {
         if begin_ns < self.due_ns || self.places.is_empty() {
             return None;
         }
-        let seen = self.places.iter().map(Place::residency).reduce(both).flatten();
+        let seen = self
+            .places
+            .iter()
+            .map(Place::residency)
+            .reduce(both)
+            .flatten();
         let now_ns = Monotonic.now_ns();
         self.due_ns = begin_ns + SECOND_NS.max((now_ns - begin_ns) * READING_PART);
         seen
@@ -157,7 +178,11 @@ impl Witness {
         }
         self.vm_end = self.vm.as_mut().and_then(Vm::read);
         self.places.iter_mut().for_each(Place::end);
-        self.places.iter().map(Place::residency_at_end).reduce(both).flatten()
+        self.places
+            .iter()
+            .map(Place::residency_at_end)
+            .reduce(both)
+            .flatten()
     }
 
     /// One more sample of the measured window, which ended at `end_ms`.
@@ -167,20 +192,42 @@ impl Witness {
 
     /// Looks a last time, before the flush, and tells everything; whoever stops a run does not wait for its stacks.
     pub fn testify(mut self, stop: &Stop) -> Testimony {
-        let at_end = self.places.iter().map(Place::residency_at_end).reduce(both).flatten();
+        let at_end = self
+            .places
+            .iter()
+            .map(Place::residency_at_end)
+            .reduce(both)
+            .flatten();
         if self.places.len() > MOST_TOLD {
             let more = self.places.len() - MOST_TOLD;
-            self.absent.insert("targets".into(), format!("{more} more files are in the sums, but not listed"));
+            self.absent.insert(
+                "targets".into(),
+                format!("{more} more files are in the sums, but not listed"),
+            );
         }
-        let writeback = self.vm_start.zip(self.vm_end).map(|(from, to)| vm::since(from, to));
+        let writeback = self
+            .vm_start
+            .zip(self.vm_end)
+            .map(|(from, to)| vm::since(from, to));
         let traced = self.tracing.take().map(Tracing::finish);
-        let profile = self.profiling.take().and_then(|profiling| self.kept("profile", read_stacks(profiling, stop)));
+        let profile = self
+            .profiling
+            .take()
+            .and_then(|profiling| self.kept("profile", read_stacks(profiling, stop)));
         Testimony {
-            writeback: writeback.map(|all| Writeback { throttled_ms: traced.as_ref().map(|traced| traced.throttled_ms), ..all }),
+            writeback: writeback.map(|all| Writeback {
+                throttled_ms: traced.as_ref().map(|traced| traced.throttled_ms),
+                ..all
+            }),
             requests: traced.map(|traced| traced.requests),
             profile,
-            targets: self.places.into_iter().take(MOST_TOLD).map(Place::tell).collect(),
-            turns: self.turning.finish(),
+            targets: self
+                .places
+                .into_iter()
+                .take(MOST_TOLD)
+                .map(Place::tell)
+                .collect(),
+            transitions: self.turning.finish(),
             dirty_bytes: at_end.and_then(|seen| Some(seen.dirty? + seen.writeback?)),
             absent: self.absent,
         }
@@ -188,7 +235,8 @@ impl Witness {
 }
 
 fn read_stacks(profiling: Profiling, stop: &Stop) -> Result<Profile, String> {
-    let read = unless_stopped(stop.flag(), move || profiling.finish()).map_err(|error| format!("reading stacks: {error}"))?;
+    let read = unless_stopped(stop.flag(), move || profiling.finish())
+        .map_err(|error| format!("reading stacks: {error}"))?;
     read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
 }
 

@@ -21,32 +21,54 @@ pub(super) struct Left<'a> {
 impl<'a> Left<'a> {
     /// The host as it is now.
     pub fn new(host: &'a dyn HostView) -> Self {
-        Self { host, files: BTreeMap::new() }
+        Self {
+            host,
+            files: BTreeMap::new(),
+        }
     }
 
     /// A step with this plan comes next.
     pub fn leave(&mut self, plan: &Plan) {
-        for (job, target) in plan.jobs.iter().flat_map(|job| job.targets.iter().map(move |target| (job, target))) {
+        for (job, target) in plan
+            .jobs
+            .iter()
+            .flat_map(|job| job.targets.iter().map(move |target| (job, target)))
+        {
             if !matches!(target.kind, TargetKind::File | TargetKind::Loop) {
                 continue;
             }
             if job.unlink && !target.existed {
                 self.files.remove(&target.path);
             } else {
-                self.files.insert(target.path.clone(), file_after(job, target));
+                self.files
+                    .insert(target.path.clone(), file_after(job, target));
             }
         }
     }
 }
 
 fn file_after(job: &ResolvedJob, target: &Target) -> File {
-    let end = if job.rw.writes() { target.offset + target.size } else { 0 };
+    let end = if job.rw.writes() {
+        target.offset + target.size
+    } else {
+        0
+    };
     let length = target.length.max(end);
     let laid_out = target.layout_bytes >= length;
     // A job that works through all of its region, once at least, writes every block.
-    let written = job.rw.writes() && job.rwmixread.is_none() && job.io_size >= job.size && job.number_ios.is_none();
-    let whole = written && job.runtime_ms.is_none() && !job.norandommap && target.offset == 0 && end == length;
-    File { length, fully_written: (laid_out || whole).then_some(true) }
+    let written = job.rw.writes()
+        && job.rwmixread.is_none()
+        && job.io_size >= job.size
+        && job.number_ios.is_none();
+    let whole = written
+        && job.runtime_ms.is_none()
+        && !job.norandommap
+        && target.offset == 0
+        && end == length;
+    File {
+        length,
+        fully_written: (laid_out || whole).then_some(true),
+    }
 }
 
 impl HostView for Left<'_> {
@@ -57,7 +79,9 @@ impl HostView for Left<'_> {
                 kind: PathKind::File,
                 length: file.length,
                 // What was there before knows itself better, as long as nothing was added to it.
-                fully_written: file.fully_written.or(facts.fully_written.filter(|_| facts.length == file.length)),
+                fully_written: file
+                    .fully_written
+                    .or(facts.fully_written.filter(|_| facts.length == file.length)),
                 ..facts
             },
             None => facts,
@@ -72,16 +96,16 @@ impl HostView for Left<'_> {
         self.host.available_memory()
     }
 
-    fn io_uring_refused(&self) -> Option<(String, String)> {
-        self.host.io_uring_refused()
+    fn io_uring_unavailable(&self) -> Option<(String, String)> {
+        self.host.io_uring_unavailable()
     }
 
     fn kernel_version(&self) -> Option<(u32, u32)> {
         self.host.kernel_version()
     }
 
-    fn loop_refused(&self) -> Option<(String, String)> {
-        self.host.loop_refused()
+    fn loop_unavailable(&self) -> Option<(String, String)> {
+        self.host.loop_unavailable()
     }
 
     fn cpus(&self) -> Vec<u32> {

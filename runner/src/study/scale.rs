@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::StudyAsk;
+use super::StudySpec;
 use crate::job::{Extent, Job};
 use crate::plan::{HostView, PathKind};
 use crate::print::number::bytes;
@@ -20,7 +20,7 @@ const SMALLEST_BYTES: u64 = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scale {
     /// The largest size of one job, in bytes.
-    pub most: Option<u64>,
+    pub max_size: Option<u64>,
     /// The largest size of one job, in percent of the memory that is available.
     pub memory_percent: Option<u8>,
     /// The sizes of all files together, in percent of the free space.
@@ -35,7 +35,7 @@ pub struct Scaled {
     /// What every size was divided by; 1 when they are as asked.
     pub divided_by: u64,
     /// The largest size of one job as asked, in bytes; 0 when none is said.
-    pub asked_bytes: u64,
+    pub requested_bytes: u64,
     /// The largest size of one job here, in bytes.
     pub largest_bytes: u64,
     /// Both in words, with the reason.
@@ -46,18 +46,28 @@ pub struct Scaled {
 
 impl Scaled {
     /// Sizes as asked, the largest of so many bytes.
-    pub(super) fn as_asked(asked_bytes: u64) -> Self {
-        let sentence = match asked_bytes {
+    pub(super) fn as_asked(requested_bytes: u64) -> Self {
+        let sentence = match requested_bytes {
             0 => "No sizes are said.".into(),
             most => format!("Sizes are as asked: {} at most.", bytes(most)),
         };
-        Self { divided_by: 1, asked_bytes, largest_bytes: asked_bytes, sentence, note: None }
+        Self {
+            divided_by: 1,
+            requested_bytes,
+            largest_bytes: requested_bytes,
+            sentence,
+            note: None,
+        }
     }
 
     /// A job with its sizes divided. `read`: the same as read.
     pub(super) fn job(&self, job: &Value, read: &Job) -> Value {
         let mut job = job.clone();
-        let sizes = [("size", said(read.size)), ("io_size", said(read.io_size)), ("filesize", read.filesize.map(|size| size.0))];
+        let sizes = [
+            ("size", said(read.size)),
+            ("io_size", said(read.io_size)),
+            ("filesize", read.filesize.map(|size| size.0)),
+        ];
         for (name, size) in sizes.into_iter().filter(|_| self.divided_by > 1) {
             if let Some((size, options)) = size.zip(job.as_object_mut()) {
                 // The alias must not stay beside it.
@@ -84,47 +94,95 @@ struct Bound {
 }
 
 /// How the sizes of the study are to be fitted to this host.
-pub(super) fn fit(ask: &StudyAsk, host: &dyn HostView) -> Scaled {
+pub(super) fn fit(ask: &StudySpec, host: &dyn HostView) -> Scaled {
     let jobs: Vec<&Job> = ask.steps.iter().flat_map(|step| &step.ask.jobs).collect();
-    let largest = jobs.iter().filter_map(|job| said(job.size)).max().unwrap_or(0);
-    let plain = Scaled { note: ask.scale.note.clone(), ..Scaled::as_asked(largest) };
+    let largest = jobs
+        .iter()
+        .filter_map(|job| said(job.size))
+        .max()
+        .unwrap_or(0);
+    let plain = Scaled {
+        note: ask.scale.note.clone(),
+        ..Scaled::as_asked(largest)
+    };
     let bounds = bounds(&ask.scale, &jobs, largest, host);
     let mut divided_by = 1;
-    while bounds.iter().any(|bound| bound.asked / divided_by > bound.most) && largest / divided_by / 2 >= SMALLEST_BYTES {
+    while bounds
+        .iter()
+        .any(|bound| bound.asked / divided_by > bound.most)
+        && largest / divided_by / 2 >= SMALLEST_BYTES
+    {
         divided_by *= 2;
     }
     // The tightest is the reason.
-    let Some(bound) = bounds.iter().filter(|_| divided_by > 1).max_by_key(|bound| bound.asked / bound.most.max(1)) else {
+    let Some(bound) = bounds
+        .iter()
+        .filter(|_| divided_by > 1)
+        .max_by_key(|bound| bound.asked / bound.most.max(1))
+    else {
         return plain;
     };
     let (here, asked) = (bytes(largest / divided_by), bytes(largest));
-    let sentence = format!("Sizes are divided by {divided_by}, {here} at most instead of {asked}, to keep within {}.", bound.name);
-    Scaled { divided_by, largest_bytes: largest / divided_by, sentence, ..plain }
+    let sentence = format!(
+        "Sizes are divided by {divided_by}, {here} at most instead of {asked}, to keep within {}.",
+        bound.name
+    );
+    Scaled {
+        divided_by,
+        largest_bytes: largest / divided_by,
+        sentence,
+        ..plain
+    }
 }
 
 fn bounds(scale: &Scale, jobs: &[&Job], largest: u64, host: &dyn HostView) -> Vec<Bound> {
     let share = |whole: u64, percent: u8| (u128::from(whole) * u128::from(percent) / 100) as u64;
-    let most = scale.most.map(|most| Bound { asked: largest, most, name: format!("the {} that it asks for", bytes(most)) });
+    let most = scale.max_size.map(|most| Bound {
+        asked: largest,
+        most,
+        name: format!("the {} that it asks for", bytes(most)),
+    });
     let memory = scale.memory_percent.map(|percent| {
         let available = host.available_memory();
-        let name = format!("{percent} % of the memory that is available ({})", bytes(available));
-        Bound { asked: largest, most: share(available, percent), name }
+        let name = format!(
+            "{percent} % of the memory that is available ({})",
+            bytes(available)
+        );
+        Bound {
+            asked: largest,
+            most: share(available, percent),
+            name,
+        }
     });
-    let free = scale.free_percent.zip(free_bytes(jobs, host)).map(|(percent, free)| {
-        let name = format!("{percent} % of the free space ({})", bytes(free));
-        Bound { asked: footprint(jobs), most: share(free, percent), name }
-    });
+    let free = scale
+        .free_percent
+        .zip(free_bytes(jobs, host))
+        .map(|(percent, free)| {
+            let name = format!("{percent} % of the free space ({})", bytes(free));
+            Bound {
+                asked: footprint(jobs),
+                most: share(free, percent),
+                name,
+            }
+        });
     [most, memory, free].into_iter().flatten().collect()
 }
 
 /// Room on the filesystem of the first file; `None` when the study works on devices only.
 fn free_bytes(jobs: &[&Job], host: &dyn HostView) -> Option<u64> {
     let facts = jobs.iter().map(|job| host.path(&place(job)));
-    facts.filter(|facts| facts.kind != PathKind::Device).map(|facts| facts.free_bytes).next()
+    facts
+        .filter(|facts| facts.kind != PathKind::Device)
+        .map(|facts| facts.free_bytes)
+        .next()
 }
 
 fn place(job: &Job) -> String {
-    let file = job.filename.as_ref().and_then(|files| files.0.first()).cloned();
+    let file = job
+        .filename
+        .as_ref()
+        .and_then(|files| files.0.first())
+        .cloned();
     let directory = job.directory.clone().unwrap_or_default();
     match file {
         Some(file) if directory.is_empty() => file,
@@ -138,10 +196,20 @@ fn place(job: &Job) -> String {
 fn footprint(jobs: &[&Job]) -> u64 {
     let mut files: BTreeMap<String, u64> = BTreeMap::new();
     for job in jobs {
-        let clones = if job.filename.is_some() { 1 } else { u64::from(job.numjobs.unwrap_or(1)) };
+        let clones = if job.filename.is_some() {
+            1
+        } else {
+            u64::from(job.numjobs.unwrap_or(1))
+        };
         let size = said(job.size).unwrap_or(0).saturating_mul(clones);
         let file = files.entry(place(job)).or_default();
-        *file = if job.file_append.is_some_and(|append| append.0) { file.saturating_add(size) } else { size.max(*file) };
+        *file = if job.file_append.is_some_and(|append| append.0) {
+            file.saturating_add(size)
+        } else {
+            size.max(*file)
+        };
     }
-    files.values().fold(0, |sum, size| sum.saturating_add(*size))
+    files
+        .values()
+        .fold(0, |sum, size| sum.saturating_add(*size))
 }

@@ -14,7 +14,7 @@ use crate::event::{Phase, PhaseChange, PhaseState};
 use crate::host::ioctl::flush_block_device;
 use crate::job::Fadvise;
 use crate::plan::TargetKind;
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// Drops the clean pages of a range of bytes (a device's: all of them) from the page cache. As in fio, dirty pages of
 /// a file stay; those of a device are written first, where we may (CAP_SYS_ADMIN).
@@ -65,8 +65,9 @@ pub fn advise(opened: &Opened, hint: Fadvise, range: Range<u64>) -> Result<(), E
 
 fn advise_range(opened: &Opened, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
     // A length of None would mean up to the end.
-    std::num::NonZeroU64::new(range.end.saturating_sub(range.start))
-        .map_or(Ok(()), |length| fadvise(&opened.fd, range.start, Some(length), advice))
+    std::num::NonZeroU64::new(range.end.saturating_sub(range.start)).map_or(Ok(()), |length| {
+        fadvise(&opened.fd, range.start, Some(length), advice)
+    })
 }
 
 /// Reads a range of bytes into the page cache, also for a target that is open for direct I/O. `progress` is told every
@@ -84,7 +85,11 @@ pub fn pre_read(
         return Ok(Finish::Done);
     }
     // A further opening of the same inode, without O_DIRECT.
-    let fd = open(format!("/proc/self/fd/{}", opened.fd.as_raw_fd()), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let fd = open(
+        format!("/proc/self/fd/{}", opened.fd.as_raw_fd()),
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     let (mut buffer, mut last, mut at) = (vec![0; CHUNK_BYTES], Instant::now(), range.start);
     while at < range.end {
         if stop.load(Ordering::Relaxed) {
@@ -126,18 +131,22 @@ fn read_some(fd: impl AsFd, buffer: &mut [u8], at: u64, end: u64) -> Result<usiz
 /// # Errors
 /// What the kernel says; EIO may stem from a write long before.
 pub fn flush(opened: &Opened) -> Result<(), Errno> {
-    if opened.target.kind == TargetKind::Null { Ok(()) } else { fsync(&opened.fd) }
+    if opened.target.kind == TargetKind::Null {
+        Ok(())
+    } else {
+        fsync(&opened.fd)
+    }
 }
 
 /// Writes all dirty pages of the host and drops all of its page cache, dentries and inodes. Global.
 ///
 /// # Errors
 /// `drop_caches_refused` without root, or where procfs is read-only, as in containers.
-pub fn drop_caches() -> Result<(), Refusal> {
+pub fn drop_caches() -> Result<(), Problem> {
     sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         let sentence = format!("The caches of the host cannot be dropped: {error}.");
-        Refusal::environment(
+        Problem::environment(
             "drop_caches_refused",
             "drop_caches",
             sentence,

@@ -19,7 +19,7 @@ use crate::host::mark;
 use crate::host::place::Place;
 use crate::job::{Fallocate, FileState};
 use crate::plan::{PathKind, ResolvedJob, Target, TargetKind};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// Puts the data of a file from a byte offset on into a buffer.
 pub type Fill<'a> = dyn FnMut(u64, &mut [u8]) + 'a;
@@ -47,7 +47,9 @@ struct Piece<'a> {
 impl<'a> Piece<'a> {
     fn new(job: &ResolvedJob, target: &'a Target) -> Self {
         let start = target.length.saturating_sub(target.layout_bytes);
-        let Target { length, alignment, .. } = *target;
+        let Target {
+            length, alignment, ..
+        } = *target;
         Self {
             path: &target.path,
             start,
@@ -85,7 +87,11 @@ impl<'a> Piece<'a> {
 fn pieces(jobs: &[ResolvedJob]) -> Vec<Piece<'_>> {
     let mut pieces: BTreeMap<&str, Piece> = BTreeMap::new();
     for job in jobs.iter().filter(|job| !job.create_on_open) {
-        for target in job.targets.iter().filter(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop)) {
+        for target in job
+            .targets
+            .iter()
+            .filter(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop))
+        {
             let piece = Piece::new(job, target);
             match pieces.get_mut(target.path.as_str()) {
                 Some(known) => known.join(piece),
@@ -136,11 +142,16 @@ impl Targets {
         fill: &mut Fill,
         progress: &mut dyn FnMut(PhaseChange),
         stop: &AtomicBool,
-    ) -> Result<Finish, Refusal> {
+    ) -> Result<Finish, Problem> {
         let guard = Guard::look(&self.roots);
         let pieces = pieces(jobs);
         let total = pieces.iter().map(Piece::bytes).sum();
-        let mut progress = Progress { report: progress, done: 0, total, last: Instant::now() };
+        let mut progress = Progress {
+            report: progress,
+            done: 0,
+            total,
+            last: Instant::now(),
+        };
         for piece in &pieces {
             if self.lay_out_one(&guard, piece, fill, &mut progress, stop)? == Finish::Stopped {
                 return Ok(Finish::Stopped);
@@ -156,17 +167,30 @@ impl Targets {
         fill: &mut Fill,
         progress: &mut Progress,
         stop: &AtomicBool,
-    ) -> Result<Finish, Refusal> {
+    ) -> Result<Finish, Problem> {
         let place = make_room(guard, Place::find(Path::new(piece.path)), piece)?;
         let before = place.stat.map(|stat| stat.length);
-        let changes = piece.bytes() > 0 || before.is_none_or(|length| length < piece.length && piece.purpose == Purpose::Write);
-        guard.admit(&place, if changes { Purpose::Write } else { piece.purpose })?;
+        let changes = piece.bytes() > 0
+            || before.is_none_or(|length| length < piece.length && piece.purpose == Purpose::Write);
+        guard.admit(
+            &place,
+            if changes {
+                Purpose::Write
+            } else {
+                piece.purpose
+            },
+        )?;
         if !changes || place.kind == PathKind::Device {
             return Ok(Finish::Done);
         }
         self.remember(&place);
-        let fd = open_for_layout(guard, &place, piece).map_err(|error| failed(piece.path, error))?;
-        let made = Made::new(&place.path, stat(&fd).map_err(|error| failed(piece.path, error))?, piece.unlink);
+        let fd =
+            open_for_layout(guard, &place, piece).map_err(|error| failed(piece.path, error))?;
+        let made = Made::new(
+            &place.path,
+            stat(&fd).map_err(|error| failed(piece.path, error))?,
+            piece.unlink,
+        );
         let done = give_blocks(&fd, piece, fill, progress, stop);
         match done {
             Ok(Finish::Done) if before.is_none() => self.made.push(made),
@@ -179,7 +203,7 @@ impl Targets {
 
 /// Removes the file of an earlier run of ours where a fresh one is wanted. The plan has refused all others; what became
 /// somebody else's since is refused here.
-fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Refusal> {
+fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Problem> {
     if !piece.fresh || place.kind != PathKind::File {
         return Ok(place);
     }
@@ -188,8 +212,17 @@ fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Refusa
         return Err(changed(piece.path, "was written by somebody else"));
     }
     remove_beneath(guard, &place.path).map_err(|error| {
-        let sentence = format!("{} cannot be removed: {}.", piece.path, std::io::Error::from(error));
-        Refusal::environment("layout_failed", "file_state", sentence, "Remove it by hand, or write file_state=overwrite.")
+        let sentence = format!(
+            "{} cannot be removed: {}.",
+            piece.path,
+            std::io::Error::from(error)
+        );
+        Problem::environment(
+            "layout_failed",
+            "file_state",
+            sentence,
+            "Remove it by hand, or write file_state=overwrite.",
+        )
     })?;
     Ok(Place::find(&place.path))
 }
@@ -197,10 +230,15 @@ fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Refusa
 /// With O_DIRECT where the filesystem takes it and every write will be aligned, so that the layout neither fills the
 /// page cache nor leaves writeback behind.
 fn open_for_layout(guard: &Guard, place: &Place, piece: &Piece) -> Result<OwnedFd, Errno> {
-    let create = if place.stat.is_none() { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() };
+    let create = if place.stat.is_none() {
+        OFlags::CREATE | OFlags::EXCL
+    } else {
+        OFlags::empty()
+    };
     let plain = OFlags::RDWR | OFlags::CLOEXEC | create;
     let align = u64::from(piece.alignment).max(BUFFER_ALIGN as u64);
-    if piece.bytes() == 0 || !piece.start.is_multiple_of(align) || !piece.end.is_multiple_of(align) {
+    if piece.bytes() == 0 || !piece.start.is_multiple_of(align) || !piece.end.is_multiple_of(align)
+    {
         return open_beneath(guard, &place.path, plain);
     }
     match open_beneath(guard, &place.path, plain | OFlags::DIRECT) {
@@ -210,7 +248,13 @@ fn open_for_layout(guard: &Guard, place: &Place, piece: &Piece) -> Result<OwnedF
     }
 }
 
-fn give_blocks(fd: &OwnedFd, piece: &Piece, fill: &mut Fill, progress: &mut Progress, stop: &AtomicBool) -> Result<Finish, Errno> {
+fn give_blocks(
+    fd: &OwnedFd,
+    piece: &Piece,
+    fill: &mut Fill,
+    progress: &mut Progress,
+    stop: &AtomicBool,
+) -> Result<Finish, Errno> {
     if piece.bytes() == 0 {
         reserve(fd, piece.fallocate, piece.length)?;
         return sync(fd, stop);
@@ -220,7 +264,9 @@ fn give_blocks(fd: &OwnedFd, piece: &Piece, fill: &mut Fill, progress: &mut Prog
         Ok(()) | Err(Errno::OPNOTSUPP) => {}
         Err(error) => return Err(error),
     }
-    if write_out(fd, piece, fill, progress, stop)? == Finish::Stopped || sync(fd, stop)? == Finish::Stopped {
+    if write_out(fd, piece, fill, progress, stop)? == Finish::Stopped
+        || sync(fd, stop)? == Finish::Stopped
+    {
         return Ok(Finish::Stopped);
     }
     fadvise(fd, 0, None, Advice::DontNeed)?;
@@ -260,7 +306,13 @@ fn posix_fallocate(fd: &OwnedFd, length: u64) -> Result<(), Errno> {
     }
 }
 
-fn write_out(fd: &OwnedFd, piece: &Piece, fill: &mut Fill, progress: &mut Progress, stop: &AtomicBool) -> Result<Finish, Errno> {
+fn write_out(
+    fd: &OwnedFd,
+    piece: &Piece,
+    fill: &mut Fill,
+    progress: &mut Progress,
+    stop: &AtomicBool,
+) -> Result<Finish, Errno> {
     let mut memory = vec![0; CHUNK_BYTES + BUFFER_ALIGN];
     let head = memory.as_ptr().align_offset(BUFFER_ALIGN);
     let buffer = &mut memory[head..head + CHUNK_BYTES];
@@ -291,7 +343,7 @@ fn write_all_at(fd: impl AsFd, mut bytes: &[u8], mut offset: u64) -> Result<(), 
 }
 
 /// A file that was there gets its old length back, one that was not goes.
-fn undo(guard: &Guard, fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result<(), Refusal> {
+fn undo(guard: &Guard, fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result<(), Problem> {
     match before {
         None => made.remove(guard).map(drop),
         Some(length) if stat(fd).is_ok_and(|now| now.length > length) => {
@@ -301,19 +353,33 @@ fn undo(guard: &Guard, fd: &OwnedFd, made: &Made, before: Option<u64>) -> Result
     }
 }
 
-fn explain(piece: &Piece, error: Errno) -> Refusal {
+fn explain(piece: &Piece, error: Errno) -> Problem {
     let Piece { path, length, .. } = piece;
     let why = std::io::Error::from(error);
     match error {
         Errno::NOSPC | Errno::DQUOT => {
-            let sentence = format!("The filesystem of {path} has no room for {length} bytes ({why}).");
-            Refusal::environment("no_space", "size", sentence, "Use a smaller size, or free space. What was begun is removed.")
+            let sentence =
+                format!("The filesystem of {path} has no room for {length} bytes ({why}).");
+            Problem::environment(
+                "no_space",
+                "size",
+                sentence,
+                "Use a smaller size, or free space. What was begun is removed.",
+            )
         }
         Errno::OPNOTSUPP => {
-            let sentence = format!("The filesystem of {path} has no fallocate={} ({why}).", piece.fallocate.word());
-            Refusal::environment("fallocate_unsupported", "fallocate", sentence, "Use fallocate=written, truncate or none.")
+            let sentence = format!(
+                "The filesystem of {path} has no fallocate={} ({why}).",
+                piece.fallocate.word()
+            );
+            Problem::environment(
+                "fallocate_unsupported",
+                "fallocate",
+                sentence,
+                "Use fallocate=written, truncate or none.",
+            )
         }
-        _ => Refusal::environment(
+        _ => Problem::environment(
             "layout_failed",
             "filename",
             format!("{path} could not be laid out: {why}."),

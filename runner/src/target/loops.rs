@@ -19,7 +19,7 @@ use crate::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
 use crate::host::kernel::{Dev, attribute};
 use crate::host::place::Place;
 use crate::plan::{ResolvedJob, Target, TargetKind};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// How often a free device is asked for: another program may take the same one in between.
 const TRIES: u32 = 8;
@@ -54,14 +54,18 @@ impl Targets {
     ///
     /// # Errors
     /// The guard's words about a file, `open_failed`, or `loop_failed`.
-    pub fn attach_loops(&mut self, jobs: &mut [ResolvedJob]) -> Result<bool, Refusal> {
+    pub fn attach_loops(&mut self, jobs: &mut [ResolvedJob]) -> Result<bool, Problem> {
         let guard = self.guard();
         for (path, wanted) in wanted(jobs) {
             let attached = self.attach(&guard, &path, &wanted)?;
             self.loops.insert(path, attached);
         }
         for target in jobs.iter_mut().flat_map(|job| &mut job.targets) {
-            if let Some(attached) = self.loops.get(&target.path).filter(|_| target.kind == TargetKind::Loop) {
+            if let Some(attached) = self
+                .loops
+                .get(&target.path)
+                .filter(|_| target.kind == TargetKind::Loop)
+            {
                 target.device = Some(attached.name.clone());
                 // The filesystem lies under the device, not over it.
                 target.filesystem = None;
@@ -73,10 +77,13 @@ impl Targets {
     /// Lets the loop devices of the run go and waits until they are gone, so that the next run finds their files free. To be
     /// called at the end of every run; a run that is killed leaves it to the kernel.
     pub fn detach_loops(&mut self) {
-        self.claims.retain(|dev, _| self.loops.values().all(|attached| attached.dev != *dev));
+        self.claims
+            .retain(|dev, _| self.loops.values().all(|attached| attached.dev != *dev));
         let loops = std::mem::take(&mut self.loops).into_iter();
         // The descriptors are closed here.
-        let held: Vec<(String, String)> = loops.map(|(path, attached)| (path, attached.name)).collect();
+        let held: Vec<(String, String)> = loops
+            .map(|(path, attached)| (path, attached.name))
+            .collect();
         let deadline = Instant::now() + DETACHED_WITHIN;
         let is_attached = |(path, name): &(String, String)| {
             let behind = attribute(Path::new("/sys/block").join(name).join("loop/backing_file"));
@@ -88,22 +95,40 @@ impl Targets {
     }
 
     /// Where the loop device of a target is.
-    pub(super) fn loop_node(&self, path: &str) -> Result<PathBuf, Refusal> {
-        self.loops.get(path).map(|attached| node(&attached.name)).ok_or_else(|| changed(path, "is behind no loop device"))
+    pub(super) fn loop_node(&self, path: &str) -> Result<PathBuf, Problem> {
+        self.loops
+            .get(path)
+            .map(|attached| node(&attached.name))
+            .ok_or_else(|| changed(path, "is behind no loop device"))
     }
 
-    fn attach(&mut self, guard: &Guard, path: &str, wanted: &Wanted) -> Result<Attached, Refusal> {
+    fn attach(&mut self, guard: &Guard, path: &str, wanted: &Wanted) -> Result<Attached, Problem> {
         let place = Place::find(Path::new(path));
-        guard.admit(&place, if wanted.writes { Purpose::Write } else { Purpose::Read })?;
-        let access = if wanted.writes { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = open_beneath(guard, &place.path, access | OFlags::CLOEXEC).map_err(|error| failed(path, error))?;
+        guard.admit(
+            &place,
+            if wanted.writes {
+                Purpose::Write
+            } else {
+                Purpose::Read
+            },
+        )?;
+        let access = if wanted.writes {
+            OFlags::RDWR
+        } else {
+            OFlags::RDONLY
+        };
+        let file = open_beneath(guard, &place.path, access | OFlags::CLOEXEC)
+            .map_err(|error| failed(path, error))?;
         let now = stat(&file).map_err(|error| failed(path, error))?;
         if !place.stat.is_some_and(|before| before.is_same(&now)) {
             return Err(changed(path, "was replaced by another file"));
         }
         self.adopt(&place.path, now, wanted.unlink);
-        let block_bytes = wanted.alignment.clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
-        put_behind_a_free_one(&file, block_bytes, !wanted.writes).map_err(|error| loop_failed(path, error))
+        let block_bytes = wanted
+            .alignment
+            .clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
+        put_behind_a_free_one(&file, block_bytes, !wanted.writes)
+            .map_err(|error| loop_failed(path, error))
     }
 }
 
@@ -111,8 +136,17 @@ impl Targets {
 fn wanted(jobs: &[ResolvedJob]) -> BTreeMap<String, Wanted> {
     let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
     let is_loop = |target: &&Target| target.kind == TargetKind::Loop;
-    for (job, target) in jobs.iter().flat_map(|job| job.targets.iter().filter(is_loop).map(move |target| (job, target))) {
-        let file = wanted.entry(target.path.clone()).or_insert(Wanted { writes: false, unlink: true, alignment: 1 });
+    for (job, target) in jobs.iter().flat_map(|job| {
+        job.targets
+            .iter()
+            .filter(is_loop)
+            .map(move |target| (job, target))
+    }) {
+        let file = wanted.entry(target.path.clone()).or_insert(Wanted {
+            writes: false,
+            unlink: true,
+            alignment: 1,
+        });
         file.writes |= job.rw.destroys();
         file.unlink &= job.unlink;
         file.alignment = file.alignment.max(target.alignment);
@@ -120,14 +154,24 @@ fn wanted(jobs: &[ResolvedJob]) -> BTreeMap<String, Wanted> {
     wanted
 }
 
-fn put_behind_a_free_one(file: &OwnedFd, block_bytes: u32, read_only: bool) -> Result<Attached, Errno> {
+fn put_behind_a_free_one(
+    file: &OwnedFd,
+    block_bytes: u32,
+    read_only: bool,
+) -> Result<Attached, Errno> {
     let control = open(LOOP_CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let mut tries = 1;
     loop {
         let name = format!("loop{}", free_loop(&control)?);
         let hold = open(node(&name), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         match configure_loop(&hold, file, block_bytes, read_only) {
-            Ok(()) => return Ok(Attached { name, dev: stat(&hold)?.rdev, _hold: hold }),
+            Ok(()) => {
+                return Ok(Attached {
+                    name,
+                    dev: stat(&hold)?.rdev,
+                    _hold: hold,
+                });
+            }
             Err(Errno::BUSY) if tries < TRIES => tries += 1,
             Err(error) => return Err(error),
         }
@@ -138,8 +182,11 @@ fn node(name: &str) -> PathBuf {
     Path::new("/dev").join(name)
 }
 
-fn loop_failed(path: &str, error: Errno) -> Refusal {
-    let sentence = format!("{path} cannot be put behind a loop device: {}.", std::io::Error::from(error));
+fn loop_failed(path: &str, error: Errno) -> Problem {
+    let sentence = format!(
+        "{path} cannot be put behind a loop device: {}.",
+        std::io::Error::from(error)
+    );
     let remedy = "Run as root on the host itself (a container must be given /dev/loop*), or leave loop_device out.";
-    Refusal::environment("loop_failed", "loop_device", sentence, remedy)
+    Problem::environment("loop_failed", "loop_device", sentence, remedy)
 }

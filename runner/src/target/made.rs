@@ -9,7 +9,7 @@ use crate::guard::Guard;
 use crate::host::mark;
 use crate::host::place::{Place, Stat};
 use crate::plan::PathKind;
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 /// One file that this run made.
 #[derive(Debug)]
@@ -22,30 +22,45 @@ pub(super) struct Made {
 impl Made {
     /// Keeps in mind a file just made; `unlink`: the job wants it removed in the end.
     pub(super) fn new(path: &Path, stat: Stat, unlink: bool) -> Self {
-        Self { path: path.into(), stat, unlink }
+        Self {
+            path: path.into(),
+            stat,
+            unlink,
+        }
     }
 
     fn is_there(&self) -> bool {
         let place = Place::find(&self.path);
-        place.kind == PathKind::File && place.path == self.path && place.stat.is_some_and(|now| now.is_same(&self.stat))
+        place.kind == PathKind::File
+            && place.path == self.path
+            && place.stat.is_some_and(|now| now.is_same(&self.stat))
     }
 
     /// Removes it, if it is still the same regular file.
-    pub(super) fn remove(&self, guard: &Guard) -> Result<bool, Refusal> {
+    pub(super) fn remove(&self, guard: &Guard) -> Result<bool, Problem> {
         if !self.is_there() {
             return Ok(false);
         }
-        remove_beneath(guard, &self.path).map(|()| true).map_err(|error| {
-            let sentence = format!("{} cannot be removed: {}.", self.path.display(), std::io::Error::from(error));
-            Refusal::environment("clean_up_failed", "unlink", sentence, "Remove it by hand.")
-        })
+        remove_beneath(guard, &self.path)
+            .map(|()| true)
+            .map_err(|error| {
+                let sentence = format!(
+                    "{} cannot be removed: {}.",
+                    self.path.display(),
+                    std::io::Error::from(error)
+                );
+                Problem::environment("clean_up_failed", "unlink", sentence, "Remove it by hand.")
+            })
     }
 }
 
 impl Targets {
     /// Keeps in mind a file of an earlier run of ours that is going to be changed.
     pub(super) fn remember(&mut self, place: &Place) {
-        if let Some(stat) = place.stat.filter(|_| place.kind == PathKind::File && mark::is_true(&place.path)) {
+        if let Some(stat) = place
+            .stat
+            .filter(|_| place.kind == PathKind::File && mark::is_true(&place.path))
+        {
             self.ours.push(Made::new(&place.path, stat, false));
         }
     }
@@ -53,7 +68,12 @@ impl Targets {
     /// Marks the files that this run or an earlier one of ours made as they are now, so that a later run knows them. To be
     /// called when the I/O is over.
     pub fn sign(&self) {
-        for made in self.made.iter().chain(&self.ours).filter(|made| !made.unlink && made.is_there()) {
+        for made in self
+            .made
+            .iter()
+            .chain(&self.ours)
+            .filter(|made| !made.unlink && made.is_there())
+        {
             // Without user attributes there are no marks: the file is then taken for somebody else's.
             let _ = mark::set(&made.path);
         }
@@ -62,7 +82,10 @@ impl Targets {
     /// Takes over a file that an earlier step of the study made. A mark is 64 bits drawn for this one study, and `$study` is
     /// the only way into a name: what carries it was not there before.
     pub(super) fn adopt(&mut self, path: &Path, stat: Stat, unlink: bool) {
-        let is_marked = self.study.as_ref().is_some_and(|mark| path.to_string_lossy().contains(mark.as_str()));
+        let is_marked = self
+            .study
+            .as_ref()
+            .is_some_and(|mark| path.to_string_lossy().contains(mark.as_str()));
         if is_marked && unlink && self.made.iter().all(|made| made.path != path) {
             self.made.push(Made::new(path, stat, unlink));
         }
@@ -73,7 +96,7 @@ impl Targets {
     ///
     /// # Errors
     /// `clean_up_failed` for the first that could not be removed; the others are removed all the same.
-    pub fn clean_up(&mut self) -> Result<usize, Refusal> {
+    pub fn clean_up(&mut self) -> Result<usize, Problem> {
         let made: Vec<Made> = self.made.drain(..).filter(|made| made.unlink).collect();
         if made.is_empty() {
             return Ok(0);

@@ -14,17 +14,24 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// Where the system gives no thread, or the work panicked.
-pub fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Option<T>> {
+pub fn unless_stopped<T: Send + 'static>(
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
     let is_stopped = || stop.load(Ordering::Relaxed);
     if is_stopped() {
         return Ok(None);
     }
     let (tell, told) = channel();
-    Builder::new().name("patience".into()).spawn(move || drop(tell.send(work())))?;
+    Builder::new()
+        .name("patience".into())
+        .spawn(move || drop(tell.send(work())))?;
     loop {
         match told.recv_timeout(LOOK) {
             Ok(result) => return Ok(Some(result)),
-            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("its thread panicked")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("its thread panicked"));
+            }
             Err(RecvTimeoutError::Timeout) if is_stopped() => return Ok(None),
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -39,7 +46,10 @@ mod tests {
 
     #[test]
     fn what_is_done_is_told() {
-        assert_eq!(unless_stopped(&AtomicBool::new(false), || 7).unwrap(), Some(7));
+        assert_eq!(
+            unless_stopped(&AtomicBool::new(false), || 7).unwrap(),
+            Some(7)
+        );
     }
 
     #[test]
@@ -51,7 +61,11 @@ mod tests {
             forever.recv().is_ok()
         };
         assert_eq!(unless_stopped(&stop, work).unwrap(), None);
-        assert!(unless_stopped(&stop, || panic!("as what is not to begin")).unwrap().is_none());
+        assert!(
+            unless_stopped(&stop, || panic!("as what is not to begin"))
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]

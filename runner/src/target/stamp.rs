@@ -27,7 +27,9 @@ impl Stamp {
     /// Fills `buffer` (at most 1 MiB) with the data of a file from byte `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         buffer.copy_from_slice(&self.base[..buffer.len()]);
-        for (number, sector) in (offset / SECTOR_BYTES as u64 + 1..).zip(buffer.chunks_exact_mut(SECTOR_BYTES)) {
+        for (number, sector) in
+            (offset / SECTOR_BYTES as u64 + 1..).zip(buffer.chunks_exact_mut(SECTOR_BYTES))
+        {
             sector[..8].copy_from_slice(&number.wrapping_mul(SPREAD).to_le_bytes());
         }
     }

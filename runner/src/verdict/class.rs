@@ -14,10 +14,16 @@ pub(super) struct Rule {
     /// The word.
     pub class: VerdictClass,
     /// When it holds, in words; `{nothing}` stands for a threshold.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the document is held against it"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the document is held against it")
+    )]
     pub when: &'static str,
     /// What that means.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the document is held against it"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the document is held against it")
+    )]
     pub means: &'static str,
     holds: fn(&Evidence, &Shares) -> bool,
 }
@@ -34,25 +40,34 @@ pub(super) const RULES: [Rule; 13] = [
         class: VerdictClass::Unknown,
         when: "neither the device's counters nor those of the process; or under {fewest} and under {floor}",
         means: "too little is known; nothing is guessed",
-        holds: |evidence, _| evidence.is_blind() || evidence.ios < FEWEST.whole() && evidence.bytes < FLOOR.whole(),
+        holds: |evidence, _| {
+            evidence.is_blind() || evidence.ios < FEWEST.whole() && evidence.bytes < FLOOR.whole()
+        },
     },
     Rule {
         class: VerdictClass::Unknown,
         when: "the device moved {more} and {floor} more than was issued, and the process's own counters are missing",
         means: "it may be ours or anybody's",
-        holds: |evidence, _| evidence.own.is_err() && is_more(evidence.counted_bytes(), evidence.asked()),
+        holds: |evidence, _| {
+            evidence.own.is_err() && is_more(evidence.counted_bytes(), evidence.asked())
+        },
     },
     Rule {
         class: VerdictClass::Foreign,
         when: "device at least {all}, and others moved {more} of it and {floor} beside",
         means: "the device answered, and was shared while it did",
-        holds: |_, shares| shares.device >= ALL.value && is_more(shares.ours + shares.others, shares.ours),
+        holds: |_, shares| {
+            shares.device >= ALL.value && is_more(shares.ours + shares.others, shares.ours)
+        },
     },
     Rule {
         class: VerdictClass::Amplified,
         when: "device at least {all}, and {more} and {floor} more than was issued",
         means: "metadata, journal, copy on write, read-modify-write, or reading ahead in vain",
-        holds: |evidence, shares| shares.device >= ALL.value && is_more(evidence.asked() + shares.excess, evidence.asked()),
+        holds: |evidence, shares| {
+            shares.device >= ALL.value
+                && is_more(evidence.asked() + shares.excess, evidence.asked())
+        },
     },
     Rule {
         class: VerdictClass::Unwritten,
@@ -65,14 +80,18 @@ pub(super) const RULES: [Rule; 13] = [
         when: "reads, device under {nothing}, page cache at least {all}",
         means: "memory answered",
         holds: |evidence, shares| {
-            evidence.direction == Direction::Read && shares.device < NOTHING.value && shares.page_cache >= ALL.value
+            evidence.direction == Direction::Read
+                && shares.device < NOTHING.value
+                && shares.page_cache >= ALL.value
         },
     },
     Rule {
         class: VerdictClass::DeferredWrite,
         when: "writes, page cache over {mostly}",
         means: "memory took them, and the device has yet to",
-        holds: |evidence, shares| evidence.direction == Direction::Write && shares.page_cache > MOSTLY.value,
+        holds: |evidence, shares| {
+            evidence.direction == Direction::Write && shares.page_cache > MOSTLY.value
+        },
     },
     Rule {
         class: VerdictClass::NoDevice,
@@ -90,7 +109,9 @@ pub(super) const RULES: [Rule; 13] = [
         class: VerdictClass::Readahead,
         when: "buffered reads, in at most {few} as many I/Os as were issued",
         means: "few large reads, made ahead of the job",
-        holds: |evidence, _| evidence.direction == Direction::Read && !evidence.direct && is_few(evidence),
+        holds: |evidence, _| {
+            evidence.direction == Direction::Read && !evidence.direct && is_few(evidence)
+        },
     },
     Rule {
         class: VerdictClass::Merged,
@@ -98,12 +119,20 @@ pub(super) const RULES: [Rule; 13] = [
         means: "neighbours were joined on the way to the device",
         holds: |evidence, _| is_few(evidence),
     },
-    Rule { class: VerdictClass::Device, when: "all others", means: "the device answered", holds: |_, _| true },
+    Rule {
+        class: VerdictClass::Device,
+        when: "all others",
+        means: "the device answered",
+        holds: |_, _| true,
+    },
 ];
 
 /// The class that the numbers show.
 pub(super) fn classify(evidence: &Evidence, shares: &Shares) -> VerdictClass {
-    RULES.iter().find(|rule| (rule.holds)(evidence, shares)).map_or(VerdictClass::Unknown, |rule| rule.class)
+    RULES
+        .iter()
+        .find(|rule| (rule.holds)(evidence, shares))
+        .map_or(VerdictClass::Unknown, |rule| rule.class)
 }
 
 /// Whether this is more than that by the part and by the floor that mean something.
@@ -113,5 +142,7 @@ pub(super) fn is_more(bytes: u64, than: u64) -> bool {
 }
 
 fn is_few(evidence: &Evidence) -> bool {
-    evidence.ios_ratio().is_some_and(|ratio| ratio <= FEW_LARGE.value)
+    evidence
+        .ios_ratio()
+        .is_some_and(|ratio| ratio <= FEW_LARGE.value)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{DeviceCounts, Residency};
 use crate::plan::{Mode, ResolvedJob, late_ramps};
-use crate::report::{DirStats, Report, TargetReport};
+use crate::report::{DirectionStats, Report, TargetReport};
 
 pub(super) use crate::report::Direction;
 
@@ -81,19 +81,24 @@ pub(super) struct Evidence {
     /// The most bytes that could be in flight at a border of the window.
     pub in_flight: u64,
     /// Whether the device went over to memory: since when, in ms since the run began.
-    pub turned_ms: Option<f64>,
+    pub transition_ms: Option<f64>,
 }
 
 impl Evidence {
     /// The numbers of a direction; `None` when nothing was done in it.
     pub fn of(direction: Direction, report: &Report, all: &[ResolvedJob]) -> Option<Self> {
-        let DirStats { ios, bytes, iops, .. } = *dir(direction, &report.read, &report.write);
+        let DirectionStats {
+            ios, bytes, iops, ..
+        } = *dir(direction, &report.read, &report.write);
         if ios == 0 {
             return None;
         }
         let jobs: Vec<&ResolvedJob> = all.iter().filter(|job| direction.is_of(job)).collect();
-        let targets: Vec<&TargetReport> =
-            report.targets.iter().filter(|target| jobs.iter().any(|job| target.jobs.contains(&job.name))).collect();
+        let targets: Vec<&TargetReport> = report
+            .targets
+            .iter()
+            .filter(|target| jobs.iter().any(|job| target.jobs.contains(&job.name)))
+            .collect();
         let residency = residency(&targets);
         let mixed_up = mixed_up(direction, all);
         let direct = jobs.iter().all(|job| job.direct);
@@ -105,19 +110,27 @@ impl Evidence {
             iops,
             direct,
             falls_back: targets.iter().any(|target| falls_back(direction, target)),
-            is_loop_cached: targets.iter().any(|target| target.direct.loop_direct_io == Some(false)),
+            is_loop_cached: targets
+                .iter()
+                .any(|target| target.direct.loop_direct_io == Some(false)),
             past_backing: past_backing(direction, report, &targets),
             deviceless: deviceless(&jobs),
-            device: mixed_up.clone().map_or_else(|| device(direction, report), Err),
+            device: mixed_up
+                .clone()
+                .map_or_else(|| device(direction, report), Err),
             beneath: beneath(direction, report),
-            own: mixed_up.clone().map_or_else(|| own(direction, report, residency, direct), Err),
+            own: mixed_up
+                .clone()
+                .map_or_else(|| own(direction, report, residency, direct), Err),
             residency,
             region: targets.iter().map(|target| target.region_bytes).sum(),
             empty: empty(&targets),
             encoded: encoded(&targets),
-            metadata: jobs.iter().find_map(|job| super::metadata::reason(job, &targets)),
+            metadata: jobs
+                .iter()
+                .find_map(|job| super::metadata::reason(job, &targets)),
             in_flight: jobs.iter().map(|job| in_flight(direction, job)).sum(),
-            turned_ms: turned(direction, report).filter(|_| mixed_up.is_none()),
+            transition_ms: turned(direction, report).filter(|_| mixed_up.is_none()),
         })
     }
 
@@ -138,30 +151,50 @@ impl Evidence {
 
     /// I/Os that the device completed for each one issued; `None` where it was not counted.
     pub fn ios_ratio(&self) -> Option<f64> {
-        self.device.as_ref().ok().map(|device| device.ios as f64 / self.ios as f64)
+        self.device
+            .as_ref()
+            .ok()
+            .map(|device| device.ios as f64 / self.ios as f64)
     }
 
     /// By name, for the report.
     pub fn numbers(&self) -> BTreeMap<String, u64> {
         let mut numbers = vec![("issued_ios", self.ios), ("issued_bytes", self.bytes)];
         if let Ok(device) = &self.device {
-            numbers.extend([("device_ios", device.ios), ("device_bytes", device.bytes), ("device_merges", device.merges)]);
+            numbers.extend([
+                ("device_ios", device.ios),
+                ("device_bytes", device.bytes),
+                ("device_merges", device.merges),
+            ]);
         }
         if let Some(beneath) = &self.beneath {
-            numbers.extend([("beneath_ios", beneath.ios), ("beneath_bytes", beneath.bytes)]);
+            numbers.extend([
+                ("beneath_ios", beneath.ios),
+                ("beneath_bytes", beneath.bytes),
+            ]);
         }
         if let Ok(own) = self.own {
             numbers.push(("own_bytes", own));
         }
         if let Some((start, end)) = &self.residency {
-            numbers.extend([("cached_start_bytes", start.cached), ("cached_end_bytes", end.cached)]);
+            numbers.extend([
+                ("cached_start_bytes", start.cached),
+                ("cached_end_bytes", end.cached),
+            ]);
             let waiting = [("dirty_start_bytes", start), ("dirty_end_bytes", end)];
-            numbers.extend(waiting.into_iter().filter_map(|(name, at)| Some((name, unwritten_back(at)?))));
+            numbers.extend(
+                waiting
+                    .into_iter()
+                    .filter_map(|(name, at)| Some((name, unwritten_back(at)?))),
+            );
         }
         if let Some(empty) = self.empty {
             numbers.push(("empty_bytes", (empty * self.region as f64).round() as u64));
         }
-        numbers.into_iter().map(|(name, number)| (name.to_owned(), number)).collect()
+        numbers
+            .into_iter()
+            .map(|(name, number)| (name.to_owned(), number))
+            .collect()
     }
 }
 
@@ -184,13 +217,21 @@ fn deviceless(jobs: &[&ResolvedJob]) -> Option<String> {
     }
     let mut targets = jobs.iter().flat_map(|job| &job.targets);
     let filesystem = jobs.first()?.targets.first()?.filesystem.clone();
-    targets.all(|target| target.device.is_none()).then(|| filesystem.unwrap_or_else(|| "the target".into()))
+    targets
+        .all(|target| target.device.is_none())
+        .then(|| filesystem.unwrap_or_else(|| "the target".into()))
 }
 
 /// What jobs moved whose targets all lie on no block device.
 fn bytes_elsewhere(direction: Direction, report: &Report, jobs: &[ResolvedJob]) -> u64 {
-    let pairs = report.jobs.iter().zip(jobs).filter(|(_, job)| job.targets.iter().all(|target| target.device.is_none()));
-    pairs.map(|(told, _)| dir(direction, &told.read, &told.write).bytes).sum()
+    let pairs = report
+        .jobs
+        .iter()
+        .zip(jobs)
+        .filter(|(_, job)| job.targets.iter().all(|target| target.device.is_none()));
+    pairs
+        .map(|(told, _)| dir(direction, &told.read, &told.write).bytes)
+        .sum()
 }
 
 fn counted(direction: Direction, name: String, counts: &DeviceCounts) -> Counted {
@@ -199,17 +240,31 @@ fn counted(direction: Direction, name: String, counts: &DeviceCounts) -> Counted
         (counts.read_ios, counts.read_bytes, counts.read_merges),
         (counts.write_ios, counts.write_bytes, counts.write_merges),
     );
-    Counted { name, ios, bytes, merges }
+    Counted {
+        name,
+        ios,
+        bytes,
+        merges,
+    }
 }
 
 /// Why the counters of the window do not tell of the measured I/O alone, where that is so.
 fn mixed_up(direction: Direction, jobs: &[ResolvedJob]) -> Option<String> {
     let late = late_ramps(jobs).find(|job| direction.is_of(job))?;
-    Some(format!("all counters hold I/O of {}'s ramp too, which was not over when the measurement began", late.name))
+    Some(format!(
+        "all counters hold I/O of {}'s ramp too, which was not over when the measurement began",
+        late.name
+    ))
 }
 
 fn device(direction: Direction, report: &Report) -> Result<Counted, String> {
-    let missing = || report.absent.get("device").cloned().unwrap_or_else(|| "the device's counters are missing".into());
+    let missing = || {
+        report
+            .absent
+            .get("device")
+            .cloned()
+            .unwrap_or_else(|| "the device's counters are missing".into())
+    };
     let device = report.device.as_ref().ok_or_else(missing)?;
     Ok(counted(direction, device.name.clone(), &device.counts))
 }
@@ -217,40 +272,75 @@ fn device(direction: Direction, report: &Report) -> Result<Counted, String> {
 /// The leaves together. They matter where they are not the targets themselves: under a loop, dm or md.
 fn beneath(direction: Direction, report: &Report) -> Option<Counted> {
     let device = report.device.as_ref()?;
-    let names: Vec<&str> = device.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+    let names: Vec<&str> = device
+        .physical_devices
+        .iter()
+        .map(|leaf| leaf.name.as_str())
+        .collect();
     if names.is_empty() || device.name.split('+').all(|name| names.contains(&name)) {
         return None;
     }
-    let each = device.leaves.iter().map(|leaf| counted(direction, String::new(), &leaf.counts));
+    let each = device
+        .physical_devices
+        .iter()
+        .map(|leaf| counted(direction, String::new(), &leaf.counts));
     each.reduce(|one, other| Counted {
         ios: one.ios + other.ios,
         bytes: one.bytes + other.bytes,
         merges: one.merges + other.merges,
         ..one
     })
-    .map(|sum| Counted { name: names.join("+"), ..sum })
+    .map(|sum| Counted {
+        name: names.join("+"),
+        ..sum
+    })
 }
 
 /// What the process had read; or what it wrote or dirtied, less what still waited in memory at the end. `/proc/self/io`
 /// counts a buffered write when its page becomes dirty, and again only after the page was written back.
-fn own(direction: Direction, report: &Report, residency: Option<(Residency, Residency)>, direct: bool) -> Result<u64, String> {
-    let missing = |what: &str, otherwise: &str| report.absent.get(what).cloned().unwrap_or_else(|| otherwise.into());
-    let storage = report.storage.ok_or_else(|| missing("storage", "the process's own counters are missing"))?;
+fn own(
+    direction: Direction,
+    report: &Report,
+    residency: Option<(Residency, Residency)>,
+    direct: bool,
+) -> Result<u64, String> {
+    let missing = |what: &str, otherwise: &str| {
+        report
+            .absent
+            .get(what)
+            .cloned()
+            .unwrap_or_else(|| otherwise.into())
+    };
+    let storage = report
+        .storage
+        .ok_or_else(|| missing("storage", "the process's own counters are missing"))?;
     if direction == Direction::Read {
         return Ok(storage.read_bytes);
     }
-    let dirtied = storage.write_bytes.saturating_sub(storage.cancelled_write_bytes);
-    let waiting = residency.and_then(|(start, end)| Some((unwritten_back(&start)?, unwritten_back(&end)?)));
+    let dirtied = storage
+        .write_bytes
+        .saturating_sub(storage.cancelled_write_bytes);
+    let waiting =
+        residency.and_then(|(start, end)| Some((unwritten_back(&start)?, unwritten_back(&end)?)));
     match waiting {
         Some((start, end)) => Ok((dirtied + start).saturating_sub(end)),
         None if direct => Ok(dirtied),
-        None => Err(missing("residency", "what waits in memory to be written cannot be told")),
+        None => Err(missing(
+            "residency",
+            "what waits in memory to be written cannot be told",
+        )),
     }
 }
 
 fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
-    let each = targets.iter().map(|target| target.residency.start.zip(target.residency.end)).collect::<Option<Vec<_>>>()?;
-    each.into_iter().reduce(|(start, end), (other_start, other_end)| (sum(start, other_start), sum(end, other_end)))
+    let each = targets
+        .iter()
+        .map(|target| target.residency.start.zip(target.residency.end))
+        .collect::<Option<Vec<_>>>()?;
+    each.into_iter()
+        .reduce(|(start, end), (other_start, other_end)| {
+            (sum(start, other_start), sum(end, other_end))
+        })
 }
 
 fn sum(one: Residency, other: Residency) -> Residency {
@@ -267,9 +357,16 @@ fn sum(one: Residency, other: Residency) -> Residency {
 /// Reads: what of the backing files has blocks and was not in memory. Writes: what all devices took, less what waits in memory.
 /// Each file once, however many targets lie on it: the devices' counts are those of all together.
 fn past_backing(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Option<u64> {
-    let cached = targets.iter().filter(|target| target.direct.loop_direct_io == Some(false));
-    let each = cached.map(|target| target.backing.as_ref()).collect::<Option<Vec<_>>>()?;
-    let files: BTreeMap<&str, _> = each.into_iter().map(|backing| (backing.path.as_str(), backing)).collect();
+    let cached = targets
+        .iter()
+        .filter(|target| target.direct.loop_direct_io == Some(false));
+    let each = cached
+        .map(|target| target.backing.as_ref())
+        .collect::<Option<Vec<_>>>()?;
+    let files: BTreeMap<&str, _> = each
+        .into_iter()
+        .map(|backing| (backing.path.as_str(), backing))
+        .collect();
     if files.is_empty() {
         return None;
     }
@@ -283,13 +380,22 @@ fn past_backing(direction: Direction, report: &Report, targets: &[&TargetReport]
             at_end += unwritten_back(&end)?;
         }
     }
-    Some(dir(direction, outside, (taken + at_start).saturating_sub(at_end)))
+    Some(dir(
+        direction,
+        outside,
+        (taken + at_start).saturating_sub(at_end),
+    ))
 }
 
 /// Holes and unwritten extents. Delayed ones have their data in memory.
 fn empty(targets: &[&TargetReport]) -> Option<f64> {
     let region: u64 = targets.iter().map(|target| target.region_bytes).sum();
-    let each = targets.iter().map(|target| target.extents.before.map(|extents| extents.unwritten + extents.hole));
+    let each = targets.iter().map(|target| {
+        target
+            .extents
+            .before
+            .map(|extents| extents.unwritten + extents.hole)
+    });
     let empty = each.sum::<Option<u64>>()?;
     (region > 0).then(|| (empty as f64 / region as f64).min(1.0))
 }
@@ -298,13 +404,22 @@ fn encoded(targets: &[&TargetReport]) -> f64 {
     let region: u64 = targets.iter().map(|target| target.region_bytes).sum();
     let most = |target: &&TargetReport| {
         let extents = [target.extents.before, target.extents.after];
-        extents.into_iter().flatten().map(|extents| extents.inline + extents.encoded).max().unwrap_or(0)
+        extents
+            .into_iter()
+            .flatten()
+            .map(|extents| extents.inline + extents.encoded)
+            .max()
+            .unwrap_or(0)
     };
     targets.iter().map(most).sum::<u64>() as f64 / region.max(1) as f64
 }
 
 fn falls_back(direction: Direction, target: &TargetReport) -> bool {
-    dir(direction, target.direct.reads_past_cache, target.direct.writes_past_cache) == Some(false)
+    dir(
+        direction,
+        target.direct.reads_past_cache,
+        target.direct.writes_past_cache,
+    ) == Some(false)
 }
 
 fn in_flight(direction: Direction, job: &ResolvedJob) -> u64 {
@@ -314,6 +429,9 @@ fn in_flight(direction: Direction, job: &ResolvedJob) -> u64 {
 
 /// The last turn counts: a run that went back to the device did not end in memory.
 fn turned(direction: Direction, report: &Report) -> Option<f64> {
-    let last = report.turns.iter().rfind(|turn| turn.direction == direction)?;
-    (last.to == crate::report::Answered::Memory).then_some(last.t_ms)
+    let last = report
+        .transitions
+        .iter()
+        .rfind(|turn| turn.direction == direction)?;
+    (last.to == crate::report::ServedBy::Memory).then_some(last.t_ms)
 }

@@ -48,8 +48,13 @@ const CHECKS: &[Check] = &[
 
 /// All that is true of this report.
 pub(super) fn gather(case: &Case) -> Vec<Finding> {
-    let by_direction = case.judged.iter().flat_map(|judged| answered::of(case, judged));
-    by_direction.chain(CHECKS.iter().filter_map(|check| check(case))).collect()
+    let by_direction = case
+        .judged
+        .iter()
+        .flat_map(|judged| answered::of(case, judged));
+    by_direction
+        .chain(CHECKS.iter().filter_map(|check| check(case)))
+        .collect()
 }
 
 /// Options that may say something else than a `file_state`, and than a `cache_state`.
@@ -62,26 +67,55 @@ fn with(mut patch: Value, back: &[&str]) -> Value {
     patch
 }
 
-fn finding(severity: Severity, code: &str, sentence: String, evidence: &[(&str, Value)], remedy: &str) -> Finding {
-    let evidence = evidence.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Finding { code: code.into(), severity, sentence, evidence, remedy: remedy.into(), patch: None, patch_label: None }
+fn finding(
+    severity: Severity,
+    code: &str,
+    sentence: String,
+    evidence: &[(&str, Value)],
+    remedy: &str,
+) -> Finding {
+    let evidence = evidence
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .collect();
+    Finding {
+        code: code.into(),
+        severity,
+        sentence,
+        evidence,
+        remedy: remedy.into(),
+        patch: None,
+        patch_label: None,
+    }
 }
 
 impl Finding {
     /// With the rerun that mends it: what its button says, and the options that change in every job.
     fn rerun(self, label: &str, patch: Value) -> Self {
-        let Value::Object(options) = patch else { unreachable!("a patch is an object of job options") };
-        Self { patch: Some(options.into_iter().collect()), patch_label: Some(label.into()), ..self }
+        let Value::Object(options) = patch else {
+            unreachable!("a patch is an object of job options")
+        };
+        Self {
+            patch: Some(options.into_iter().collect()),
+            patch_label: Some(label.into()),
+            ..self
+        }
     }
 
     /// Mended by a file that holds data everywhere. Never one that somebody else made: the plan refuses to write that anew.
     fn rerun_written(self) -> Self {
-        self.rerun("Rerun after writing the file", with(json!({"file_state": "written"}), FILE))
+        self.rerun(
+            "Rerun after writing the file",
+            with(json!({"file_state": "written"}), FILE),
+        )
     }
 
     /// Mended by writing in place. For runs in which every job writes.
     fn rerun_overwrite(self) -> Self {
-        self.rerun("Rerun as overwrite", with(json!({"file_state": "overwrite"}), FILE))
+        self.rerun(
+            "Rerun as overwrite",
+            with(json!({"file_state": "overwrite"}), FILE),
+        )
     }
 
     /// Mended by an empty cache.
@@ -107,21 +141,48 @@ mod tests {
     #[test]
     fn what_contradicts_a_state_is_taken_back() {
         for (state, back, said) in [
-            (json!({"file_state": "overwrite"}), FILE, json!({"fallocate": "native"})),
-            (json!({"file_state": "written"}), FILE, json!({"create_on_open": 1, "overwrite": 0})),
-            (json!({"file_state": "written"}), FILE, json!({"file_append": 1})),
-            (json!({"cache_state": "cold"}), CACHE, json!({"invalidate": 0, "pre_read": 1})),
+            (
+                json!({"file_state": "overwrite"}),
+                FILE,
+                json!({"fallocate": "native"}),
+            ),
+            (
+                json!({"file_state": "written"}),
+                FILE,
+                json!({"create_on_open": 1, "overwrite": 0}),
+            ),
+            (
+                json!({"file_state": "written"}),
+                FILE,
+                json!({"file_append": 1}),
+            ),
+            (
+                json!({"cache_state": "cold"}),
+                CACHE,
+                json!({"invalidate": 0, "pre_read": 1}),
+            ),
         ] {
             let refused = |patch: &Value| {
                 let mut job = json!({"filename": "full", "size": "1m", "rw": "write", "direct": 0});
-                for (option, value) in [&said, patch].into_iter().filter_map(Value::as_object).flatten() {
+                for (option, value) in [&said, patch]
+                    .into_iter()
+                    .filter_map(Value::as_object)
+                    .flatten()
+                {
                     job[option] = value.clone();
                 }
-                job.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+                job.as_object_mut()
+                    .unwrap()
+                    .retain(|_, value| !value.is_null());
                 let plan = resolve(&parse_run(&job).unwrap(), &TableHost::default());
-                plan.refusals.iter().any(|refusal| refusal.code == "state_contradicted")
+                plan.problems
+                    .iter()
+                    .any(|problem| problem.code == "state_contradicted")
             };
-            assert!(refused(&state) && !refused(&with(state.clone(), back)), "{state} {said}");
+            assert!(
+                refused(&state) && !refused(&with(state.clone(), back)),
+                "{state} {said}"
+            );
         }
     }
 }

@@ -10,9 +10,17 @@ const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
 /// The reason; `None` where metadata is not to be expected: a raw device, or blocks that are there and only overwritten.
 pub(super) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'static str> {
-    let mut files = targets.iter().filter(|target| target.kind == TargetKind::File && target.jobs.contains(&job.name)).peekable();
+    let mut files = targets
+        .iter()
+        .filter(|target| target.kind == TargetKind::File && target.jobs.contains(&job.name))
+        .peekable();
     files.peek()?;
-    let filesystem = |target: &&TargetReport| target.filesystem.as_deref().is_some_and(|name| COPY_ON_WRITE.contains(&name));
+    let filesystem = |target: &&TargetReport| {
+        target
+            .filesystem
+            .as_deref()
+            .is_some_and(|name| COPY_ON_WRITE.contains(&name))
+    };
     if files.clone().any(filesystem) {
         Some("it copies on write")
     } else if job.file_append {

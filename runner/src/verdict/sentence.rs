@@ -9,14 +9,31 @@ use crate::report::VerdictClass;
 
 /// The sentence, and what else must be said with it: since when memory answered, and what could not be told apart.
 /// `measure_ms`: when the measured window began, in ms since the run began.
-pub(super) fn sentence(evidence: &Evidence, shares: &Shares, class: VerdictClass, measure_ms: f64) -> String {
+pub(super) fn sentence(
+    evidence: &Evidence,
+    shares: &Shares,
+    class: VerdictClass,
+    measure_ms: f64,
+) -> String {
     let first = match (class, &evidence.deviceless) {
         (VerdictClass::NoDevice, Some(place)) => no_device(evidence, place),
         (VerdictClass::Unknown, _) => unknown(evidence),
-        _ => Words { evidence, shares, seen: seen(evidence, shares) }.of(class),
+        _ => Words {
+            evidence,
+            shares,
+            seen: seen(evidence, shares),
+        }
+        .of(class),
     };
-    let turned = evidence.turned_ms.filter(|_| class != VerdictClass::Unknown);
-    let turned = turned.map(|at_ms| format!(" Memory answered from {:.1} s on.", (at_ms - measure_ms).max(0.0) / 1000.0));
+    let turned = evidence
+        .transition_ms
+        .filter(|_| class != VerdictClass::Unknown);
+    let turned = turned.map(|at_ms| {
+        format!(
+            " Memory answered from {:.1} s on.",
+            (at_ms - measure_ms).max(0.0) / 1000.0
+        )
+    });
     first + &turned.unwrap_or_default() + &weakness(evidence, shares, class)
 }
 
@@ -25,9 +42,18 @@ fn seen(evidence: &Evidence, shares: &Shares) -> Counted {
     let device = evidence.device.as_ref().ok();
     let (device, beneath) = (device, evidence.beneath.as_ref());
     match (device, beneath) {
-        (Some(_), Some(beneath)) if landed(evidence, shares) < shares.ours.min(evidence.asked()) => beneath.clone(),
+        (Some(_), Some(beneath))
+            if landed(evidence, shares) < shares.ours.min(evidence.asked()) =>
+        {
+            beneath.clone()
+        }
         (Some(device), _) => device.clone(),
-        (None, _) => Counted { name: "storage".into(), ios: 0, bytes: evidence.own.as_ref().copied().unwrap_or(0), merges: 0 },
+        (None, _) => Counted {
+            name: "storage".into(),
+            ios: 0,
+            bytes: evidence.own.as_ref().copied().unwrap_or(0),
+            merges: 0,
+        },
     }
 }
 
@@ -49,7 +75,10 @@ impl Words<'_> {
         let counted = self.counted();
         match (class, self.evidence.direction) {
             (VerdictClass::Device, direction) => {
-                format!("{iops} IOPS {} {name}: {counted}.", dir(direction, "came from", "went to"))
+                format!(
+                    "{iops} IOPS {} {name}: {counted}.",
+                    dir(direction, "came from", "went to")
+                )
             }
             (VerdictClass::Foreign, direction) => format!(
                 "{iops} IOPS {} {name}, which moved {} for others meanwhile: {counted}.",
@@ -70,14 +99,19 @@ impl Words<'_> {
                 self.each(),
                 self.issued()
             ),
-            (VerdictClass::PageCache, _) => format!("{iops} IOPS came from memory: {}.", self.reached()),
+            (VerdictClass::PageCache, _) => {
+                format!("{iops} IOPS came from memory: {}.", self.reached())
+            }
             (VerdictClass::Unwritten, _) => {
                 format!(
                     "{iops} IOPS came from blocks that were never written, which the filesystem answers with zeros: {}.",
                     self.reached()
                 )
             }
-            (VerdictClass::NoDevice, _) => format!("{iops} IOPS came from the filesystem by itself: {}.", self.reached()),
+            (VerdictClass::NoDevice, _) => format!(
+                "{iops} IOPS came from the filesystem by itself: {}.",
+                self.reached()
+            ),
             (VerdictClass::DeferredWrite, _) => format!(
                 "{iops} IOPS went into memory: {} of the {} had reached {name} when the measurement ended.",
                 self.arrived(),
@@ -93,7 +127,9 @@ impl Words<'_> {
                     bytes(self.evidence.asked())
                 )
             }
-            (VerdictClass::Mixed | VerdictClass::Unknown, _) => format!("{}: {}.", self.parts(), self.reached()),
+            (VerdictClass::Mixed | VerdictClass::Unknown, _) => {
+                format!("{}: {}.", self.parts(), self.reached())
+            }
         }
     }
 
@@ -120,28 +156,58 @@ impl Words<'_> {
 
     fn counted(&self) -> String {
         match &self.evidence.device {
-            Ok(_) => format!("it counted {} {} for {} issued", count(self.seen.ios), self.noun(), self.issued()),
-            Err(_) => format!("this process had {} moved for {} issued", bytes(self.shares.ours), bytes(self.evidence.asked())),
+            Ok(_) => format!(
+                "it counted {} {} for {} issued",
+                count(self.seen.ios),
+                self.noun(),
+                self.issued()
+            ),
+            Err(_) => format!(
+                "this process had {} moved for {} issued",
+                bytes(self.shares.ours),
+                bytes(self.evidence.asked())
+            ),
         }
     }
 
     /// `0 of 2,560 reads reached vda`; in bytes where I/Os were not counted, or where others' are among them.
     fn reached(&self) -> String {
-        let Counted { name, ios, bytes: moved, .. } = &self.seen;
+        let Counted {
+            name,
+            ios,
+            bytes: moved,
+            ..
+        } = &self.seen;
         let landed = landed(self.evidence, self.shares);
         let is_ours = moved.saturating_sub(landed) as f64 <= NOTHING.value * landed as f64;
         if landed == 0 {
             format!("0 of {} {} reached {name}", self.issued(), self.noun())
         } else if self.evidence.device.is_ok() && is_ours {
-            format!("{} of {} {} reached {name}", count((*ios).min(self.evidence.ios)), self.issued(), self.noun())
+            format!(
+                "{} of {} {} reached {name}",
+                count((*ios).min(self.evidence.ios)),
+                self.issued(),
+                self.noun()
+            )
         } else {
-            format!("{} of {} reached {name}", bytes(landed), bytes(self.evidence.bytes))
+            format!(
+                "{} of {} reached {name}",
+                bytes(landed),
+                bytes(self.evidence.bytes)
+            )
         }
     }
 
     /// `43.8 % of the bytes came from vda, 56.2 % from memory`.
     fn parts(&self) -> String {
-        let Shares { device, page_cache, unwritten, filesystem, no_device, .. } = *self.shares;
+        let Shares {
+            device,
+            page_cache,
+            unwritten,
+            filesystem,
+            no_device,
+            ..
+        } = *self.shares;
         let name = &self.seen.name;
         let places: [(f64, String); 5] = match self.evidence.direction {
             Direction::Read => [
@@ -159,8 +225,13 @@ impl Words<'_> {
                 (no_device, "went where no device is".into()),
             ],
         };
-        let told = places.iter().enumerate().filter(|(place, (share, _))| *place == 0 || *share >= NOTHING.value);
-        told.map(|(_, (share, place))| format!("{} {place}", percent(*share))).collect::<Vec<_>>().join(", ")
+        let told = places
+            .iter()
+            .enumerate()
+            .filter(|(place, (share, _))| *place == 0 || *share >= NOTHING.value);
+        told.map(|(_, (share, place))| format!("{} {place}", percent(*share)))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -179,13 +250,20 @@ fn no_device(evidence: &Evidence, place: &str) -> String {
     let iops = count(evidence.iops.round() as u64);
     match place {
         "ioengine=null" => format!("{iops} IOPS is the runner alone: ioengine=null does no I/O."),
-        place => format!("{iops} IOPS came from {place}, which has no block device that could be counted."),
+        place => format!(
+            "{iops} IOPS came from {place}, which has no block device that could be counted."
+        ),
     }
 }
 
 fn unknown(evidence: &Evidence) -> String {
     let noun = evidence.direction.noun();
-    let reason = |reason: &str| format!("Where the {noun} went cannot be told: {}.", reason.trim_end_matches('.'));
+    let reason = |reason: &str| {
+        format!(
+            "Where the {noun} went cannot be told: {}.",
+            reason.trim_end_matches('.')
+        )
+    };
     match (&evidence.device, &evidence.own) {
         (Err(why), Err(_)) => reason(why),
         (Ok(device), Err(why)) if device.bytes > evidence.bytes => reason(&format!(
@@ -194,19 +272,30 @@ fn unknown(evidence: &Evidence) -> String {
             bytes(device.bytes),
             bytes(evidence.bytes)
         )),
-        _ => format!("Where the {noun} went cannot be told from {} of them.", count(evidence.ios)),
+        _ => format!(
+            "Where the {noun} went cannot be told from {} of them.",
+            count(evidence.ios)
+        ),
     }
 }
 
 /// What the verdict would rest on, had it been there.
 fn weakness(evidence: &Evidence, shares: &Shares, class: VerdictClass) -> String {
-    if matches!(class, VerdictClass::Unknown | VerdictClass::NoDevice) || evidence.deviceless.is_some() {
+    if matches!(class, VerdictClass::Unknown | VerdictClass::NoDevice)
+        || evidence.deviceless.is_some()
+    {
         return String::new();
     }
     match (&evidence.device, &evidence.own) {
-        (Err(why), _) => format!(" The device itself was not counted: {}.", why.trim_end_matches('.')),
+        (Err(why), _) => format!(
+            " The device itself was not counted: {}.",
+            why.trim_end_matches('.')
+        ),
         (_, Err(why)) if shares.device >= NOTHING.value => {
-            format!(" Other programs' I/O cannot be told from ours: {}.", why.trim_end_matches('.'))
+            format!(
+                " Other programs' I/O cannot be told from ours: {}.",
+                why.trim_end_matches('.')
+            )
         }
         _ => String::new(),
     }

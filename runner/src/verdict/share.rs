@@ -35,14 +35,28 @@ pub(super) struct Shares {
 impl Shares {
     /// The shares; all 0 where nobody counted.
     pub fn of(evidence: &Evidence) -> Self {
-        let (asked, counted) = (evidence.asked(), evidence.device.as_ref().ok().map(|device| device.bytes));
-        let Some(ours) = least(counted, evidence.own.as_ref().ok().copied()) else { return Self::default() };
+        let (asked, counted) = (
+            evidence.asked(),
+            evidence.device.as_ref().ok().map(|device| device.bytes),
+        );
+        let Some(ours) = least(counted, evidence.own.as_ref().ok().copied()) else {
+            return Self::default();
+        };
         // What did not reach the target's device, and what stopped in a layer beneath it.
         let sent = ours.min(asked);
-        let beneath = evidence.beneath.as_ref().map_or(u64::MAX, |beneath| beneath.bytes);
-        let landed = sent.min(beneath).min(evidence.past_backing.unwrap_or(u64::MAX));
+        let beneath = evidence
+            .beneath
+            .as_ref()
+            .map_or(u64::MAX, |beneath| beneath.bytes);
+        let landed = sent
+            .min(beneath)
+            .min(evidence.past_backing.unwrap_or(u64::MAX));
         let (above, below) = (asked - sent, sent - landed);
-        let empty = if evidence.direction == Direction::Read { part(evidence.empty, asked).min(above) } else { 0 };
+        let empty = if evidence.direction == Direction::Read {
+            part(evidence.empty, asked).min(above)
+        } else {
+            0
+        };
         let filesystem = filesystem(evidence, sent, above - empty);
         let by_itself = if evidence.is_loop_cached { 0 } else { below };
         let (excess, others) = beyond(evidence, ours, counted.unwrap_or(ours));
@@ -69,7 +83,10 @@ impl Shares {
             ("no_device", self.no_device),
         ];
         let others = all.into_iter().filter(|(_, share)| *share > 0.0);
-        others.chain([("device", self.device)]).map(|(name, share)| (name.to_owned(), share)).collect()
+        others
+            .chain([("device", self.device)])
+            .map(|(name, share)| (name.to_owned(), share))
+            .collect()
     }
 }
 
@@ -100,7 +117,9 @@ fn filesystem(evidence: &Evidence, sent: u64, rest: u64) -> u64 {
 /// The most bytes that the page cache can have answered: what lay there when the window began, and every byte that was
 /// asked for again.
 fn from_cache(evidence: &Evidence) -> u64 {
-    let cached = evidence.residency.map_or(0, |(start, _)| start.cached.min(evidence.region));
+    let cached = evidence
+        .residency
+        .map_or(0, |(start, _)| start.cached.min(evidence.region));
     evidence.asked().saturating_sub(evidence.region - cached)
 }
 
@@ -122,7 +141,9 @@ fn unsure(evidence: &Evidence, ours: u64, landed: u64) -> u64 {
     let unseen = match evidence.own {
         Err(_) => landed,
         Ok(_) if evidence.is_loop_cached && evidence.past_backing.is_none() => landed,
-        Ok(own) if evidence.direction == Direction::Read && evidence.device.is_ok() => own.saturating_sub(ours),
+        Ok(own) if evidence.direction == Direction::Read && evidence.device.is_ok() => {
+            own.saturating_sub(ours)
+        }
         Ok(_) => 0,
     };
     evidence.in_flight + unseen

@@ -64,8 +64,12 @@ pub(super) const FEW_LARGE: Threshold = Threshold {
     reason: "two I/Os in one is the least that merging can do; chance neighbours in a queue are far fewer",
 };
 /// See its reason.
-pub(super) const MOSTLY: Threshold =
-    Threshold { name: "mostly", value: 0.5, shown: "50 %", reason: "most of the number is then that of memory" };
+pub(super) const MOSTLY: Threshold = Threshold {
+    name: "mostly",
+    value: 0.5,
+    shown: "50 %",
+    reason: "most of the number is then that of memory",
+};
 
 /// All of them, in the order of the document.
 #[cfg(test)]

@@ -18,7 +18,10 @@ fn written(changes: Value) -> Vec<u8> {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
     let job = json!({"name": "data", "filename": file, "size": BYTES, "rw": "randwrite", "bs": "4k", "iodepth": 8, "direct": 1});
-    assert_eq!(report(&with(&job, changes))["report"]["write"]["bytes"], BYTES);
+    assert_eq!(
+        report(&with(&job, changes))["report"]["write"]["bytes"],
+        BYTES
+    );
     std::fs::read(&file).unwrap()
 }
 
@@ -41,17 +44,33 @@ fn repeated(bytes: &[u8]) -> f64 {
 #[test]
 fn a_report_says_what_fresh_data_costs() {
     let directory = scratch::directory();
-    let job =
-        json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
+    let job = json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
     let choice = |changes: Value| {
         let told = report(&with(&job, changes));
-        let choices = told["report"]["jobs"][0]["choices"].as_array().unwrap().clone();
-        choices.into_iter().find(|choice| choice["name"] == "fresh_data").unwrap()
+        let decisions = told["report"]["jobs"][0]["decisions"]
+            .as_array()
+            .unwrap()
+            .clone();
+        decisions
+            .into_iter()
+            .find(|choice| choice["name"] == "fresh_data")
+            .unwrap()
     };
     let fresh = choice(json!({"buffer_compress_percentage": 50}));
     let reason = fresh["reason"].as_str().unwrap();
-    let ns: f64 = reason.split(" ns per 4 KiB").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
-    assert!(fresh["used"] == true && (10.0..100_000.0).contains(&ns), "{reason}");
+    let ns: f64 = reason
+        .split(" ns per 4 KiB")
+        .next()
+        .unwrap()
+        .rsplit(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(
+        fresh["used"] == true && (10.0..100_000.0).contains(&ns),
+        "{reason}"
+    );
     assert_eq!(choice(json!({}))["used"], false);
 }
 
@@ -64,13 +83,23 @@ fn files_hold_the_data_that_was_asked_for() {
         (json!({"buffer_compress_percentage": 30}), 30.0, 0.0),
         (json!({"buffer_compress_percentage": 75}), 75.0, 0.0),
         (json!({"dedupe_percentage": 40}), f64::NAN, 40.0),
-        (json!({"dedupe_percentage": 25, "buffer_compress_percentage": 50, "numjobs": 1}), f64::NAN, 25.0),
+        (
+            json!({"dedupe_percentage": 25, "buffer_compress_percentage": 50, "numjobs": 1}),
+            f64::NAN,
+            25.0,
+        ),
     ];
     for (changes, compresses, repeats) in cases {
         let bytes = written(changes.clone());
         let (away, same) = (compressed_away(&bytes), repeated(&bytes));
         // Repeats inside 64 KiB compress too: the share is told for data without any.
-        assert!(compresses.is_nan() || (away - compresses).abs() < 2.0, "{changes}: {away:.1} % compress away");
-        assert!((same - repeats).abs() < 2.0, "{changes}: {same:.1} % repeat");
+        assert!(
+            compresses.is_nan() || (away - compresses).abs() < 2.0,
+            "{changes}: {away:.1} % compress away"
+        );
+        assert!(
+            (same - repeats).abs() < 2.0,
+            "{changes}: {same:.1} % repeat"
+        );
     }
 }

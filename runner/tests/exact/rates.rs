@@ -14,17 +14,26 @@ const BUSY_PERCENT: f64 = 95.0;
 fn job(name: &str, rate: Value, process: &str) -> Value {
     let mut job = json!({"name": name, "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "iodepth": 16,
         "runtime": "10s", "time_based": 1, "rate_process": process});
-    rate.as_object().unwrap().iter().for_each(|(option, value)| job[option] = value.clone());
+    rate.as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(option, value)| job[option] = value.clone());
     job
 }
 
 /// Rates in I/Os a second as asked, and what they must come to.
 fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
     let ios = |per_second: u64, process: &str| {
-        (per_second as f64, job(&format!("{process}-{per_second}"), json!({"rate_iops": per_second}), process))
+        (
+            per_second as f64,
+            job(
+                &format!("{process}-{per_second}"),
+                json!({"rate_iops": per_second}),
+                process,
+            ),
+        )
     };
-    let on_a_file =
-        json!({"rate_iops": 20_000, "ioengine": "io_uring", "filename": file, "size": "16m", "direct": 0, "pre_read": 1});
+    let on_a_file = json!({"rate_iops": 20_000, "ioengine": "io_uring", "filename": file, "size": "16m", "direct": 0, "pre_read": 1});
     vec![
         ios(1, "linear"),
         ios(10, "linear"),
@@ -51,9 +60,11 @@ fn rates_are_kept_within_half_a_percent_over_ten_seconds() {
         .filter(|(wanted, iops, _)| (iops / **wanted - 1.0).abs() > BOUND)
         .map(|(wanted, iops, name)| format!("{name}: {iops} for {wanted}"))
         .collect();
-    let busy = told["report"]["cpu"]["machine_percent"].as_f64().unwrap();
+    let busy = told["report"]["cpu"]["host_percent"].as_f64().unwrap();
     if !wrong.is_empty() && busy > BUSY_PERCENT {
-        return scratch::skip(&format!("rates on a host that is {busy:.0} % busy: {wrong:?}"));
+        return scratch::skip(&format!(
+            "rates on a host that is {busy:.0} % busy: {wrong:?}"
+        ));
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }

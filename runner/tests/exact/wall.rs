@@ -26,9 +26,21 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 fn a_wall_clock_that_jumps_changes_no_number() {
     let _alone = alone();
     let directory = scratch::directory();
-    let (source, library) = (directory.path().join("jumping.c"), directory.path().join("jumping.so"));
+    let (source, library) = (
+        directory.path().join("jumping.c"),
+        directory.path().join("jumping.so"),
+    );
     std::fs::write(&source, JUMPING).unwrap();
-    let compiled = scratch::run("cc", &["-shared", "-fPIC", "-o", library.to_str().unwrap(), source.to_str().unwrap()]);
+    let compiled = scratch::run(
+        "cc",
+        &[
+            "-shared",
+            "-fPIC",
+            "-o",
+            library.to_str().unwrap(),
+            source.to_str().unwrap(),
+        ],
+    );
     if let Err(error) = compiled {
         return scratch::skip(&format!("no C compiler: {error}"));
     }
@@ -42,15 +54,34 @@ fn a_wall_clock_that_jumps_changes_no_number() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let events: Vec<Value> =
-        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let accepted_ms = events[0]["at_ms"].as_u64().unwrap();
     let report = &events.last().unwrap()["report"];
-    let apart_ms = report["started_at_ms"].as_u64().unwrap().abs_diff(accepted_ms);
-    assert!(apart_ms > 3_500_000, "the clock did not jump: {apart_ms} ms");
+    let apart_ms = report["started_at_ms"]
+        .as_u64()
+        .unwrap()
+        .abs_diff(accepted_ms);
+    assert!(
+        apart_ms > 3_500_000,
+        "the clock did not jump: {apart_ms} ms"
+    );
     let duration = report["duration_ms"].as_f64().unwrap();
     assert!((1000.0..1050.0).contains(&duration), "{duration} ms");
-    assert!((report["read"]["iops"].as_f64().unwrap() / 2000.0 - 1.0).abs() < 0.05, "{}", report["read"]["iops"]);
-    let times: Vec<f64> = events.iter().map(|event| event["t_ms"].as_f64().unwrap()).collect();
-    assert!(times.is_sorted() && times.last().unwrap() < &5000.0, "{times:?}");
+    assert!(
+        (report["read"]["iops"].as_f64().unwrap() / 2000.0 - 1.0).abs() < 0.05,
+        "{}",
+        report["read"]["iops"]
+    );
+    let times: Vec<f64> = events
+        .iter()
+        .map(|event| event["t_ms"].as_f64().unwrap())
+        .collect();
+    assert!(
+        times.is_sorted() && times.last().unwrap() < &5000.0,
+        "{times:?}"
+    );
 }

@@ -18,7 +18,10 @@ fn every_column_says_what_it_holds() {
             }
         }
     }
-    refuse(offences, "Say after `--` what the column holds and in what unit.");
+    refuse(
+        offences,
+        "Say after `--` what the column holds and in what unit.",
+    );
 }
 
 /// The targets of `[text](target)` in a document, code blocks left out.
@@ -28,7 +31,11 @@ fn links(file: &Source) -> Vec<(usize, &str)> {
     for (number, line) in file.lines() {
         in_block ^= line.trim_start().starts_with("```");
         if !in_block {
-            found.extend(line.split("](").skip(1).filter_map(|rest| Some((number, rest.split_once(')')?.0))));
+            found.extend(
+                line.split("](")
+                    .skip(1)
+                    .filter_map(|rest| Some((number, rest.split_once(')')?.0))),
+            );
         }
     }
     found
@@ -50,15 +57,30 @@ fn links_between_documents_lead_somewhere() {
             .map(|(number, link)| file.at(number, link))
             .collect::<Vec<_>>()
     };
-    refuse(sources(".", &[".md"]).into_iter().flat_map(broken).collect(), "Mend the link, or write what it should lead to.");
+    refuse(
+        sources(".", &[".md"])
+            .into_iter()
+            .flat_map(broken)
+            .collect(),
+        "Mend the link, or write what it should lead to.",
+    );
 }
 
 /// Words in backquotes that look like files of ours, such as `runner/src/plan.rs`.
 fn named_files(file: &Source) -> Vec<(usize, String)> {
     let looks_like_file = |word: &&str| {
-        ["runner/", "server/", "web/", "tools/", "docs/", "docker/", "examples/", "migrations/"]
-            .iter()
-            .any(|folder| word.starts_with(folder))
+        [
+            "runner/",
+            "server/",
+            "web/",
+            "tools/",
+            "docs/",
+            "docker/",
+            "examples/",
+            "migrations/",
+        ]
+        .iter()
+        .any(|folder| word.starts_with(folder))
             && !word.contains(['*', '{', '<', ' ', '$', '…'])
     };
     let in_line = |(number, line): (usize, &str)| -> Vec<(usize, String)> {
@@ -77,7 +99,9 @@ fn named_files(file: &Source) -> Vec<(usize, String)> {
 #[test]
 fn files_that_documents_name_are_there() {
     const MADE_BY_BUILDS: &[&str] = &["web/dist", "web/node_modules"];
-    let gone = |path: &str| !MADE_BY_BUILDS.iter().any(|made| path.starts_with(made)) && !root().join(path).exists();
+    let gone = |path: &str| {
+        !MADE_BY_BUILDS.iter().any(|made| path.starts_with(made)) && !root().join(path).exists()
+    };
     let broken = |file: Source| {
         named_files(&file)
             .into_iter()
@@ -85,14 +109,25 @@ fn files_that_documents_name_are_there() {
             .map(|(number, path)| file.at(number, &path))
             .collect::<Vec<_>>()
     };
-    refuse(sources(".", &[".md"]).into_iter().flat_map(broken).collect(), "Name the file where it is now.");
+    refuse(
+        sources(".", &[".md"])
+            .into_iter()
+            .flat_map(broken)
+            .collect(),
+        "Name the file where it is now.",
+    );
 }
 
 #[test]
 fn the_container_gets_io_uring_and_nothing_privileged() {
-    let profile: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(root().join("docker/seccomp-io_uring.json")).unwrap()).unwrap();
-    assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO", "what is not named stays refused");
+    let profile: serde_json::Value = serde_json::from_str(
+        &std::fs::read_to_string(root().join("docker/seccomp-io_uring.json")).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(
+        profile["defaultAction"], "SCMP_ACT_ERRNO",
+        "what is not named stays refused"
+    );
     let allowed: Vec<&str> = profile["syscalls"]
         .as_array()
         .unwrap()
@@ -101,12 +136,34 @@ fn the_container_gets_io_uring_and_nothing_privileged() {
         .filter_map(|name| name.as_str())
         .collect();
     for call in ["io_uring_setup", "io_uring_enter", "io_uring_register"] {
-        assert!(allowed.contains(&call), "{call} is missing in docker/seccomp-io_uring.json");
+        assert!(
+            allowed.contains(&call),
+            "{call} is missing in docker/seccomp-io_uring.json"
+        );
     }
-    for call in ["mount", "umount2", "bpf", "init_module", "kexec_load", "ptrace", "setns", "unshare", "keyctl", "reboot", "swapon"]
-    {
-        assert!(!allowed.contains(&call), "{call} has no business in docker/seccomp-io_uring.json");
+    for call in [
+        "mount",
+        "umount2",
+        "bpf",
+        "init_module",
+        "kexec_load",
+        "ptrace",
+        "setns",
+        "unshare",
+        "keyctl",
+        "reboot",
+        "swapon",
+    ] {
+        assert!(
+            !allowed.contains(&call),
+            "{call} has no business in docker/seccomp-io_uring.json"
+        );
     }
     let compose = std::fs::read_to_string(root().join("docker-compose.yml")).unwrap();
-    assert!(!compose.lines().any(|line| line.trim_start().starts_with("privileged:")) && !compose.contains("unconfined"));
+    assert!(
+        !compose
+            .lines()
+            .any(|line| line.trim_start().starts_with("privileged:"))
+            && !compose.contains("unconfined")
+    );
 }

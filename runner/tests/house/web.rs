@@ -35,7 +35,10 @@ fn imports(file: &Source) -> impl Iterator<Item = (usize, &str)> {
             .or_else(|| line.split_once("import("))
             .or_else(|| line.split_once("import "))
             .map(|(_, rest)| rest.trim())?;
-        let quote = after.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+        let quote = after
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '\'' | '"'))?;
         Some((number, after[1..].split(quote).next()?))
     })
 }
@@ -60,18 +63,32 @@ fn room(path: &str) -> &str {
 
 /// The page that a path under pages/ belongs to: `pages/run/chart.tsx` and `pages/run.tsx` are both of `run`.
 fn page(path: &str) -> &str {
-    path.split('/').nth(1).unwrap_or_default().split('.').next().unwrap_or_default()
+    path.split('/')
+        .nth(1)
+        .unwrap_or_default()
+        .split('.')
+        .next()
+        .unwrap_or_default()
 }
 
 fn points_back(from: &str, to: &str) -> bool {
-    let Some((_, may)) = MAY_IMPORT.iter().find(|(name, _)| *name == room(from)) else { return false };
-    if room(from) == room(to) { room(from) == "pages" && page(from) != page(to) } else { !may.contains(&room(to)) }
+    let Some((_, may)) = MAY_IMPORT.iter().find(|(name, _)| *name == room(from)) else {
+        return false;
+    };
+    if room(from) == room(to) {
+        room(from) == "pages" && page(from) != page(to)
+    } else {
+        !may.contains(&room(to))
+    }
 }
 
 fn offences(bad: impl Fn(&Source, &str) -> bool) -> Vec<String> {
     let files = sources(WEB, &[".ts", ".tsx"]);
     let broken = |file: &Source| {
-        imports(file).filter(|(_, import)| bad(file, import)).map(|(number, import)| file.at(number, import)).collect::<Vec<_>>()
+        imports(file)
+            .filter(|(_, import)| bad(file, import))
+            .map(|(number, import)| file.at(number, import))
+            .collect::<Vec<_>>()
     };
     files.iter().flat_map(broken).collect()
 }
@@ -83,20 +100,31 @@ fn is_test(file: &Source) -> bool {
 #[test]
 fn no_import_points_back() {
     // Tests of a page stand it into a router of their own (`test-page`).
-    let stands_in = |file: &Source, import: &str| is_test(file) && resolve(inside(file), import) == "test-page";
+    let stands_in =
+        |file: &Source, import: &str| is_test(file) && resolve(inside(file), import) == "test-page";
     let bad = |file: &Source, import: &str| {
-        import.starts_with('.') && !stands_in(file, import) && points_back(inside(file), &resolve(inside(file), import))
+        import.starts_with('.')
+            && !stands_in(file, import)
+            && points_back(inside(file), &resolve(inside(file), import))
     };
-    refuse(offences(bad), "api, ui <- model <- charts <- pages, and pages never import pages: move what both need down a room.");
+    refuse(
+        offences(bad),
+        "api, ui <- model <- charts <- pages, and pages never import pages: move what both need down a room.",
+    );
 }
 
 #[test]
 fn rooms_know_only_the_packages_they_are_for() {
     let bad = |file: &Source, import: &str| {
-        let forbidden = |(package, rooms): &(&str, &[&str])| import == *package && rooms.contains(&room(inside(file)));
+        let forbidden = |(package, rooms): &(&str, &[&str])| {
+            import == *package && rooms.contains(&room(inside(file)))
+        };
         !is_test(file) && PACKAGES.iter().any(forbidden)
     };
-    refuse(offences(bad), "model is pure, and only charts knows Chart.js.");
+    refuse(
+        offences(bad),
+        "model is pure, and only charts knows Chart.js.",
+    );
 }
 
 #[test]
@@ -113,5 +141,8 @@ fn the_rules_hold_what_they_say() {
     ] {
         assert_eq!(points_back(from, to), back, "{from} → {to}");
     }
-    assert_eq!(resolve("pages/run/index.tsx", "../../model/fold"), "model/fold");
+    assert_eq!(
+        resolve("pages/run/index.tsx", "../../model/fold"),
+        "model/fold"
+    );
 }

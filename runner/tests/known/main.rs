@@ -7,7 +7,10 @@
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known` runs each case 20 times.
 
-#![allow(clippy::print_stdout, reason = "the shares beside their witness's are there to be read")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the shares beside their witness's are there to be read"
+)]
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
@@ -47,25 +50,44 @@ fn what_is_known_is_what_is_told() {
 
 /// How often each case is run.
 fn repeat() -> usize {
-    env::var(REPEAT).ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+    env::var(REPEAT)
+        .ok()
+        .and_then(|times| times.parse().ok())
+        .unwrap_or(1)
 }
 
 /// Holds each case by each engine, as often as wanted, and what is `beside` its verdict too; how many there were.
-fn hold(cases: &[Case], places: &Places, beside: impl Fn(&Case, &Value) -> Result<(), String>) -> usize {
+fn hold(
+    cases: &[Case],
+    places: &Places,
+    beside: impl Fn(&Case, &Value) -> Result<(), String>,
+) -> usize {
     let repeat = repeat();
     let only = env::var(ONLY).unwrap_or_default();
-    let chosen: Vec<&Case> = cases.iter().filter(|case| case.name.contains(&only)).collect();
+    let chosen: Vec<&Case> = cases
+        .iter()
+        .filter(|case| case.name.contains(&only))
+        .collect();
     let mut wrong = Vec::new();
     for case in &chosen {
         for engine in ENGINES {
             let held = || check(case, engine, places).and_then(|told| beside(case, &told));
             let failed: Vec<String> = (0..repeat).filter_map(|_| held().err()).collect();
 
-            println!("{} ({engine}): {} of {repeat} right", case.name, repeat - failed.len());
+            println!(
+                "{} ({engine}): {} of {repeat} right",
+                case.name,
+                repeat - failed.len()
+            );
             wrong.extend(failed);
         }
     }
-    println!("{} cases, {} engines, {repeat} times: {} wrong", chosen.len(), ENGINES.len(), wrong.len());
+    println!(
+        "{} cases, {} engines, {repeat} times: {} wrong",
+        chosen.len(),
+        ENGINES.len(),
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     chosen.len()
 }
@@ -75,18 +97,35 @@ fn check(case: &Case, engine: &str, places: &Places) -> Result<Value, String> {
     let target = places.target(case.place);
     state::bring_about(case.state, &target);
     let mut job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine});
-    run::change(&mut job, &json!({"rw": case.rw, "direct": case.direct, "invalidate": 0}));
+    run::change(
+        &mut job,
+        &json!({"rw": case.rw, "direct": case.direct, "invalidate": 0}),
+    );
     run::change(&mut job, &(case.more)());
-    let _busy = case.neighbour.map(|kind| neighbour::Neighbour::start(kind, &target));
+    let _busy = case
+        .neighbour
+        .map(|kind| neighbour::Neighbour::start(kind, &target));
     let told = run::report(&job, places.root());
-    let class = |direction: &str| told["verdict"][direction]["class"].as_str().map(str::to_owned);
+    let class = |direction: &str| {
+        told["verdict"][direction]["class"]
+            .as_str()
+            .map(str::to_owned)
+    };
     let told_classes = (class("read"), class("write"));
     let want = (case.read.map(str::to_owned), case.write.map(str::to_owned));
     if told_classes == want {
         return Ok(told);
     }
-    let said = |direction: &str| told["verdict"][direction]["sentence"].as_str().unwrap_or("").to_owned();
-    let evidence: Vec<&Value> = ["read", "write"].iter().map(|direction| &told["verdict"][*direction]["evidence"]).collect();
+    let said = |direction: &str| {
+        told["verdict"][direction]["sentence"]
+            .as_str()
+            .unwrap_or("")
+            .to_owned()
+    };
+    let evidence: Vec<&Value> = ["read", "write"]
+        .iter()
+        .map(|direction| &told["verdict"][*direction]["evidence"])
+        .collect();
     Err(format!(
         "{} ({engine}): {want:?} is known, since {}; told was {told_classes:?}: {} {}\n  {evidence:?} storage {}",
         case.name,

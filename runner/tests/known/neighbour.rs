@@ -38,7 +38,14 @@ impl Neighbour {
         fs::write(&file, vec![7; 16 << 20]).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let fio = Command::new("fio")
-            .args(["--name=neighbour", "--size=16m", "--bs=64k", "--iodepth=16", "--ioengine=libaio", "--direct=1"])
+            .args([
+                "--name=neighbour",
+                "--size=16m",
+                "--bs=64k",
+                "--iodepth=16",
+                "--ioengine=libaio",
+                "--direct=1",
+            ])
             .args(["--time_based", "--runtime=30", "--overwrite=1", rw])
             .arg(format!("--filename={}", file.display()))
             .stdout(Stdio::null())
@@ -53,7 +60,10 @@ impl Neighbour {
 impl Drop for Neighbour {
     fn drop(&mut self) {
         // fio ends its worker when told to; killed, it would leave it behind.
-        let _ = rustix::process::kill_process(rustix::process::Pid::from_child(&self.fio), rustix::process::Signal::TERM);
+        let _ = rustix::process::kill_process(
+            rustix::process::Pid::from_child(&self.fio),
+            rustix::process::Signal::TERM,
+        );
         let _ = self.fio.wait();
         let _ = fs::remove_file(&self.file);
     }

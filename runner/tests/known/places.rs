@@ -65,14 +65,24 @@ pub struct Target {
     pub backing: Option<PathBuf>,
 }
 
-const EXT4: &[&str] = &["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"];
+const EXT4: &[&str] = &[
+    "mkfs.ext4",
+    "-q",
+    "-E",
+    "lazy_itable_init=0,lazy_journal_init=0",
+];
 
 /// Each filesystem: how it is made, and the options of its mount and its loop.
 const FILESYSTEMS: &[(Place, &[&str], &str, &str)] = &[
     (Place::Ext4, EXT4, "defaults", "on"),
     (Place::Xfs, &["mkfs.xfs", "-q"], "defaults", "on"),
     (Place::Btrfs, &["mkfs.btrfs", "-q"], "defaults", "on"),
-    (Place::Compressed, &["mkfs.btrfs", "-q"], "compress-force=zstd", "on"),
+    (
+        Place::Compressed,
+        &["mkfs.btrfs", "-q"],
+        "compress-force=zstd",
+        "on",
+    ),
     (Place::Nodatacow, &["mkfs.btrfs", "-q"], "nodatacow", "on"),
     (Place::OnCachedLoop, EXT4, "defaults", "off"),
 ];
@@ -87,7 +97,18 @@ impl Places {
         }
         let tmpfs = places.at(Place::Tmpfs);
         fs::create_dir(&tmpfs).unwrap();
-        scratch::run("mount", &["-t", "tmpfs", "-o", "size=64m", "tmpfs", tmpfs.to_str().unwrap()]).unwrap();
+        scratch::run(
+            "mount",
+            &[
+                "-t",
+                "tmpfs",
+                "-o",
+                "size=64m",
+                "tmpfs",
+                tmpfs.to_str().unwrap(),
+            ],
+        )
+        .unwrap();
         places._mounts.push(Mounted::there(&tmpfs));
         for (place, direct) in [(Place::Raw, "on"), (Place::RawCached, "off")] {
             let device = places.attach(place, DEVICE_BYTES, direct, true)?;
@@ -111,7 +132,12 @@ impl Places {
     }
 
     fn none(directory: tempfile::TempDir) -> Self {
-        Self { _mounts: Vec::new(), loops: Vec::new(), raw: Vec::new(), directory }
+        Self {
+            _mounts: Vec::new(),
+            loops: Vec::new(),
+            raw: Vec::new(),
+            directory,
+        }
     }
 
     /// Everything lies under it.
@@ -121,10 +147,19 @@ impl Places {
 
     /// What a case of this place works on.
     pub fn target(&self, place: Place) -> Target {
-        let backing = matches!(place, Place::RawCached | Place::OnCachedLoop).then(|| self.image(place));
+        let backing =
+            matches!(place, Place::RawCached | Place::OnCachedLoop).then(|| self.image(place));
         match self.raw.iter().find(|(at, _)| *at == place) {
-            Some((_, device)) => Target { path: device.clone(), directory: self.root().into(), backing },
-            None => Target { path: self.at(place).join("t1"), directory: self.at(place), backing },
+            Some((_, device)) => Target {
+                path: device.clone(),
+                directory: self.root().into(),
+                backing,
+            },
+            None => Target {
+                path: self.at(place).join("t1"),
+                directory: self.at(place),
+                backing,
+            },
         }
     }
 
@@ -143,7 +178,8 @@ impl Places {
 
     fn mount(&mut self, place: Place, mkfs: &[&str], device: &str, options: &str) {
         scratch::run(mkfs[0], &[&mkfs[1..], &[device]].concat()).unwrap();
-        self._mounts.push(Mounted::with_options(device, &self.at(place), options));
+        self._mounts
+            .push(Mounted::with_options(device, &self.at(place), options));
     }
 
     fn image(&self, place: Place) -> PathBuf {

@@ -40,11 +40,21 @@ pub struct Stack {
 }
 
 const fn raw(place: Place, disks: &'static [&'static str], layers: &'static [Layer]) -> Stack {
-    Stack { place, disks, layers, has_filesystem: false }
+    Stack {
+        place,
+        disks,
+        layers,
+        has_filesystem: false,
+    }
 }
 
 const fn ext4(place: Place, disks: &'static [&'static str], layers: &'static [Layer]) -> Stack {
-    Stack { place, disks, layers, has_filesystem: true }
+    Stack {
+        place,
+        disks,
+        layers,
+        has_filesystem: true,
+    }
 }
 
 /// All of them, each on disks of its own.
@@ -52,7 +62,11 @@ pub const STACKS: &[Stack] = &[
     raw(Place::Linear, &["ubda"], &[Layer::Linear]),
     ext4(Place::OnLinear, &["ubdb"], &[Layer::Linear]),
     raw(Place::Striped, &["ubdc", "ubdd"], &[Layer::Stripe]),
-    raw(Place::CryptOnRaid1, &["ubde", "ubdf"], &[Layer::Raid1, Layer::Crypt]),
+    raw(
+        Place::CryptOnRaid1,
+        &["ubde", "ubdf"],
+        &[Layer::Raid1, Layer::Crypt],
+    ),
     raw(Place::Raid0, &["ubdg", "ubdh"], &[Layer::Raid0]),
     ext4(Place::OnRaid0, &["ubdi", "ubdj"], &[Layer::Raid0]),
     raw(Place::Raid1, &["ubdk", "ubdl"], &[Layer::Raid1]),
@@ -67,18 +81,27 @@ pub fn of(place: Place) -> &'static Stack {
 impl Stack {
     /// How often each byte is on the disks.
     pub fn copies(&self) -> u64 {
-        let mirrors = self.layers.iter().any(|layer| matches!(layer, Layer::Raid1));
+        let mirrors = self
+            .layers
+            .iter()
+            .any(|layer| matches!(layer, Layer::Raid1));
         if mirrors { self.disks.len() as u64 } else { 1 }
     }
 
     /// Whether the disks take turns, each a chunk.
     pub fn is_striped(&self) -> bool {
-        self.layers.iter().any(|layer| matches!(layer, Layer::Raid0 | Layer::Stripe))
+        self.layers
+            .iter()
+            .any(|layer| matches!(layer, Layer::Raid0 | Layer::Stripe))
     }
 
     /// Makes it; the path of the device on top.
     pub fn make(&self) -> String {
-        let mut beneath: Vec<String> = self.disks.iter().map(|disk| format!("/dev/{disk}")).collect();
+        let mut beneath: Vec<String> = self
+            .disks
+            .iter()
+            .map(|disk| format!("/dev/{disk}"))
+            .collect();
         for layer in self.layers {
             beneath = vec![self.over(*layer, &beneath)];
         }
@@ -92,7 +115,12 @@ impl Stack {
             Layer::Crypt => self.mapped(&format!("crypt aes-xts-plain64 {KEY} 0 {first} 0")),
             Layer::Stripe => {
                 let each: Vec<String> = beneath.iter().map(|disk| format!("{disk} 0")).collect();
-                self.mapped(&format!("striped {} {} {}", each.len(), CHUNK_BYTES / SECTOR_BYTES, each.join(" ")))
+                self.mapped(&format!(
+                    "striped {} {} {}",
+                    each.len(),
+                    CHUNK_BYTES / SECTOR_BYTES,
+                    each.join(" ")
+                ))
             }
             Layer::Raid0 => self.array("0", &[&format!("--chunk={}", CHUNK_BYTES >> 10)], beneath),
             Layer::Raid1 => self.array("1", &["--bitmap=none"], beneath),
@@ -102,17 +130,48 @@ impl Stack {
     /// A dm device of one target type.
     fn mapped(&self, kind: &str) -> String {
         let name = format!("{:?}", self.place);
-        let bytes = if self.has_filesystem { DISK_BYTES } else { DEVICE_BYTES };
-        scratch::run("dmsetup", &["create", &name, "--table", &format!("0 {} {kind}", bytes / SECTOR_BYTES)]).unwrap();
-        let node = scratch::run("dmsetup", &["info", "-c", "--noheadings", "-o", "blkdevname", &name]).unwrap();
+        let bytes = if self.has_filesystem {
+            DISK_BYTES
+        } else {
+            DEVICE_BYTES
+        };
+        scratch::run(
+            "dmsetup",
+            &[
+                "create",
+                &name,
+                "--table",
+                &format!("0 {} {kind}", bytes / SECTOR_BYTES),
+            ],
+        )
+        .unwrap();
+        let node = scratch::run(
+            "dmsetup",
+            &["info", "-c", "--noheadings", "-o", "blkdevname", &name],
+        )
+        .unwrap();
         format!("/dev/{node}")
     }
 
     /// A md array whose disks are taken to be equal as they are.
     fn array(&self, level: &str, options: &[&str], disks: &[String]) -> String {
-        let number = (0..).find(|number| !Path::new(&format!("/sys/block/md{number}")).exists()).unwrap();
-        let (node, count) = (format!("/dev/md{number}"), format!("--raid-devices={}", disks.len()));
-        let mut args = vec!["--create", &node, "--run", "--assume-clean", "--metadata=1.2", "--level", level, &count];
+        let number = (0..)
+            .find(|number| !Path::new(&format!("/sys/block/md{number}")).exists())
+            .unwrap();
+        let (node, count) = (
+            format!("/dev/md{number}"),
+            format!("--raid-devices={}", disks.len()),
+        );
+        let mut args = vec![
+            "--create",
+            &node,
+            "--run",
+            "--assume-clean",
+            "--metadata=1.2",
+            "--level",
+            level,
+            &count,
+        ];
         args.extend(options);
         args.extend(disks.iter().map(String::as_str));
         scratch::run("mdadm", &args).unwrap();

@@ -47,7 +47,13 @@ pub fn bring_about(state: State, target: &Target) {
     match state {
         State::Absent => {}
         State::Sparse => File::create(path).unwrap().set_len(BYTES).unwrap(),
-        State::Fallocated => fallocate(File::create(path).unwrap(), FallocateFlags::empty(), 0, BYTES).unwrap(),
+        State::Fallocated => fallocate(
+            File::create(path).unwrap(),
+            FallocateFlags::empty(),
+            0,
+            BYTES,
+        )
+        .unwrap(),
         State::HalfSparse => write(path, BYTES / 2, false).set_len(BYTES).unwrap(),
         State::HalfZero | State::WarmHalfZero => drop(write(path, BYTES, true)),
         State::Cold | State::Warm | State::HalfWarm => drop(write(path, BYTES, false)),
@@ -82,13 +88,21 @@ fn drop_pages(file: impl AsFd) {
 
 /// Data that does not compress, or does by half.
 fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
-    let file = OpenOptions::new().read(true).write(true).create(!path.starts_with("/dev")).truncate(false).open(path).unwrap();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(!path.starts_with("/dev"))
+        .truncate(false)
+        .open(path)
+        .unwrap();
     let mut random = File::open("/dev/urandom").unwrap();
     let mut chunk = vec![0; CHUNK];
     for offset in (0..bytes).step_by(CHUNK) {
         random.read_exact(&mut chunk).unwrap();
         if half_zero {
-            chunk.chunks_mut(4096).for_each(|block| block[2048..].fill(0));
+            chunk
+                .chunks_mut(4096)
+                .for_each(|block| block[2048..].fill(0));
         }
         file.write_all_at(&chunk, offset).unwrap();
     }

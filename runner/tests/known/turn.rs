@@ -19,13 +19,35 @@ fn the_verdict_says_when_memory_took_over() {
     let told = run::report(&job, places.root());
     let verdict = &told["verdict"]["read"];
     let phases = told["report"]["phases"].as_array().unwrap();
-    let begin_ms = phases.iter().find(|phase| phase["phase"] == "measure").unwrap()["start_ms"].as_f64().unwrap();
-    let turned_ms = verdict["turned_ms"].as_f64().unwrap_or_else(|| panic!("{verdict}")) - begin_ms;
+    let begin_ms = phases
+        .iter()
+        .find(|phase| phase["phase"] == "measure")
+        .unwrap()["start_ms"]
+        .as_f64()
+        .unwrap();
+    let transition_ms = verdict["transition_ms"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{verdict}"))
+        - begin_ms;
     // Two seconds on a host that has time for it; one that was stopped for a while turns later.
     let end_ms = told["report"]["duration_ms"].as_f64().unwrap();
-    assert!((1_000.0..end_ms).contains(&turned_ms), "{turned_ms} ms: {}", verdict["sentence"]);
+    assert!(
+        (1_000.0..end_ms).contains(&transition_ms),
+        "{transition_ms} ms: {}",
+        verdict["sentence"]
+    );
     assert_eq!(verdict["class"], "mixed", "{verdict}");
     let share = verdict["shares"]["device"].as_f64().unwrap();
-    assert!((share - 0.5).abs() < 0.02, "{share}: every block was read twice, once from the device");
-    assert!(verdict["sentence"].as_str().unwrap().contains("Memory answered from"), "{}", verdict["sentence"]);
+    assert!(
+        (share - 0.5).abs() < 0.02,
+        "{share}: every block was read twice, once from the device"
+    );
+    assert!(
+        verdict["sentence"]
+            .as_str()
+            .unwrap()
+            .contains("Memory answered from"),
+        "{}",
+        verdict["sentence"]
+    );
 }

@@ -42,7 +42,9 @@ const PASSED: &str = "the test inside passed";
 /// Runs a test of this program in it. Panics with everything it printed when that does not pass.
 pub fn run(test: &str) {
     if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_here(program)) {
-        return skip(&format!("no {program} for dm and md: sudo apt-get install {package}"));
+        return skip(&format!(
+            "no {program} for dm and md: sudo apt-get install {package}"
+        ));
     }
     let directory = scratch::directory();
     let console = directory.path().join("console");
@@ -53,14 +55,19 @@ pub fn run(test: &str) {
     // Indented, so that nobody counts its results as others.
     told.lines().for_each(|line| println!("  {line}"));
     if has_ended && !told.contains(BOOTED) {
-        return skip(&format!("linux.uml does not boot here: {}", told.lines().last().unwrap_or_default()));
+        return skip(&format!(
+            "linux.uml does not boot here: {}",
+            told.lines().last().unwrap_or_default()
+        ));
     }
     assert!(has_ended, "it did not end in time");
     assert!(told.contains(PASSED), "it ended without passing");
 }
 
 fn is_here(program: &str) -> bool {
-    PATHS.split(':').any(|path| Path::new(path).join(program).exists())
+    PATHS
+        .split(':')
+        .any(|path| Path::new(path).join(program).exists())
 }
 
 /// It runs; ended when dropped.
@@ -74,8 +81,19 @@ impl Linux {
         let out = File::create(console).unwrap();
         stay_here();
         let child = Command::new("linux.uml")
-            .args(["rootfstype=hostfs", "rootflags=/", "ro", "con=null", "con0=null,fd:1", "quiet", "panic=-1"])
-            .args([format!("init={}", init.display()), format!("uml_dir={}/", directory.display())])
+            .args([
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "ro",
+                "con=null",
+                "con0=null,fd:1",
+                "quiet",
+                "panic=-1",
+            ])
+            .args([
+                format!("init={}", init.display()),
+                format!("uml_dir={}/", directory.display()),
+            ])
             .arg(format!("mem={}M", MEMORY_BYTES >> 20))
             .args(disks(directory))
             .env("TMPDIR", memory(directory))
@@ -131,8 +149,12 @@ fn disks(directory: &Path) -> impl Iterator<Item = String> {
 /// modules too (ciphers), by the program named in /proc/sys/kernel/modprobe.
 fn script(test: &str) -> String {
     let program = env::current_exe().unwrap();
-    let passed_on = [ONLY, REPEAT].into_iter().filter_map(|name| Some(format!("{name}='{}'", env::var(name).ok()?)));
-    let environment: Vec<String> = passed_on.chain([format!("{INSIDE}=1 TMPDIR=/run PATH={PATHS}")]).collect();
+    let passed_on = [ONLY, REPEAT]
+        .into_iter()
+        .filter_map(|name| Some(format!("{name}='{}'", env::var(name).ok()?)));
+    let environment: Vec<String> = passed_on
+        .chain([format!("{INSIDE}=1 TMPDIR=/run PATH={PATHS}")])
+        .collect();
     format!(
         r#"#!/bin/sh
         echo '{BOOTED}'
@@ -156,5 +178,9 @@ fn script(test: &str) -> String {
 fn memory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);
-    if room > MEMORY_BYTES { shared } else { directory }
+    if room > MEMORY_BYTES {
+        shared
+    } else {
+        directory
+    }
 }

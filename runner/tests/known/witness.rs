@@ -16,12 +16,18 @@ const TOLERANCE: f64 = 0.02;
 /// Sectors read from and written to a device since the system started, in bytes.
 fn counters(device: &str) -> (u64, u64) {
     let text = fs::read_to_string(format!("/sys/class/block/{device}/stat")).unwrap();
-    let fields: Vec<u64> = text.split_ascii_whitespace().map(|field| field.parse().unwrap()).collect();
+    let fields: Vec<u64> = text
+        .split_ascii_whitespace()
+        .map(|field| field.parse().unwrap())
+        .collect();
     (fields[2] * 512, fields[6] * 512)
 }
 
 fn device_of(told: &Value) -> String {
-    told["jobs"][0]["targets"][0]["device"].as_str().unwrap().into()
+    told["jobs"][0]["targets"][0]["device"]
+        .as_str()
+        .unwrap()
+        .into()
 }
 
 /// The device's share of the issued bytes when fio does the same job in the same state. fio's own disk statistics are read every
@@ -29,17 +35,36 @@ fn device_of(told: &Value) -> String {
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> f64 {
     let before = counters(device);
     let output = Command::new("fio")
-        .args(["--name=witness", "--size=16m", "--bs=4k", "--iodepth=8", "--ioengine=io_uring", "--output-format=json"])
-        .args(["--invalidate=0", &format!("--rw={rw}"), &format!("--direct={direct}")])
+        .args([
+            "--name=witness",
+            "--size=16m",
+            "--bs=4k",
+            "--iodepth=8",
+            "--ioengine=io_uring",
+            "--output-format=json",
+        ])
+        .args([
+            "--invalidate=0",
+            &format!("--rw={rw}"),
+            &format!("--direct={direct}"),
+        ])
         .arg(format!("--filename={}", target.path.display()))
         .output()
         .unwrap();
     let after = counters(device);
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let direction = if rw.ends_with("read") { "read" } else { "write" };
+    let direction = if rw.ends_with("read") {
+        "read"
+    } else {
+        "write"
+    };
     let issued = told["jobs"][0][direction]["io_bytes"].as_u64().unwrap();
     assert_eq!(issued, BYTES, "fio did the same job");
-    let moved = if direction == "read" { after.0 - before.0 } else { after.1 - before.1 };
+    let moved = if direction == "read" {
+        after.0 - before.0
+    } else {
+        after.1 - before.1
+    };
     (moved as f64 / issued as f64).min(1.0)
 }
 
@@ -64,11 +89,20 @@ fn shares_are_those_of_an_independent_witness() {
             "invalidate": 0});
         let told = run::report(&job, places.root());
         let device = device_of(&told);
-        let direction = if rw.ends_with("read") { "read" } else { "write" };
-        let ours = told["verdict"][direction]["shares"]["device"].as_f64().unwrap();
+        let direction = if rw.ends_with("read") {
+            "read"
+        } else {
+            "write"
+        };
+        let ours = told["verdict"][direction]["shares"]["device"]
+            .as_f64()
+            .unwrap();
         bring_about(state, &target);
         let theirs = fio_share(&target, rw, direct, &device);
         println!("{place:?} {state:?} {rw} direct={direct}: ours {ours:.4}, fio's {theirs:.4}");
-        assert!((ours - theirs).abs() <= TOLERANCE, "{place:?} {state:?} {rw} direct={direct}: ours {ours:.4}, fio's {theirs:.4}");
+        assert!(
+            (ours - theirs).abs() <= TOLERANCE,
+            "{place:?} {state:?} {rw} direct={direct}: ours {ours:.4}, fio's {theirs:.4}"
+        );
     }
 }

@@ -23,9 +23,17 @@ pub fn directory() -> tempfile::TempDir {
 
 /// Runs a program; its output when it succeeded.
 pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(args).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    let output = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
-    if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{program} {args:?}: {}", text(&output.stderr))) }
+    if output.status.success() {
+        Ok(text(&output.stdout))
+    } else {
+        Err(format!("{program} {args:?}: {}", text(&output.stderr)))
+    }
 }
 
 /// Says that something is not tested, past the capture of test output: a skip is never silent.
@@ -40,7 +48,8 @@ pub fn image(path: &Path, bytes: u64) {
     let file = File::create(path).unwrap();
     let chunk = vec![0x5a; 1 << 20];
     for offset in (0..bytes).step_by(chunk.len()) {
-        file.write_all_at(&chunk[..chunk.len().min((bytes - offset) as usize)], offset).unwrap();
+        file.write_all_at(&chunk[..chunk.len().min((bytes - offset) as usize)], offset)
+            .unwrap();
     }
     file.sync_all().unwrap();
 }
@@ -125,18 +134,30 @@ impl Disk {
         File::create(&image).unwrap().set_len(512 << 20).unwrap();
         let device = Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
         let mut words = make.split(' ');
-        let (program, args) = (words.next().unwrap(), words.chain([device.0.as_str()]).collect::<Vec<_>>());
+        let (program, args) = (
+            words.next().unwrap(),
+            words.chain([device.0.as_str()]).collect::<Vec<_>>(),
+        );
         if let Err(error) = run(program, &args) {
             skip(&error);
             return None;
         }
         let at = directory.path().join("mounted");
         let mounted = Mounted::with_options(&device.0, &at, mount_options);
-        Some(Self { at, _mounted: mounted, device, _directory: directory })
+        Some(Self {
+            at,
+            _mounted: mounted,
+            device,
+            _directory: directory,
+        })
     }
 
     pub fn ext4() -> Option<Self> {
-        Self::new("mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0", "defaults", true)
+        Self::new(
+            "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0",
+            "defaults",
+            true,
+        )
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -159,9 +180,19 @@ pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(job.to_string().as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

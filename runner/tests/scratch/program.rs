@@ -19,24 +19,49 @@ pub fn run(job: &Value, args: &[&str]) -> Output {
 
 /// Starts it and hands it a job; the caller waits.
 pub fn start(job: &Value, args: &[&str]) -> Child {
-    let mut child =
-        runner().args(["run", "-"]).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(job.to_string().as_bytes()).unwrap();
+    let mut child = runner()
+        .args(["run", "-"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(job.to_string().as_bytes())
+        .unwrap();
     child
 }
 
 /// The JSON report of a run that succeeds.
 pub fn report(job: &Value) -> Value {
     let output = run(job, &["--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The events of a run that succeeds.
 pub fn events(job: &Value, args: &[&str]) -> Vec<Value> {
     let output = run(job, &[&["--events"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect()
 }
 
 /// The events of one type.
@@ -47,6 +72,10 @@ pub fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &
 /// A job with what is changed.
 pub fn with(job: &Value, changes: Value) -> Value {
     let mut job = job.clone();
-    changes.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     job
 }

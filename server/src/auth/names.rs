@@ -16,9 +16,15 @@ pub struct Names(BTreeSet<String>);
 impl Names {
     /// Loopback's names, the address listened on, and those that were allowed.
     pub fn new(listen: IpAddr, allowed: &[String]) -> Self {
-        let mut names: BTreeSet<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).into();
+        let mut names: BTreeSet<String> = ["localhost", "127.0.0.1", "[::1]"]
+            .map(str::to_owned)
+            .into();
         if !listen.is_unspecified() {
-            names.insert(if listen.is_ipv6() { format!("[{listen}]") } else { listen.to_string() });
+            names.insert(if listen.is_ipv6() {
+                format!("[{listen}]")
+            } else {
+                listen.to_string()
+            });
         }
         names.extend(allowed.iter().map(|name| name.to_lowercase()));
         Self(names)
@@ -31,9 +37,14 @@ impl Names {
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (first, second) = (hosts.next(), hosts.next());
-        let host = first.filter(|_| second.is_none()).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let host = first
+            .filter(|_| second.is_none())
+            .and_then(|host| host.to_str().ok())
+            .unwrap_or_default();
         // A request line with a whole address (`GET http://name/`) names its host twice.
-        let line_agrees = uri.authority().is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
+        let line_agrees = uri
+            .authority()
+            .is_none_or(|authority| authority.as_str().eq_ignore_ascii_case(host));
         match self.knows(host) && line_agrees {
             true => Ok(host.to_lowercase()),
             false => Err(foreign(host)),
@@ -41,7 +52,9 @@ impl Names {
     }
 
     fn knows(&self, host: &str) -> bool {
-        let Ok(authority) = host.parse::<Authority>() else { return false };
+        let Ok(authority) = host.parse::<Authority>() else {
+            return false;
+        };
         !host.contains('@') && self.0.contains(&authority.host().to_lowercase())
     }
 }
@@ -57,8 +70,12 @@ fn foreign(host: &str) -> ApiError {
 
 /// Whether an `Origin` is the page that this `Host` (lower case) serves.
 pub fn same_origin(origin: &[u8], host: &str) -> bool {
-    let Ok(origin) = std::str::from_utf8(origin) else { return false };
-    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    let Ok(origin) = std::str::from_utf8(origin) else {
+        return false;
+    };
+    let rest = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
     rest.is_some_and(|rest| !rest.is_empty() && rest.eq_ignore_ascii_case(host))
 }
 
@@ -71,8 +88,16 @@ mod tests {
     fn check(listen: &str, hosts: &[&str], uri: &str, expect: bool) {
         let names = Names::new(listen.parse().unwrap(), &["Bench.example".into()]);
         let mut headers = HeaderMap::new();
-        headers.extend(hosts.iter().map(|host| (header::HOST, HeaderValue::from_str(host).unwrap())));
-        assert_eq!(names.check(&uri.parse().unwrap(), &headers).is_ok(), expect, "{listen} {hosts:?} {uri}");
+        headers.extend(
+            hosts
+                .iter()
+                .map(|host| (header::HOST, HeaderValue::from_str(host).unwrap())),
+        );
+        assert_eq!(
+            names.check(&uri.parse().unwrap(), &headers).is_ok(),
+            expect,
+            "{listen} {hosts:?} {uri}"
+        );
     }
 
     #[test]
@@ -121,13 +146,21 @@ mod tests {
             ("http://localhost:3000", "localhost:7070", false),
             ("http://127.0.0.1:7070", "localhost:7070", false),
             ("http://evil.example", "localhost:7070", false),
-            ("http://localhost:7070.evil.example", "localhost:7070", false),
+            (
+                "http://localhost:7070.evil.example",
+                "localhost:7070",
+                false,
+            ),
             ("null", "localhost:7070", false),
             ("", "localhost:7070", false),
             ("http://", "localhost:7070", false),
             ("file://localhost:7070", "localhost:7070", false),
         ] {
-            assert_eq!(same_origin(origin.as_bytes(), host), expect, "{origin} {host}");
+            assert_eq!(
+                same_origin(origin.as_bytes(), host),
+                expect,
+                "{origin} {host}"
+            );
         }
     }
 }

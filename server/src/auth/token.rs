@@ -16,7 +16,10 @@ const MODE: u32 = 0o600;
 
 /// Whether a text may be a token: it must fit into a header, a cookie and a link as it is.
 pub fn is_plain(token: &str) -> bool {
-    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
+    !token.is_empty()
+        && token
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
 }
 
 /// The token in this file; a new one where there is no file.
@@ -27,11 +30,18 @@ pub fn load_or_make(path: &Path) -> anyhow::Result<String> {
     match fs::read_to_string(path) {
         Ok(text) => {
             let token = text.trim();
-            anyhow::ensure!(is_plain(token), "{} holds no token: remove it, and a new one is made", path.display());
-            fs::set_permissions(path, Permissions::from_mode(MODE)).with_context(|| format!("protecting {}", path.display()))?;
+            anyhow::ensure!(
+                is_plain(token),
+                "{} holds no token: remove it, and a new one is made",
+                path.display()
+            );
+            fs::set_permissions(path, Permissions::from_mode(MODE))
+                .with_context(|| format!("protecting {}", path.display()))?;
             Ok(token.to_owned())
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => make(path).with_context(|| format!("writing {}", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            make(path).with_context(|| format!("writing {}", path.display()))
+        }
         Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
     }
 }
@@ -40,7 +50,11 @@ fn make(path: &Path) -> anyhow::Result<String> {
     let mut random = [0; RANDOM];
     SysRng.try_fill_bytes(&mut random)?;
     let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(MODE)
+        .open(path)?;
     writeln!(file, "{token}")?;
     file.sync_all()?;
     Ok(token)
@@ -57,8 +71,14 @@ mod tests {
         let token = load_or_make(&path).unwrap();
         assert_eq!((token.len(), is_plain(&token)), (32, true));
         assert_eq!(load_or_make(&path).unwrap(), token);
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_ne!(load_or_make(&directory.path().join("other")).unwrap(), token);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert_ne!(
+            load_or_make(&directory.path().join("other")).unwrap(),
+            token
+        );
         fs::write(&path, "no; token\n").unwrap();
         assert!(load_or_make(&path).is_err());
     }

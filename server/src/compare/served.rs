@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use leadline_runner::report::{DirStats, Report, Verdict, VerdictClass, Verdicts};
+use leadline_runner::report::{DirectionStats, Report, Verdict, VerdictClass, Verdicts};
 
 use super::words::Rerun;
 use crate::runs::words::Run;
@@ -15,24 +15,41 @@ const WORTH_SAYING: f64 = 1.5;
 struct Direction {
     noun: &'static str,
     verdict: fn(&Verdicts) -> Option<&Verdict>,
-    stats: fn(&Report) -> &DirStats,
+    stats: fn(&Report) -> &DirectionStats,
 }
 
 const DIRECTIONS: [Direction; 2] = [
-    Direction { noun: "reads", verdict: |verdicts| verdicts.read.as_ref(), stats: |report| &report.read },
-    Direction { noun: "writes", verdict: |verdicts| verdicts.write.as_ref(), stats: |report| &report.write },
+    Direction {
+        noun: "reads",
+        verdict: |verdicts| verdicts.read.as_ref(),
+        stats: |report| &report.read,
+    },
+    Direction {
+        noun: "writes",
+        verdict: |verdicts| verdicts.write.as_ref(),
+        stats: |report| &report.write,
+    },
 ];
 
 /// The sentence when numbers come from different layers; `None` when they do not, or when nobody knows.
 pub(super) fn elsewhere(runs: &[Run]) -> Option<String> {
-    let told: Vec<(&Direction, String)> =
-        DIRECTIONS.iter().filter_map(|direction| Some((direction, places(runs, direction)?))).collect();
+    let told: Vec<(&Direction, String)> = DIRECTIONS
+        .iter()
+        .filter_map(|direction| Some((direction, places(runs, direction)?)))
+        .collect();
     let (first, _) = told.first()?;
     let named: Vec<String> = match told.as_slice() {
         [(_, places)] => vec![places.clone()],
-        several => several.iter().map(|(direction, places)| format!("{}: {places}", direction.noun)).collect(),
+        several => several
+            .iter()
+            .map(|(direction, places)| format!("{}: {places}", direction.noun))
+            .collect(),
     };
-    Some(format!("{}: not the same test.{}", named.join("; "), factor(runs, first).unwrap_or_default()))
+    Some(format!(
+        "{}: not the same test.{}",
+        named.join("; "),
+        factor(runs, first).unwrap_or_default()
+    ))
 }
 
 fn class_of(run: &Run, direction: &Direction) -> Option<VerdictClass> {
@@ -43,14 +60,23 @@ fn class_of(run: &Run, direction: &Direction) -> Option<VerdictClass> {
 /// `#1 was served by the device, #2, #3 by memory`, in the order of the runs; `None` when all are alike.
 fn places(runs: &[Run], direction: &Direction) -> Option<String> {
     let mut places: Vec<(&str, Vec<String>)> = Vec::new();
-    for (run, class) in runs.iter().filter_map(|run| Some((run, class_of(run, direction)?))) {
+    for (run, class) in runs
+        .iter()
+        .filter_map(|run| Some((run, class_of(run, direction)?)))
+    {
         let (place, number) = (served_by(class), format!("#{}", run.summary.number));
         match places.iter_mut().find(|(other, _)| *other == place) {
             Some((_, numbers)) => numbers.push(number),
             None => places.push((place, vec![number])),
         }
     }
-    let verb = places.first().map_or("", |(_, numbers)| if numbers.len() > 1 { " were served" } else { " was served" });
+    let verb = places.first().map_or("", |(_, numbers)| {
+        if numbers.len() > 1 {
+            " were served"
+        } else {
+            " was served"
+        }
+    });
     let named = places.iter().enumerate().map(|(at, (place, numbers))| {
         let verb = if at == 0 { verb } else { "" };
         format!("{}{verb} {place}", numbers.join(", "))
@@ -80,9 +106,17 @@ fn is_memory(class: VerdictClass) -> bool {
 
 /// How many times faster memory was, where one of two runs was served by it.
 fn factor(runs: &[Run], direction: &Direction) -> Option<String> {
-    let iops = |run: &Run| run.report.as_ref().map(|report| (direction.stats)(report).iops).filter(|iops| *iops > 0.0);
+    let iops = |run: &Run| {
+        run.report
+            .as_ref()
+            .map(|report| (direction.stats)(report).iops)
+            .filter(|iops| *iops > 0.0)
+    };
     let [one, other] = runs else { return None };
-    let (memory, device) = match (is_memory(class_of(one, direction)?), is_memory(class_of(other, direction)?)) {
+    let (memory, device) = match (
+        is_memory(class_of(one, direction)?),
+        is_memory(class_of(other, direction)?),
+    ) {
         (true, false) => (one, other),
         (false, true) => (other, one),
         _ => return None,
@@ -93,9 +127,21 @@ fn factor(runs: &[Run], direction: &Direction) -> Option<String> {
 
 /// The rerun that would measure the device: what the first run that memory served says mends it.
 pub(super) fn rerun(runs: &[Run]) -> Option<Rerun> {
-    let by_memory = |run: &&Run| DIRECTIONS.iter().filter_map(|direction| class_of(run, direction)).any(is_memory);
+    let by_memory = |run: &&Run| {
+        DIRECTIONS
+            .iter()
+            .filter_map(|direction| class_of(run, direction))
+            .any(is_memory)
+    };
     let run = runs.iter().find(by_memory)?;
     let mends = |patch: &BTreeMap<String, serde_json::Value>| !patch.is_empty();
-    let finding = run.findings.iter().find(|finding| finding.patch.as_ref().is_some_and(mends))?;
-    Some(Rerun { run: run.summary.number, label: finding.patch_label.clone()?, patch: finding.patch.clone()? })
+    let finding = run
+        .findings
+        .iter()
+        .find(|finding| finding.patch.as_ref().is_some_and(mends))?;
+    Some(Rerun {
+        run: run.summary.number,
+        label: finding.patch_label.clone()?,
+        patch: finding.patch.clone()?,
+    })
 }

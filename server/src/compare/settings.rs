@@ -28,9 +28,16 @@ pub(super) struct Differences {
 /// The settings of a run's first jobs, as resolved; those of further jobs are named `jobs[1].bs`.
 pub(super) fn of_run(run: &Run, jobs: usize) -> Facts {
     let all = run.resolved.as_ref().map(|jobs| jobs.len().to_string());
-    let mut facts = Facts::from([("sample_ms".to_owned(), Some(run.sample_ms.to_string())), ("jobs".to_owned(), all)]);
+    let mut facts = Facts::from([
+        ("sample_ms".to_owned(), Some(run.sample_ms.to_string())),
+        ("jobs".to_owned(), all),
+    ]);
     for (index, job) in run.resolved.iter().flatten().take(jobs).enumerate() {
-        let prefix = if index == 0 { String::new() } else { format!("jobs[{index}].") };
+        let prefix = if index == 0 {
+            String::new()
+        } else {
+            format!("jobs[{index}].")
+        };
         add_fields(&prefix, &object(job), &mut facts);
     }
     facts.insert(HELD_DATA.into(), held_data(run));
@@ -40,10 +47,29 @@ pub(super) fn of_run(run: &Run, jobs: usize) -> Facts {
 /// Whether what a run wrote to held data before, target by target: a first write allocates its blocks, and is another test
 /// than the second. Nothing where nothing is written, or nobody tells.
 fn held_data(run: &Run) -> Option<String> {
-    let writers: Vec<&str> = run.resolved.iter().flatten().filter(|job| job.rw.writes()).map(|job| job.name.as_str()).collect();
+    let writers: Vec<&str> = run
+        .resolved
+        .iter()
+        .flatten()
+        .filter(|job| job.rw.writes())
+        .map(|job| job.name.as_str())
+        .collect();
     let targets = run.report.iter().flat_map(|report| &report.targets);
-    let written = targets.filter(|target| target.jobs.iter().any(|job| writers.contains(&job.as_str())));
-    let told: Vec<&str> = written.filter_map(|target| Some(if target.state.is_written()? { "yes" } else { "no" })).collect();
+    let written = targets.filter(|target| {
+        target
+            .jobs
+            .iter()
+            .any(|job| writers.contains(&job.as_str()))
+    });
+    let told: Vec<&str> = written
+        .filter_map(|target| {
+            Some(if target.state.is_written()? {
+                "yes"
+            } else {
+                "no"
+            })
+        })
+        .collect();
     (!told.is_empty()).then(|| told.join(" "))
 }
 
@@ -67,11 +93,17 @@ pub(super) fn differences(all: &[Facts]) -> Differences {
     names.dedup();
     let (mut differ, mut equal) = (Vec::new(), 0);
     for name in names {
-        let values: Vec<Option<String>> = all.iter().map(|facts| facts.get(name).cloned().flatten()).collect();
+        let values: Vec<Option<String>> = all
+            .iter()
+            .map(|facts| facts.get(name).cloned().flatten())
+            .collect();
         if values.windows(2).all(|pair| pair[0] == pair[1]) {
             equal += 1;
         } else {
-            differ.push(Difference { name: name.clone(), values });
+            differ.push(Difference {
+                name: name.clone(),
+                values,
+            });
         }
     }
     Differences { differ, equal }
@@ -86,7 +118,10 @@ fn object<T: Serialize>(value: &T) -> Map<String, Value> {
 
 fn add_fields(prefix: &str, fields: &Map<String, Value>, facts: &mut Facts) {
     for (name, value) in fields {
-        match value.as_array().filter(|items| items.iter().any(Value::is_object)) {
+        match value
+            .as_array()
+            .filter(|items| items.iter().any(Value::is_object))
+        {
             // Targets: one line for their paths, one for their lengths, ...
             Some(items) => add_items(&format!("{prefix}{name}."), items, facts),
             None => drop(facts.insert(format!("{prefix}{name}"), text(value))),
@@ -95,10 +130,19 @@ fn add_fields(prefix: &str, fields: &Map<String, Value>, facts: &mut Facts) {
 }
 
 fn add_items(prefix: &str, items: &[Value], facts: &mut Facts) {
-    let names = items.iter().filter_map(Value::as_object).flat_map(|item| item.keys());
+    let names = items
+        .iter()
+        .filter_map(Value::as_object)
+        .flat_map(|item| item.keys());
     for name in names {
-        let texts: Vec<String> = items.iter().filter_map(|item| text(item.get(name)?)).collect();
-        facts.insert(format!("{prefix}{name}"), (!texts.is_empty()).then(|| texts.join(" ")));
+        let texts: Vec<String> = items
+            .iter()
+            .filter_map(|item| text(item.get(name)?))
+            .collect();
+        facts.insert(
+            format!("{prefix}{name}"),
+            (!texts.is_empty()).then(|| texts.join(" ")),
+        );
     }
 }
 
@@ -115,12 +159,18 @@ fn text(value: &Value) -> Option<String> {
 
 fn object_text(fields: &Map<String, Value>) -> Option<String> {
     let field = |name: &str| fields.get(name).and_then(text);
-    if let [Some(read), Some(write), Some(trim)] = ["read", "write", "trim"].map(|name| fields.get(name)) {
+    if let [Some(read), Some(write), Some(trim)] =
+        ["read", "write", "trim"].map(|name| fields.get(name))
+    {
         // One value where all directions have the same.
         return if read == write && write == trim {
             text(read)
         } else {
-            Some([read, write, trim].map(|value| text(value).unwrap_or_else(|| "-".into())).join(","))
+            Some(
+                [read, write, trim]
+                    .map(|value| text(value).unwrap_or_else(|| "-".into()))
+                    .join(","),
+            )
         };
     }
     if let (Some(min), Some(max)) = (field("min"), field("max")) {
@@ -133,7 +183,10 @@ fn object_text(fields: &Map<String, Value>) -> Option<String> {
             split
         });
     }
-    let parts: Vec<String> = fields.iter().filter_map(|(name, value)| Some(format!("{name}={}", text(value)?))).collect();
+    let parts: Vec<String> = fields
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", text(value)?)))
+        .collect();
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
@@ -151,12 +204,27 @@ mod tests {
             (json!(true), Some("true")),
             (json!("randread"), Some("randread")),
             (json!([0, 1]), Some("0 1")),
-            (json!({"read": size(4096), "write": size(4096), "trim": size(4096)}), Some("4096")),
-            (json!({"read": size(4096), "write": size(8192), "trim": size(8192)}), Some("4096,8192,8192")),
-            (json!({"min": 4096, "max": 65536, "split": []}), Some("4096-65536")),
+            (
+                json!({"read": size(4096), "write": size(4096), "trim": size(4096)}),
+                Some("4096"),
+            ),
+            (
+                json!({"read": size(4096), "write": size(8192), "trim": size(8192)}),
+                Some("4096,8192,8192"),
+            ),
+            (
+                json!({"min": 4096, "max": 65536, "split": []}),
+                Some("4096-65536"),
+            ),
             (json!({"read": null, "write": null, "trim": null}), None),
-            (json!({"read": 5, "write": null, "trim": null}), Some("5,-,-")),
-            (json!({"kind": "zipf", "theta": 1.2}), Some("kind=zipf/theta=1.2")),
+            (
+                json!({"read": 5, "write": null, "trim": null}),
+                Some("5,-,-"),
+            ),
+            (
+                json!({"kind": "zipf", "theta": 1.2}),
+                Some("kind=zipf/theta=1.2"),
+            ),
         ] {
             assert_eq!(text(&value).as_deref(), expect, "{value}");
         }
@@ -167,12 +235,17 @@ mod tests {
         let mut facts = Facts::new();
         add_fields(
             "",
-            json!({"targets": [{"path": "/a", "length": 1}, {"path": "/b", "length": 2}]}).as_object().unwrap(),
+            json!({"targets": [{"path": "/a", "length": 1}, {"path": "/b", "length": 2}]})
+                .as_object()
+                .unwrap(),
             &mut facts,
         );
         assert_eq!(
             facts,
-            Facts::from([("targets.path".into(), Some("/a /b".into())), ("targets.length".into(), Some("1 2".into()))])
+            Facts::from([
+                ("targets.path".into(), Some("/a /b".into())),
+                ("targets.length".into(), Some("1 2".into()))
+            ])
         );
     }
 }

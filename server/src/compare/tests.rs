@@ -16,7 +16,7 @@ fn report(iops: f64) -> Value {
     let sync = json!({"ios": 0, "lat_ns": lat(0)});
     json!({"started_at_ms": 0, "duration_ms": 1000.0, "ended_by": "runtime", "phases": [], "read": direction(iops, 100), "write": direction(0.0, 0),
         "trim": direction(0.0, 0), "sync": sync, "jobs": [], "device": null,
-        "cpu": {"user_ms": 1.0, "system_ms": 3.0, "percent_of_one": 0.4, "machine_percent": 1.0, "context_switches": 1},
+        "cpu": {"user_ms": 1.0, "system_ms": 3.0, "process_percent": 0.4, "host_percent": 1.0, "context_switches": 1},
         "memory": null, "pressure": null, "errors": {"total": 0, "first": null}, "start_skew_ns": 0, "achieved_depth": null, "absent": {}})
 }
 
@@ -35,12 +35,22 @@ fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
 
 #[test]
 fn numbers_are_held_against_the_baseline() {
-    let comparison =
-        compare(&[run(1, 1000.0, "device", "6.1"), run(2, 1500.0, "device", "6.1"), run(3, 500.0, "device", "6.1")], 1);
+    let comparison = compare(
+        &[
+            run(1, 1000.0, "device", "6.1"),
+            run(2, 1500.0, "device", "6.1"),
+            run(3, 500.0, "device", "6.1"),
+        ],
+        1,
+    );
     let metric = |name: &str| comparison.metrics.iter().find(|metric| metric.name == name);
     let iops = metric("read_iops").unwrap();
     assert_eq!(iops.values, [Some(1000.0), Some(1500.0), Some(500.0)]);
-    let rounded: Vec<Option<i64>> = iops.change_percent.iter().map(|change| change.map(|percent| percent.round() as i64)).collect();
+    let rounded: Vec<Option<i64>> = iops
+        .change_percent
+        .iter()
+        .map(|change| change.map(|percent| percent.round() as i64))
+        .collect();
     assert_eq!(rounded, [Some(-33), None, Some(-67)]);
     assert_eq!(metric("cpu_ns_per_io").unwrap().values[0], Some(4000.0));
     assert!(metric("write_iops").is_none() && metric("device_read_iops").is_none());
@@ -64,8 +74,14 @@ fn who_served_them_comes_first() {
             &["device", "page_cache"],
             "#1 was served by the device, #2 by memory: not the same test. The 2.0 × is memory, not a faster disk.",
         ),
-        (&["page_cache", "device"], "#1 was served by memory, #2 by the device: not the same test."),
-        (&["device", "device", "page_cache"], "#1, #2 were served by the device, #3 by memory: not the same test."),
+        (
+            &["page_cache", "device"],
+            "#1 was served by memory, #2 by the device: not the same test.",
+        ),
+        (
+            &["device", "device", "page_cache"],
+            "#1, #2 were served by the device, #3 by memory: not the same test.",
+        ),
         (
             &["unwritten", "device"],
             "#1 was served by the filesystem, from blocks without data, #2 by the device: not the same test.",
@@ -73,7 +89,10 @@ fn who_served_them_comes_first() {
         (&["device", "unknown"], "The same test"),
     ];
     for (classes, sentence) in cases {
-        let runs: Vec<Run> = (1..).zip(*classes).map(|(number, class)| run(number, 1000.0 * number as f64, class, "6.1")).collect();
+        let runs: Vec<Run> = (1..)
+            .zip(*classes)
+            .map(|(number, class)| run(number, 1000.0 * number as f64, class, "6.1"))
+            .collect();
         check(&runs, sentence.starts_with("The same"), sentence);
     }
 }
@@ -82,20 +101,37 @@ fn who_served_them_comes_first() {
 fn the_rerun_is_that_of_the_run_that_memory_served() {
     let device = run(1, 1000.0, "device", "6.1");
     let mut warm = run(2, 9000.0, "page_cache", "6.1");
-    assert_eq!(compare(&[device.clone(), warm.clone()], 0).comparable.rerun, None);
+    assert_eq!(
+        compare(&[device.clone(), warm.clone()], 0).comparable.rerun,
+        None
+    );
     let finding = json!({"code": "cache_answered", "severity": "serious", "sentence": "", "evidence": {}, "remedy": "",
         "patch": {"direct": 1}, "patch_label": "Rerun direct"});
     warm.findings = vec![serde_json::from_value(finding).unwrap()];
-    let rerun = compare(&[device.clone(), warm], 0).comparable.rerun.unwrap();
-    assert_eq!((rerun.run, rerun.label.as_str(), &rerun.patch["direct"]), (2, "Rerun direct", &json!(1)));
+    let rerun = compare(&[device.clone(), warm], 0)
+        .comparable
+        .rerun
+        .unwrap();
+    assert_eq!(
+        (rerun.run, rerun.label.as_str(), &rerun.patch["direct"]),
+        (2, "Rerun direct", &json!(1))
+    );
     assert_eq!(compare(&[device.clone(), device], 0).comparable.rerun, None);
 }
 
 #[test]
 fn whether_runs_may_be_compared() {
     let device = run(1, 1000.0, "device", "6.1");
-    check(&[device.clone(), run(2, 1.0, "device", "6.1")], true, "The same test");
-    check(&[device.clone(), run(2, 1.0, "device", "6.2")], false, "kernel (6.1 / 6.2)");
+    check(
+        &[device.clone(), run(2, 1.0, "device", "6.1")],
+        true,
+        "The same test",
+    );
+    check(
+        &[device.clone(), run(2, 1.0, "device", "6.2")],
+        false,
+        "kernel (6.1 / 6.2)",
+    );
     let mut other_grid = run(2, 1.0, "device", "6.1");
     other_grid.sample_ms = 50;
     check(&[device.clone(), other_grid], true, "The same test");

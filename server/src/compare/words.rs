@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use leadline_runner::event::StorageIo;
-use leadline_runner::report::{DeviceReport, DirStats, Verdicts};
+use leadline_runner::report::{DeviceReport, DirectionStats, Verdicts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -31,13 +31,13 @@ pub struct Comparison {
     /// Their numbers.
     pub metrics: Vec<ComparedMetric>,
     /// Settings that are not alike.
-    pub settings_that_differ: Vec<Difference>,
+    pub setting_differences: Vec<Difference>,
     /// How many settings are alike.
-    pub settings_equal: u64,
+    pub equal_settings: u64,
     /// Facts about the host that are not alike.
-    pub host_that_differ: Vec<Difference>,
+    pub host_differences: Vec<Difference>,
     /// How many facts about the host are alike.
-    pub host_equal: u64,
+    pub equal_host_facts: u64,
     /// Whether they may be compared at all.
     pub comparable: Comparable,
     /// How sure the differences are.
@@ -52,11 +52,11 @@ pub struct ComparedRun {
     /// Length of its measured window in milliseconds; null without a report, as are all that follow.
     pub duration_ms: Option<f64>,
     /// Reads.
-    pub read: Option<DirStats>,
+    pub read: Option<DirectionStats>,
     /// Writes.
-    pub write: Option<DirStats>,
+    pub write: Option<DirectionStats>,
     /// Trims.
-    pub trim: Option<DirStats>,
+    pub trim: Option<DirectionStats>,
     /// What the block device counted.
     pub device: Option<DeviceReport>,
     /// What the runner alone moved from and to storage.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Theme, draw, draw_difference};
-use crate::error::{ApiError, Problems};
+use crate::error::{ApiError, ProblemResponses};
 use crate::extract::{Path, Query};
 use crate::runs::Runs;
 use crate::runs::words::Run;
@@ -35,7 +35,7 @@ pub struct FlameDifferenceQuery {
 
 /// Where a run's processor time went, as a picture; for runs with `profile=1`.
 #[utoipa::path(get, path = "/runs/{n}/flame.svg", tag = "runs", params(("n" = u64, Path, description = "Number of the run"), FlameQuery),
-    responses((status = 200, description = "The flame graph", body = String, content_type = "image/svg+xml"), Problems))]
+    responses((status = 200, description = "The flame graph", body = String, content_type = "image/svg+xml"), ProblemResponses))]
 pub async fn run_flame(
     State(runs): State<Runs>,
     Path(n): Path<u64>,
@@ -48,7 +48,7 @@ pub async fn run_flame(
 
 /// Where the processor time of two runs differs, as a picture; for runs with `profile=1`.
 #[utoipa::path(get, path = "/compare/flame.svg", tag = "compare", params(FlameDifferenceQuery),
-    responses((status = 200, description = "The differential flame graph", body = String, content_type = "image/svg+xml"), Problems))]
+    responses((status = 200, description = "The differential flame graph", body = String, content_type = "image/svg+xml"), ProblemResponses))]
 pub async fn difference_flame(
     State(runs): State<Runs>,
     Query(query): Query<FlameDifferenceQuery>,
@@ -61,27 +61,46 @@ pub async fn difference_flame(
 }
 
 fn title(run: &Run) -> String {
-    format!("#{} {}", run.summary.number, run.summary.name).trim().to_owned()
+    format!("#{} {}", run.summary.number, run.summary.name)
+        .trim()
+        .to_owned()
 }
 
 fn profile(run: Run) -> Result<Profile, ApiError> {
-    let what = format!("profile of run #{}: it was not asked for (profile=1), or could not be taken", run.summary.number);
-    run.report.and_then(|report| report.profile).ok_or(ApiError::NotFound { what })
+    let what = format!(
+        "profile of run #{}: it was not asked for (profile=1), or could not be taken",
+        run.summary.number
+    );
+    run.report
+        .and_then(|report| report.profile)
+        .ok_or(ApiError::NotFound { what })
 }
 
 fn pair(text: &str) -> Result<(u64, u64), ApiError> {
-    let numbers: Option<Vec<u64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    let numbers: Option<Vec<u64>> = text
+        .split(',')
+        .map(|part| part.trim().parse().ok())
+        .collect();
     match numbers.as_deref() {
         Some([first, second]) => Ok((*first, *second)),
         _ => {
             let sentence = format!("`{text}` are not two numbers of runs.");
-            Err(ApiError::invalid("bad_value", "runs", sentence, "Write two numbers, such as runs=1,2."))
+            Err(ApiError::invalid(
+                "bad_value",
+                "runs",
+                sentence,
+                "Write two numbers, such as runs=1,2.",
+            ))
         }
     }
 }
 
 /// Up to 20,000 stacks are drawn away from the threads that serve.
-async fn painted(paint: impl FnOnce() -> anyhow::Result<String> + Send + 'static) -> Result<impl IntoResponse, ApiError> {
-    let svg = tokio::task::spawn_blocking(paint).await.map_err(anyhow::Error::from)??;
+async fn painted(
+    paint: impl FnOnce() -> anyhow::Result<String> + Send + 'static,
+) -> Result<impl IntoResponse, ApiError> {
+    let svg = tokio::task::spawn_blocking(paint)
+        .await
+        .map_err(anyhow::Error::from)??;
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg))
 }

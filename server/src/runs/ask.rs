@@ -1,7 +1,7 @@
 //! Reads what is asked for, field by field: every bad field is told at once, and an unknown one meets the nearest known
 //! one. What stands inside the jobs is the runner's to judge (`plan`). Pure.
 
-use leadline_runner::refusal::{Fields, Refusal};
+use leadline_runner::problem::{Fields, Problem};
 use leadline_runner::study::parse_study;
 use serde_json::{Map, Value};
 
@@ -22,19 +22,36 @@ pub const LOCAL: &str = "local";
 /// Takes the tags out.
 pub fn tags(fields: &mut Fields) -> Option<Vec<String>> {
     let mut tags: Vec<String> = Vec::new();
-    for (index, item) in fields.list("tags", "[\"one\", \"two\"]")?.iter().enumerate() {
+    for (index, item) in fields
+        .list("tags", "[\"one\", \"two\"]")?
+        .iter()
+        .enumerate()
+    {
         match item.as_str().map(str::trim) {
-            Some(tag) if !tag.is_empty() && tag.len() <= MAX_TAG && !tag.contains([',', '"']) => tags.push(tag.into()),
+            Some(tag) if !tag.is_empty() && tag.len() <= MAX_TAG && !tag.contains([',', '"']) => {
+                tags.push(tag.into())
+            }
             _ => {
-                let remedy = format!("Write a text of 1 to {MAX_TAG} bytes without commas and quotes.");
-                fields.refuse("bad_value", &format!("tags[{index}]"), format!("{item} is not a tag."), remedy);
+                let remedy =
+                    format!("Write a text of 1 to {MAX_TAG} bytes without commas and quotes.");
+                fields.refuse(
+                    "bad_value",
+                    &format!("tags[{index}]"),
+                    format!("{item} is not a tag."),
+                    remedy,
+                );
             }
         }
     }
     let mut seen = std::collections::BTreeSet::new();
     tags.retain(|tag| seen.insert(tag.clone()));
     if tags.len() > MAX_TAGS {
-        fields.refuse("too_long", "tags", format!("{} tags are too many.", tags.len()), format!("Use up to {MAX_TAGS}."));
+        fields.refuse(
+            "too_long",
+            "tags",
+            format!("{} tags are too many.", tags.len()),
+            format!("Use up to {MAX_TAGS}."),
+        );
     }
     Some(tags)
 }
@@ -43,7 +60,12 @@ pub fn tags(fields: &mut Fields) -> Option<Vec<String>> {
 pub fn host(fields: &mut Fields) -> Option<String> {
     let host = fields.text("host", MAX_NAME)?;
     if host != LOCAL {
-        fields.refuse("unknown_host", "host", format!("There is no host `{host}`."), "Leave it out, or write \"local\".");
+        fields.refuse(
+            "unknown_host",
+            "host",
+            format!("There is no host `{host}`."),
+            "Leave it out, or write \"local\".",
+        );
     }
     Some(host)
 }
@@ -53,7 +75,12 @@ fn sample_ms(fields: &mut Fields) -> Option<u32> {
     let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
     if number.is_none() {
         let sentence = format!("{value} is not a sampling grid.");
-        fields.refuse("wrong_type", "sample_ms", sentence, "Write a whole number of milliseconds.");
+        fields.refuse(
+            "wrong_type",
+            "sample_ms",
+            sentence,
+            "Write a whole number of milliseconds.",
+        );
     }
     number
 }
@@ -62,7 +89,12 @@ fn jobs(fields: &mut Fields) -> Vec<Value> {
     const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
     match fields.list("jobs", EXAMPLE) {
         Some(jobs) => return jobs,
-        None if !fields.is_refused() => fields.refuse("missing", "jobs", "There are no jobs.", format!("Write {EXAMPLE}.")),
+        None if !fields.is_refused() => fields.refuse(
+            "missing",
+            "jobs",
+            "There are no jobs.",
+            format!("Write {EXAMPLE}."),
+        ),
         None => {}
     }
     Vec::new()
@@ -72,10 +104,27 @@ fn jobs(fields: &mut Fields) -> Vec<Value> {
 ///
 /// # Errors
 /// Every bad field, less those inside the jobs.
-pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
-    let mut fields = Fields::of(body, "", &["jobs", "sample_ms", "host", "name", "tags", "notes", "confirm"]);
+pub fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
+    let mut fields = Fields::of(
+        body,
+        "",
+        &[
+            "jobs",
+            "sample_ms",
+            "host",
+            "name",
+            "tags",
+            "notes",
+            "confirm",
+        ],
+    );
     if fields.remove("job_text") {
-        fields.refuse("not_built", "job_text", "Job files and commands are not read yet.", "Write the same options as `jobs`.");
+        fields.refuse(
+            "not_built",
+            "job_text",
+            "Job files and commands are not read yet.",
+            "Write the same options as `jobs`.",
+        );
     }
     let request = RunRequest {
         jobs: jobs(&mut fields),
@@ -94,16 +143,34 @@ pub fn run_request(body: Value) -> Result<RunRequest, Vec<Refusal>> {
 ///
 /// # Errors
 /// Every bad field, less those that only the host can tell.
-pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Refusal>> {
+pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
     let (mut around, mut document) = (Map::new(), body);
     for name in ["host", "tags", "confirm"] {
-        around.extend(document.as_object_mut().and_then(|fields| fields.shift_remove_entry(name)));
+        around.extend(
+            document
+                .as_object_mut()
+                .and_then(|fields| fields.shift_remove_entry(name)),
+        );
     }
     let mut fields = Fields::of(Value::Object(around), "", &[]);
-    let (host, tags, confirm) = (host(&mut fields), tags(&mut fields), fields.text("confirm", MAX_NAME));
+    let (host, tags, confirm) = (
+        host(&mut fields),
+        tags(&mut fields),
+        fields.text("confirm", MAX_NAME),
+    );
     match (parse_study(document.clone()), fields.end(())) {
-        (Ok(_), Ok(())) => Ok(StudyRequest { document, host, tags, confirm }),
-        (study, around) => Err(study.err().into_iter().chain(around.err()).flatten().collect()),
+        (Ok(_), Ok(())) => Ok(StudyRequest {
+            document,
+            host,
+            tags,
+            confirm,
+        }),
+        (study, around) => Err(study
+            .err()
+            .into_iter()
+            .chain(around.err())
+            .flatten()
+            .collect()),
     }
 }
 
@@ -111,7 +178,7 @@ pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Refusal>> {
 ///
 /// # Errors
 /// Every bad field.
-pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Refusal>> {
+pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
     let mut fields = Fields::of(body, "", &["name", "tags", "patch", "confirm"]);
     let request = RerunRequest {
         patch: fields.object("patch", "{\"direct\": 1}"),
@@ -126,9 +193,13 @@ pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Refusal>> {
 ///
 /// # Errors
 /// Every bad field.
-pub fn run_patch(body: Value) -> Result<RunPatch, Vec<Refusal>> {
+pub fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
     let mut fields = Fields::of(body, "", &["name", "tags", "notes"]);
-    let patch = RunPatch { name: fields.text("name", MAX_NAME), tags: tags(&mut fields), notes: fields.text("notes", MAX_NOTES) };
+    let patch = RunPatch {
+        name: fields.text("name", MAX_NAME),
+        tags: tags(&mut fields),
+        notes: fields.text("notes", MAX_NOTES),
+    };
     fields.end(patch)
 }
 
@@ -157,9 +228,12 @@ mod tests {
     /// A body and the fields that are refused.
     fn check(body: Value, expect: &[&str]) {
         let refused = run_request(body.clone()).err().unwrap_or_default();
-        let fields: Vec<&str> = refused.iter().filter_map(|refusal| refusal.field.as_deref()).collect();
+        let fields: Vec<&str> = refused
+            .iter()
+            .filter_map(|problem| problem.field.as_deref())
+            .collect();
         assert_eq!(fields, expect, "{body}");
-        assert!(refused.iter().all(|refusal| !refusal.remedy.is_empty()));
+        assert!(refused.iter().all(|problem| !problem.remedy.is_empty()));
     }
 
     #[test]
@@ -176,7 +250,10 @@ mod tests {
             json!({"jobs": [], "sample_ms": "fast", "host": "mars", "name": 1, "tags": "x", "notes": [], "nmae": ""}),
             &["sample_ms", "host", "name", "tags", "notes", "nmae"],
         );
-        check(json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}), &["tags[0]", "tags[2]", "tags[3]"]);
+        check(
+            json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}),
+            &["tags[0]", "tags[2]", "tags[3]"],
+        );
         check(json!({"job_text": "fio --rw=read"}), &["job_text"]);
         check(json!({"jobs": [], "name": "x".repeat(201)}), &["name"]);
     }
@@ -190,12 +267,21 @@ mod tests {
     #[test]
     fn a_patch_sets_replaces_and_removes() {
         let jobs = [json!({"rw": "read", "direct": 0, "bs": "4k"}), json!({})];
-        let patch = json!({"direct": 1, "bs": null}).as_object().unwrap().clone();
-        assert_eq!(patched(&jobs, &patch), [json!({"rw": "read", "direct": 1}), json!({"direct": 1})]);
+        let patch = json!({"direct": 1, "bs": null})
+            .as_object()
+            .unwrap()
+            .clone();
+        assert_eq!(
+            patched(&jobs, &patch),
+            [json!({"rw": "read", "direct": 1}), json!({"direct": 1})]
+        );
     }
 
     #[test]
     fn tags_are_kept_once() {
-        assert_eq!(run_patch(json!({"tags": ["b", " a ", "b"]})).unwrap().tags, Some(vec!["b".into(), "a".into()]));
+        assert_eq!(
+            run_patch(json!({"tags": ["b", " a ", "b"]})).unwrap().tags,
+            Some(vec!["b".into(), "a".into()])
+        );
     }
 }

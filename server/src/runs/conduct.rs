@@ -34,7 +34,11 @@ pub(super) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
     // Asked now: whoever deletes the run as soon as it has ended does not keep its study from being tidied up after.
     let study = runs.study_of(number).await;
     if let Err(error) = conduct_to_end(&runs, number, live, &mut leftover).await {
-        tracing::error!(run = number, error = format!("{error:#}"), "a run could not be kept");
+        tracing::error!(
+            run = number,
+            error = format!("{error:#}"),
+            "a run could not be kept"
+        );
         give_up(&runs, number, &error).await;
     }
     runs.hang_up(number).await;
@@ -58,34 +62,71 @@ async fn give_up(runs: &Runs, number: u64, error: &anyhow::Error) {
     runs.send_listeners_away(number);
     let reason = format!("The server could not keep its events: {error:#}.");
     while let Err(error) = keep_failed(runs, number, &reason).await {
-        tracing::error!(run = number, error = format!("{error:#}"), "its end cannot be kept either; trying again");
+        tracing::error!(
+            run = number,
+            error = format!("{error:#}"),
+            "its end cannot be kept either; trying again"
+        );
         tokio::time::sleep(KEEP_AGAIN).await;
     }
 }
 
 async fn keep_failed(runs: &Runs, number: u64, reason: &str) -> anyhow::Result<()> {
-    let Some(run) = runs.0.store.summary(number).await? else { return Ok(()) };
-    let mut journal = Journal::resume(number, run.status, runs.0.store.clone(), Arc::new(Live::new(0))).await?;
-    journal.move_to(RunStatus::Failed, Some(reason.into())).await.map(drop)
+    let Some(run) = runs.0.store.summary(number).await? else {
+        return Ok(());
+    };
+    let mut journal = Journal::resume(
+        number,
+        run.status,
+        runs.0.store.clone(),
+        Arc::new(Live::new(0)),
+    )
+    .await?;
+    journal
+        .move_to(RunStatus::Failed, Some(reason.into()))
+        .await
+        .map(drop)
 }
 
-async fn conduct_to_end(runs: &Runs, number: u64, live: Arc<Live>, leftover: &mut Option<Running>) -> anyhow::Result<()> {
+async fn conduct_to_end(
+    runs: &Runs,
+    number: u64,
+    live: Arc<Live>,
+    leftover: &mut Option<Running>,
+) -> anyhow::Result<()> {
     let stop = live.stop_asked();
-    let mut journal = Journal::resume(number, RunStatus::Queued, runs.0.store.clone(), live).await?;
-    let run = runs.0.store.run(number).await?.ok_or_else(|| anyhow::anyhow!("run #{number} is gone"))?;
+    let mut journal =
+        Journal::resume(number, RunStatus::Queued, runs.0.store.clone(), live).await?;
+    let run = runs
+        .0
+        .store
+        .run(number)
+        .await?
+        .ok_or_else(|| anyhow::anyhow!("run #{number} is gone"))?;
     if let Some(reason) = runs.study_over(&run.summary).await? {
-        return journal.move_to(RunStatus::Cancelled, Some(reason)).await.map(drop);
+        return journal
+            .move_to(RunStatus::Cancelled, Some(reason))
+            .await
+            .map(drop);
     }
     journal.move_to(RunStatus::Preparing, None).await?;
     runs.announce_run(number).await;
     runs.announce_queue();
     let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
     let devices: Vec<&str> = targets.filter_map(Target::known_as).collect();
-    let mut asked = json!({"jobs": run.asked.jobs, "sample_ms": run.asked.sample_ms, "devices": devices});
+    let mut asked = json!({"jobs": run.requested.jobs, "sample_ms": run.requested.sample_ms, "devices": devices});
     if let Some(mark) = runs.study_mark(&run.summary).await? {
         asked["study"] = mark.into();
     }
-    let mut conducted = Conducted { runs, number, journal, stop, report: None, failure: None, bad_line: None };
+    let mut conducted = Conducted {
+        runs,
+        number,
+        journal,
+        stop,
+        report: None,
+        failure: None,
+        bad_line: None,
+    };
     let (exit, last_words) = conducted.run_it(&asked, leftover).await?;
     conducted.finish(exit, last_words.as_deref()).await
 }
@@ -102,13 +143,25 @@ struct Conducted<'a> {
 
 impl Conducted<'_> {
     /// Starts the runner and listens until it is gone: how it ended, and its last words.
-    async fn run_it(&mut self, asked: &Value, leftover: &mut Option<Running>) -> anyhow::Result<(Exit, Option<String>)> {
+    async fn run_it(
+        &mut self,
+        asked: &Value,
+        leftover: &mut Option<Running>,
+    ) -> anyhow::Result<(Exit, Option<String>)> {
         if self.stop.borrow().is_some() {
             return Ok((Exit::NotStarted("it was stopped before".into()), None));
         }
         let mut running = match self.runs.0.runner.start(asked) {
             Ok(running) => running,
-            Err(error) => return Ok((Exit::NotStarted(format!("{}: {error}", self.runs.0.runner.program().display())), None)),
+            Err(error) => {
+                return Ok((
+                    Exit::NotStarted(format!(
+                        "{}: {error}",
+                        self.runs.0.runner.program().display()
+                    )),
+                    None,
+                ));
+            }
         };
         if let Err(error) = self.hear_out(&mut running).await {
             running.kill();
@@ -155,7 +208,11 @@ impl Conducted<'_> {
     }
 
     fn grace(&self) -> Duration {
-        if *self.stop.borrow() == Some(Stop::Server) { SERVER_GRACE } else { CANCEL_GRACE }
+        if *self.stop.borrow() == Some(Stop::Server) {
+            SERVER_GRACE
+        } else {
+            CANCEL_GRACE
+        }
     }
 
     async fn take(&mut self, event: Event) -> anyhow::Result<()> {
@@ -178,14 +235,33 @@ impl Conducted<'_> {
             return exit;
         }
         running.kill();
-        tokio::time::timeout(KILL_GRACE, running.exit()).await.unwrap_or(Exit::Unkillable)
+        tokio::time::timeout(KILL_GRACE, running.exit())
+            .await
+            .unwrap_or(Exit::Unkillable)
     }
 
     async fn finish(mut self, exit: Exit, last_words: Option<&str>) -> anyhow::Result<()> {
         let stop = *self.stop.borrow();
-        let (report, failure, bad_line) = (self.report.as_ref(), self.failure.as_ref(), self.bad_line.as_deref());
-        let (status, reason) = Ending { exit, stop, report, failure, bad_line, last_words }.verdict();
-        tracing::info!(run = self.number, status = status.word(), reason, "run ended");
+        let (report, failure, bad_line) = (
+            self.report.as_ref(),
+            self.failure.as_ref(),
+            self.bad_line.as_deref(),
+        );
+        let (status, reason) = Ending {
+            exit,
+            stop,
+            report,
+            failure,
+            bad_line,
+            last_words,
+        }
+        .verdict();
+        tracing::info!(
+            run = self.number,
+            status = status.word(),
+            reason,
+            "run ended"
+        );
         metrics::counter!("leadline_runs_ended_total", "status" => status.word()).increment(1);
         self.journal.move_to(status, reason).await?;
         Ok(())

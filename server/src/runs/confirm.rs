@@ -6,7 +6,7 @@
 
 use leadline_runner::host::DeviceList;
 use leadline_runner::plan::{ResolvedJob, Target, TargetKind};
-use leadline_runner::refusal::Refusal;
+use leadline_runner::problem::Problem;
 
 /// Whether there is anything to hold against the devices of the host.
 pub fn is_to_be_checked(confirm: Option<&str>, jobs: &[ResolvedJob]) -> bool {
@@ -14,16 +14,27 @@ pub fn is_to_be_checked(confirm: Option<&str>, jobs: &[ResolvedJob]) -> bool {
 }
 
 /// One for each device that would be overwritten and is not the one that was confirmed.
-pub fn refusals(confirm: Option<&str>, jobs: &[ResolvedJob], devices: &DeviceList) -> Vec<Refusal> {
-    let Some(typed) = confirm else { return Vec::new() };
-    let mut names: Vec<&str> = overwritten(jobs).filter_map(|target| target.device.as_deref()).collect();
+pub fn problems(confirm: Option<&str>, jobs: &[ResolvedJob], devices: &DeviceList) -> Vec<Problem> {
+    let Some(typed) = confirm else {
+        return Vec::new();
+    };
+    let mut names: Vec<&str> = overwritten(jobs)
+        .filter_map(|target| target.device.as_deref())
+        .collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().filter_map(|name| refusal(typed, name, devices)).collect()
+    names
+        .into_iter()
+        .filter_map(|name| problem(typed, name, devices))
+        .collect()
 }
 
-fn refusal(typed: &str, name: &str, devices: &DeviceList) -> Option<Refusal> {
-    let serial = devices.devices.iter().find(|device| device.name == name).and_then(|device| device.serial.as_deref());
+fn problem(typed: &str, name: &str, devices: &DeviceList) -> Option<Problem> {
+    let serial = devices
+        .devices
+        .iter()
+        .find(|device| device.name == name)
+        .and_then(|device| device.serial.as_deref());
     let (what, expected) = serial.map_or(("name", name), |serial| ("serial", serial));
     if typed.split(',').any(|word| word.trim() == expected) {
         return None;
@@ -32,11 +43,14 @@ fn refusal(typed: &str, name: &str, devices: &DeviceList) -> Option<Refusal> {
         "" => format!("This would overwrite {name}, which nobody has confirmed."),
         typed => format!("`{typed}` is not the {what} of {name}, which this would overwrite."),
     };
-    let remedy = format!("If {name} is meant, type its {what}: {expected}. Put commas between several.");
-    Some(Refusal::guard("not_confirmed", "confirm", sentence, remedy))
+    let remedy =
+        format!("If {name} is meant, type its {what}: {expected}. Put commas between several.");
+    Some(Problem::guard("not_confirmed", "confirm", sentence, remedy))
 }
 
 fn overwritten(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Target> {
     let writing = jobs.iter().filter(|job| job.rw.destroys());
-    writing.flat_map(|job| &job.targets).filter(|target| target.kind == TargetKind::Device)
+    writing
+        .flat_map(|job| &job.targets)
+        .filter(|target| target.kind == TargetKind::Device)
 }

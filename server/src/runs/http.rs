@@ -14,10 +14,11 @@ use sha2::{Digest, Sha256};
 use super::series::{DEFAULT_POINTS, MAX_POINTS};
 use super::submit::Submitted;
 use super::words::{
-    ExportQuery, RerunRequest, Run, RunList, RunPatch, RunQuery, RunRequest, RunSummary, Series, SeriesQuery, StreamQuery,
+    ExportQuery, RerunRequest, Run, RunList, RunPatch, RunQuery, RunRequest, RunSummary, Series,
+    SeriesQuery, StreamQuery,
 };
 use super::{Runs, ask};
-use crate::error::{ApiError, Problem, Problems};
+use crate::error::{ApiError, ProblemDetails, ProblemResponses};
 use crate::extract::{JsonBody, Path, Query};
 use crate::routes::API;
 use crate::store::IdempotencyKey;
@@ -25,16 +26,19 @@ use crate::store::IdempotencyKey;
 /// The longest `Idempotency-Key`.
 const MAX_KEY: usize = 255;
 
-/// What would happen: the jobs as resolved, time, bytes written, findings and refusals. Nothing is touched.
-#[utoipa::path(post, path = "/plan", tag = "runs", request_body = RunRequest, responses((status = 200, body = Plan), Problems))]
+/// What would happen: the jobs as resolved, time, bytes written, findings and problems. Nothing is touched.
+#[utoipa::path(post, path = "/plan", tag = "runs", request_body = RunRequest, responses((status = 200, body = Plan), ProblemResponses))]
 pub async fn plan_run(State(runs): State<Runs>, body: JsonBody) -> Result<Json<Plan>, ApiError> {
     let request = ask::run_request(body.value()?).map_err(ApiError::Refused)?;
     Ok(Json(runs.plan(&request).await?))
 }
 
 /// Runs, newest first.
-#[utoipa::path(get, path = "/runs", tag = "runs", params(RunQuery), responses((status = 200, body = RunList), Problems))]
-pub async fn list_runs(State(runs): State<Runs>, Query(query): Query<RunQuery>) -> Result<Json<RunList>, ApiError> {
+#[utoipa::path(get, path = "/runs", tag = "runs", params(RunQuery), responses((status = 200, body = RunList), ProblemResponses))]
+pub async fn list_runs(
+    State(runs): State<Runs>,
+    Query(query): Query<RunQuery>,
+) -> Result<Json<RunList>, ApiError> {
     Ok(Json(runs.list(&query).await?))
 }
 
@@ -43,10 +47,14 @@ pub async fn list_runs(State(runs): State<Runs>, Query(query): Query<RunQuery>) 
     params(("Idempotency-Key" = Option<String>, Header, description = "Up to 255 characters; kept for a day")),
     responses(
         (status = 201, body = Run, headers(("Location" = String, description = "Path of the run"))),
-        (status = 429, body = Problem, content_type = "application/problem+json", description = "The queue is full"),
-        Problems
+        (status = 429, body = ProblemDetails, content_type = "application/problem+json", description = "The queue is full"),
+        ProblemResponses
     ))]
-pub async fn create_run(State(runs): State<Runs>, headers: HeaderMap, body: JsonBody) -> Result<Response, ApiError> {
+pub async fn create_run(
+    State(runs): State<Runs>,
+    headers: HeaderMap,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
     let key = idempotency_key(&headers, "POST /runs", body.bytes())?;
     let request = ask::run_request(body.value()?).map_err(ApiError::Refused)?;
     Ok(created(runs.submit(request, key).await?))
@@ -54,31 +62,41 @@ pub async fn create_run(State(runs): State<Runs>, headers: HeaderMap, body: Json
 
 /// One run with everything that is known about it.
 #[utoipa::path(get, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
-    responses((status = 200, body = Run), Problems))]
+    responses((status = 200, body = Run), ProblemResponses))]
 pub async fn get_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<Json<Run>, ApiError> {
     Ok(Json(runs.get(n).await?))
 }
 
 /// Changes name, tags or notes.
 #[utoipa::path(patch, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")), request_body = RunPatch,
-    responses((status = 200, body = Run), Problems))]
-pub async fn patch_run(State(runs): State<Runs>, Path(n): Path<u64>, body: JsonBody) -> Result<Json<Run>, ApiError> {
+    responses((status = 200, body = Run), ProblemResponses))]
+pub async fn patch_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    body: JsonBody,
+) -> Result<Json<Run>, ApiError> {
     let patch = ask::run_patch(body.value()?).map_err(ApiError::Refused)?;
     Ok(Json(runs.patch(n, &patch).await?))
 }
 
 /// Deletes a run that came to its end, with all its events.
 #[utoipa::path(delete, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
-    responses((status = 204, description = "Deleted"), Problems))]
-pub async fn delete_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<StatusCode, ApiError> {
+    responses((status = 204, description = "Deleted"), ProblemResponses))]
+pub async fn delete_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+) -> Result<StatusCode, ApiError> {
     runs.delete(n).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Cancels a run that waits or runs. What was measured until then is kept.
 #[utoipa::path(post, path = "/runs/{n}/cancel", tag = "runs", params(("n" = u64, Path, description = "Number of the run")),
-    responses((status = 202, body = RunSummary), Problems))]
-pub async fn cancel_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<(StatusCode, Json<RunSummary>), ApiError> {
+    responses((status = 202, body = RunSummary), ProblemResponses))]
+pub async fn cancel_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+) -> Result<(StatusCode, Json<RunSummary>), ApiError> {
     Ok((StatusCode::ACCEPTED, Json(runs.cancel(n).await?)))
 }
 
@@ -90,8 +108,8 @@ pub async fn cancel_run(State(runs): State<Runs>, Path(n): Path<u64>) -> Result<
     ),
     responses(
         (status = 201, body = Run, headers(("Location" = String, description = "Path of the new run"))),
-        (status = 429, body = Problem, content_type = "application/problem+json", description = "The queue is full"),
-        Problems
+        (status = 429, body = ProblemDetails, content_type = "application/problem+json", description = "The queue is full"),
+        ProblemResponses
     ))]
 pub async fn rerun_run(
     State(runs): State<Runs>,
@@ -100,14 +118,17 @@ pub async fn rerun_run(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let key = idempotency_key(&headers, &format!("POST /runs/{n}/rerun"), body.bytes())?;
-    let change =
-        if body.is_empty() { RerunRequest::default() } else { ask::rerun_request(body.value()?).map_err(ApiError::Refused)? };
+    let change = if body.is_empty() {
+        RerunRequest::default()
+    } else {
+        ask::rerun_request(body.value()?).map_err(ApiError::Refused)?
+    };
     Ok(created(runs.rerun(n, change, key).await?))
 }
 
 /// A run's samples in buckets, for charts.
 #[utoipa::path(get, path = "/runs/{n}/series", tag = "runs", params(("n" = u64, Path, description = "Number of the run"), SeriesQuery),
-    responses((status = 200, body = Series), Problems))]
+    responses((status = 200, body = Series), ProblemResponses))]
 pub async fn get_series(
     State(runs): State<Runs>,
     Path(n): Path<u64>,
@@ -116,7 +137,12 @@ pub async fn get_series(
     let points = query.points.unwrap_or(DEFAULT_POINTS);
     if !(1..=MAX_POINTS).contains(&points) {
         let remedy = format!("Write a number from 1 to {MAX_POINTS}.");
-        return Err(ApiError::invalid("bad_value", "points", format!("{points} is not a number of points."), remedy));
+        return Err(ApiError::invalid(
+            "bad_value",
+            "points",
+            format!("{points} is not a number of points."),
+            remedy,
+        ));
     }
     Ok(Json(runs.series(n, &query, points).await?))
 }
@@ -127,7 +153,7 @@ pub async fn get_series(
     responses(
         (status = 101, description = "WebSocket: one `Event` a text frame; closed with 1000 behind the last event"),
         (status = 200, body = Event, content_type = "application/x-ndjson", description = "One `Event` a line"),
-        Problems
+        ProblemResponses
     ))]
 pub async fn stream_run(
     State(runs): State<Runs>,
@@ -138,9 +164,10 @@ pub async fn stream_run(
     let since = query.since.unwrap_or_default();
     match upgrade {
         Ok(upgrade) => runs.socket(upgrade, n, since).await,
-        Err(WebSocketUpgradeRejection::InvalidConnectionHeader(_) | WebSocketUpgradeRejection::InvalidUpgradeHeader(_)) => {
-            runs.lines(n, since).await
-        }
+        Err(
+            WebSocketUpgradeRejection::InvalidConnectionHeader(_)
+            | WebSocketUpgradeRejection::InvalidUpgradeHeader(_),
+        ) => runs.lines(n, since).await,
         Err(rejection) => Err(no_socket(&rejection)),
     }
 }
@@ -149,7 +176,7 @@ pub async fn stream_run(
 #[utoipa::path(get, path = "/runs/{n}/export", tag = "runs", params(("n" = u64, Path, description = "Number of the run"), ExportQuery),
     responses(
         (status = 200, description = "The file", content((String = "text/csv"), (Event = "application/x-ndjson"))),
-        Problems
+        ProblemResponses
     ))]
 pub async fn export_run(
     State(runs): State<Runs>,
@@ -161,7 +188,7 @@ pub async fn export_run(
 
 /// WebSocket: a frame whenever a run is new or moves, for lists. Fetch lists after connecting; when the socket is closed
 /// with 1013, frames were lost: connect and fetch again.
-#[utoipa::path(get, path = "/events", tag = "runs", responses((status = 101, description = "WebSocket: one `RunsEvent` a text frame"), Problems))]
+#[utoipa::path(get, path = "/events", tag = "runs", responses((status = 101, description = "WebSocket: one `RunsEvent` a text frame"), ProblemResponses))]
 pub async fn stream_runs(
     State(runs): State<Runs>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -171,33 +198,68 @@ pub async fn stream_runs(
 
 fn no_socket(rejection: &WebSocketUpgradeRejection) -> ApiError {
     let detail = format!("The WebSocket cannot be opened: {}.", rejection.body_text());
-    ApiError::Unreadable { status: StatusCode::UPGRADE_REQUIRED, code: "no_websocket", detail }
+    ApiError::Unreadable {
+        status: StatusCode::UPGRADE_REQUIRED,
+        code: "no_websocket",
+        detail,
+    }
 }
 
 fn created(submitted: Submitted) -> Response {
-    created_at(&format!("/runs/{}", submitted.run.summary.number), submitted.run, submitted.replayed)
+    created_at(
+        &format!("/runs/{}", submitted.run.summary.number),
+        submitted.run,
+        submitted.replayed,
+    )
 }
 
 /// 201 with where it is; `replayed`: the same request had made it before.
 pub(super) fn created_at<T: Serialize>(path: &str, made: T, replayed: bool) -> Response {
-    let location = HeaderValue::try_from(format!("{API}{path}")).unwrap_or(HeaderValue::from_static(API));
-    let mut response = (StatusCode::CREATED, [(header::LOCATION, location)], Json(made)).into_response();
+    let location =
+        HeaderValue::try_from(format!("{API}{path}")).unwrap_or(HeaderValue::from_static(API));
+    let mut response = (
+        StatusCode::CREATED,
+        [(header::LOCATION, location)],
+        Json(made),
+    )
+        .into_response();
     if replayed {
-        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+        response
+            .headers_mut()
+            .insert("idempotency-replayed", HeaderValue::from_static("true"));
     }
     response
 }
 
-pub(super) fn idempotency_key(headers: &HeaderMap, call: &str, body: &[u8]) -> Result<Option<IdempotencyKey>, ApiError> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+pub(super) fn idempotency_key(
+    headers: &HeaderMap,
+    call: &str,
+    body: &[u8],
+) -> Result<Option<IdempotencyKey>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
     match value.to_str() {
         Ok(key) if !key.is_empty() && key.len() <= MAX_KEY => {
-            let request_sha256 = Sha256::new().chain_update(call).chain_update([0]).chain_update(body).finalize().into();
-            Ok(Some(IdempotencyKey { key: key.into(), request_sha256 }))
+            let request_sha256 = Sha256::new()
+                .chain_update(call)
+                .chain_update([0])
+                .chain_update(body)
+                .finalize()
+                .into();
+            Ok(Some(IdempotencyKey {
+                key: key.into(),
+                request_sha256,
+            }))
         }
         _ => {
             let remedy = format!("Send 1 to {MAX_KEY} plain characters, such as a UUID.");
-            Err(ApiError::invalid("bad_value", "Idempotency-Key", "This is no key.", remedy))
+            Err(ApiError::invalid(
+                "bad_value",
+                "Idempotency-Key",
+                "This is no key.",
+                remedy,
+            ))
         }
     }
 }

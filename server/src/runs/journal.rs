@@ -35,9 +35,22 @@ impl Journal {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub async fn resume(run: u64, status: RunStatus, store: Store, live: Arc<Live>) -> anyhow::Result<Self> {
+    pub async fn resume(
+        run: u64,
+        status: RunStatus,
+        store: Store,
+        live: Arc<Live>,
+    ) -> anyhow::Result<Self> {
         let (seq, t_ms) = store.last_event(run).await?;
-        Ok(Self { run, store, live, status, next: seq + 1, t_ms, pending: Vec::new() })
+        Ok(Self {
+            run,
+            store,
+            live,
+            status,
+            next: seq + 1,
+            t_ms,
+            pending: Vec::new(),
+        })
     }
 
     /// Takes an event of the runner. Whether it moved the run.
@@ -62,7 +75,14 @@ impl Journal {
             Some(to) => vec![entry, self.entry(status_event(to, None))?],
             None => vec![entry],
         };
-        self.keep_then_tell(entries, Update { status: moved, ..update }).await?;
+        self.keep_then_tell(
+            entries,
+            Update {
+                status: moved,
+                ..update
+            },
+        )
+        .await?;
         Ok(moved.is_some())
     }
 
@@ -109,16 +129,31 @@ impl Journal {
     async fn tell_then_keep(&mut self, entry: Entry) -> anyhow::Result<()> {
         self.live.tell(entry.line.clone());
         self.pending.push(entry);
-        if self.pending.len() >= MOST_PENDING { self.flush().await } else { Ok(()) }
+        if self.pending.len() >= MOST_PENDING {
+            self.flush().await
+        } else {
+            Ok(())
+        }
     }
 
     async fn keep_then_tell(&mut self, entries: Vec<Entry>, update: Update) -> anyhow::Result<()> {
         let told = self.pending.len();
         self.pending.extend(entries);
-        let settled = self.store.settle(self.run, self.status, &update, &self.pending).await?;
-        anyhow::ensure!(settled, "run #{} does not stand at {} in the store", self.run, self.status.word());
+        let settled = self
+            .store
+            .settle(self.run, self.status, &update, &self.pending)
+            .await?;
+        anyhow::ensure!(
+            settled,
+            "run #{} does not stand at {} in the store",
+            self.run,
+            self.status.word()
+        );
         self.status = update.status.unwrap_or(self.status);
-        self.pending.drain(..).skip(told).for_each(|entry| self.live.tell(entry.line));
+        self.pending
+            .drain(..)
+            .skip(told)
+            .for_each(|entry| self.live.tell(entry.line));
         self.live.stored(self.next);
         Ok(())
     }
@@ -141,11 +176,20 @@ fn entry(seq: u64, t_ms: f64, body: EventBody) -> anyhow::Result<Entry> {
         EventBody::Report(_) => "report",
         EventBody::Failed(_) => "failed",
     };
-    Ok(Entry { seq, t_ms, kind, line: serde_json::to_string(&Event { seq, t_ms, body })?.into() })
+    Ok(Entry {
+        seq,
+        t_ms,
+        kind,
+        line: serde_json::to_string(&Event { seq, t_ms, body })?.into(),
+    })
 }
 
 fn status_event(status: RunStatus, reason: Option<String>) -> EventBody {
-    EventBody::Status(StatusChange { status, at_ms: crate::now_ms(), reason })
+    EventBody::Status(StatusChange {
+        status,
+        at_ms: crate::now_ms(),
+        reason,
+    })
 }
 
 /// What an event changes of what is known about the run.
@@ -158,10 +202,17 @@ fn update_of(body: &EventBody) -> Update {
             ..Update::default()
         },
         EventBody::Report(outcome) => Update {
-            result: Some((outcome.report.clone(), outcome.verdict.clone(), outcome.findings.clone())),
+            result: Some((
+                outcome.report.clone(),
+                outcome.verdict.clone(),
+                outcome.findings.clone(),
+            )),
             ..Update::default()
         },
-        EventBody::Failed(failure) => Update { failure: Some(failure.clone()), ..Update::default() },
+        EventBody::Failed(failure) => Update {
+            failure: Some(failure.clone()),
+            ..Update::default()
+        },
         _ => Update::default(),
     }
 }
@@ -169,5 +220,9 @@ fn update_of(body: &EventBody) -> Update {
 /// I/Os a second of a window.
 fn iops(sample: &Sample) -> f64 {
     let ios = sample.read.ios + sample.write.ios + sample.trim.ios;
-    if sample.window_ms > 0.0 { ios as f64 / sample.window_ms * 1e3 } else { 0.0 }
+    if sample.window_ms > 0.0 {
+        ios as f64 / sample.window_ms * 1e3
+    } else {
+        0.0
+    }
 }

@@ -22,7 +22,12 @@ const USUALLY_WITHIN: Duration = Duration::from_secs(2);
 /// # Errors
 /// The file cannot be made, or the filesystem keeps no locks.
 pub async fn gather(data_dir: &Path) -> std::io::Result<File> {
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(data_dir.join(NAME))?;
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(data_dir.join(NAME))?;
     let began = Instant::now();
     let mut told = false;
     while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -30,7 +35,9 @@ pub async fn gather(data_dir: &Path) -> std::io::Result<File> {
             return Err(error.into());
         }
         if !told && began.elapsed() > USUALLY_WITHIN {
-            tracing::warn!("a runner of the last server is still there; nothing starts before it is gone");
+            tracing::warn!(
+                "a runner of the last server is still there; nothing starts before it is gone"
+            );
             told = true;
         }
         sleep(PAUSE).await;

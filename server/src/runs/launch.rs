@@ -11,7 +11,7 @@ use std::time::Duration;
 use leadline_runner::event::{Event, EventBody};
 use leadline_runner::host::{DeviceList, Doctor, HostFacts};
 use leadline_runner::plan::Plan;
-use leadline_runner::study::{Own, StudyPlan, Tidied};
+use leadline_runner::study::{CleanupResult, OwnedFiles, StudyPlan};
 use rustix::process::{Pid, Signal};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,7 +54,13 @@ pub struct Runner {
 impl Runner {
     /// The program at `program`, for targets under these roots.
     pub fn new(program: PathBuf, target_roots: Vec<PathBuf>, data_dir: PathBuf) -> Self {
-        Self { program, target_roots, data_dir, questions: Arc::new(Semaphore::new(QUESTIONS)), kin: Arc::default() }
+        Self {
+            program,
+            target_roots,
+            data_dir,
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+            kin: Arc::default(),
+        }
     }
 
     /// Waits until the runners of the last server are gone. To be called before the first is started.
@@ -73,29 +79,44 @@ impl Runner {
         &self.program
     }
 
-    /// What would happen; with refusals, too.
+    /// What would happen; with problems, too.
     ///
     /// # Errors
     /// No plan came back.
     pub async fn plan(&self, run: &Value) -> Result<Plan, RunnerError> {
-        self.answer(self.command("plan").arg("-").arg("--json").args(self.roots()), Some(run)).await
+        self.answer(
+            self.command("plan")
+                .arg("-")
+                .arg("--json")
+                .args(self.roots()),
+            Some(run),
+        )
+        .await
     }
 
-    /// What a study would do; with refusals, too.
+    /// What a study would do; with problems, too.
     ///
     /// # Errors
     /// No plan came back.
     pub async fn plan_study(&self, document: &Value) -> Result<StudyPlan, RunnerError> {
-        self.answer(self.command("plan").arg("-").arg("--json").args(self.roots()), Some(document)).await
+        self.answer(
+            self.command("plan")
+                .arg("-")
+                .arg("--json")
+                .args(self.roots()),
+            Some(document),
+        )
+        .await
     }
 
     /// Removes the files of a study's own.
     ///
     /// # Errors
     /// No answer came back; some may be gone.
-    pub async fn tidy(&self, own: &Own) -> Result<Tidied, RunnerError> {
+    pub async fn tidy(&self, own: &OwnedFiles) -> Result<CleanupResult, RunnerError> {
         let own = serde_json::to_value(own).map_err(|error| RunnerError(error.to_string()))?;
-        self.answer(self.command("tidy").args(self.roots()), Some(&own)).await
+        self.answer(self.command("tidy").args(self.roots()), Some(&own))
+            .await
     }
 
     /// The block devices of the host.
@@ -103,7 +124,11 @@ impl Runner {
     /// # Errors
     /// No list came back.
     pub async fn devices(&self) -> Result<DeviceList, RunnerError> {
-        self.answer(self.command("devices").arg("--json").args(self.roots()), None).await
+        self.answer(
+            self.command("devices").arg("--json").args(self.roots()),
+            None,
+        )
+        .await
     }
 
     /// What the host can do.
@@ -112,7 +137,15 @@ impl Runner {
     /// No answer came back.
     pub async fn doctor(&self) -> Result<Doctor, RunnerError> {
         let mut command = self.command("doctor");
-        self.answer(command.arg("--json").arg("--data-dir").arg(&self.data_dir).args(self.roots()), None).await
+        self.answer(
+            command
+                .arg("--json")
+                .arg("--data-dir")
+                .arg(&self.data_dir)
+                .args(self.roots()),
+            None,
+        )
+        .await
     }
 
     /// The host as found.
@@ -129,7 +162,9 @@ impl Runner {
     /// The program cannot be started.
     pub fn start(&self, run: &Value) -> std::io::Result<Running> {
         let mut command = self.command("run");
-        command.args(["-", "--events", "--stop-when-orphaned"]).args(self.roots());
+        command
+            .args(["-", "--events", "--stop-when-orphaned"])
+            .args(self.roots());
         let mut child = command.spawn()?;
         feed(&mut child, Some(run));
         let (tell, heard) = mpsc::channel(AHEAD);
@@ -137,13 +172,26 @@ impl Runner {
             tokio::spawn(hear(BufReader::new(stdout), tell));
         }
         let messages = Arc::new(Mutex::new(Vec::new()));
-        let listening = child.stderr.take().map(|stderr| tokio::spawn(keep_end(stderr, messages.clone())));
-        Ok(Running { child, heard, messages, listening })
+        let listening = child
+            .stderr
+            .take()
+            .map(|stderr| tokio::spawn(keep_end(stderr, messages.clone())));
+        Ok(Running {
+            child,
+            heard,
+            messages,
+            listening,
+        })
     }
 
     fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg(verb).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+            .arg(verb)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         // So that the runner can say when results are written to the disk under test.
         command.env("LEADLINE_DATA_DIR", &self.data_dir);
         // Ctrl-C on the terminal is for the server, which stops its runners in order.
@@ -152,18 +200,40 @@ impl Runner {
     }
 
     fn roots(&self) -> impl Iterator<Item = &std::ffi::OsStr> {
-        self.target_roots.iter().flat_map(|root| ["--target-root".as_ref(), root.as_os_str()])
+        self.target_roots
+            .iter()
+            .flat_map(|root| ["--target-root".as_ref(), root.as_os_str()])
     }
 
-    async fn answer<T: DeserializeOwned>(&self, command: &mut Command, input: Option<&Value>) -> Result<T, RunnerError> {
-        let _turn = self.questions.acquire().await.map_err(|error| RunnerError(error.to_string()))?;
+    async fn answer<T: DeserializeOwned>(
+        &self,
+        command: &mut Command,
+        input: Option<&Value>,
+    ) -> Result<T, RunnerError> {
+        let _turn = self
+            .questions
+            .acquire()
+            .await
+            .map_err(|error| RunnerError(error.to_string()))?;
         let output = timeout(ANSWER, ask(command, input)).await;
         let output = match output {
-            Err(_) => return Err(RunnerError(format!("{} gave no answer within {} s", self.program.display(), ANSWER.as_secs()))),
-            Ok(Err(error)) => return Err(RunnerError(format!("{} cannot be started: {error}", self.program.display()))),
+            Err(_) => {
+                return Err(RunnerError(format!(
+                    "{} gave no answer within {} s",
+                    self.program.display(),
+                    ANSWER.as_secs()
+                )));
+            }
+            Ok(Err(error)) => {
+                return Err(RunnerError(format!(
+                    "{} cannot be started: {error}",
+                    self.program.display()
+                )));
+            }
             Ok(Ok(output)) => output,
         };
-        serde_json::from_slice(&output.stdout).map_err(|error| RunnerError(no_answer(&output, &error)))
+        serde_json::from_slice(&output.stdout)
+            .map_err(|error| RunnerError(no_answer(&output, &error)))
     }
 }
 
@@ -183,17 +253,28 @@ fn no_answer(output: &Output, error: &serde_json::Error) -> String {
 
 /// Hands the input over and closes it. A child that does not read it shows that by its exit.
 fn feed(child: &mut Child, input: Option<&Value>) {
-    let Some(mut stdin) = child.stdin.take() else { return };
-    let Some(bytes) = input.map(|input| input.to_string().into_bytes()) else { return };
+    let Some(mut stdin) = child.stdin.take() else {
+        return;
+    };
+    let Some(bytes) = input.map(|input| input.to_string().into_bytes()) else {
+        return;
+    };
     tokio::spawn(async move { stdin.write_all(&bytes).await });
 }
 
 /// Reads events until the end, or until something else is said.
-async fn hear(mut stdout: impl tokio::io::AsyncBufRead + Unpin, tell: mpsc::Sender<Result<Event, String>>) {
+async fn hear(
+    mut stdout: impl tokio::io::AsyncBufRead + Unpin,
+    tell: mpsc::Sender<Result<Event, String>>,
+) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let heard = match (&mut stdout).take(MAX_LINE).read_until(b'\n', &mut line).await {
+        let heard = match (&mut stdout)
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .await
+        {
             Ok(0) => return,
             Ok(_) if line.ends_with(b"\n") => understand(&line),
             // This is what a death in the middle of a line looks like; the exit tells the rest.
@@ -210,11 +291,17 @@ async fn hear(mut stdout: impl tokio::io::AsyncBufRead + Unpin, tell: mpsc::Send
 
 fn understand(line: &[u8]) -> Result<Event, String> {
     match serde_json::from_slice::<Event>(line) {
-        Ok(Event { body: EventBody::Status(_), .. }) => Err("it told a status, which only the server may".into()),
+        Ok(Event {
+            body: EventBody::Status(_),
+            ..
+        }) => Err("it told a status, which only the server may".into()),
         Ok(event) => Ok(event),
         Err(error) => {
             let shown: String = String::from_utf8_lossy(line).chars().take(200).collect();
-            Err(format!("it told what is no event ({error}): {}", shown.trim_end()))
+            Err(format!(
+                "it told what is no event ({error}): {}",
+                shown.trim_end()
+            ))
         }
     }
 }
@@ -271,12 +358,19 @@ impl Running {
             let _ = timeout(LAST_WORDS, listening).await;
         }
         let kept = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).lines().rfind(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned())
+        String::from_utf8_lossy(&kept)
+            .lines()
+            .rfind(|line| !line.trim().is_empty())
+            .map(|line| line.trim().to_owned())
     }
 
     fn signal(&self, signal: Signal) {
         // Its number is still its own: it is only given away once we have waited for it.
-        if let Some(pid) = self.child.id().and_then(|pid| Pid::from_raw(pid.cast_signed())) {
+        if let Some(pid) = self
+            .child
+            .id()
+            .and_then(|pid| Pid::from_raw(pid.cast_signed()))
+        {
             let _ = rustix::process::kill_process(pid, signal);
         }
     }

@@ -25,7 +25,13 @@ impl Listener {
     /// From `since` on. `live` must have been looked up before anything is read.
     pub fn new(run: u64, store: Store, live: Option<Arc<Live>>, since: u64) -> Self {
         let live = live.map(|live| (live.clone(), live.bell()));
-        Self { run, store, live, next: since, over: false }
+        Self {
+            run,
+            store,
+            live,
+            next: since,
+            over: false,
+        }
     }
 
     /// The next events, at least one; `None` behind the last. Waits for them; may be dropped while it waits.
@@ -34,7 +40,9 @@ impl Listener {
     /// The store cannot be read.
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
         while !self.over {
-            let Some((live, bell)) = &mut self.live else { return self.read_store().await };
+            let Some((live, bell)) = &mut self.live else {
+                return self.read_store().await;
+            };
             bell.mark_unchanged();
             match live.ahead(self.next) {
                 Ahead::Lines(mut lines) => {
@@ -54,11 +62,21 @@ impl Listener {
     async fn read_store(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
         let rows = self.store.events_from(self.run, self.next, BATCH).await?;
         for (seq, _) in &rows {
-            anyhow::ensure!(*seq == self.next, "run #{}: event {} is missing", self.run, self.next);
+            anyhow::ensure!(
+                *seq == self.next,
+                "run #{}: event {} is missing",
+                self.run,
+                self.next
+            );
             self.next += 1;
         }
         if rows.is_empty() {
-            anyhow::ensure!(self.live.is_none(), "run #{}: event {} is missing", self.run, self.next);
+            anyhow::ensure!(
+                self.live.is_none(),
+                "run #{}: event {} is missing",
+                self.run,
+                self.next
+            );
             self.over = true;
             return Ok(None);
         }

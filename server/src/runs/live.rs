@@ -51,8 +51,19 @@ pub enum Ahead {
 impl Live {
     /// A run whose events below `next` are in the store.
     pub fn new(next: u64) -> Self {
-        let tail = Tail { lines: VecDeque::new(), bytes: 0, first: next, stored: next, ended: false, iops: 0.0 };
-        Self { tail: Mutex::new(tail), bell: watch::Sender::new(next), stop: watch::Sender::new(None) }
+        let tail = Tail {
+            lines: VecDeque::new(),
+            bytes: 0,
+            first: next,
+            stored: next,
+            ended: false,
+            iops: 0.0,
+        };
+        Self {
+            tail: Mutex::new(tail),
+            bell: watch::Sender::new(next),
+            stop: watch::Sender::new(None),
+        }
     }
 
     /// Tells the next event.
@@ -69,8 +80,11 @@ impl Live {
     pub fn stored(&self, below: u64) {
         let mut tail = self.tail();
         tail.stored = below;
-        while tail.first < tail.stored && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES) {
-            let Some(line) = tail.lines.pop_front() else { break };
+        while tail.first < tail.stored && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES)
+        {
+            let Some(line) = tail.lines.pop_front() else {
+                break;
+            };
             tail.bytes -= line.len();
             tail.first += 1;
         }
@@ -88,7 +102,12 @@ impl Live {
         if next < tail.first {
             Ahead::Store
         } else if next < tail.next() {
-            Ahead::Lines(tail.lines.range((next - tail.first) as usize..).cloned().collect())
+            Ahead::Lines(
+                tail.lines
+                    .range((next - tail.first) as usize..)
+                    .cloned()
+                    .collect(),
+            )
         } else if tail.ended {
             Ahead::End
         } else {
@@ -103,7 +122,8 @@ impl Live {
 
     /// Asks the run to stop. Who asked first counts.
     pub fn ask_to_stop(&self, stop: Stop) {
-        self.stop.send_if_modified(|asked| asked.is_none() && asked.replace(stop).is_none());
+        self.stop
+            .send_if_modified(|asked| asked.is_none() && asked.replace(stop).is_none());
     }
 
     /// Who asked the run to stop.
@@ -123,7 +143,9 @@ impl Live {
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
         // A panic while it is held would have been ours, between two plain assignments.
-        self.tail.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.tail
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -144,13 +166,22 @@ mod tests {
     #[test]
     fn early_late_and_lagging_listeners() {
         let live = Live::new(2);
-        assert_eq!((live.ahead(0), live.ahead(2), live.ahead(9)), (Ahead::Store, Ahead::Nothing, Ahead::Nothing));
+        assert_eq!(
+            (live.ahead(0), live.ahead(2), live.ahead(9)),
+            (Ahead::Store, Ahead::Nothing, Ahead::Nothing)
+        );
         live.tell(line("two"));
         live.tell(line("three"));
-        assert_eq!(live.ahead(2), Ahead::Lines(vec![line("two"), line("three")]));
+        assert_eq!(
+            live.ahead(2),
+            Ahead::Lines(vec![line("two"), line("three")])
+        );
         assert_eq!(live.ahead(3), Ahead::Lines(vec![line("three")]));
         live.end();
-        assert_eq!((live.ahead(3), live.ahead(4), live.ahead(1)), (Ahead::Lines(vec![line("three")]), Ahead::End, Ahead::Store));
+        assert_eq!(
+            (live.ahead(3), live.ahead(4), live.ahead(1)),
+            (Ahead::Lines(vec![line("three")]), Ahead::End, Ahead::Store)
+        );
     }
 
     #[test]
@@ -161,7 +192,10 @@ mod tests {
         live.stored(90);
         assert_eq!(
             (live.ahead(67), live.ahead(68)),
-            (Ahead::Store, Ahead::Lines((68..100).map(|n| line(&n.to_string())).collect()))
+            (
+                Ahead::Store,
+                Ahead::Lines((68..100).map(|n| line(&n.to_string())).collect())
+            )
         );
         live.tell(line(&"x".repeat(KEEP_BYTES)));
         live.stored(99);

@@ -39,7 +39,11 @@ fn add_with_parents(name: &str, devices: &DeviceList, locks: &mut Locks) {
     if !locks.insert(name.to_owned()) {
         return;
     }
-    let parents = devices.devices.iter().filter(|device| device.name == name).flat_map(|device| &device.parents);
+    let parents = devices
+        .devices
+        .iter()
+        .filter(|device| device.name == name)
+        .flat_map(|device| &device.parents);
     parents.for_each(|parent| add_with_parents(parent, devices, locks));
 }
 
@@ -50,7 +54,10 @@ mod tests {
     use super::*;
 
     fn device(name: &str, parents: &[&str]) -> Device {
-        let allowed = Access { allowed: true, reason: None };
+        let allowed = Access {
+            allowed: true,
+            reason: None,
+        };
         Device {
             name: name.into(),
             path: format!("/dev/{name}"),
@@ -74,8 +81,8 @@ mod tests {
             filesystem: None,
             backing_file: None,
             used_by: Vec::new(),
-            reading: allowed.clone(),
-            writing: allowed,
+            read_access: allowed.clone(),
+            write_access: allowed,
             parents: parents.iter().map(|parent| (*parent).into()).collect(),
         }
     }
@@ -91,9 +98,13 @@ mod tests {
                 device("loop0", &["loop0"]),
             ],
         };
-        for (name, expect) in
-            [("vda", "vda"), ("vda1", "vda vda1"), ("dm-0", "dm-0 vda vda2 vdb"), ("loop0", "loop0"), ("sdx", "sdx")]
-        {
+        for (name, expect) in [
+            ("vda", "vda"),
+            ("vda1", "vda vda1"),
+            ("dm-0", "dm-0 vda vda2 vdb"),
+            ("loop0", "loop0"),
+            ("sdx", "sdx"),
+        ] {
             let mut locks = Locks::new();
             add_with_parents(name, &devices, &mut locks);
             assert_eq!(locks.into_iter().collect::<Vec<_>>().join(" "), expect);

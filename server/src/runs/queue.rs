@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::words::QueuePlace;
+use super::words::QueuePosition;
 
 /// What a run must have for itself: kernel names of devices, or paths.
 pub type Locks = BTreeSet<String>;
@@ -23,7 +23,11 @@ pub struct Queue {
 impl Queue {
     /// An empty one.
     pub fn new(max_running: usize) -> Self {
-        Self { waiting: BTreeMap::new(), running: BTreeMap::new(), max_running }
+        Self {
+            waiting: BTreeMap::new(),
+            running: BTreeMap::new(),
+            max_running,
+        }
     }
 
     /// Appends a run.
@@ -38,7 +42,11 @@ impl Queue {
 
     /// The next run that may start; it counts as running from now on.
     pub fn start_next(&mut self) -> Option<u64> {
-        let next = self.waiting.keys().copied().find(|run| self.obstacle(*run).is_none())?;
+        let next = self
+            .waiting
+            .keys()
+            .copied()
+            .find(|run| self.obstacle(*run).is_none())?;
         let locks = self.waiting.remove(&next)?;
         self.running.insert(next, locks);
         Some(next)
@@ -50,9 +58,12 @@ impl Queue {
     }
 
     /// Where a waiting run stands; `None` when it does not wait.
-    pub fn place(&self, run: u64) -> Option<QueuePlace> {
+    pub fn place(&self, run: u64) -> Option<QueuePosition> {
         let position = self.waiting.keys().position(|waiting| *waiting == run)? as u64 + 1;
-        Some(QueuePlace { position, reason: self.obstacle(run).unwrap_or_else(|| "starts now".into()) })
+        Some(QueuePosition {
+            position,
+            reason: self.obstacle(run).unwrap_or_else(|| "starts now".into()),
+        })
     }
 
     /// How many run, and how many wait.
@@ -70,14 +81,18 @@ impl Queue {
         let locks = self.waiting.get(&run)?;
         let others = self.running.iter().chain(self.waiting.range(..run));
         // The latest of those in the way is the one that it comes right behind.
-        let blocker =
-            others.filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?))).max_by_key(|(other, _)| *other);
+        let blocker = others
+            .filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?)))
+            .max_by_key(|(other, _)| *other);
         match blocker {
-            Some((other, shared)) if shared.starts_with("study ") => Some(format!("runs after #{other} in {shared}")),
-            Some((other, shared)) => Some(format!("runs after #{other} on {shared}")),
-            None if self.running.len() >= self.max_running => {
-                Some(format!("{} runs run, and no more may side by side", self.running.len()))
+            Some((other, shared)) if shared.starts_with("study ") => {
+                Some(format!("runs after #{other} in {shared}"))
             }
+            Some((other, shared)) => Some(format!("runs after #{other} on {shared}")),
+            None if self.running.len() >= self.max_running => Some(format!(
+                "{} runs run, and no more may side by side",
+                self.running.len()
+            )),
             None => None,
         }
     }
@@ -93,7 +108,8 @@ mod tests {
 
     fn queue(max_running: usize, runs: &[(u64, &str)]) -> Queue {
         let mut queue = Queue::new(max_running);
-        runs.iter().for_each(|(run, held)| queue.push(*run, locks(held)));
+        runs.iter()
+            .for_each(|(run, held)| queue.push(*run, locks(held)));
         queue
     }
 
@@ -122,8 +138,20 @@ mod tests {
         let mut queue = queue(4, &[(7, "vda"), (8, "vda"), (9, "vda")]);
         assert_eq!(start_all(&mut queue), [7]);
         assert_eq!(queue.place(7), None);
-        assert_eq!(queue.place(8), Some(QueuePlace { position: 1, reason: "runs after #7 on vda".into() }));
-        assert_eq!(queue.place(9), Some(QueuePlace { position: 2, reason: "runs after #8 on vda".into() }));
+        assert_eq!(
+            queue.place(8),
+            Some(QueuePosition {
+                position: 1,
+                reason: "runs after #7 on vda".into()
+            })
+        );
+        assert_eq!(
+            queue.place(9),
+            Some(QueuePosition {
+                position: 2,
+                reason: "runs after #8 on vda".into()
+            })
+        );
         assert_eq!(queue.withdraw(8), Some(locks("vda")));
         assert_eq!(queue.withdraw(8), None);
         assert_eq!(queue.place(9).unwrap().reason, "runs after #7 on vda");
@@ -136,7 +164,10 @@ mod tests {
     fn no_more_than_may_run_side_by_side() {
         let mut queue = queue(2, &[(1, "a"), (2, "b"), (3, "c")]);
         assert_eq!(start_all(&mut queue), [1, 2]);
-        assert_eq!(queue.place(3).unwrap().reason, "2 runs run, and no more may side by side");
+        assert_eq!(
+            queue.place(3).unwrap().reason,
+            "2 runs run, and no more may side by side"
+        );
         queue.finish(2);
         assert_eq!(start_all(&mut queue), [3]);
         assert_eq!(queue.running().collect::<Vec<_>>(), [1, 3]);

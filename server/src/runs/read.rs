@@ -33,7 +33,11 @@ impl Runs {
         let filter = Filter::of(query).map_err(ApiError::Refused)?;
         let page = self.0.store.list(&filter).await?;
         let runs = page.runs.into_iter().map(|run| self.placed(run)).collect();
-        Ok(RunList { runs, next_cursor: page.next.map(|cursor| cursor.encode()), total: page.total })
+        Ok(RunList {
+            runs,
+            next_cursor: page.next.map(|cursor| cursor.encode()),
+            total: page.total,
+        })
     }
 
     /// One run.
@@ -41,7 +45,12 @@ impl Runs {
     /// # Errors
     /// There is none, or the store cannot be read.
     pub async fn get(&self, number: u64) -> Result<Run, ApiError> {
-        let mut run = self.0.store.run(number).await?.ok_or(ApiError::no_run(number))?;
+        let mut run = self
+            .0
+            .store
+            .run(number)
+            .await?
+            .ok_or(ApiError::no_run(number))?;
         run.summary = self.placed(run.summary);
         Ok(run)
     }
@@ -51,7 +60,13 @@ impl Runs {
     /// # Errors
     /// There is none, or the store cannot be read.
     pub async fn summary(&self, number: u64) -> Result<RunSummary, ApiError> {
-        Ok(self.placed(self.0.store.summary(number).await?.ok_or(ApiError::no_run(number))?))
+        Ok(self.placed(
+            self.0
+                .store
+                .summary(number)
+                .await?
+                .ok_or(ApiError::no_run(number))?,
+        ))
     }
 
     /// A listener of a run, from an event on.
@@ -69,7 +84,12 @@ impl Runs {
     ///
     /// # Errors
     /// There is no such run, or the store cannot be read.
-    pub async fn series(&self, number: u64, query: &SeriesQuery, points: u32) -> Result<Series, ApiError> {
+    pub async fn series(
+        &self,
+        number: u64,
+        query: &SeriesQuery,
+        points: u32,
+    ) -> Result<Series, ApiError> {
         let store = &self.0.store;
         let run = self.get(number).await?;
         let last_ms = store.last_sample_ms(number).await?.unwrap_or(0.0);
@@ -77,14 +97,26 @@ impl Runs {
         let zero_ms = store.measure_begin_ms(number).await?.unwrap_or(last_ms);
         let from_ms = query.from_ms.unwrap_or(0.0);
         // A bound keeps what is asked for and never sampled from becoming buckets.
-        let to_ms = query.to_ms.unwrap_or(f64::INFINITY).min(last_ms - zero_ms).max(from_ms);
+        let to_ms = query
+            .to_ms
+            .unwrap_or(f64::INFINITY)
+            .min(last_ms - zero_ms)
+            .max(from_ms);
         let mut fold = SeriesFold::new(number, (from_ms, to_ms), points, run.sample_ms);
-        let mut place = SamplePlace { t_ms: zero_ms + from_ms, seq: 0 };
+        let mut place = SamplePlace {
+            t_ms: zero_ms + from_ms,
+            seq: 0,
+        };
         loop {
             // A window that ends just behind the span may lie in it with its middle.
-            let page = store.samples_behind(number, place, zero_ms + to_ms + f64::from(run.sample_ms)).await?;
-            let Some(last) = page.last().map(|row| row.0) else { return Ok(fold.finish()) };
-            page.iter().for_each(|(place, sample)| fold.push(place.t_ms - zero_ms, sample));
+            let page = store
+                .samples_behind(number, place, zero_ms + to_ms + f64::from(run.sample_ms))
+                .await?;
+            let Some(last) = page.last().map(|row| row.0) else {
+                return Ok(fold.finish());
+            };
+            page.iter()
+                .for_each(|(place, sample)| fold.push(place.t_ms - zero_ms, sample));
             place = last;
         }
     }
@@ -98,8 +130,18 @@ impl Runs {
         let listeners = MAX_LISTENERS - self.0.listeners.available_permits();
         let board = self.board();
         let (running, queued) = board.queue.counts();
-        let iops = board.queue.running().filter_map(|run| Some((run, board.lives.get(&run)?.iops()))).collect();
-        Ok(Figures { running, queued, listeners, iops, by_status })
+        let iops = board
+            .queue
+            .running()
+            .filter_map(|run| Some((run, board.lives.get(&run)?.iops())))
+            .collect();
+        Ok(Figures {
+            running,
+            queued,
+            listeners,
+            iops,
+            by_status,
+        })
     }
 
     /// How many run, and how many wait.

@@ -45,10 +45,17 @@ impl Runs {
     async fn interrupt(&self, run: Unfinished) -> anyhow::Result<()> {
         let (seq, _) = self.0.store.last_event(run.number).await?;
         let live = Arc::new(Live::new(seq + 1));
-        let mut journal = Journal::resume(run.number, run.status, self.0.store.clone(), live).await?;
+        let mut journal =
+            Journal::resume(run.number, run.status, self.0.store.clone(), live).await?;
         let reason = "The server went away while it ran. What was measured until then is kept.";
-        journal.move_to(RunStatus::Interrupted, Some(reason.into())).await?;
-        tracing::warn!(run = run.number, was = run.status.word(), "marked interrupted");
+        journal
+            .move_to(RunStatus::Interrupted, Some(reason.into()))
+            .await?;
+        tracing::warn!(
+            run = run.number,
+            was = run.status.word(),
+            "marked interrupted"
+        );
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use leadline_runner::event::{Buckets, CpuUse, DeviceCounts, Flow, Memory, Pressure, Sample};
+use leadline_runner::event::{Buckets, CpuUse, DeviceCounts, IoCounts, Memory, Pressure, Sample};
 use leadline_runner::histogram;
 
 use super::words::{Series, SeriesColumn};
@@ -30,31 +30,123 @@ enum Measure {
 
 /// Every column: name, unit, source.
 const COLUMNS: &[(&str, &str, Measure)] = &[
-    ("read_iops", "1/s", Measure::Rate(|sample| Some(sample.read.ios))),
-    ("write_iops", "1/s", Measure::Rate(|sample| Some(sample.write.ios))),
-    ("trim_iops", "1/s", Measure::Rate(|sample| Some(sample.trim.ios))),
-    ("read_bytes_per_second", "bytes/s", Measure::Rate(|sample| Some(sample.read.bytes))),
-    ("write_bytes_per_second", "bytes/s", Measure::Rate(|sample| Some(sample.write.bytes))),
+    (
+        "read_iops",
+        "1/s",
+        Measure::Rate(|sample| Some(sample.read.ios)),
+    ),
+    (
+        "write_iops",
+        "1/s",
+        Measure::Rate(|sample| Some(sample.write.ios)),
+    ),
+    (
+        "trim_iops",
+        "1/s",
+        Measure::Rate(|sample| Some(sample.trim.ios)),
+    ),
+    (
+        "read_bytes_per_second",
+        "bytes/s",
+        Measure::Rate(|sample| Some(sample.read.bytes)),
+    ),
+    (
+        "write_bytes_per_second",
+        "bytes/s",
+        Measure::Rate(|sample| Some(sample.write.bytes)),
+    ),
     ("lat_p50_ns", "ns", Measure::Percentile(50.0)),
     ("lat_p99_ns", "ns", Measure::Percentile(99.0)),
     ("lat_p999_ns", "ns", Measure::Percentile(99.9)),
     ("lat_max_ns", "ns", Measure::Longest),
-    ("device_read_iops", "1/s", Measure::Rate(|sample| device(sample, |counts| counts.read_ios))),
-    ("device_write_iops", "1/s", Measure::Rate(|sample| device(sample, |counts| counts.write_ios))),
-    ("device_read_bytes_per_second", "bytes/s", Measure::Rate(|sample| device(sample, |counts| counts.read_bytes))),
-    ("device_write_bytes_per_second", "bytes/s", Measure::Rate(|sample| device(sample, |counts| counts.write_bytes))),
-    ("in_flight", "1", Measure::Gauge(|sample| Some(sample.in_flight as f64))),
-    ("cached", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.cached))),
-    ("buffers", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.buffers))),
-    ("dirty", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.dirty))),
-    ("writeback", "bytes", Measure::Gauge(|sample| memory(sample, |memory| memory.writeback))),
-    ("target_cached", "bytes", Measure::Gauge(|sample| sample.residency.map(|residency| residency.cached as f64))),
-    ("target_dirty", "bytes", Measure::Gauge(|sample| sample.residency.and_then(|residency| Some(residency.dirty? as f64)))),
-    ("process_user", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_user))),
-    ("process_system", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_system))),
-    ("machine_busy", "%", Measure::Gauge(|sample| cpu(sample, |cpu| cpu.machine_user + cpu.machine_system + cpu.machine_steal))),
-    ("io_some", "%", Measure::Gauge(|sample| pressure(sample, |pressure| pressure.io_some))),
-    ("io_full", "%", Measure::Gauge(|sample| pressure(sample, |pressure| pressure.io_full))),
+    (
+        "device_read_iops",
+        "1/s",
+        Measure::Rate(|sample| device(sample, |counts| counts.read_ios)),
+    ),
+    (
+        "device_write_iops",
+        "1/s",
+        Measure::Rate(|sample| device(sample, |counts| counts.write_ios)),
+    ),
+    (
+        "device_read_bytes_per_second",
+        "bytes/s",
+        Measure::Rate(|sample| device(sample, |counts| counts.read_bytes)),
+    ),
+    (
+        "device_write_bytes_per_second",
+        "bytes/s",
+        Measure::Rate(|sample| device(sample, |counts| counts.write_bytes)),
+    ),
+    (
+        "in_flight",
+        "1",
+        Measure::Gauge(|sample| Some(sample.in_flight as f64)),
+    ),
+    (
+        "cached",
+        "bytes",
+        Measure::Gauge(|sample| memory(sample, |memory| memory.cached)),
+    ),
+    (
+        "buffers",
+        "bytes",
+        Measure::Gauge(|sample| memory(sample, |memory| memory.buffers)),
+    ),
+    (
+        "dirty",
+        "bytes",
+        Measure::Gauge(|sample| memory(sample, |memory| memory.dirty)),
+    ),
+    (
+        "writeback",
+        "bytes",
+        Measure::Gauge(|sample| memory(sample, |memory| memory.writeback)),
+    ),
+    (
+        "target_cached",
+        "bytes",
+        Measure::Gauge(|sample| sample.residency.map(|residency| residency.cached as f64)),
+    ),
+    (
+        "target_dirty",
+        "bytes",
+        Measure::Gauge(|sample| {
+            sample
+                .residency
+                .and_then(|residency| Some(residency.dirty? as f64))
+        }),
+    ),
+    (
+        "process_user",
+        "%",
+        Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_user)),
+    ),
+    (
+        "process_system",
+        "%",
+        Measure::Gauge(|sample| cpu(sample, |cpu| cpu.process_system)),
+    ),
+    (
+        "machine_busy",
+        "%",
+        Measure::Gauge(|sample| {
+            cpu(sample, |cpu| {
+                cpu.host_user + cpu.host_system + cpu.host_steal
+            })
+        }),
+    ),
+    (
+        "io_some",
+        "%",
+        Measure::Gauge(|sample| pressure(sample, |pressure| pressure.io_some)),
+    ),
+    (
+        "io_full",
+        "%",
+        Measure::Gauge(|sample| pressure(sample, |pressure| pressure.io_full)),
+    ),
 ];
 
 fn device(sample: &Sample, count: fn(&DeviceCounts) -> u64) -> Option<u64> {
@@ -86,7 +178,9 @@ struct Cell {
 
 impl Cell {
     fn see(&mut self, value: f64) {
-        self.span = Some(self.span.map_or((value, value), |(min, max)| (min.min(value), max.max(value))));
+        self.span = Some(self.span.map_or((value, value), |(min, max)| {
+            (min.min(value), max.max(value))
+        }));
     }
 }
 
@@ -105,20 +199,40 @@ impl SeriesFold {
     /// number of sampling windows long.
     pub fn new(run: u64, (from_ms, to_ms): (f64, f64), points: u32, sample_ms: u32) -> Self {
         let grid_ms = f64::from(sample_ms);
-        let bucket_ms = ((to_ms - from_ms) / f64::from(points) / grid_ms).ceil().max(1.0) * grid_ms;
+        let bucket_ms = ((to_ms - from_ms) / f64::from(points) / grid_ms)
+            .ceil()
+            .max(1.0)
+            * grid_ms;
         let buckets = ((to_ms - from_ms) / bucket_ms).ceil().max(0.0) as usize;
         let ends = (1..=buckets).map(|bucket| from_ms + bucket as f64 * bucket_ms);
-        let columns = COLUMNS.iter().map(|(name, unit, _)| empty_column(name, unit, buckets)).collect();
+        let columns = COLUMNS
+            .iter()
+            .map(|(name, unit, _)| empty_column(name, unit, buckets))
+            .collect();
         let t_ms: Vec<f64> = ends.collect();
         let to_ms = t_ms.last().copied().unwrap_or(from_ms);
-        let series = Series { run, from_ms, to_ms, bucket_ms, t_ms, columns };
-        Self { series, current: 0, cells: vec![Cell::default(); COLUMNS.len()], latencies: BTreeMap::new(), buckets }
+        let series = Series {
+            run,
+            from_ms,
+            to_ms,
+            bucket_ms,
+            t_ms,
+            columns,
+        };
+        Self {
+            series,
+            current: 0,
+            cells: vec![Cell::default(); COLUMNS.len()],
+            latencies: BTreeMap::new(),
+            buckets,
+        }
     }
 
     /// Adds a sample by the end of its window; ends must not fall.
     pub fn push(&mut self, end_ms: f64, sample: &Sample) {
         // The middle of a window tells its bucket: ends may be a moment late.
-        let middle = (end_ms - sample.window_ms / 2.0 - self.series.from_ms) / self.series.bucket_ms;
+        let middle =
+            (end_ms - sample.window_ms / 2.0 - self.series.from_ms) / self.series.bucket_ms;
         if middle < 0.0 || middle >= self.buckets as f64 || sample.window_ms <= 0.0 {
             return;
         }
@@ -130,7 +244,9 @@ impl SeriesFold {
         for ((_, _, measure), cell) in COLUMNS.iter().zip(&mut self.cells) {
             add(cell, measure, sample, &latencies);
         }
-        latencies.into_iter().for_each(|(bucket, count)| *self.latencies.entry(bucket).or_default() += count);
+        latencies
+            .into_iter()
+            .for_each(|(bucket, count)| *self.latencies.entry(bucket).or_default() += count);
     }
 
     /// The series.
@@ -143,7 +259,11 @@ impl SeriesFold {
 
     fn close_bucket(&mut self) {
         let merged: Buckets = std::mem::take(&mut self.latencies).into_iter().collect();
-        for (((_, _, measure), cell), column) in COLUMNS.iter().zip(&mut self.cells).zip(&mut self.series.columns) {
+        for (((_, _, measure), cell), column) in COLUMNS
+            .iter()
+            .zip(&mut self.cells)
+            .zip(&mut self.series.columns)
+        {
             let cell = std::mem::take(cell);
             column.min[self.current] = cell.span.map(|span| span.0);
             column.max[self.current] = cell.span.map(|span| span.1);
@@ -159,7 +279,13 @@ impl SeriesFold {
 
 fn empty_column(name: &str, unit: &str, buckets: usize) -> SeriesColumn {
     let none = || vec![None; buckets];
-    SeriesColumn { name: name.into(), unit: unit.into(), min: none(), mean: none(), max: none() }
+    SeriesColumn {
+        name: name.into(),
+        unit: unit.into(),
+        min: none(),
+        mean: none(),
+        max: none(),
+    }
 }
 
 fn add(cell: &mut Cell, measure: &Measure, sample: &Sample, latencies: &Buckets) {
@@ -184,23 +310,39 @@ fn add(cell: &mut Cell, measure: &Measure, sample: &Sample, latencies: &Buckets)
 /// Latencies of reads, writes and trims together, in order of their buckets.
 fn latencies(sample: &Sample) -> Buckets {
     let flows = [&sample.read, &sample.write, &sample.trim];
-    match flows.map(|flow: &Flow| !flow.lat_ns.is_empty()).into_iter().filter(|some| *some).count() {
+    match flows
+        .map(|flow: &IoCounts| !flow.lat_ns.is_empty())
+        .into_iter()
+        .filter(|some| *some)
+        .count()
+    {
         0 => Vec::new(),
-        1 => flows.into_iter().find(|flow| !flow.lat_ns.is_empty()).map(|flow| flow.lat_ns.clone()).unwrap_or_default(),
+        1 => flows
+            .into_iter()
+            .find(|flow| !flow.lat_ns.is_empty())
+            .map(|flow| flow.lat_ns.clone())
+            .unwrap_or_default(),
         _ => {
             let mut sum = BTreeMap::new();
-            flows.into_iter().flat_map(|flow| &flow.lat_ns).for_each(|(bucket, count)| *sum.entry(*bucket).or_insert(0) += count);
+            flows
+                .into_iter()
+                .flat_map(|flow| &flow.lat_ns)
+                .for_each(|(bucket, count)| *sum.entry(*bucket).or_insert(0) += count);
             sum.into_iter().collect()
         }
     }
 }
 
 fn percentile_of(buckets: &Buckets, percentile: f64) -> Option<f64> {
-    histogram::percentiles(buckets, &[percentile]).first().map(|ns| *ns as f64)
+    histogram::percentiles(buckets, &[percentile])
+        .first()
+        .map(|ns| *ns as f64)
 }
 
 fn longest_of(buckets: &[(u32, u64)]) -> Option<f64> {
-    buckets.last().map(|(bucket, _)| histogram::middle_of(*bucket as usize) as f64)
+    buckets
+        .last()
+        .map(|(bucket, _)| histogram::middle_of(*bucket as usize) as f64)
 }
 
 #[cfg(test)]
@@ -211,19 +353,30 @@ mod tests {
 
     /// A sample of 100 ms with so many reads of 4 KiB, all with the latency of one bucket.
     fn sample(reads: u64, bucket: u32, dirty: Option<u64>) -> Sample {
-        let lat_ns = if reads > 0 { vec![(bucket, reads)] } else { Vec::new() };
+        let lat_ns = if reads > 0 {
+            vec![(bucket, reads)]
+        } else {
+            Vec::new()
+        };
         Sample {
             phase: Phase::Measure,
             window_ms: 100.0,
-            read: Flow { ios: reads, bytes: reads * 4096, lat_ns },
-            write: Flow::default(),
-            trim: Flow::default(),
-            sync: Flow::default(),
+            read: IoCounts {
+                ios: reads,
+                bytes: reads * 4096,
+                lat_ns,
+            },
+            write: IoCounts::default(),
+            trim: IoCounts::default(),
+            sync: IoCounts::default(),
             in_flight: 8,
             errors: 0,
             device: None,
-            leaves: None,
-            memory: dirty.map(|dirty| Memory { dirty, ..Memory::default() }),
+            physical_devices: None,
+            memory: dirty.map(|dirty| Memory {
+                dirty,
+                ..Memory::default()
+            }),
             cpu: None,
             pressure: None,
             storage: None,
@@ -233,7 +386,9 @@ mod tests {
 
     fn fold(span: (f64, f64), points: u32, samples: &[(f64, Sample)]) -> Series {
         let mut fold = SeriesFold::new(1, span, points, 100);
-        samples.iter().for_each(|(end, sample)| fold.push(*end, sample));
+        samples
+            .iter()
+            .for_each(|(end, sample)| fold.push(*end, sample));
         fold.finish()
     }
 
@@ -241,8 +396,20 @@ mod tests {
     type Rows<'a> = (&'a [Option<f64>], &'a [Option<f64>], &'a [Option<f64>]);
 
     fn check(series: &Series, name: &str, expect: Rows<'_>) {
-        let column = series.columns.iter().find(|column| column.name == name).unwrap();
-        assert_eq!((column.min.as_slice(), column.mean.as_slice(), column.max.as_slice()), expect, "{name}");
+        let column = series
+            .columns
+            .iter()
+            .find(|column| column.name == name)
+            .unwrap();
+        assert_eq!(
+            (
+                column.min.as_slice(),
+                column.mean.as_slice(),
+                column.max.as_slice()
+            ),
+            expect,
+            "{name}"
+        );
     }
 
     #[test]
@@ -254,12 +421,47 @@ mod tests {
             (400.1, sample(40, 20, None)),
         ];
         let series = fold((0.0, 400.0), 2, &samples);
-        assert_eq!((series.bucket_ms, series.t_ms.as_slice()), (200.0, [200.0, 400.0].as_slice()));
-        check(&series, "read_iops", (&[Some(100.0), Some(0.0)], &[Some(200.0), Some(200.0)], &[Some(300.0), Some(400.0)]));
-        check(&series, "dirty", (&[Some(5.0), None], &[Some(6.0), None], &[Some(7.0), None]));
-        check(&series, "lat_p50_ns", (&[Some(20.0), Some(20.0)], &[Some(60.0), Some(20.0)], &[Some(60.0), Some(20.0)]));
-        check(&series, "lat_max_ns", (&[Some(20.0), Some(20.0)], &[Some(60.0), Some(20.0)], &[Some(60.0), Some(20.0)]));
-        check(&series, "device_read_iops", (&[None, None], &[None, None], &[None, None]));
+        assert_eq!(
+            (series.bucket_ms, series.t_ms.as_slice()),
+            (200.0, [200.0, 400.0].as_slice())
+        );
+        check(
+            &series,
+            "read_iops",
+            (
+                &[Some(100.0), Some(0.0)],
+                &[Some(200.0), Some(200.0)],
+                &[Some(300.0), Some(400.0)],
+            ),
+        );
+        check(
+            &series,
+            "dirty",
+            (&[Some(5.0), None], &[Some(6.0), None], &[Some(7.0), None]),
+        );
+        check(
+            &series,
+            "lat_p50_ns",
+            (
+                &[Some(20.0), Some(20.0)],
+                &[Some(60.0), Some(20.0)],
+                &[Some(60.0), Some(20.0)],
+            ),
+        );
+        check(
+            &series,
+            "lat_max_ns",
+            (
+                &[Some(20.0), Some(20.0)],
+                &[Some(60.0), Some(20.0)],
+                &[Some(60.0), Some(20.0)],
+            ),
+        );
+        check(
+            &series,
+            "device_read_iops",
+            (&[None, None], &[None, None], &[None, None]),
+        );
     }
 
     #[test]
@@ -275,23 +477,38 @@ mod tests {
         check(
             &series,
             "read_iops",
-            (&[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)], &[Some(100.0), None, Some(100.0)]),
+            (
+                &[Some(100.0), None, Some(100.0)],
+                &[Some(100.0), None, Some(100.0)],
+                &[Some(100.0), None, Some(100.0)],
+            ),
         );
     }
 
     #[test]
     fn a_stall_of_one_window_is_seen_at_any_zoom() {
-        let samples: Vec<_> =
-            (1..=1000).map(|window| (f64::from(window) * 100.0, sample(u64::from(window != 500) * 10, 9, None))).collect();
+        let samples: Vec<_> = (1..=1000)
+            .map(|window| {
+                (
+                    f64::from(window) * 100.0,
+                    sample(u64::from(window != 500) * 10, 9, None),
+                )
+            })
+            .collect();
         let series = fold((0.0, 100_000.0), 10, &samples);
         let reads = &series.columns[0];
-        assert_eq!((reads.min[4], reads.max[4], reads.min[5]), (Some(0.0), Some(100.0), Some(100.0)));
+        assert_eq!(
+            (reads.min[4], reads.max[4], reads.min[5]),
+            (Some(0.0), Some(100.0), Some(100.0))
+        );
     }
 
     #[test]
     fn nothing_asked_nothing_given() {
         let series = fold((0.0, 0.0), 600, &[(100.0, sample(1, 1, None))]);
-        assert!(series.t_ms.is_empty() && series.columns.iter().all(|column| column.mean.is_empty()));
+        assert!(
+            series.t_ms.is_empty() && series.columns.iter().all(|column| column.mean.is_empty())
+        );
         assert_eq!(series.columns.len(), COLUMNS.len());
     }
 }

@@ -88,16 +88,27 @@ impl Ending<'_> {
     /// The final state, and why, where there is something to say.
     pub fn verdict(&self) -> (RunStatus, Option<String>) {
         if let Some(why) = self.bad_line {
-            return (RunStatus::Failed, Some(format!("The runner was stopped: {why}")));
+            return (
+                RunStatus::Failed,
+                Some(format!("The runner was stopped: {why}")),
+            );
         }
         match (self.report, self.stop) {
             // It was through before the stop reached it.
-            (Some(report), _) if self.exit == Exit::Code(0) && report.ended_by != EndedBy::Signal => (RunStatus::Done, None),
-            (_, Some(Stop::Cancel)) => (RunStatus::Cancelled, Some(self.cancelled())),
-            (_, Some(Stop::Server)) => (RunStatus::Interrupted, Some("The server was stopped.".into())),
-            (Some(report), None) if report.ended_by == EndedBy::Signal => {
-                (RunStatus::Interrupted, Some("The runner was told to stop by somebody else than the server.".into()))
+            (Some(report), _)
+                if self.exit == Exit::Code(0) && report.ended_by != EndedBy::Signal =>
+            {
+                (RunStatus::Done, None)
             }
+            (_, Some(Stop::Cancel)) => (RunStatus::Cancelled, Some(self.cancelled())),
+            (_, Some(Stop::Server)) => (
+                RunStatus::Interrupted,
+                Some("The server was stopped.".into()),
+            ),
+            (Some(report), None) if report.ended_by == EndedBy::Signal => (
+                RunStatus::Interrupted,
+                Some("The runner was told to stop by somebody else than the server.".into()),
+            ),
             (Some(report), None) => self.reported(report),
             (None, None) => (RunStatus::Failed, Some(self.failed())),
         }
@@ -106,7 +117,9 @@ impl Ending<'_> {
     fn cancelled(&self) -> String {
         match (self.exit.clone(), self.report) {
             (_, Some(_)) => "Cancelled; the report covers what was measured until then.".into(),
-            (Exit::Signal(9) | Exit::Unkillable, None) => "Cancelled; the runner did not stop by itself and was killed.".into(),
+            (Exit::Signal(9) | Exit::Unkillable, None) => {
+                "Cancelled; the runner did not stop by itself and was killed.".into()
+            }
             _ => "Cancelled.".into(),
         }
     }
@@ -115,23 +128,44 @@ impl Ending<'_> {
         match (&report.errors.first, &self.exit) {
             (_, Exit::Code(0)) => (RunStatus::Done, None),
             (Some(first), _) => {
-                let sentence = format!("{} of {} bytes at {}: {}.", first.operation, first.bytes, first.offset, first.message);
-                (RunStatus::Failed, Some(format!("Job {}: {sentence}", first.job)))
+                let sentence = format!(
+                    "{} of {} bytes at {}: {}.",
+                    first.operation, first.bytes, first.offset, first.message
+                );
+                (
+                    RunStatus::Failed,
+                    Some(format!("Job {}: {sentence}", first.job)),
+                )
             }
-            (None, exit) => (RunStatus::Failed, Some(format!("The runner {}, after its report{}", exit_text(exit), self.words()))),
+            (None, exit) => (
+                RunStatus::Failed,
+                Some(format!(
+                    "The runner {}, after its report{}",
+                    exit_text(exit),
+                    self.words()
+                )),
+            ),
         }
     }
 
     fn failed(&self) -> String {
-        match (self.failure.and_then(|failure| failure.refusals.first()), &self.exit) {
-            (Some(first), _) => first.sentence.clone(),
+        match (
+            self.failure.and_then(|failure| failure.problems.first()),
+            &self.exit,
+        ) {
+            (Some(first), _) => first.detail.clone(),
             (None, Exit::NotStarted(why)) => format!("The runner could not be started: {why}"),
-            (None, exit) => format!("The runner {} before its report{}", exit_text(exit), self.words()),
+            (None, exit) => format!(
+                "The runner {} before its report{}",
+                exit_text(exit),
+                self.words()
+            ),
         }
     }
 
     fn words(&self) -> String {
-        self.last_words.map_or_else(|| ".".into(), |words| format!("; its last words: {words}"))
+        self.last_words
+            .map_or_else(|| ".".into(), |words| format!("; its last words: {words}"))
     }
 }
 
@@ -147,59 +181,185 @@ fn exit_text(exit: &Exit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use RunStatus::{Cancelled, Done, Failed, Finishing, Interrupted, Measuring, Preparing, Queued};
+    use RunStatus::{
+        Cancelled, Done, Failed, Finishing, Interrupted, Measuring, Preparing, Queued,
+    };
     use leadline_runner::event::PhaseChange;
-    use leadline_runner::refusal::Refusal;
+    use leadline_runner::problem::Problem;
 
     use super::*;
 
     #[test]
     fn only_the_ways_of_the_contract_are_open() {
-        let open = |from: RunStatus| ALL.into_iter().filter(|to| may_follow(from, *to)).collect::<Vec<_>>();
+        let open = |from: RunStatus| {
+            ALL.into_iter()
+                .filter(|to| may_follow(from, *to))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(open(Queued), [Preparing, Failed, Cancelled, Interrupted]);
-        assert_eq!(open(Preparing), [Measuring, Finishing, Done, Failed, Cancelled, Interrupted]);
-        assert_eq!(open(Measuring), [Finishing, Done, Failed, Cancelled, Interrupted]);
+        assert_eq!(
+            open(Preparing),
+            [Measuring, Finishing, Done, Failed, Cancelled, Interrupted]
+        );
+        assert_eq!(
+            open(Measuring),
+            [Finishing, Done, Failed, Cancelled, Interrupted]
+        );
         assert_eq!(open(Finishing), [Done, Failed, Cancelled, Interrupted]);
-        ALL.into_iter().filter(|status| status.is_final()).for_each(|status| assert!(open(status).is_empty()));
+        ALL.into_iter()
+            .filter(|status| status.is_final())
+            .for_each(|status| assert!(open(status).is_empty()));
     }
 
     #[test]
     fn the_measured_phase_moves_a_run() {
         let event = |phase, state| {
-            EventBody::Phase(PhaseChange { phase, state, done_bytes: None, total_bytes: None, planned_ms: None, note: None })
+            EventBody::Phase(PhaseChange {
+                phase,
+                state,
+                done_bytes: None,
+                total_bytes: None,
+                planned_ms: None,
+                note: None,
+            })
         };
         for (status, phase, state, expect) in [
             (Preparing, Phase::Layout, PhaseState::Begin, None),
-            (Preparing, Phase::Measure, PhaseState::Begin, Some(Measuring)),
+            (
+                Preparing,
+                Phase::Measure,
+                PhaseState::Begin,
+                Some(Measuring),
+            ),
             (Measuring, Phase::Measure, PhaseState::Begin, None),
             (Measuring, Phase::Measure, PhaseState::Progress, None),
             (Measuring, Phase::Measure, PhaseState::End, Some(Finishing)),
             (Finishing, Phase::Measure, PhaseState::Begin, None),
         ] {
-            assert_eq!(moved_by(status, &event(phase, state)), expect, "{status:?} {phase:?} {state:?}");
+            assert_eq!(
+                moved_by(status, &event(phase, state)),
+                expect,
+                "{status:?} {phase:?} {state:?}"
+            );
         }
     }
 
-    fn check(exit: Exit, stop: Option<Stop>, failure: Option<&Failure>, bad_line: Option<&str>, expect: RunStatus, part: &str) {
+    fn check(
+        exit: Exit,
+        stop: Option<Stop>,
+        failure: Option<&Failure>,
+        bad_line: Option<&str>,
+        expect: RunStatus,
+        part: &str,
+    ) {
         let last_words = Some("panicked");
-        let (status, reason) = Ending { exit, stop, report: None, failure, bad_line, last_words }.verdict();
+        let (status, reason) = Ending {
+            exit,
+            stop,
+            report: None,
+            failure,
+            bad_line,
+            last_words,
+        }
+        .verdict();
         assert_eq!(status, expect);
-        assert!(reason.as_deref().unwrap_or_default().contains(part), "{reason:?} has no {part}");
+        assert!(
+            reason.as_deref().unwrap_or_default().contains(part),
+            "{reason:?} has no {part}"
+        );
     }
 
     #[test]
     fn endings_without_a_report() {
-        let refusals = vec![Refusal::guard("mounted", "jobs[0].filename", "/dev/vda is mounted.", "Use another.")];
-        let failure = Failure { exit_code: 3, refusals };
-        check(Exit::Code(3), None, Some(&failure), None, Failed, "/dev/vda is mounted.");
-        check(Exit::Code(101), None, None, None, Failed, "exit code 101 before its report; its last words: panicked");
-        check(Exit::Code(0), None, None, None, Failed, "exit code 0 before its report");
-        check(Exit::Signal(9), None, None, None, Failed, "was killed (signal 9)");
-        check(Exit::NotStarted("no such file".into()), None, None, None, Failed, "no such file");
-        check(Exit::Code(143), Some(Stop::Cancel), None, None, Cancelled, "Cancelled.");
-        check(Exit::Signal(9), Some(Stop::Cancel), None, None, Cancelled, "was killed");
-        check(Exit::Unkillable, Some(Stop::Cancel), None, None, Cancelled, "was killed");
-        check(Exit::Code(143), Some(Stop::Server), None, None, Interrupted, "server was stopped");
-        check(Exit::Signal(9), Some(Stop::Server), None, Some("it spoke nonsense"), Failed, "nonsense");
+        let problems = vec![Problem::guard(
+            "mounted",
+            "jobs[0].filename",
+            "/dev/vda is mounted.",
+            "Use another.",
+        )];
+        let failure = Failure {
+            exit_code: 3,
+            problems,
+        };
+        check(
+            Exit::Code(3),
+            None,
+            Some(&failure),
+            None,
+            Failed,
+            "/dev/vda is mounted.",
+        );
+        check(
+            Exit::Code(101),
+            None,
+            None,
+            None,
+            Failed,
+            "exit code 101 before its report; its last words: panicked",
+        );
+        check(
+            Exit::Code(0),
+            None,
+            None,
+            None,
+            Failed,
+            "exit code 0 before its report",
+        );
+        check(
+            Exit::Signal(9),
+            None,
+            None,
+            None,
+            Failed,
+            "was killed (signal 9)",
+        );
+        check(
+            Exit::NotStarted("no such file".into()),
+            None,
+            None,
+            None,
+            Failed,
+            "no such file",
+        );
+        check(
+            Exit::Code(143),
+            Some(Stop::Cancel),
+            None,
+            None,
+            Cancelled,
+            "Cancelled.",
+        );
+        check(
+            Exit::Signal(9),
+            Some(Stop::Cancel),
+            None,
+            None,
+            Cancelled,
+            "was killed",
+        );
+        check(
+            Exit::Unkillable,
+            Some(Stop::Cancel),
+            None,
+            None,
+            Cancelled,
+            "was killed",
+        );
+        check(
+            Exit::Code(143),
+            Some(Stop::Server),
+            None,
+            None,
+            Interrupted,
+            "server was stopped",
+        );
+        check(
+            Exit::Signal(9),
+            Some(Stop::Server),
+            None,
+            Some("it spoke nonsense"),
+            Failed,
+            "nonsense",
+        );
     }
 }

@@ -30,7 +30,12 @@ impl Runs {
     ///
     /// # Errors
     /// There is no such run, or too many listen.
-    pub async fn socket(&self, upgrade: WebSocketUpgrade, number: u64, since: u64) -> Result<Response, ApiError> {
+    pub async fn socket(
+        &self,
+        upgrade: WebSocketUpgrade,
+        number: u64,
+        since: u64,
+    ) -> Result<Response, ApiError> {
         let seat = self.seat()?;
         let listener = self.listen(number, since).await?;
         let closed = self.0.phase.subscribe();
@@ -48,14 +53,23 @@ impl Runs {
         let seat = self.seat()?;
         let listener = self.listen(number, since).await?;
         let closed = self.0.phase.subscribe();
-        let lines = stream::try_unfold((listener, closed, seat), |(mut listener, mut closed, seat)| async move {
-            let batch = tokio::select! {
-                batch = listener.next() => batch?,
-                () = until_closed(&mut closed) => None,
-            };
-            Ok::<_, anyhow::Error>(batch.map(|lines| (joined(&lines), (listener, closed, seat))))
-        });
-        Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines)).into_response())
+        let lines = stream::try_unfold(
+            (listener, closed, seat),
+            |(mut listener, mut closed, seat)| async move {
+                let batch = tokio::select! {
+                    batch = listener.next() => batch?,
+                    () = until_closed(&mut closed) => None,
+                };
+                Ok::<_, anyhow::Error>(
+                    batch.map(|lines| (joined(&lines), (listener, closed, seat))),
+                )
+            },
+        );
+        Ok((
+            [(header::CONTENT_TYPE, "application/x-ndjson")],
+            Body::from_stream(lines),
+        )
+            .into_response())
     }
 
     /// The moves of all runs, as WebSocket.
@@ -66,7 +80,8 @@ impl Runs {
         let seat = self.seat()?;
         let frames = self.0.announce.subscribe();
         let (running, queued) = self.counts();
-        let first = serde_json::to_string(&RunsEvent::Queue { running, queued }).map_err(anyhow::Error::from)?;
+        let first = serde_json::to_string(&RunsEvent::Queue { running, queued })
+            .map_err(anyhow::Error::from)?;
         let closed = self.0.phase.subscribe();
         Ok(small(upgrade).on_upgrade(move |socket| async move {
             let _seat = seat;
@@ -75,7 +90,11 @@ impl Runs {
     }
 
     fn seat(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        self.0.listeners.clone().try_acquire_owned().map_err(|_| ApiError::TooManyListeners(MAX_LISTENERS))
+        self.0
+            .listeners
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| ApiError::TooManyListeners(MAX_LISTENERS))
     }
 }
 
@@ -90,7 +109,9 @@ pub(super) fn joined(lines: &[Arc<str>]) -> Bytes {
 }
 
 fn small(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
-    upgrade.max_frame_size(MAX_FRAME).max_message_size(MAX_FRAME)
+    upgrade
+        .max_frame_size(MAX_FRAME)
+        .max_message_size(MAX_FRAME)
 }
 
 async fn until_closed(phase: &mut watch::Receiver<Phase>) {
@@ -114,8 +135,13 @@ async fn tell_events(mut socket: Socket, mut listener: Listener) {
             }
             Ok(None) => return socket.close(close_code::NORMAL, "the run ended").await,
             Err(error) => {
-                tracing::error!(error = format!("{error:#}"), "a listener had to be sent away");
-                return socket.close(close_code::ERROR, "the events cannot be read").await;
+                tracing::error!(
+                    error = format!("{error:#}"),
+                    "a listener had to be sent away"
+                );
+                return socket
+                    .close(close_code::ERROR, "the events cannot be read")
+                    .await;
             }
         }
     }
@@ -130,8 +156,17 @@ async fn tell_moves(mut socket: Socket, first: String, mut frames: broadcast::Re
         };
         frame = match next {
             Ok(next) => next,
-            Err(RecvError::Lagged(_)) => return socket.close(close_code::AGAIN, "frames were lost: connect and list again").await,
-            Err(RecvError::Closed) => return socket.close(close_code::AWAY, "the server stops").await,
+            Err(RecvError::Lagged(_)) => {
+                return socket
+                    .close(
+                        close_code::AGAIN,
+                        "frames were lost: connect and list again",
+                    )
+                    .await;
+            }
+            Err(RecvError::Closed) => {
+                return socket.close(close_code::AWAY, "the server stops").await;
+            }
         };
     }
 }
@@ -148,12 +183,19 @@ impl Socket {
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ping.reset();
-        Self { socket, closed, ping }
+        Self {
+            socket,
+            closed,
+            ping,
+        }
     }
 
     /// Sends a text; `false` when the other side is gone or takes nothing.
     async fn send(&mut self, text: &str) -> bool {
-        matches!(timeout(STALLED, self.socket.send(Message::text(text))).await, Ok(Ok(())))
+        matches!(
+            timeout(STALLED, self.socket.send(Message::text(text))).await,
+            Ok(Ok(()))
+        )
     }
 
     /// Keeps the socket alive while there is nothing to tell; returns when there is nobody to tell any more.
@@ -175,10 +217,16 @@ impl Socket {
     }
 
     async fn close(&mut self, code: u16, reason: &'static str) {
-        let frame = CloseFrame { code, reason: reason.into() };
+        let frame = CloseFrame {
+            code,
+            reason: reason.into(),
+        };
         // Whether the other side still hears it makes no difference.
         let _ = timeout(STALLED, self.socket.send(Message::Close(Some(frame)))).await;
         // Its answer ends the connection in order; without one it is dropped.
-        let _ = timeout(Duration::from_secs(1), async { while let Some(Ok(_)) = self.socket.recv().await {} }).await;
+        let _ = timeout(Duration::from_secs(1), async {
+            while let Some(Ok(_)) = self.socket.recv().await {}
+        })
+        .await;
     }
 }

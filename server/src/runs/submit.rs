@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leadline_runner::host::DeviceList;
 use leadline_runner::plan::{Plan, ResolvedJob};
-use leadline_runner::refusal::Refusal;
+use leadline_runner::problem::Problem;
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -30,23 +30,38 @@ impl Runs {
     /// The runner did not answer.
     pub async fn plan(&self, request: &RunRequest) -> Result<Plan, ApiError> {
         let mut plan = self.0.runner.plan(&for_runner(request)).await?;
-        plan.refusals.extend(self.not_confirmed(request.confirm.as_deref(), &plan.jobs).await?);
+        plan.problems.extend(
+            self.not_confirmed(request.confirm.as_deref(), &plan.jobs)
+                .await?,
+        );
         Ok(plan)
     }
 
     /// Refusals of what was typed to confirm that these devices may be overwritten.
-    pub(super) async fn not_confirmed(&self, confirm: Option<&str>, jobs: &[ResolvedJob]) -> Result<Vec<Refusal>, ApiError> {
+    pub(super) async fn not_confirmed(
+        &self,
+        confirm: Option<&str>,
+        jobs: &[ResolvedJob],
+    ) -> Result<Vec<Problem>, ApiError> {
         if !confirm::is_to_be_checked(confirm, jobs) {
             return Ok(Vec::new());
         }
-        Ok(confirm::refusals(confirm, jobs, &self.0.runner.devices().await?))
+        Ok(confirm::problems(
+            confirm,
+            jobs,
+            &self.0.runner.devices().await?,
+        ))
     }
 
     /// Queues a run, unless its plan is refused or the key came before.
     ///
     /// # Errors
     /// Refusals of the plan, a full queue, a key that came with another request, or a broken runner or store.
-    pub async fn submit(&self, request: RunRequest, key: Option<IdempotencyKey>) -> Result<Submitted, ApiError> {
+    pub async fn submit(
+        &self,
+        request: RunRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Submitted, ApiError> {
         if let Some(key) = &key
             && let Some(submitted) = self.replay(self.0.store.claim(key).await?).await?
         {
@@ -54,8 +69,8 @@ impl Runs {
         }
         self.refuse_when_closed(1)?;
         let plan = self.plan(&request).await?;
-        if !plan.refusals.is_empty() {
-            return Err(ApiError::Refused(plan.refusals));
+        if !plan.problems.is_empty() {
+            return Err(ApiError::Refused(plan.problems));
         }
         let new = self.new_run(request, plan).await?;
         // Nothing is kept and not queued.
@@ -67,15 +82,20 @@ impl Runs {
     ///
     /// # Errors
     /// As `submit`, or there is no such run.
-    pub async fn rerun(&self, number: u64, change: RerunRequest, key: Option<IdempotencyKey>) -> Result<Submitted, ApiError> {
+    pub async fn rerun(
+        &self,
+        number: u64,
+        change: RerunRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Submitted, ApiError> {
         let old = self.get(number).await?;
         let jobs = match &change.patch {
-            Some(patch) => ask::patched(&old.asked.jobs, patch),
-            None => old.asked.jobs,
+            Some(patch) => ask::patched(&old.requested.jobs, patch),
+            None => old.requested.jobs,
         };
         let request = RunRequest {
             jobs,
-            sample_ms: Some(old.asked.sample_ms),
+            sample_ms: Some(old.requested.sample_ms),
             host: Some(old.summary.host),
             name: Some(change.name.unwrap_or(old.summary.name)),
             tags: Some(change.tags.unwrap_or(old.summary.tags)),
@@ -88,7 +108,10 @@ impl Runs {
     async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, ApiError> {
         let devices = self.devices_under(&plan.jobs).await?;
         Ok(NewRun {
-            name: request.name.or_else(|| plan.jobs.first().map(|job| job.name.clone())).unwrap_or_default(),
+            name: request
+                .name
+                .or_else(|| plan.jobs.first().map(|job| job.name.clone()))
+                .unwrap_or_default(),
             host: request.host.unwrap_or_else(|| ask::LOCAL.into()),
             tags: request.tags.unwrap_or_default(),
             notes: request.notes.unwrap_or_default(),
@@ -101,13 +124,25 @@ impl Runs {
 
     /// The devices of the host, where a job touches any.
     pub(super) async fn devices_under(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, ApiError> {
-        if touches_devices(jobs) { Ok(self.0.runner.devices().await?) } else { Ok(DeviceList::default()) }
+        if touches_devices(jobs) {
+            Ok(self.0.runner.devices().await?)
+        } else {
+            Ok(DeviceList::default())
+        }
     }
 
-    async fn admit(&self, new: &NewRun, key: Option<&IdempotencyKey>) -> Result<Submitted, ApiError> {
+    async fn admit(
+        &self,
+        new: &NewRun,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Submitted, ApiError> {
         let admission = self.0.admission.lock().await;
         self.refuse_when_closed(1)?;
-        let (claim, number) = self.0.store.insert_run(new, key, crate::now_ms(), &journal::first_entry()?).await?;
+        let (claim, number) = self
+            .0
+            .store
+            .insert_run(new, key, crate::now_ms(), &journal::first_entry()?)
+            .await?;
         if let Some(submitted) = self.replay(claim).await? {
             return Ok(submitted);
         }
@@ -118,7 +153,10 @@ impl Runs {
         // Read before it starts, so that the answer says what was queued.
         let run = self.get(number).await?;
         self.start_ready();
-        Ok(Submitted { run, replayed: false })
+        Ok(Submitted {
+            run,
+            replayed: false,
+        })
     }
 
     /// A run that was kept just now waits; its first event is in the store.
@@ -145,7 +183,10 @@ impl Runs {
             Claim::New => Ok(None),
             Claim::Replayed { run, .. } => match self.get(run).await {
                 Err(ApiError::NotFound { what }) => Err(ApiError::made_and_deleted(&what)),
-                run => Ok(Some(Submitted { run: run?, replayed: true })),
+                run => Ok(Some(Submitted {
+                    run: run?,
+                    replayed: true,
+                })),
             },
             Claim::Reused => Err(ApiError::key_reused()),
         }

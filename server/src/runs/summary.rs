@@ -31,12 +31,17 @@ pub struct Workload {
 impl Workload {
     /// Of these jobs.
     pub fn of(jobs: &[ResolvedJob]) -> Self {
-        let Some(first) = jobs.first() else { return Self::default() };
+        let Some(first) = jobs.first() else {
+            return Self::default();
+        };
         Self {
             jobs: jobs.len() as u32,
             mode: Some(first.mode),
             target: target_text(jobs),
-            device: first.targets.first().and_then(|target| target.device.clone()),
+            device: first
+                .targets
+                .first()
+                .and_then(|target| target.device.clone()),
             rw: format!("{:?}", first.rw).to_lowercase(),
             bs: bs_text(first),
             iodepth: first.iodepth,
@@ -62,7 +67,11 @@ fn target_text(jobs: &[ResolvedJob]) -> String {
 
 /// The sizes of the directions that the pattern has, told apart only where they differ.
 fn bs_text(job: &ResolvedJob) -> String {
-    let (read, write, trim) = (sizes_text(&job.bs.read), sizes_text(&job.bs.write), sizes_text(&job.bs.trim));
+    let (read, write, trim) = (
+        sizes_text(&job.bs.read),
+        sizes_text(&job.bs.write),
+        sizes_text(&job.bs.trim),
+    );
     match (job.rw.reads(), job.rw.writes()) {
         (true, true) if read != write => format!("{read},{write}"),
         (true, _) => read,
@@ -72,7 +81,11 @@ fn bs_text(job: &ResolvedJob) -> String {
 }
 
 fn sizes_text(sizes: &BlockSizes) -> String {
-    if sizes.min == sizes.max { size(sizes.min) } else { format!("{}-{}", size(sizes.min), size(sizes.max)) }
+    if sizes.min == sizes.max {
+        size(sizes.min)
+    } else {
+        format!("{}-{}", size(sizes.min), size(sizes.max))
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +94,21 @@ mod tests {
 
     #[test]
     fn sizes_are_shown_as_one_or_as_a_range() {
-        assert_eq!(sizes_text(&BlockSizes { min: 4096, max: 4096, split: Vec::new() }), "4k");
-        assert_eq!(sizes_text(&BlockSizes { min: 4096, max: 65536, split: Vec::new() }), "4k-64k");
+        assert_eq!(
+            sizes_text(&BlockSizes {
+                min: 4096,
+                max: 4096,
+                split: Vec::new()
+            }),
+            "4k"
+        );
+        assert_eq!(
+            sizes_text(&BlockSizes {
+                min: 4096,
+                max: 65536,
+                split: Vec::new()
+            }),
+            "4k-64k"
+        );
     }
 }

@@ -62,7 +62,7 @@ pub struct RunPatch {
 
 /// Where a queued run stands.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct QueuePlace {
+pub struct QueuePosition {
     /// 1 is the first of those that wait.
     pub position: u64,
     /// What it waits for, such as `runs after #142 on vda`.
@@ -112,7 +112,7 @@ pub struct RunSummary {
     /// Its place in the study, from 1; null for a run of its own.
     pub step: Option<u32>,
     /// Where it stands in the queue; null when it does not wait.
-    pub queue: Option<QueuePlace>,
+    pub queue: Option<QueuePosition>,
 }
 
 /// A page of runs.
@@ -128,7 +128,7 @@ pub struct RunList {
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RunAsked {
+pub struct RequestedRun {
     /// The jobs, word for word.
     #[schema(value_type = Vec<Job>)]
     pub jobs: Vec<Value>,
@@ -143,7 +143,7 @@ pub struct Run {
     #[serde(flatten)]
     pub summary: RunSummary,
     /// What was asked for.
-    pub asked: RunAsked,
+    pub requested: RequestedRun,
     /// The jobs as resolved: by the plan when it was queued, by the runner when it began.
     pub resolved: Option<Vec<ResolvedJob>>,
     /// The host as found when it began.

@@ -51,15 +51,24 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn events_from(&self, run: u64, seq: u64, limit: u32) -> anyhow::Result<Vec<(u64, Arc<str>)>> {
-        let rows: Vec<(i64, String)> =
-            sqlx::query_as("SELECT seq, line FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?")
-                .bind(run.cast_signed())
-                .bind(i64::try_from(seq).unwrap_or(i64::MAX))
-                .bind(limit)
-                .fetch_all(&self.readers)
-                .await?;
-        Ok(rows.into_iter().map(|(seq, line)| (seq.cast_unsigned(), line.into())).collect())
+    pub async fn events_from(
+        &self,
+        run: u64,
+        seq: u64,
+        limit: u32,
+    ) -> anyhow::Result<Vec<(u64, Arc<str>)>> {
+        let rows: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT seq, line FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?",
+        )
+        .bind(run.cast_signed())
+        .bind(i64::try_from(seq).unwrap_or(i64::MAX))
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|(seq, line)| (seq.cast_unsigned(), line.into()))
+            .collect())
     }
 
     /// The number and time of a run's last event.
@@ -67,10 +76,11 @@ impl Store {
     /// # Errors
     /// The database cannot be read, or the run has no event.
     pub async fn last_event(&self, run: u64) -> anyhow::Result<(u64, f64)> {
-        let row: (i64, f64) = sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
-            .bind(run.cast_signed())
-            .fetch_one(&self.readers)
-            .await?;
+        let row: (i64, f64) =
+            sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
+                .bind(run.cast_signed())
+                .fetch_one(&self.readers)
+                .await?;
         Ok((row.0.cast_unsigned(), row.1))
     }
 
@@ -79,10 +89,11 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn measure_begin_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
-        let mut rows =
-            sqlx::query_as::<_, (f64, String)>("SELECT t_ms, line FROM events WHERE run = ? AND type = 'phase' ORDER BY t_ms")
-                .bind(run.cast_signed())
-                .fetch(&self.readers);
+        let mut rows = sqlx::query_as::<_, (f64, String)>(
+            "SELECT t_ms, line FROM events WHERE run = ? AND type = 'phase' ORDER BY t_ms",
+        )
+        .bind(run.cast_signed())
+        .fetch(&self.readers);
         while let Some((t_ms, line)) = rows.try_next().await? {
             let change: PhaseChange = serde_json::from_str(&line)?;
             if (change.phase, change.state) == (Phase::Measure, PhaseState::Begin) {
@@ -97,7 +108,12 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn samples_behind(&self, run: u64, place: SamplePlace, to_ms: f64) -> anyhow::Result<Vec<(SamplePlace, Sample)>> {
+    pub async fn samples_behind(
+        &self,
+        run: u64,
+        place: SamplePlace,
+        to_ms: f64,
+    ) -> anyhow::Result<Vec<(SamplePlace, Sample)>> {
         let rows: Vec<(i64, f64, String)> = sqlx::query_as(
             "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ?
              ORDER BY t_ms, seq LIMIT ?",
@@ -110,7 +126,13 @@ impl Store {
         .fetch_all(&self.readers)
         .await?;
         let sample = |(seq, t_ms, line): (i64, f64, String)| {
-            Ok((SamplePlace { t_ms, seq: seq.cast_unsigned() }, serde_json::from_str(&line)?))
+            Ok((
+                SamplePlace {
+                    t_ms,
+                    seq: seq.cast_unsigned(),
+                },
+                serde_json::from_str(&line)?,
+            ))
         };
         rows.into_iter().map(sample).collect()
     }
@@ -120,14 +142,20 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn last_sample_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
-        Ok(sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
-            .bind(run.cast_signed())
-            .fetch_one(&self.readers)
-            .await?)
+        Ok(
+            sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
+                .bind(run.cast_signed())
+                .fetch_one(&self.readers)
+                .await?,
+        )
     }
 }
 
-pub(super) async fn insert(transaction: &mut Transaction<'_, Sqlite>, run: u64, entries: &[Entry]) -> sqlx::Result<()> {
+pub(super) async fn insert(
+    transaction: &mut Transaction<'_, Sqlite>,
+    run: u64,
+    entries: &[Entry],
+) -> sqlx::Result<()> {
     for entry in entries {
         sqlx::query("INSERT INTO events (run, seq, t_ms, type, line) VALUES (?, ?, ?, ?, ?)")
             .bind(run.cast_signed())

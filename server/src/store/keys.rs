@@ -44,7 +44,10 @@ impl Store {
     }
 }
 
-pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &IdempotencyKey) -> sqlx::Result<Claim> {
+pub(super) async fn claim(
+    connection: &mut sqlx::SqliteConnection,
+    key: &IdempotencyKey,
+) -> sqlx::Result<Claim> {
     let row: Option<(Vec<u8>, i64, Option<i64>)> =
         sqlx::query_as("SELECT request_sha256, run, study FROM idempotency_keys WHERE key = ?")
             .bind(&key.key)
@@ -52,9 +55,10 @@ pub(super) async fn claim(connection: &mut sqlx::SqliteConnection, key: &Idempot
             .await?;
     Ok(match row {
         None => Claim::New,
-        Some((hash, run, study)) if hash == key.request_sha256 => {
-            Claim::Replayed { run: run.cast_unsigned(), study: study.map(i64::cast_unsigned) }
-        }
+        Some((hash, run, study)) if hash == key.request_sha256 => Claim::Replayed {
+            run: run.cast_unsigned(),
+            study: study.map(i64::cast_unsigned),
+        },
         Some(_) => Claim::Reused,
     })
 }
@@ -68,7 +72,10 @@ pub(super) async fn remember(
     now_ms: u64,
 ) -> sqlx::Result<()> {
     let before = now_ms.saturating_sub(KEPT.as_millis() as u64).cast_signed();
-    sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?").bind(before).execute(&mut **transaction).await?;
+    sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?")
+        .bind(before)
+        .execute(&mut **transaction)
+        .await?;
     sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, study, created_at_ms) VALUES (?, ?, ?, ?, ?)")
         .bind(&key.key)
         .bind(&key.request_sha256[..])

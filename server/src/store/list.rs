@@ -35,11 +35,21 @@ impl Store {
         let count = count.build_query_scalar::<i64>().fetch_one(&self.readers);
         let rows = page.build_query_as::<RunRow>().fetch_all(&self.readers);
         let (total, rows) = tokio::try_join!(count, rows)?;
-        let mut runs = rows.into_iter().map(RunRow::summary).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut runs = rows
+            .into_iter()
+            .map(RunRow::summary)
+            .collect::<anyhow::Result<Vec<_>>>()?;
         let more = runs.len() > filter.limit as usize;
         runs.truncate(filter.limit as usize);
-        let next = runs.last().filter(|_| more).map(|run| Cursor { number: run.number, value: sort_value(run, filter.sort) });
-        Ok(Page { runs, next, total: total.cast_unsigned() })
+        let next = runs.last().filter(|_| more).map(|run| Cursor {
+            number: run.number,
+            value: sort_value(run, filter.sort),
+        });
+        Ok(Page {
+            runs,
+            next,
+            total: total.cast_unsigned(),
+        })
     }
 }
 
@@ -51,13 +61,24 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
             Term::Name(text) => {
                 let plain: String = text
                     .chars()
-                    .map(|letter| if "%_\\".contains(letter) { format!("\\{letter}") } else { letter.into() })
+                    .map(|letter| {
+                        if "%_\\".contains(letter) {
+                            format!("\\{letter}")
+                        } else {
+                            letter.into()
+                        }
+                    })
                     .collect();
-                query.push("name LIKE ").push_bind(format!("%{plain}%")).push(" ESCAPE '\\'");
+                query
+                    .push("name LIKE ")
+                    .push_bind(format!("%{plain}%"))
+                    .push(" ESCAPE '\\'");
             }
             Term::Tag(tags) => push_tags(query, tags),
             // A run without a value is none of them, which NULL would leave open.
-            Term::Is(key, words) if *negated => push_is(query, &format!("coalesce({}, '')", column(*key)), words),
+            Term::Is(key, words) if *negated => {
+                push_is(query, &format!("coalesce({}, '')", column(*key)), words)
+            }
             Term::Is(key, words) => push_is(query, column(*key), words),
         }
         query.push(")");
@@ -66,16 +87,30 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
 
 /// GLOB is the quickest of SQLite's ways to find a text in a text.
 fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
-    let plain: String =
-        text.chars().map(|letter| if "*?[".contains(letter) { format!("[{letter}]") } else { letter.into() }).collect();
-    query.push(format_args!("{column} GLOB ")).push_bind(format!("*{plain}*"));
+    let plain: String = text
+        .chars()
+        .map(|letter| {
+            if "*?[".contains(letter) {
+                format!("[{letter}]")
+            } else {
+                letter.into()
+            }
+        })
+        .collect();
+    query
+        .push(format_args!("{column} GLOB "))
+        .push_bind(format!("*{plain}*"));
 }
 
 fn push_tags(query: &mut QueryBuilder<Sqlite>, tags: &[String]) {
     query.push("FALSE");
     for tag in tags {
         query.push(" OR ");
-        push_contains(query, "tags", &serde_json::Value::from(tag.as_str()).to_string());
+        push_contains(
+            query,
+            "tags",
+            &serde_json::Value::from(tag.as_str()).to_string(),
+        );
     }
 }
 
@@ -149,11 +184,22 @@ fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
                 query.push(" AND ");
             }
         }
-        query.push(format_args!("number {behind} ")).push_bind(cursor.number.cast_signed()).push(")");
+        query
+            .push(format_args!("number {behind} "))
+            .push_bind(cursor.number.cast_signed())
+            .push(")");
     }
     // With conditions, one pass and a short sort are quicker than the rows in the order of an index: `+` keeps it away.
-    let plus = if filter.conditions.is_empty() || filter.sort == RunSort::Number { "" } else { "+" };
-    query.push(format_args!(" ORDER BY {plus}{column} {way} NULLS LAST, number {way} LIMIT ")).push_bind(filter.limit + 1);
+    let plus = if filter.conditions.is_empty() || filter.sort == RunSort::Number {
+        ""
+    } else {
+        "+"
+    };
+    query
+        .push(format_args!(
+            " ORDER BY {plus}{column} {way} NULLS LAST, number {way} LIMIT "
+        ))
+        .push_bind(filter.limit + 1);
 }
 
 fn push_value(query: &mut QueryBuilder<Sqlite>, value: &Value) {

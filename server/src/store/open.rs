@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
+    SqliteSynchronous,
 };
 use sqlx::{Connection, migrate::Migrator};
 use tokio::sync::Mutex;
@@ -57,15 +58,29 @@ impl Store {
     /// It is newer than this program, not ours, or cannot be used; it is then as it was.
     pub async fn open(path: &Path) -> Result<Self, OpenError> {
         let shown = path.display().to_string();
-        let unusable = |error: &dyn std::fmt::Display| OpenError::Unusable { path: shown.clone(), why: error.to_string() };
+        let unusable = |error: &dyn std::fmt::Display| OpenError::Unusable {
+            path: shown.clone(),
+            why: error.to_string(),
+        };
         if path.exists() {
             let (version, application) = versions(path).await.map_err(|error| unusable(&error))?;
             refuse_strangers(&shown, version, application)?;
         }
-        let mut writer = Writer::connect(writing(path)).await.map_err(|error| unusable(&error))?;
-        MIGRATIONS.run(&mut writer.connection).await.map_err(|error| unusable(&error))?;
-        let readers = SqlitePoolOptions::new().max_connections(READERS).connect_with(reading(path)).await;
-        Ok(Self { writer: Arc::new(Mutex::new(writer)), readers: readers.map_err(|error| unusable(&error))? })
+        let mut writer = Writer::connect(writing(path))
+            .await
+            .map_err(|error| unusable(&error))?;
+        MIGRATIONS
+            .run(&mut writer.connection)
+            .await
+            .map_err(|error| unusable(&error))?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .connect_with(reading(path))
+            .await;
+        Ok(Self {
+            writer: Arc::new(Mutex::new(writer)),
+            readers: readers.map_err(|error| unusable(&error))?,
+        })
     }
 }
 
@@ -74,7 +89,10 @@ fn refuse_strangers(path: &str, version: i64, application: i64) -> Result<(), Op
     match (version, application) {
         (0, 0) => Ok(()),
         (_, other) if other != APPLICATION_ID => Err(OpenError::Foreign { path: path.into() }),
-        (found, _) if found > VERSION => Err(OpenError::Newer { path: path.into(), found }),
+        (found, _) if found > VERSION => Err(OpenError::Newer {
+            path: path.into(),
+            found,
+        }),
         _ => Ok(()),
     }
 }
@@ -85,10 +103,17 @@ async fn versions(path: &Path) -> sqlx::Result<(i64, i64)> {
     log.push("-wal");
     // `immutable` makes no files beside the database, but would not see what is still in the log.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(!has_log);
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .immutable(!has_log);
     let mut connection = SqliteConnection::connect_with(&options).await?;
-    let version = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut connection).await?;
-    let application = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut connection).await?;
+    let version = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(&mut connection)
+        .await?;
+    let application = sqlx::query_scalar("PRAGMA application_id")
+        .fetch_one(&mut connection)
+        .await?;
     connection.close().await?;
     Ok((version, application))
 }

@@ -7,7 +7,7 @@ use sqlx::FromRow;
 
 use super::from_word;
 use crate::runs::summary::Workload;
-use crate::runs::words::{Run, RunAsked, RunSummary};
+use crate::runs::words::{RequestedRun, Run, RunSummary};
 
 /// The columns of `RunRow`, in one place for all queries.
 pub(super) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
@@ -74,7 +74,11 @@ impl RunRow {
             lat_p50_ns: self.lat_p50_ns.map(i64::cast_unsigned),
             lat_p99_ns: self.lat_p99_ns.map(i64::cast_unsigned),
             lat_max_ns: self.lat_max_ns.map(i64::cast_unsigned),
-            verdict: self.verdict.as_deref().map(from_word::<VerdictClass>).transpose()?,
+            verdict: self
+                .verdict
+                .as_deref()
+                .map(from_word::<VerdictClass>)
+                .transpose()?,
             reason: self.reason,
             study: self.study.map(i64::cast_unsigned),
             step: self.step.map(u32::try_from).transpose()?,
@@ -105,7 +109,10 @@ impl DetailRow {
         let sample_ms = u32::try_from(self.sample_ms)?;
         Ok(Run {
             summary,
-            asked: RunAsked { jobs: serde_json::from_str(&self.asked)?, sample_ms },
+            requested: RequestedRun {
+                jobs: serde_json::from_str(&self.asked)?,
+                sample_ms,
+            },
             resolved: read::<Vec<ResolvedJob>>(self.resolved)?,
             host_facts: read(self.host_facts)?,
             sample_ms,

@@ -105,7 +105,13 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be written.
-    pub async fn settle(&self, run: u64, from: RunStatus, update: &Update, entries: &[Entry]) -> anyhow::Result<bool> {
+    pub async fn settle(
+        &self,
+        run: u64,
+        from: RunStatus,
+        update: &Update,
+        entries: &[Entry],
+    ) -> anyhow::Result<bool> {
         let mut writer = self.writer().await;
         let mut transaction = writer.begin(Durability::Full).await?;
         if !update_summary(&mut transaction, run, from, update).await? {
@@ -128,21 +134,25 @@ impl Store {
     pub async fn patch_run(&self, run: u64, patch: &RunPatch) -> anyhow::Result<bool> {
         // Nobody else changes it between this reading and the writing: there is one writer.
         let mut writer = self.writer().await;
-        let Some(now) = self.summary(run).await? else { return Ok(false) };
+        let Some(now) = self.summary(run).await? else {
+            return Ok(false);
+        };
         let (name, notes, tags) = (
             patch.name.as_ref().unwrap_or(&now.name),
             patch.notes.as_ref().unwrap_or(&now.notes),
             patch.tags.as_ref().unwrap_or(&now.tags),
         );
         let mut transaction = writer.begin(Durability::Full).await?;
-        let changed = sqlx::query("UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?")
-            .bind(name)
-            .bind(notes)
-            .bind(json(tags)?)
-            .bind(search_text(name, &now.workload.target, tags, notes))
-            .bind(run.cast_signed())
-            .execute(&mut *transaction)
-            .await?;
+        let changed = sqlx::query(
+            "UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?",
+        )
+        .bind(name)
+        .bind(notes)
+        .bind(json(tags)?)
+        .bind(search_text(name, &now.workload.target, tags, notes))
+        .bind(run.cast_signed())
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         writer.done();
         Ok(changed.rows_affected() == 1)
@@ -162,7 +172,9 @@ impl Store {
         studies::delete_empty(&mut transaction).await?;
         transaction.commit().await?;
         writer.done();
-        sqlx::query("PRAGMA incremental_vacuum").execute(&mut writer.connection).await?;
+        sqlx::query("PRAGMA incremental_vacuum")
+            .execute(&mut writer.connection)
+            .await?;
         Ok(deleted.rows_affected() == 1)
     }
 
@@ -171,10 +183,12 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn summary(&self, run: u64) -> anyhow::Result<Option<RunSummary>> {
-        let row: Option<RunRow> = sqlx::query_as(AssertSqlSafe(format!("SELECT {SUMMARY} FROM runs WHERE number = ?")))
-            .bind(run.cast_signed())
-            .fetch_optional(&self.readers)
-            .await?;
+        let row: Option<RunRow> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {SUMMARY} FROM runs WHERE number = ?"
+        )))
+        .bind(run.cast_signed())
+        .fetch_optional(&self.readers)
+        .await?;
         row.map(RunRow::summary).transpose()
     }
 
@@ -183,7 +197,9 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn run(&self, run: u64) -> anyhow::Result<Option<Run>> {
-        let Some(summary) = self.summary(run).await? else { return Ok(None) };
+        let Some(summary) = self.summary(run).await? else {
+            return Ok(None);
+        };
         let row: Option<DetailRow> = sqlx::query_as(
             "SELECT asked, sample_ms, resolved, host_facts, measure_ms, report, verdict, findings, failure,
                  (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
@@ -223,8 +239,12 @@ impl Store {
     /// The database cannot be read.
     pub async fn count_by_status(&self) -> anyhow::Result<Vec<(RunStatus, u64)>> {
         let rows: Vec<(String, i64)> =
-            sqlx::query_as("SELECT status, count(*) FROM runs GROUP BY status").fetch_all(&self.readers).await?;
-        rows.into_iter().map(|(status, count)| Ok((super::from_word(&status)?, count.cast_unsigned()))).collect()
+            sqlx::query_as("SELECT status, count(*) FROM runs GROUP BY status")
+                .fetch_all(&self.readers)
+                .await?;
+        rows.into_iter()
+            .map(|(status, count)| Ok((super::from_word(&status)?, count.cast_unsigned())))
+            .collect()
     }
 }
 
@@ -243,7 +263,12 @@ pub(super) async fn insert(
 ) -> anyhow::Result<u64> {
     let number = insert_summary(transaction, new, place, created_at_ms.cast_signed()).await?;
     insert_details(transaction, new, number).await?;
-    events::insert(transaction, number.cast_unsigned(), std::slice::from_ref(first_event)).await?;
+    events::insert(
+        transaction,
+        number.cast_unsigned(),
+        std::slice::from_ref(first_event),
+    )
+    .await?;
     Ok(number.cast_unsigned())
 }
 
@@ -281,15 +306,21 @@ async fn insert_summary(
     Ok(row.last_insert_rowid())
 }
 
-async fn insert_details(transaction: &mut Transaction<'_, Sqlite>, new: &NewRun, number: i64) -> anyhow::Result<()> {
-    sqlx::query("INSERT INTO run_details (run, asked, sample_ms, locks, resolved) VALUES (?, ?, ?, ?, ?)")
-        .bind(number)
-        .bind(json(&new.asked)?)
-        .bind(new.sample_ms)
-        .bind(json(&new.locks)?)
-        .bind(json(&new.resolved)?)
-        .execute(&mut **transaction)
-        .await?;
+async fn insert_details(
+    transaction: &mut Transaction<'_, Sqlite>,
+    new: &NewRun,
+    number: i64,
+) -> anyhow::Result<()> {
+    sqlx::query(
+        "INSERT INTO run_details (run, asked, sample_ms, locks, resolved) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(number)
+    .bind(json(&new.asked)?)
+    .bind(new.sample_ms)
+    .bind(json(&new.locks)?)
+    .bind(json(&new.resolved)?)
+    .execute(&mut **transaction)
+    .await?;
     Ok(())
 }
 
@@ -299,7 +330,11 @@ async fn update_summary(
     from: RunStatus,
     update: &Update,
 ) -> anyhow::Result<bool> {
-    let figures = update.result.as_ref().map(|(report, verdict, _)| Figures::of(report, verdict)).unwrap_or_default();
+    let figures = update
+        .result
+        .as_ref()
+        .map(|(report, verdict, _)| Figures::of(report, verdict))
+        .unwrap_or_default();
     let changed = sqlx::query(
         "UPDATE runs SET status = coalesce(?, status), started_at_ms = coalesce(?, started_at_ms), finished_at_ms = coalesce(?, finished_at_ms),
              reason = coalesce(?, reason), iops = coalesce(?, iops), bytes_per_second = coalesce(?, bytes_per_second),
@@ -324,7 +359,11 @@ async fn update_summary(
     Ok(changed.rows_affected() == 1)
 }
 
-async fn update_workload(transaction: &mut Transaction<'_, Sqlite>, run: u64, work: &Workload) -> anyhow::Result<()> {
+async fn update_workload(
+    transaction: &mut Transaction<'_, Sqlite>,
+    run: u64,
+    work: &Workload,
+) -> anyhow::Result<()> {
     sqlx::query("UPDATE runs SET mode = ?, target = ?, device = ?, iodepth = ?, direct = ? WHERE number = ?")
         .bind(work.mode.as_ref().map(word).transpose()?)
         .bind(&work.target)
@@ -337,7 +376,11 @@ async fn update_workload(transaction: &mut Transaction<'_, Sqlite>, run: u64, wo
     Ok(())
 }
 
-async fn update_details(transaction: &mut Transaction<'_, Sqlite>, run: u64, update: &Update) -> anyhow::Result<()> {
+async fn update_details(
+    transaction: &mut Transaction<'_, Sqlite>,
+    run: u64,
+    update: &Update,
+) -> anyhow::Result<()> {
     let result = update.result.as_ref();
     sqlx::query(
         "UPDATE run_details SET resolved = coalesce(?, resolved), host_facts = coalesce(?, host_facts), measure_ms = coalesce(?, measure_ms),

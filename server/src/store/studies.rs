@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use leadline_runner::event::RunStatus;
 use leadline_runner::report::Verdicts;
-use leadline_runner::study::{LeftBehind, Scaled, StudyWords};
+use leadline_runner::study::{LeftoverFile, Scaled, StudyDescription};
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow, QueryBuilder, Sqlite, Transaction};
 
@@ -15,13 +15,14 @@ use super::{Durability, Entry, Store, from_word, json};
 use crate::runs::words::RunSummary;
 
 /// The columns of `StudyRow`.
-const STUDY: &str = "number, created_at_ms, continue_on_failure, mark, words, scaled, steps, own_files";
+const STUDY: &str =
+    "number, created_at_ms, continue_on_failure, mark, words, scaled, steps, own_files";
 
 /// A study that is to be queued.
 #[derive(Clone, Debug)]
 pub struct NewStudy {
     /// What it says about itself.
-    pub words: StudyWords,
+    pub words: StudyDescription,
     /// How its sizes were fitted to the host.
     pub scaled: Scaled,
     /// Whether a step that fails leaves the others be.
@@ -55,13 +56,13 @@ pub struct StoredStudy {
     /// In the names of its files.
     pub mark: String,
     /// What it says about itself.
-    pub words: StudyWords,
+    pub words: StudyDescription,
     /// How its sizes were fitted to the host.
     pub scaled: Scaled,
     /// Its steps in order.
     pub steps: Vec<StepWords>,
     /// The files of its own that are not known to be gone.
-    pub own_files: Vec<LeftBehind>,
+    pub own_files: Vec<LeftoverFile>,
     /// The runs that its steps became, in order; those deleted are missing.
     pub runs: Vec<RunSummary>,
 }
@@ -132,7 +133,14 @@ impl Store {
         for (step, (_, run)) in (1..).zip(&new.steps) {
             let mut run = run.clone();
             finish(study, &mut run);
-            let number = insert(&mut transaction, &run, Some((study, step)), now_ms, first_event).await?;
+            let number = insert(
+                &mut transaction,
+                &run,
+                Some((study, step)),
+                now_ms,
+                first_event,
+            )
+            .await?;
             runs.push((number, run));
         }
         if let Some((key, (first, _))) = key.zip(runs.first()) {
@@ -148,11 +156,16 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub async fn study(&self, number: u64) -> anyhow::Result<Option<StoredStudy>> {
-        let row: Option<StudyRow> = sqlx::query_as(AssertSqlSafe(format!("SELECT {STUDY} FROM studies WHERE number = ?")))
-            .bind(i64::try_from(number).unwrap_or(i64::MAX))
-            .fetch_optional(&self.readers)
-            .await?;
-        let mut studies: Vec<StoredStudy> = row.into_iter().map(StudyRow::study).collect::<anyhow::Result<_>>()?;
+        let row: Option<StudyRow> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT {STUDY} FROM studies WHERE number = ?"
+        )))
+        .bind(i64::try_from(number).unwrap_or(i64::MAX))
+        .fetch_optional(&self.readers)
+        .await?;
+        let mut studies: Vec<StoredStudy> = row
+            .into_iter()
+            .map(StudyRow::study)
+            .collect::<anyhow::Result<_>>()?;
         self.add_runs(&mut studies).await?;
         Ok(studies.pop())
     }
@@ -161,12 +174,28 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn studies(&self, below: Option<u64>, limit: u32) -> anyhow::Result<(Vec<StoredStudy>, u64)> {
-        let below = below.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
-        let sql = format!("SELECT {STUDY} FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?");
-        let rows: Vec<StudyRow> = sqlx::query_as(AssertSqlSafe(sql)).bind(below).bind(limit).fetch_all(&self.readers).await?;
-        let total: i64 = sqlx::query_scalar("SELECT count(*) FROM studies").fetch_one(&self.readers).await?;
-        let mut studies = rows.into_iter().map(StudyRow::study).collect::<anyhow::Result<Vec<_>>>()?;
+    pub async fn studies(
+        &self,
+        below: Option<u64>,
+        limit: u32,
+    ) -> anyhow::Result<(Vec<StoredStudy>, u64)> {
+        let below = below
+            .and_then(|number| i64::try_from(number).ok())
+            .unwrap_or(i64::MAX);
+        let sql =
+            format!("SELECT {STUDY} FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?");
+        let rows: Vec<StudyRow> = sqlx::query_as(AssertSqlSafe(sql))
+            .bind(below)
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await?;
+        let total: i64 = sqlx::query_scalar("SELECT count(*) FROM studies")
+            .fetch_one(&self.readers)
+            .await?;
+        let mut studies = rows
+            .into_iter()
+            .map(StudyRow::study)
+            .collect::<anyhow::Result<Vec<_>>>()?;
         self.add_runs(&mut studies).await?;
         Ok((studies, total.cast_unsigned()))
     }
@@ -179,9 +208,16 @@ impl Store {
             list.push_bind(study.number.cast_signed());
         }
         query.push(") ORDER BY step");
-        for row in query.build_query_as::<RunRow>().fetch_all(&self.readers).await? {
+        for row in query
+            .build_query_as::<RunRow>()
+            .fetch_all(&self.readers)
+            .await?
+        {
             let run = row.summary()?;
-            if let Some(study) = studies.iter_mut().find(|study| Some(study.number) == run.study) {
+            if let Some(study) = studies
+                .iter_mut()
+                .find(|study| Some(study.number) == run.study)
+            {
                 study.runs.push(run);
             }
         }
@@ -199,7 +235,9 @@ impl Store {
         .bind(study.cast_signed())
         .fetch_all(&self.readers)
         .await?;
-        rows.into_iter().map(|(run, verdict)| Ok((run.cast_unsigned(), serde_json::from_str(&verdict)?))).collect()
+        rows.into_iter()
+            .map(|(run, verdict)| Ok((run.cast_unsigned(), serde_json::from_str(&verdict)?)))
+            .collect()
     }
 
     /// The first step that ended its study; `None` when the study goes on.
@@ -214,8 +252,14 @@ impl Store {
         .bind(study.cast_signed())
         .fetch_optional(&self.readers)
         .await?;
-        row.map(|(step, status, reason)| Ok(EndedAt { step: u32::try_from(step)?, status: from_word(&status)?, reason }))
-            .transpose()
+        row.map(|(step, status, reason)| {
+            Ok(EndedAt {
+                step: u32::try_from(step)?,
+                status: from_word(&status)?,
+                reason,
+            })
+        })
+        .transpose()
     }
 
     /// The runs of a study that wait behind a step.
@@ -263,7 +307,7 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be written.
-    pub async fn keep_left_behind(&self, study: u64, left: &[LeftBehind]) -> anyhow::Result<()> {
+    pub async fn keep_left_behind(&self, study: u64, left: &[LeftoverFile]) -> anyhow::Result<()> {
         let mut writer = self.writer().await;
         let mut transaction = writer.begin(Durability::Full).await?;
         sqlx::query("UPDATE studies SET own_files = ? WHERE number = ?")
@@ -278,9 +322,20 @@ impl Store {
     }
 }
 
-async fn insert_row(transaction: &mut Transaction<'_, Sqlite>, new: &NewStudy, now_ms: u64) -> anyhow::Result<u64> {
+async fn insert_row(
+    transaction: &mut Transaction<'_, Sqlite>,
+    new: &NewStudy,
+    now_ms: u64,
+) -> anyhow::Result<u64> {
     let steps: Vec<&StepWords> = new.steps.iter().map(|(words, _)| words).collect();
-    let own_files: Vec<LeftBehind> = new.own_files.iter().map(|path| LeftBehind { path: path.clone(), reason: None }).collect();
+    let own_files: Vec<LeftoverFile> = new
+        .own_files
+        .iter()
+        .map(|path| LeftoverFile {
+            path: path.clone(),
+            reason: None,
+        })
+        .collect();
     let row = sqlx::query(
         "INSERT INTO studies (name, created_at_ms, continue_on_failure, mark, words, scaled, steps, own_files)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -12,17 +12,38 @@ use crate::program::Program;
 fn calls() -> Vec<(Method, String)> {
     let document: Value = serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();
-    let calls = paths.iter().flat_map(|(path, calls)| calls.as_object().unwrap().keys().map(move |method| (method, path)));
+    let calls = paths.iter().flat_map(|(path, calls)| {
+        calls
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(move |method| (method, path))
+    });
     calls
-        .map(|(method, path)| (method.to_uppercase().parse().unwrap(), path.replace("{n}", "1").replace("{host}", "local")))
+        .map(|(method, path)| {
+            (
+                method.to_uppercase().parse().unwrap(),
+                path.replace("{n}", "1").replace("{host}", "local"),
+            )
+        })
         .collect()
 }
 
 #[tokio::test]
 async fn without_the_token_every_call_is_401() {
     let server = Program::start().await;
-    let others = ["/api", "/api/", "/api/v1", "/api/v1/nothing", "/api/openapi.json", "/api/docs/", "/api/docs/index.html"];
-    let all = calls().into_iter().chain(others.map(|path| (Method::GET, path.to_owned())));
+    let others = [
+        "/api",
+        "/api/",
+        "/api/v1",
+        "/api/v1/nothing",
+        "/api/openapi.json",
+        "/api/docs/",
+        "/api/docs/index.html",
+    ];
+    let all = calls()
+        .into_iter()
+        .chain(others.map(|path| (Method::GET, path.to_owned())));
     for (method, path) in all {
         for token in [
             None,
@@ -33,9 +54,13 @@ async fn without_the_token_every_call_is_401() {
         ] {
             let mut request = server.client.request(method.clone(), server.url(&path));
             if let Some(token) = &token {
-                request = request
-                    .bearer_auth(token)
-                    .header(header::COOKIE, format!("leadline-{}={token}", server.address.rsplit(':').next().unwrap()));
+                request = request.bearer_auth(token).header(
+                    header::COOKIE,
+                    format!(
+                        "leadline-{}={token}",
+                        server.address.rsplit(':').next().unwrap()
+                    ),
+                );
             }
             let (status, body) = server.send(request).await;
             assert_eq!(
@@ -55,7 +80,13 @@ async fn the_documents_are_there_with_the_token() {
         ("/api/docs/", "swagger-ui"),
         ("/api/docs/swagger-initializer.js", "/api/openapi.json"),
     ] {
-        let response = server.client.get(server.url(path)).bearer_auth(&server.token).send().await.unwrap();
+        let response = server
+            .client
+            .get(server.url(path))
+            .bearer_auth(&server.token)
+            .send()
+            .await
+            .unwrap();
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let text = response.text().await.unwrap();
         assert!(text.contains(part), "{path}");
@@ -67,19 +98,50 @@ async fn the_documents_are_there_with_the_token() {
 async fn foreign_hosts_are_refused_on_every_route() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
-    let routes = calls()
-        .into_iter()
-        .chain(["/", "/login", "/login?token=x", "/api/openapi.json", "/some/page"].map(|path| (Method::GET, path.to_owned())));
+    let routes = calls().into_iter().chain(
+        [
+            "/",
+            "/login",
+            "/login?token=x",
+            "/api/openapi.json",
+            "/some/page",
+        ]
+        .map(|path| (Method::GET, path.to_owned())),
+    );
     for (method, path) in routes {
-        for host in ["evil.example", &format!("evil.example:{port}"), "", "127.0.0.1.evil.example", "169.254.169.254"] {
-            let request =
-                server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::HOST, host);
+        for host in [
+            "evil.example",
+            &format!("evil.example:{port}"),
+            "",
+            "127.0.0.1.evil.example",
+            "169.254.169.254",
+        ] {
+            let request = server
+                .client
+                .request(method.clone(), server.url(&path))
+                .bearer_auth(&server.token)
+                .header(header::HOST, host);
             let (status, body) = server.send(request).await;
-            assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("foreign_host")), "{method} {path} {host}");
+            assert_eq!(
+                (status, body["code"].as_str()),
+                (StatusCode::FORBIDDEN, Some("foreign_host")),
+                "{method} {path} {host}"
+            );
         }
     }
-    for host in ["localhost", &format!("localhost:{port}"), &format!("[::1]:{port}"), "127.0.0.1"] {
-        let (status, _) = server.send(server.request(Method::GET, "/healthz").header(header::HOST, host)).await;
+    for host in [
+        "localhost",
+        &format!("localhost:{port}"),
+        &format!("[::1]:{port}"),
+        "127.0.0.1",
+    ] {
+        let (status, _) = server
+            .send(
+                server
+                    .request(Method::GET, "/healthz")
+                    .header(header::HOST, host),
+            )
+            .await;
         assert_eq!(status, StatusCode::OK, "{host}");
     }
 }
@@ -87,12 +149,26 @@ async fn foreign_hosts_are_refused_on_every_route() {
 #[tokio::test]
 async fn a_request_without_host_is_refused() {
     let server = Program::start().await;
-    for request in ["GET /api/v1/healthz HTTP/1.1\r\n\r\n", "GET /api/v1/healthz HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
+    for request in [
+        "GET /api/v1/healthz HTTP/1.1\r\n\r\n",
+        "GET /api/v1/healthz HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+    ] {
         let mut stream = TcpStream::connect(&server.address).await.unwrap();
-        stream.write_all(request.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
+        stream
+            .write_all(
+                request
+                    .replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n")
+                    .as_bytes(),
+            )
+            .await
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.contains(" 403 ") && answer.contains("foreign_host"), "{answer}");
+        assert!(
+            answer.contains(" 403 ") && answer.contains("foreign_host"),
+            "{answer}"
+        );
     }
 }
 
@@ -101,11 +177,19 @@ async fn foreign_origins_are_refused_on_every_call() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     for (method, path) in calls() {
-        for origin in
-            ["http://evil.example", "null", "", "http://localhost:1", &format!("http://localhost:{port}"), "http://127.0.0.1"]
-        {
-            let request =
-                server.client.request(method.clone(), server.url(&path)).bearer_auth(&server.token).header(header::ORIGIN, origin);
+        for origin in [
+            "http://evil.example",
+            "null",
+            "",
+            "http://localhost:1",
+            &format!("http://localhost:{port}"),
+            "http://127.0.0.1",
+        ] {
+            let request = server
+                .client
+                .request(method.clone(), server.url(&path))
+                .bearer_auth(&server.token)
+                .header(header::ORIGIN, origin);
             let (status, body) = server.send(request).await;
             assert_eq!(
                 (status, body["code"].as_str()),
@@ -114,11 +198,14 @@ async fn foreign_origins_are_refused_on_every_call() {
             );
         }
     }
-    let own = server.request(Method::POST, "/plan").header(header::ORIGIN, format!("http://{}", server.address)).body("{}");
+    let own = server
+        .request(Method::POST, "/plan")
+        .header(header::ORIGIN, format!("http://{}", server.address))
+        .body("{}");
     assert_eq!(server.send(own).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
-/// How opening a socket with these headers ends: 101, or the status of the refusal.
+/// How opening a socket with these headers ends: 101, or the status of the problem.
 async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
     let stream = TcpStream::connect(&server.address).await.unwrap();
     let mut request = tungstenite::http::Request::builder()
@@ -144,25 +231,44 @@ async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
 async fn sockets_ask_for_token_host_and_origin() {
     let server = Program::start().await;
     let number = server.queue(crate::program::job("a", "10ms")).await;
-    let (bearer, port) = (format!("Bearer {}", server.token), server.address.rsplit(':').next().unwrap());
-    let (cookie, own) = (format!("leadline-{port}={}", server.token), format!("http://{}", server.address));
+    let (bearer, port) = (
+        format!("Bearer {}", server.token),
+        server.address.rsplit(':').next().unwrap(),
+    );
+    let (cookie, own) = (
+        format!("leadline-{port}={}", server.token),
+        format!("http://{}", server.address),
+    );
     for path in ["/events".to_owned(), format!("/runs/{number}/stream")] {
         let cases: [(&[(&str, &str)], u16); 9] = [
             (&[], 401),
             (&[("authorization", "Bearer x")], 401),
             (&[("authorization", &bearer)], 101),
             (&[("authorization", &bearer), ("origin", &own)], 101),
-            (&[("authorization", &bearer), ("origin", "http://evil.example")], 403),
+            (
+                &[
+                    ("authorization", &bearer),
+                    ("origin", "http://evil.example"),
+                ],
+                403,
+            ),
             (&[("authorization", &bearer), ("host", "evil.example")], 403),
             (&[("cookie", &cookie), ("origin", &own)], 101),
             (&[("cookie", &cookie)], 403),
             (&[("cookie", &cookie), ("origin", "null")], 403),
         ];
         for (headers, expect) in cases {
-            assert_eq!(open(&server, &path, headers).await, expect, "{path} {headers:?}");
+            assert_eq!(
+                open(&server, &path, headers).await,
+                expect,
+                "{path} {headers:?}"
+            );
         }
     }
-    assert_eq!(open(&server, "/runs/99/stream", &[("authorization", &bearer)]).await, 404);
+    assert_eq!(
+        open(&server, "/runs/99/stream", &[("authorization", &bearer)]).await,
+        404
+    );
     let plain = server.request(Method::GET, "/events");
     assert_eq!(server.send(plain).await.0, StatusCode::UPGRADE_REQUIRED);
 }
@@ -170,17 +276,34 @@ async fn sockets_ask_for_token_host_and_origin() {
 #[tokio::test]
 async fn the_login_link_sets_a_cookie_that_works() {
     let server = Program::start().await;
-    let login = |token: String| server.client.get(server.url(&format!("/login?token={token}"))).send();
-    assert_eq!(login("wrong".into()).await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    let login = |token: String| {
+        server
+            .client
+            .get(server.url(&format!("/login?token={token}")))
+            .send()
+    };
+    assert_eq!(
+        login("wrong".into()).await.unwrap().status(),
+        StatusCode::UNAUTHORIZED
+    );
     let response = login(server.token.clone()).await.unwrap();
     assert_eq!(
         (response.status(), &response.headers()[header::LOCATION]),
-        (StatusCode::SEE_OTHER, &header::HeaderValue::from_static("/"))
+        (
+            StatusCode::SEE_OTHER,
+            &header::HeaderValue::from_static("/")
+        )
     );
     let cookie = response.headers()[header::SET_COOKIE].to_str().unwrap();
-    assert!(cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Strict"), "{cookie}");
+    assert!(
+        cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Strict"),
+        "{cookie}"
+    );
     let cookie = cookie.split(';').next().unwrap();
-    let request = server.client.get(server.url("/api/v1/runs")).header(header::COOKIE, format!("other=1; {cookie}"));
+    let request = server
+        .client
+        .get(server.url("/api/v1/runs"))
+        .header(header::COOKIE, format!("other=1; {cookie}"));
     assert_eq!(server.send(request).await.0, StatusCode::OK);
 }
 
@@ -189,9 +312,22 @@ async fn every_answer_carries_the_security_headers() {
     let server = Program::start().await;
     for path in ["/", "/login", "/api/v1/runs", "/nothing"] {
         let response = server.client.get(server.url(path)).send().await.unwrap();
-        let policy = response.headers()["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
-        assert_eq!(response.headers()["x-content-type-options"], "nosniff", "{path}");
-        assert_eq!(response.headers()["referrer-policy"], "no-referrer", "{path}");
+        let policy = response.headers()["content-security-policy"]
+            .to_str()
+            .unwrap();
+        assert!(
+            policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert_eq!(
+            response.headers()["x-content-type-options"],
+            "nosniff",
+            "{path}"
+        );
+        assert_eq!(
+            response.headers()["referrer-policy"],
+            "no-referrer",
+            "{path}"
+        );
     }
 }

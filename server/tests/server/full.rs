@@ -44,14 +44,28 @@ async fn a_full_disk_fails_the_run_and_not_the_server() {
     let mut file = std::fs::File::create(&filler).unwrap();
     let full = std::io::copy(&mut std::io::repeat(0), &mut file).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
-    let mut stream = server.request(reqwest::Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let mut stream = server
+        .request(reqwest::Method::GET, &format!("/runs/{number}/stream"))
+        .send()
+        .await
+        .unwrap();
     // Listeners are sent away when nothing can be kept any more.
     while let Ok(Some(_)) = stream.chunk().await {}
     drop(file);
     std::fs::remove_file(&filler).unwrap();
     let failed = server.until_ended(number).await;
     assert_eq!(failed["status"], "failed");
-    assert!(failed["reason"].as_str().unwrap().contains("could not keep its events"), "{}", failed["reason"]);
+    assert!(
+        failed["reason"]
+            .as_str()
+            .unwrap()
+            .contains("could not keep its events"),
+        "{}",
+        failed["reason"]
+    );
     let again = server.queue(job("b", "50ms")).await;
-    assert_eq!((&server.until_ended(again).await["status"], server.starts()), (&json!("done"), vec!["a".into(), "b".into()]));
+    assert_eq!(
+        (&server.until_ended(again).await["status"], server.starts()),
+        (&json!("done"), vec!["a".into(), "b".into()])
+    );
 }

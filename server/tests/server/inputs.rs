@@ -7,14 +7,36 @@ use crate::program::{Program, job};
 
 /// Sends a body; the status, the code, and the fields that are named.
 async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[&str]) {
-    let response = server.request(Method::POST, "/runs").body(body.to_owned()).send().await.unwrap();
-    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json", "{body}");
+    let response = server
+        .request(Method::POST, "/runs")
+        .body(body.to_owned())
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        response.headers()[header::CONTENT_TYPE],
+        "application/problem+json",
+        "{body}"
+    );
     let answered = response.status().as_u16();
     let problem: Value = response.json().await.unwrap();
-    assert_eq!((answered, problem["code"].as_str().unwrap()), (status, code), "{body}: {problem}");
+    assert_eq!(
+        (answered, problem["code"].as_str().unwrap()),
+        (status, code),
+        "{body}: {problem}"
+    );
     assert_eq!(problem["status"], status);
-    assert!(problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
-    let named: Vec<&str> = problem["errors"].as_array().into_iter().flatten().filter_map(|error| error["field"].as_str()).collect();
+    assert!(
+        problem["detail"]
+            .as_str()
+            .is_some_and(|detail| !detail.is_empty())
+    );
+    let named: Vec<&str> = problem["errors"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|error| error["field"].as_str())
+        .collect();
     assert_eq!(named, fields, "{body}: {problem}");
 }
 
@@ -25,9 +47,30 @@ async fn every_bad_field_is_named_and_nothing_is_kept() {
     check(&server, "{\"jobs\":[", 422, "bad_json", &[]).await;
     check(&server, "[1]", 422, "not_an_object", &[""]).await;
     check(&server, "{}", 422, "missing", &["jobs"]).await;
-    check(&server, r#"{"jobs":{},"nmae":"x"}"#, 422, "wrong_type", &["jobs", "nmae"]).await;
-    check(&server, r#"{"jobs":[{}],"host":"mars","sample_ms":"fast"}"#, 422, "wrong_type", &["sample_ms", "host"]).await;
-    check(&server, r#"{"job_text":"fio --rw=read"}"#, 422, "not_built", &["job_text"]).await;
+    check(
+        &server,
+        r#"{"jobs":{},"nmae":"x"}"#,
+        422,
+        "wrong_type",
+        &["jobs", "nmae"],
+    )
+    .await;
+    check(
+        &server,
+        r#"{"jobs":[{}],"host":"mars","sample_ms":"fast"}"#,
+        422,
+        "wrong_type",
+        &["sample_ms", "host"],
+    )
+    .await;
+    check(
+        &server,
+        r#"{"job_text":"fio --rw=read"}"#,
+        422,
+        "not_built",
+        &["job_text"],
+    )
+    .await;
     check(&server, r#"{"jobs":[]}"#, 422, "job_count", &["jobs"]).await;
     check(
         &server,
@@ -37,8 +80,22 @@ async fn every_bad_field_is_named_and_nothing_is_kept() {
         &["jobs[0].size", "jobs[0].runtime", "jobs[0].block_size"],
     )
     .await;
-    check(&server, r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#, 422, "option_not_built", &["jobs[0].verify", "sample_ms"]).await;
-    check(&server, r#"{"jobs":[{"filename":"/dev/mounted"}]}"#, 409, "refused_by_guard", &["jobs[0].filename"]).await;
+    check(
+        &server,
+        r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#,
+        422,
+        "option_not_built",
+        &["jobs[0].verify", "sample_ms"],
+    )
+    .await;
+    check(
+        &server,
+        r#"{"jobs":[{"filename":"/dev/mounted"}]}"#,
+        409,
+        "refused_by_guard",
+        &["jobs[0].filename"],
+    )
+    .await;
     assert_eq!(server.get("/runs").await["total"], 0);
     assert!(server.starts().is_empty());
 }
@@ -49,7 +106,9 @@ async fn a_body_of_more_than_a_mebibyte_is_413() {
     for (length, status) in [(1024 * 1024 + 1, 413), (1024 * 1024, 422)] {
         let body = format!("{{\"jobs\":[],\"notes\":\"{}\"}}", "x".repeat(length - 22));
         assert_eq!(body.len(), length);
-        let (answered, _) = server.send(server.request(Method::POST, "/runs").body(body)).await;
+        let (answered, _) = server
+            .send(server.request(Method::POST, "/runs").body(body))
+            .await;
         assert_eq!(answered.as_u16(), status, "{length}");
     }
 }
@@ -57,16 +116,33 @@ async fn a_body_of_more_than_a_mebibyte_is_413() {
 #[tokio::test]
 async fn a_plan_answers_with_its_refusals_inside() {
     let server = Program::start().await;
-    let (status, plan) = server.post("/plan", &json!({"jobs": [{"filename": "/dev/mounted"}]})).await;
-    assert_eq!((status, plan["refusals"][0]["code"].as_str()), (StatusCode::OK, Some("mounted")));
-    let (status, plan) = server.post("/plan", &json!({"jobs": [{"bs": "4x"}]})).await;
-    assert_eq!((status, plan["refusals"][0]["field"].as_str()), (StatusCode::OK, Some("jobs[0].bs")));
-    let (status, plan) = server.post("/plan", &json!({"jobs": [job("a", "1s")]})).await;
+    let (status, plan) = server
+        .post("/plan", &json!({"jobs": [{"filename": "/dev/mounted"}]}))
+        .await;
     assert_eq!(
-        (status, plan["jobs"][0]["rw"].as_str(), plan["refusals"].as_array().unwrap().len()),
+        (status, plan["problems"][0]["code"].as_str()),
+        (StatusCode::OK, Some("mounted"))
+    );
+    let (status, plan) = server.post("/plan", &json!({"jobs": [{"bs": "4x"}]})).await;
+    assert_eq!(
+        (status, plan["problems"][0]["field"].as_str()),
+        (StatusCode::OK, Some("jobs[0].bs"))
+    );
+    let (status, plan) = server
+        .post("/plan", &json!({"jobs": [job("a", "1s")]}))
+        .await;
+    assert_eq!(
+        (
+            status,
+            plan["jobs"][0]["rw"].as_str(),
+            plan["problems"].as_array().unwrap().len()
+        ),
         (StatusCode::OK, Some("randread"), 0)
     );
-    assert_eq!(server.post("/plan", &json!({"jobs": 1})).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(
+        server.post("/plan", &json!({"jobs": 1})).await.0,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
     assert!(server.starts().is_empty());
 }
 
@@ -98,13 +174,27 @@ async fn what_is_not_there_or_not_taken_is_a_problem_too() {
         (Method::GET, "/compare?runs=1,x", 422, "bad_value"),
         (Method::GET, "/compare", 422, "bad_query"),
         (Method::GET, "/compare/flame.svg?runs=1", 422, "bad_value"),
-        (Method::GET, "/compare/flame.svg?runs=98,99", 404, "not_found"),
+        (
+            Method::GET,
+            "/compare/flame.svg?runs=98,99",
+            404,
+            "not_found",
+        ),
         (Method::GET, "/runs/99/flame.svg", 404, "not_found"),
-        (Method::GET, "/runs/99/flame.svg?theme=pink", 422, "bad_query"),
+        (
+            Method::GET,
+            "/runs/99/flame.svg?theme=pink",
+            422,
+            "bad_query",
+        ),
         (Method::GET, "/compare?runs=98,99", 404, "not_found"),
     ] {
         let (answered, problem) = server.send(server.request(method.clone(), path)).await;
-        assert_eq!((answered.as_u16(), problem["code"].as_str()), (status, Some(code)), "{method} {path}: {problem}");
+        assert_eq!(
+            (answered.as_u16(), problem["code"].as_str()),
+            (status, Some(code)),
+            "{method} {path}: {problem}"
+        );
     }
 }
 
@@ -114,9 +204,23 @@ async fn fio_exports_and_imports_are_not_built_yet() {
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;
     for format in ["fio-json", "fio-json%2B", "fio-job"] {
-        let (status, problem) = server.send(server.request(Method::GET, &format!("/runs/{number}/export?format={format}"))).await;
-        assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("not_built")), "{format}");
+        let (status, problem) = server
+            .send(server.request(
+                Method::GET,
+                &format!("/runs/{number}/export?format={format}"),
+            ))
+            .await;
+        assert_eq!(
+            (status.as_u16(), problem["code"].as_str()),
+            (422, Some("not_built")),
+            "{format}"
+        );
     }
-    let (status, problem) = server.post("/import", &json!({"text": "fio --rw=read"})).await;
-    assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("not_built")));
+    let (status, problem) = server
+        .post("/import", &json!({"text": "fio --rw=read"}))
+        .await;
+    assert_eq!(
+        (status.as_u16(), problem["code"].as_str()),
+        (422, Some("not_built"))
+    );
 }

@@ -9,7 +9,12 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use crate::program::{Program, job, job_on};
 
 fn found(list: &Value) -> Vec<u64> {
-    list["runs"].as_array().unwrap().iter().map(|run| run["number"].as_u64().unwrap()).collect()
+    list["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["number"].as_u64().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -62,11 +67,20 @@ async fn filters_sorts_and_pages() {
         ("?sort=created_at_ms&order=asc", &[1, 2, 3]),
     ] {
         let list = server.get(&format!("/runs{query}")).await;
-        assert_eq!((found(&list), list["total"].as_u64().unwrap() as usize), (expect.to_vec(), expect.len()), "{query}");
+        assert_eq!(
+            (found(&list), list["total"].as_u64().unwrap() as usize),
+            (expect.to_vec(), expect.len()),
+            "{query}"
+        );
     }
-    for order in
-        ["sort=iops", "sort=iops&order=asc", "sort=name", "sort=number&order=asc", "sort=lat_p99_ns", "sort=lat_p99_ns&order=asc"]
-    {
+    for order in [
+        "sort=iops",
+        "sort=iops&order=asc",
+        "sort=name",
+        "sort=number&order=asc",
+        "sort=lat_p99_ns",
+        "sort=lat_p99_ns&order=asc",
+    ] {
         let whole = found(&server.get(&format!("/runs?{order}")).await);
         let (mut paged, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -93,7 +107,11 @@ async fn seed(server: &Program, runs: u32) {
             iif(i % 3 = 0, 'page_cache', 'device'), 'nightly ' || i, '/data/volume' || (i % 16) || '/target', '[\"nightly\",\"host' || (i % 7) || '\"]', '',
             lower('nightly ' || i || char(10) || '/data/volume' || (i % 16) || '/target' || char(10) || 'nightly' || char(10) || 'host' || (i % 7) || char(10))
         FROM n";
-    sqlx::query(sql).bind(runs).execute(&mut connection).await.unwrap();
+    sqlx::query(sql)
+        .bind(runs)
+        .execute(&mut connection)
+        .await
+        .unwrap();
     connection.close().await.unwrap();
 }
 
@@ -136,7 +154,10 @@ async fn a_hundred_thousand_runs_feel_like_a_hundred() {
             assert_eq!(list["total"], total, "{query}");
         }
         times.sort_by(f64::total_cmp);
-        eprintln!("{:7.2} ms ({:.2} median, {:.2} slowest of 7)  {query}", times[0], times[3], times[6]);
+        eprintln!(
+            "{:7.2} ms ({:.2} median, {:.2} slowest of 7)  {query}",
+            times[0], times[3], times[6]
+        );
         slowest = slowest.max(times[0]);
     }
     eprintln!("slowest: {slowest:.2} ms; the aim is 20 ms in a release build on an idle machine");

@@ -12,13 +12,24 @@ fn the_committed_document_is_fresh() {
 
 #[test]
 fn every_call_has_an_operation_id_a_tag_and_a_summary() {
-    let document: serde_json::Value = serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
-    let calls = document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let document: serde_json::Value =
+        serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
+    let calls = document["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values());
     for call in calls {
         for field in ["operationId", "summary"] {
-            assert!(call[field].as_str().is_some_and(|text| !text.is_empty()), "{call}");
+            assert!(
+                call[field].as_str().is_some_and(|text| !text.is_empty()),
+                "{call}"
+            );
         }
-        assert!(call["tags"].as_array().is_some_and(|tags| tags.len() == 1), "{call}");
+        assert!(
+            call["tags"].as_array().is_some_and(|tags| tags.len() == 1),
+            "{call}"
+        );
     }
 }
 
@@ -26,7 +37,10 @@ fn every_call_has_an_operation_id_a_tag_and_a_summary() {
 fn every_reference_leads_somewhere() {
     let text = leadline_server::routes::openapi_json();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    for line in text.lines().filter_map(|line| line.split_once("\"$ref\": \"#")) {
+    for line in text
+        .lines()
+        .filter_map(|line| line.split_once("\"$ref\": \"#"))
+    {
         let path = line.1.split('"').next().unwrap();
         assert!(document.pointer(path).is_some(), "{path} is missing");
     }

@@ -28,11 +28,24 @@ pub struct Program {
 pub fn command(directory: &Path) -> Command {
     let server = Path::new(env!("CARGO_BIN_EXE_leadline"));
     let runner = server.with_file_name("examples").join("fake_runner");
-    assert!(runner.exists(), "{} is missing: `cargo test -p leadline` builds it, `cargo test --test` does not", runner.display());
+    assert!(
+        runner.exists(),
+        "{} is missing: `cargo test -p leadline` builds it, `cargo test --test` does not",
+        runner.display()
+    );
     let mut command = Command::new(server);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(directory.join("data"));
-    command.env("LEADLINE_RUNNER", runner).env("LEADLINE_FAKE_STARTS", directory.join("starts")).env_remove("LEADLINE_TOKEN");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(directory.join("data"));
+    command
+        .env("LEADLINE_RUNNER", runner)
+        .env("LEADLINE_FAKE_STARTS", directory.join("starts"))
+        .env_remove("LEADLINE_TOKEN");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     command
 }
 
@@ -52,9 +65,22 @@ impl Program {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let usual = command(directory.path());
         let mut limited = Command::new("prlimit");
-        limited.arg(format!("--nofile={soft}:{hard}")).arg(usual.as_std().get_program()).args(usual.as_std().get_args());
-        limited.envs(usual.as_std().get_envs().filter_map(|(name, value)| Some((name, value?)))).env_remove("LEADLINE_TOKEN");
-        limited.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        limited
+            .arg(format!("--nofile={soft}:{hard}"))
+            .arg(usual.as_std().get_program())
+            .args(usual.as_std().get_args());
+        limited
+            .envs(
+                usual
+                    .as_std()
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env_remove("LEADLINE_TOKEN");
+        limited
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true);
         Self::start_by(limited, directory).await
     }
 
@@ -62,15 +88,34 @@ impl Program {
         let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
         let (address, token) = loop {
-            let line = out.next_line().await.unwrap().expect("the server says where it is");
+            let line = out
+                .next_line()
+                .await
+                .unwrap()
+                .expect("the server says where it is");
             if let Some(link) = line.trim().strip_prefix("Open").map(str::trim) {
                 let rest = link.strip_prefix("http://").unwrap();
                 let (address, path) = rest.split_once('/').unwrap();
-                break (address.to_owned(), path.strip_prefix("login?token=").unwrap_or_default().to_owned());
+                break (
+                    address.to_owned(),
+                    path.strip_prefix("login?token=")
+                        .unwrap_or_default()
+                        .to_owned(),
+                );
             }
         };
-        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { child, out, address, token, directory, client }
+        let client = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
+        Self {
+            child,
+            out,
+            address,
+            token,
+            directory,
+            client,
+        }
     }
 
     /// With the real runner; `None` says why not.
@@ -104,7 +149,10 @@ impl Program {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let exit = tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("it stops").unwrap();
+        let exit = tokio::time::timeout(PATIENCE, self.child.wait())
+            .await
+            .expect("it stops")
+            .unwrap();
         (exit.code(), began.elapsed())
     }
 
@@ -118,13 +166,22 @@ impl Program {
     }
 
     pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
-        self.client.request(method, self.url(&format!("/api/v1{path}"))).bearer_auth(&self.token)
+        self.client
+            .request(method, self.url(&format!("/api/v1{path}")))
+            .bearer_auth(&self.token)
     }
 
     pub async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
         let response = request.send().await.unwrap();
         let (status, text) = (response.status(), response.text().await.unwrap());
-        (status, if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) })
+        (
+            status,
+            if text.is_empty() {
+                Value::Null
+            } else {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            },
+        )
     }
 
     pub async fn get(&self, path: &str) -> Value {
@@ -139,7 +196,9 @@ impl Program {
 
     /// Queues a run of one job; its number.
     pub async fn queue(&self, job: Value) -> u64 {
-        let (status, run) = self.post("/runs", &json!({"jobs": [job], "sample_ms": 20})).await;
+        let (status, run) = self
+            .post("/runs", &json!({"jobs": [job], "sample_ms": 20}))
+            .await;
         assert_eq!(status, StatusCode::CREATED, "{run}");
         run["number"].as_u64().unwrap()
     }
@@ -152,24 +211,42 @@ impl Program {
             if statuses.contains(&found["status"].as_str().unwrap()) {
                 return found;
             }
-            assert!(began.elapsed() < PATIENCE, "#{run} stays at {}", found["status"]);
+            assert!(
+                began.elapsed() < PATIENCE,
+                "#{run} stays at {}",
+                found["status"]
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
     pub async fn until_ended(&self, run: u64) -> Value {
-        self.until(run, &["done", "failed", "cancelled", "interrupted"]).await
+        self.until(run, &["done", "failed", "cancelled", "interrupted"])
+            .await
     }
 
     /// All events of a run that has ended, as NDJSON tells them.
     pub async fn events(&self, run: u64) -> Vec<Value> {
-        let text = self.request(Method::GET, &format!("/runs/{run}/stream")).send().await.unwrap().text().await.unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let text = self
+            .request(Method::GET, &format!("/runs/{run}/stream"))
+            .send()
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// The names of the runs that a runner was started for, in order.
     pub fn starts(&self) -> Vec<String> {
-        std::fs::read_to_string(self.directory.path().join("starts")).unwrap_or_default().lines().map(str::to_owned).collect()
+        std::fs::read_to_string(self.directory.path().join("starts"))
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     pub fn data(&self) -> PathBuf {

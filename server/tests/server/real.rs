@@ -25,17 +25,24 @@ fn read(runtime: &str) -> Value {
 
 /// Queues a run of a file that is there already.
 async fn queue(server: &Program, runtime: &str) -> u64 {
-    let (status, run) = server.post("/runs", &json!({"jobs": [read(runtime)]})).await;
+    let (status, run) = server
+        .post("/runs", &json!({"jobs": [read(runtime)]}))
+        .await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
     run["number"].as_u64().unwrap()
 }
 
 /// The runners that this server started.
 pub fn runners(server: u32) -> Vec<Pid> {
-    let children = std::fs::read_dir(format!("/proc/{server}/task")).unwrap().flat_map(|task| {
-        let list = std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
-        list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()
-    });
+    let children = std::fs::read_dir(format!("/proc/{server}/task"))
+        .unwrap()
+        .flat_map(|task| {
+            let list =
+                std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
+            list.split_whitespace()
+                .map(|pid| pid.parse().unwrap())
+                .collect::<Vec<i32>>()
+        });
     children.filter_map(Pid::from_raw).collect()
 }
 
@@ -43,17 +50,26 @@ pub fn runners(server: u32) -> Vec<Pid> {
 fn state(process: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;
-    after_name.chars().next().filter(|state| !"ZX".contains(*state))
+    after_name
+        .chars()
+        .next()
+        .filter(|state| !"ZX".contains(*state))
 }
 
 #[tokio::test]
 async fn a_real_run_is_told_soon_often_and_whole() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
     let first = queue(&server, "100ms").await;
     server.until_ended(first).await;
     let began = Instant::now();
     let number = queue(&server, "2s").await;
-    let mut stream = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let mut stream = server
+        .request(Method::GET, &format!("/runs/{number}/stream"))
+        .send()
+        .await
+        .unwrap();
     let (mut text, mut first_sample) = (String::new(), None);
     while let Some(chunk) = stream.chunk().await.unwrap() {
         text.push_str(std::str::from_utf8(&chunk).unwrap());
@@ -62,22 +78,43 @@ async fn a_real_run_is_told_soon_often_and_whole() {
         }
     }
     let first_sample = first_sample.expect("there are samples");
-    assert!(first_sample < Duration::from_secs(1), "the first sample takes {first_sample:?}");
-    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(
+        first_sample < Duration::from_secs(1),
+        "the first sample takes {first_sample:?}"
+    );
+    let events: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     check_list(&events, "done");
-    let samples: Vec<&Value> = events.iter().filter(|event| event["type"] == "sample" && event["phase"] == "measure").collect();
+    let samples: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "sample" && event["phase"] == "measure")
+        .collect();
     assert!(samples.len() >= 18, "{} samples in 2 s", samples.len());
     let run = server.get(&format!("/runs/{number}")).await;
     for count in ["ios", "bytes"] {
-        let sum: u64 = samples.iter().map(|sample| sample["read"][count].as_u64().unwrap()).sum();
-        assert_eq!(sum, run["report"]["read"][count].as_u64().unwrap(), "{count} of samples and report");
+        let sum: u64 = samples
+            .iter()
+            .map(|sample| sample["read"][count].as_u64().unwrap())
+            .sum();
+        assert_eq!(
+            sum,
+            run["report"]["read"][count].as_u64().unwrap(),
+            "{count} of samples and report"
+        );
     }
-    eprintln!("first sample after {first_sample:?}, {} samples in 2 s", samples.len());
+    eprintln!(
+        "first sample after {first_sample:?}, {} samples in 2 s",
+        samples.len()
+    );
 }
 
 #[tokio::test]
 async fn a_runner_stops_when_its_server_is_gone() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
     let number = queue(&server, "60s").await;
     server.until(number, &["measuring"]).await;
     let runners = runners(server.pid());
@@ -85,35 +122,57 @@ async fn a_runner_stops_when_its_server_is_gone() {
     let began = Instant::now();
     server.kill().await;
     while let Some(state) = state(runners[0]) {
-        assert!(began.elapsed() < Duration::from_secs(2), "the runner goes on without its server, in state {state}");
+        assert!(
+            began.elapsed() < Duration::from_secs(2),
+            "the runner goes on without its server, in state {state}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 #[tokio::test]
 async fn nothing_starts_before_the_last_runner_is_gone() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
-    server.until(queue(&server, "60s").await, &["measuring"]).await;
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
+    server
+        .until(queue(&server, "60s").await, &["measuring"])
+        .await;
     let kin = server.data().join("runners");
-    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", runners(server.pid())[0].as_raw_nonzero())).unwrap();
+    let descriptors = std::fs::read_dir(format!(
+        "/proc/{}/fd",
+        runners(server.pid())[0].as_raw_nonzero()
+    ))
+    .unwrap();
     let mut open = descriptors.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
-    assert!(open.any(|path| path == kin), "a runner holds the lock together with its server");
+    assert!(
+        open.any(|path| path == kin),
+        "a runner holds the lock together with its server"
+    );
     // As a runner holds it that the kernel does not let go.
     let left = File::open(&kin).unwrap();
     flock(&left, FlockOperation::LockShared).unwrap();
     let server = Program::start_real(server.kill().await).await.unwrap();
     let next = queue(&server, "10ms").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(server.get(&format!("/runs/{next}")).await["status"], "queued");
+    assert_eq!(
+        server.get(&format!("/runs/{next}")).await["status"],
+        "queued"
+    );
     drop(left);
     assert_eq!(server.until_ended(next).await["status"], "done");
 }
 
 #[tokio::test]
 async fn servers_and_runners_killed_at_random_moments() {
-    let kills = std::env::var("LEADLINE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
+    let kills = std::env::var("LEADLINE_KILLS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(KILLS);
     let mut random = StdRng::seed_from_u64(4);
-    let Some(mut server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let Some(mut server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
     for round in 0..kills {
         for _ in 0..2 {
             queue(&server, &format!("{}ms", random.random_range(20..400))).await;
@@ -135,7 +194,10 @@ async fn servers_and_runners_killed_at_random_moments() {
         let status = run["status"].as_str().unwrap();
         let why = run["reason"].as_str().unwrap_or_default();
         let killed = status == "failed" && why.contains("was killed (signal 9)");
-        assert!(status == "done" || status == "interrupted" || killed, "#{number} is {status}: {why}");
+        assert!(
+            status == "done" || status == "interrupted" || killed,
+            "#{number} is {status}: {why}"
+        );
         check_list(&server.events(number).await, status);
     }
     let began = Instant::now();
@@ -150,8 +212,14 @@ struct Loop(String);
 
 impl Loop {
     fn attach(file: &str) -> Option<Self> {
-        let output = Command::new("losetup").args(["--find", "--show", file]).output().ok()?;
-        output.status.success().then(|| Self(String::from_utf8(output.stdout).unwrap().trim().into()))
+        let output = Command::new("losetup")
+            .args(["--find", "--show", file])
+            .output()
+            .ok()?;
+        output
+            .status
+            .success()
+            .then(|| Self(String::from_utf8(output.stdout).unwrap().trim().into()))
     }
 }
 
@@ -163,36 +231,71 @@ impl Drop for Loop {
 
 #[tokio::test]
 async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
     let made = server.until_ended(queue(&server, "10ms").await).await;
-    let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap()) else {
+    let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap())
+    else {
         return eprintln!("SKIP: no loop device can be attached here");
     };
     let name = device.0.trim_start_matches("/dev/");
-    let write = json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "direct": 1});
+    let write =
+        json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "direct": 1});
     let codes = async |job: &Value, confirm: Value| -> Vec<Value> {
-        let plan = server.post("/plan", &json!({"jobs": [job], "confirm": confirm})).await.1;
-        plan["refusals"].as_array().unwrap().iter().map(|refusal| refusal["code"].clone()).collect()
+        let plan = server
+            .post("/plan", &json!({"jobs": [job], "confirm": confirm}))
+            .await
+            .1;
+        plan["problems"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|problem| problem["code"].clone())
+            .collect()
     };
     assert_eq!(codes(&write, json!(name)).await, Vec::<Value>::new());
-    assert_eq!(codes(&write, json!(format!("sda, {name}"))).await, Vec::<Value>::new(), "one of several");
+    assert_eq!(
+        codes(&write, json!(format!("sda, {name}"))).await,
+        Vec::<Value>::new(),
+        "one of several"
+    );
     for wrong in ["loop", ""] {
         assert_eq!(codes(&write, json!(wrong)).await, ["not_confirmed"]);
     }
     let mut reading = write.clone();
     reading["rw"] = json!("randread");
-    assert_eq!(codes(&reading, json!("loop")).await, Vec::<Value>::new(), "what only reads needs no confirmation");
-    let (status, problem) = server.post("/runs", &json!({"jobs": [write], "confirm": "sda"})).await;
+    assert_eq!(
+        codes(&reading, json!("loop")).await,
+        Vec::<Value>::new(),
+        "what only reads needs no confirmation"
+    );
+    let (status, problem) = server
+        .post("/runs", &json!({"jobs": [write], "confirm": "sda"}))
+        .await;
     let error = &problem["errors"][0];
-    assert_eq!((status, &error["field"], &error["code"]), (StatusCode::CONFLICT, &json!("confirm"), &json!("not_confirmed")));
+    assert_eq!(
+        (status, &error["field"], &error["code"]),
+        (
+            StatusCode::CONFLICT,
+            &json!("confirm"),
+            &json!("not_confirmed")
+        )
+    );
     let steps = json!({"name": "s", "steps": [{"jobs": [write]}], "confirm": "sda"});
     let (status, problem) = server.post("/studies", &steps).await;
-    assert_eq!((status, &problem["errors"][0]["code"]), (StatusCode::CONFLICT, &json!("not_confirmed")), "{problem}");
+    assert_eq!(
+        (status, &problem["errors"][0]["code"]),
+        (StatusCode::CONFLICT, &json!("not_confirmed")),
+        "{problem}"
+    );
 }
 
 #[tokio::test]
 async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
     let job = json!({"name": "w", "filename": "w", "size": "1m", "rw": "write", "bs": "4k", "direct": 0, "end_fsync": 1, "ioengine": "psync",
         "fallocate": "native"});
     for number in 1..=3 {
@@ -206,10 +309,14 @@ async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
     }
     let compared = async |runs: &str| {
         let comparable = server.get(&format!("/compare?runs={runs}")).await["comparable"].clone();
-        (comparable["same_test"].as_bool().unwrap(), comparable["sentence"].as_str().unwrap().to_owned())
+        (
+            comparable["same_test"].as_bool().unwrap(),
+            comparable["sentence"].as_str().unwrap().to_owned(),
+        )
     };
     let (same_test, sentence) = compared("1,2").await;
-    let part = "targets.held_data (no / yes) differ. The first write to a file also allocates its blocks.";
+    let part =
+        "targets.held_data (no / yes) differ. The first write to a file also allocates its blocks.";
     assert!(!same_test && sentence.contains(part), "{sentence}");
     let (same_test, sentence) = compared("2,3").await;
     assert!(same_test, "{sentence}");
@@ -217,8 +324,18 @@ async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
 
 #[tokio::test]
 async fn a_raw_write_that_waited_does_not_go_to_another_file() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else { return };
-    let [one, two] = ["one", "two"].map(|name| server.data().join("targets").join(name).to_str().unwrap().to_owned());
+    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+        return;
+    };
+    let [one, two] = ["one", "two"].map(|name| {
+        server
+            .data()
+            .join("targets")
+            .join(name)
+            .to_str()
+            .unwrap()
+            .to_owned()
+    });
     for image in [&one, &two] {
         std::fs::write(image, vec![7; 1 << 20]).unwrap();
     }
@@ -229,15 +346,38 @@ async fn a_raw_write_that_waited_does_not_go_to_another_file() {
     let first = queue(&server, "60s").await;
     server.until(first, &["measuring"]).await;
     let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
-    let (status, second) = server.post("/runs", &json!({"jobs": [raw], "confirm": device.0.trim_start_matches("/dev/")})).await;
-    assert_eq!((status, &second["status"]), (StatusCode::CREATED, &json!("queued")), "{second}");
-    let attached_anew = || Command::new("losetup").args([&device.0, &two]).status().is_ok_and(|status| status.success());
-    Command::new("losetup").args(["--detach", &device.0]).status().unwrap();
+    let (status, second) = server
+        .post(
+            "/runs",
+            &json!({"jobs": [raw], "confirm": device.0.trim_start_matches("/dev/")}),
+        )
+        .await;
+    assert_eq!(
+        (status, &second["status"]),
+        (StatusCode::CREATED, &json!("queued")),
+        "{second}"
+    );
+    let attached_anew = || {
+        Command::new("losetup")
+            .args([&device.0, &two])
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    Command::new("losetup")
+        .args(["--detach", &device.0])
+        .status()
+        .unwrap();
     if !attached_anew() {
         return eprintln!("SKIP: another test took {} meanwhile", device.0);
     }
-    server.post(&format!("/runs/{first}/cancel"), &json!(null)).await;
+    server
+        .post(&format!("/runs/{first}/cancel"), &json!(null))
+        .await;
     let failed = server.until_ended(second["number"].as_u64().unwrap()).await;
-    assert_eq!(failed["failure"]["refusals"][0]["code"], "identity_changed", "{}", failed["reason"]);
+    assert_eq!(
+        failed["failure"]["problems"][0]["code"], "identity_changed",
+        "{}",
+        failed["reason"]
+    );
     assert_eq!(std::fs::read(&two).unwrap(), vec![7; 1 << 20]);
 }

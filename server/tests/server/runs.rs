@@ -13,34 +13,79 @@ async fn a_run_from_asking_to_report() {
     let server = Program::start().await;
     let began = Instant::now();
     let body = json!({"jobs": [job("a", "300ms")], "sample_ms": 20, "name": "First", "tags": ["x", "y"], "notes": "note"});
-    let response = server.request(Method::POST, "/runs").json(&body).send().await.unwrap();
+    let response = server
+        .request(Method::POST, "/runs")
+        .json(&body)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(response.status(), StatusCode::CREATED);
     assert_eq!(response.headers()["location"], "/api/v1/runs/1");
     let run: Value = response.json().await.unwrap();
     assert_eq!(
-        (&run["number"], &run["name"], &run["tags"], &run["asked"]["jobs"][0]),
-        (&json!(1), &json!("First"), &json!(["x", "y"]), &body["jobs"][0])
+        (
+            &run["number"],
+            &run["name"],
+            &run["tags"],
+            &run["requested"]["jobs"][0]
+        ),
+        (
+            &json!(1),
+            &json!("First"),
+            &json!(["x", "y"]),
+            &body["jobs"][0]
+        )
     );
     let done = server.until_ended(1).await;
     assert!(began.elapsed() < Duration::from_secs(3));
     assert_eq!(
-        (&done["status"], &done["reason"], &done["verdict"]["read"]["class"]),
+        (
+            &done["status"],
+            &done["reason"],
+            &done["verdict"]["read"]["class"]
+        ),
         (&json!("done"), &json!(null), &json!("device"))
     );
     assert_eq!(
         (&done["rw"], &done["bs"], &done["mode"], &done["device"]),
-        (&json!("randread"), &json!("4k"), &json!("direct"), &json!("vda"))
+        (
+            &json!("randread"),
+            &json!("4k"),
+            &json!("direct"),
+            &json!("vda")
+        )
     );
-    assert_eq!(done["report"]["read"]["ios"].as_u64().unwrap(), done["samples"].as_u64().unwrap() * 100);
     assert_eq!(
-        (&done["host_facts"]["hostname"], &done["lat_p99_ns"], &done["lat_max_ns"]),
+        done["report"]["read"]["ios"].as_u64().unwrap(),
+        done["samples"].as_u64().unwrap() * 100
+    );
+    assert_eq!(
+        (
+            &done["host_facts"]["hostname"],
+            &done["lat_p99_ns"],
+            &done["lat_max_ns"]
+        ),
         (&json!("fake"), &json!(7456), &json!(20000))
     );
     let words: Vec<String> = server.events(1).await.iter().map(word).collect();
-    let order: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "sample").collect();
+    let order: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "sample")
+        .collect();
     assert_eq!(
         order,
-        ["queued", "preparing", "accepted", "measure begin", "measuring", "measure end", "finishing", "report", "done"]
+        [
+            "queued",
+            "preparing",
+            "accepted",
+            "measure begin",
+            "measuring",
+            "measure end",
+            "finishing",
+            "report",
+            "done"
+        ]
     );
     assert_eq!(server.starts(), ["a"]);
 }
@@ -49,7 +94,11 @@ async fn a_run_from_asking_to_report() {
 fn word(event: &Value) -> String {
     match event["type"].as_str().unwrap() {
         "status" => event["status"].as_str().unwrap().into(),
-        "phase" => format!("{} {}", event["phase"].as_str().unwrap(), event["state"].as_str().unwrap()),
+        "phase" => format!(
+            "{} {}",
+            event["phase"].as_str().unwrap(),
+            event["state"].as_str().unwrap()
+        ),
         other => other.into(),
     }
 }
@@ -62,18 +111,35 @@ async fn runs_on_one_device_keep_their_order_and_never_meet() {
     let third = server.queue(job("c", "50ms")).await;
     let other = server.queue(job_on("vdb", "d", "50ms")).await;
     server.until(first, &["measuring"]).await;
-    let place = |run: &Value| (run["queue"]["position"].as_u64(), run["queue"]["reason"].as_str().map(str::to_owned));
+    let place = |run: &Value| {
+        (
+            run["queue"]["position"].as_u64(),
+            run["queue"]["reason"].as_str().map(str::to_owned),
+        )
+    };
     let waiting = server.get(&format!("/runs/{second}")).await;
-    assert_eq!(place(&waiting), (Some(1), Some(format!("runs after #{first} on vda"))));
+    assert_eq!(
+        place(&waiting),
+        (Some(1), Some(format!("runs after #{first} on vda")))
+    );
     let last = server.get(&format!("/runs/{third}")).await;
-    assert_eq!(place(&last), (Some(2), Some(format!("runs after #{second} on vda"))));
+    assert_eq!(
+        place(&last),
+        (Some(2), Some(format!("runs after #{second} on vda")))
+    );
     // Another disk does not wait.
     server.until_ended(other).await;
-    assert_eq!(server.get(&format!("/runs/{first}")).await["status"], "measuring");
+    assert_eq!(
+        server.get(&format!("/runs/{first}")).await["status"],
+        "measuring"
+    );
     let mut end_before = 0;
     for run in [first, second, third] {
         let ended = server.until_ended(run).await;
-        assert!(ended["started_at_ms"].as_u64().unwrap() >= end_before, "#{run} began before the one before it ended");
+        assert!(
+            ended["started_at_ms"].as_u64().unwrap() >= end_before,
+            "#{run} began before the one before it ended"
+        );
         end_before = ended["finished_at_ms"].as_u64().unwrap();
     }
     assert_eq!(server.starts(), ["a", "d", "b", "c"]);
@@ -86,7 +152,10 @@ async fn no_more_runs_than_allowed_side_by_side() {
     let first = server.queue(job("a", "300ms")).await;
     let second = server.queue(job_on("vdb", "b", "10ms")).await;
     server.until(first, &["measuring"]).await;
-    assert_eq!(server.get(&format!("/runs/{second}")).await["status"], "queued");
+    assert_eq!(
+        server.get(&format!("/runs/{second}")).await["status"],
+        "queued"
+    );
     server.until_ended(second).await;
 }
 
@@ -96,19 +165,39 @@ async fn cancelled_while_waiting_and_while_running() {
     let running = server.queue(job("a", "10s")).await;
     let waiting = server.queue(job("b", "10s")).await;
     server.until(running, &["measuring"]).await;
-    let (status, cancelled) = server.post(&format!("/runs/{waiting}/cancel"), &json!(null)).await;
-    assert_eq!((status, &cancelled["status"]), (StatusCode::ACCEPTED, &json!("cancelled")));
+    let (status, cancelled) = server
+        .post(&format!("/runs/{waiting}/cancel"), &json!(null))
+        .await;
+    assert_eq!(
+        (status, &cancelled["status"]),
+        (StatusCode::ACCEPTED, &json!("cancelled"))
+    );
     tokio::time::sleep(Duration::from_millis(100)).await;
     let began = Instant::now();
-    assert_eq!(server.post(&format!("/runs/{running}/cancel"), &json!(null)).await.0, StatusCode::ACCEPTED);
+    assert_eq!(
+        server
+            .post(&format!("/runs/{running}/cancel"), &json!(null))
+            .await
+            .0,
+        StatusCode::ACCEPTED
+    );
     let ended = server.until_ended(running).await;
-    assert!(began.elapsed() < Duration::from_secs(1), "a cancel takes {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "a cancel takes {:?}",
+        began.elapsed()
+    );
     assert_eq!(ended["status"], "cancelled");
     // What was measured until then is kept.
     assert_eq!(ended["report"]["ended_by"], "signal");
     assert!(ended["samples"].as_u64().unwrap() > 0 && ended["iops"].as_f64().unwrap() > 0.0);
-    let (status, problem) = server.post(&format!("/runs/{running}/cancel"), &json!(null)).await;
-    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("already_ended")));
+    let (status, problem) = server
+        .post(&format!("/runs/{running}/cancel"), &json!(null))
+        .await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (StatusCode::CONFLICT, &json!("already_ended"))
+    );
     assert_eq!(server.starts(), ["a"]);
 }
 
@@ -118,30 +207,52 @@ async fn a_runner_that_does_not_hear_is_killed() {
     let number = server.queue(job("deaf", "60s")).await;
     server.until(number, &["measuring"]).await;
     let began = Instant::now();
-    server.post(&format!("/runs/{number}/cancel"), &json!(null)).await;
+    server
+        .post(&format!("/runs/{number}/cancel"), &json!(null))
+        .await;
     let ended = server.until_ended(number).await;
-    assert!((4..8).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    assert!(
+        (4..8).contains(&began.elapsed().as_secs()),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(ended["status"], "cancelled");
-    assert!(ended["reason"].as_str().unwrap().contains("was killed"), "{}", ended["reason"]);
+    assert!(
+        ended["reason"].as_str().unwrap().contains("was killed"),
+        "{}",
+        ended["reason"]
+    );
 }
 
 #[tokio::test]
 async fn the_death_of_a_runner_is_an_outcome_of_its_run() {
     let server = Program::start().await;
     for (name, part, samples) in [
-        ("die", "was killed (signal 9) before its report; its last words: about to die", true),
+        (
+            "die",
+            "was killed (signal 9) before its report; its last words: about to die",
+            true,
+        ),
         ("nonsense", "it told what is no event", true),
         ("fail", "The disk is full.", false),
-        ("error", "Job error: read of 4096 bytes at 4096: Input/output error.", true),
+        (
+            "error",
+            "Job error: read of 4096 bytes at 4096: Input/output error.",
+            true,
+        ),
     ] {
         let number = server.queue(job(name, "200ms")).await;
         let ended = server.until_ended(number).await;
         assert_eq!(ended["status"], "failed", "{name}");
-        assert!(ended["reason"].as_str().unwrap().contains(part), "{name}: {}", ended["reason"]);
+        assert!(
+            ended["reason"].as_str().unwrap().contains(part),
+            "{name}: {}",
+            ended["reason"]
+        );
         assert_eq!(ended["samples"].as_u64().unwrap() > 0, samples, "{name}");
     }
     let failed = server.get("/runs/3").await;
-    assert_eq!(failed["failure"]["refusals"][0]["code"], "no_space");
+    assert_eq!(failed["failure"]["problems"][0]["code"], "no_space");
     // The server goes on.
     let number = server.queue(job("a", "10ms")).await;
     assert_eq!(server.until_ended(number).await["status"], "done");
@@ -151,34 +262,67 @@ async fn the_death_of_a_runner_is_an_outcome_of_its_run() {
 async fn the_same_key_gives_the_same_run() {
     let server = Program::start().await;
     let body = json!({"jobs": [job("a", "10ms")]}).to_string();
-    let send =
-        |path: &str, key: &str, body: String| server.request(Method::POST, path).header("idempotency-key", key).body(body).send();
+    let send = |path: &str, key: &str, body: String| {
+        server
+            .request(Method::POST, path)
+            .header("idempotency-key", key)
+            .body(body)
+            .send()
+    };
     let mut numbers = Vec::new();
     for replayed in [false, true, true] {
         let response = send("/runs", "k1", body.clone()).await.unwrap();
-        assert_eq!((response.status(), response.headers().contains_key("idempotency-replayed")), (StatusCode::CREATED, replayed));
-        numbers.push(response.json::<Value>().await.unwrap()["number"].as_u64().unwrap());
+        assert_eq!(
+            (
+                response.status(),
+                response.headers().contains_key("idempotency-replayed")
+            ),
+            (StatusCode::CREATED, replayed)
+        );
+        numbers.push(
+            response.json::<Value>().await.unwrap()["number"]
+                .as_u64()
+                .unwrap(),
+        );
     }
     assert_eq!(numbers, [1, 1, 1]);
-    for (path, body) in [("/runs", body.replace("10ms", "20ms")), ("/runs/1/rerun", String::new())] {
+    for (path, body) in [
+        ("/runs", body.replace("10ms", "20ms")),
+        ("/runs/1/rerun", String::new()),
+    ] {
         let problem = send(path, "k1", body).await.unwrap();
         assert_eq!(problem.status(), StatusCode::UNPROCESSABLE_ENTITY);
-        assert_eq!(problem.json::<Value>().await.unwrap()["code"], "idempotency_key_reused");
+        assert_eq!(
+            problem.json::<Value>().await.unwrap()["code"],
+            "idempotency_key_reused"
+        );
     }
     let many = (0..8).map(|_| send("/runs", "k2", body.clone()));
     let together = futures_util::future::join_all(many).await;
     for response in together {
-        assert_eq!(response.unwrap().json::<Value>().await.unwrap()["number"], 2);
+        assert_eq!(
+            response.unwrap().json::<Value>().await.unwrap()["number"],
+            2
+        );
     }
     assert_eq!(server.get("/runs").await["total"], 2);
     // What was made and deleted is not made again.
     server.until_ended(1).await;
-    assert_eq!(server.send(server.request(Method::DELETE, "/runs/1")).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(
+        server
+            .send(server.request(Method::DELETE, "/runs/1"))
+            .await
+            .0,
+        StatusCode::NO_CONTENT
+    );
     let deleted = send("/runs", "k1", body.clone()).await.unwrap();
     assert_eq!(deleted.status(), StatusCode::CONFLICT);
     assert_eq!(deleted.json::<Value>().await.unwrap()["code"], "deleted");
     assert_eq!(server.get("/runs").await["total"], 1);
-    assert_eq!(send("/runs", "", body).await.unwrap().status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(
+        send("/runs", "", body).await.unwrap().status(),
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
 }
 
 #[tokio::test]
@@ -190,9 +334,16 @@ async fn a_cancel_is_done_although_its_caller_hung_up() {
     // Nobody else may write for a moment.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
     let mut other = SqliteConnection::connect(&database).await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut other)
+        .await
+        .unwrap();
     let path = format!("/runs/{waiting}/cancel");
-    let sent = server.request(Method::POST, &path).timeout(Duration::from_millis(300)).send().await;
+    let sent = server
+        .request(Method::POST, &path)
+        .timeout(Duration::from_millis(300))
+        .send()
+        .await;
     assert!(sent.unwrap_err().is_timeout());
     tokio::time::sleep(Duration::from_millis(200)).await;
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
@@ -205,19 +356,34 @@ async fn a_rerun_changes_what_is_asked_for() {
     let (_, first) = server
         .post("/runs", &json!({"jobs": [job("a", "10ms"), job("b", "10ms")], "name": "n", "tags": ["t"], "sample_ms": 20}))
         .await;
-    let (status, again) = server.send(server.request(Method::POST, "/runs/1/rerun")).await;
+    let (status, again) = server
+        .send(server.request(Method::POST, "/runs/1/rerun"))
+        .await;
     assert_eq!(
-        (status, &again["asked"], &again["name"], &again["tags"]),
-        (StatusCode::CREATED, &first["asked"], &json!("n"), &json!(["t"]))
+        (status, &again["requested"], &again["name"], &again["tags"]),
+        (
+            StatusCode::CREATED,
+            &first["requested"],
+            &json!("n"),
+            &json!(["t"])
+        )
     );
     let change = json!({"name": "buffered", "patch": {"direct": 0, "runtime": null}});
     let (_, changed) = server.post("/runs/1/rerun", &change).await;
-    for job in changed["asked"]["jobs"].as_array().unwrap() {
+    for job in changed["requested"]["jobs"].as_array().unwrap() {
         assert_eq!((&job["direct"], job.get("runtime")), (&json!(0), None));
     }
-    assert_eq!((&changed["name"], &changed["direct"], &changed["number"]), (&json!("buffered"), &json!(false), &json!(3)));
-    let (status, problem) = server.post("/runs/1/rerun", &json!({"patch": {"bs": "x"}, "bogus": 1})).await;
-    assert_eq!((status, &problem["errors"][0]["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("bogus")));
+    assert_eq!(
+        (&changed["name"], &changed["direct"], &changed["number"]),
+        (&json!("buffered"), &json!(false), &json!(3))
+    );
+    let (status, problem) = server
+        .post("/runs/1/rerun", &json!({"patch": {"bs": "x"}, "bogus": 1}))
+        .await;
+    assert_eq!(
+        (status, &problem["errors"][0]["field"]),
+        (StatusCode::UNPROCESSABLE_ENTITY, &json!("bogus"))
+    );
 }
 
 #[tokio::test]
@@ -225,18 +391,37 @@ async fn owners_may_rename_tag_and_delete() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;
     let path = format!("/runs/{number}");
-    let (status, patched) =
-        server.send(server.request(Method::PATCH, &path).json(&json!({"name": "new", "tags": ["t"], "notes": "n"}))).await;
+    let (status, patched) = server
+        .send(
+            server
+                .request(Method::PATCH, &path)
+                .json(&json!({"name": "new", "tags": ["t"], "notes": "n"})),
+        )
+        .await;
     assert_eq!(
-        (status, &patched["name"], &patched["tags"], &patched["notes"]),
+        (
+            status,
+            &patched["name"],
+            &patched["tags"],
+            &patched["notes"]
+        ),
         (StatusCode::OK, &json!("new"), &json!(["t"]), &json!("n"))
     );
     assert_eq!(server.get("/runs?tag=t").await["total"], 1);
     let (status, problem) = server.send(server.request(Method::DELETE, &path)).await;
-    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_ended")));
+    assert_eq!(
+        (status, &problem["code"]),
+        (StatusCode::CONFLICT, &json!("not_ended"))
+    );
     server.until_ended(number).await;
-    assert_eq!(server.send(server.request(Method::DELETE, &path)).await.0, StatusCode::NO_CONTENT);
-    assert_eq!(server.send(server.request(Method::GET, &path)).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(
+        server.send(server.request(Method::DELETE, &path)).await.0,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(
+        server.send(server.request(Method::GET, &path)).await.0,
+        StatusCode::NOT_FOUND
+    );
     assert_eq!(server.get("/runs").await["total"], 0);
     // Numbers are never used twice.
     assert_eq!(server.queue(job("b", "10ms")).await, number + 1);
@@ -250,10 +435,21 @@ async fn changes_at_the_same_time_are_all_kept() {
     let path = format!("/runs/{number}");
     let patch = |change: Value| server.send(server.request(Method::PATCH, &path).json(&change));
     for round in 0..50 {
-        let (name, tag, note) = (format!("name {round}"), format!("tag{round}"), format!("note {round}"));
-        tokio::join!(patch(json!({"name": name})), patch(json!({"tags": [tag]})), patch(json!({"notes": note})));
+        let (name, tag, note) = (
+            format!("name {round}"),
+            format!("tag{round}"),
+            format!("note {round}"),
+        );
+        tokio::join!(
+            patch(json!({"name": name})),
+            patch(json!({"tags": [tag]})),
+            patch(json!({"notes": note}))
+        );
         let run = server.get(&path).await;
-        assert_eq!((&run["name"], &run["tags"], &run["notes"]), (&json!(name), &json!([tag]), &json!(note)));
+        assert_eq!(
+            (&run["name"], &run["tags"], &run["notes"]),
+            (&json!(name), &json!([tag]), &json!(note))
+        );
     }
 }
 
@@ -263,40 +459,103 @@ async fn series_and_exports_tell_the_samples() {
     let number = server.queue(job("a", "500ms")).await;
     let run = server.until_ended(number).await;
     let series = server.get(&format!("/runs/{number}/series?points=4")).await;
-    let column = |name: &str| series["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone();
-    assert_eq!(series["t_ms"].as_array().unwrap().len(), column("read_iops")["mean"].as_array().unwrap().len());
+    let column = |name: &str| {
+        series["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|column| column["name"] == name)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(
+        series["t_ms"].as_array().unwrap().len(),
+        column("read_iops")["mean"].as_array().unwrap().len()
+    );
     assert!(series["t_ms"].as_array().unwrap().len() <= 4);
     // 100 reads in 20 ms.
     assert_eq!(
-        (&column("read_iops")["mean"][1], &column("lat_p50_ns")["mean"][1], &column("dirty")["mean"][1]),
+        (
+            &column("read_iops")["mean"][1],
+            &column("lat_p50_ns")["mean"][1],
+            &column("dirty")["mean"][1]
+        ),
         (&json!(5000.0), &json!(7456.0), &json!(null))
     );
-    let part = server.get(&format!("/runs/{number}/series?from_ms=100&to_ms=200")).await;
-    assert_eq!((&part["from_ms"], &part["bucket_ms"]), (&json!(100.0), &json!(20.0)));
+    let part = server
+        .get(&format!("/runs/{number}/series?from_ms=100&to_ms=200"))
+        .await;
+    assert_eq!(
+        (&part["from_ms"], &part["bucket_ms"]),
+        (&json!(100.0), &json!(20.0))
+    );
     assert!((4..=6).contains(&part["t_ms"].as_array().unwrap().len()));
-    let csv = server.request(Method::GET, &format!("/runs/{number}/export?format=csv")).send().await.unwrap();
-    assert!(csv.headers()["content-disposition"].to_str().unwrap().contains("leadline-1.csv"));
+    let csv = server
+        .request(Method::GET, &format!("/runs/{number}/export?format=csv"))
+        .send()
+        .await
+        .unwrap();
+    assert!(
+        csv.headers()["content-disposition"]
+            .to_str()
+            .unwrap()
+            .contains("leadline-1.csv")
+    );
     let csv = csv.text().await.unwrap();
-    assert_eq!(csv.lines().count() as u64, run["samples"].as_u64().unwrap() + 1);
+    assert_eq!(
+        csv.lines().count() as u64,
+        run["samples"].as_u64().unwrap() + 1
+    );
     let columns = csv.lines().next().unwrap().split(',').count();
     assert!(csv.lines().all(|line| line.split(',').count() == columns));
-    let lines =
-        server.request(Method::GET, &format!("/runs/{number}/export?format=ndjson")).send().await.unwrap().text().await.unwrap();
-    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = server
+        .request(Method::GET, &format!("/runs/{number}/export?format=ndjson"))
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    let events: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(events, server.events(number).await);
 }
 
 #[tokio::test]
 async fn two_runs_side_by_side() {
     let server = Program::start().await;
-    let (first, second) = (server.queue(job("a", "100ms")).await, server.queue(job("b", "200ms")).await);
+    let (first, second) = (
+        server.queue(job("a", "100ms")).await,
+        server.queue(job("b", "200ms")).await,
+    );
     server.until_ended(second).await;
-    let comparison = server.get(&format!("/compare?runs={first},{second}&baseline={second}")).await;
-    assert_eq!((&comparison["baseline"], comparison["runs"].as_array().unwrap().len()), (&json!(second), 2));
-    assert_eq!(comparison["comparable"]["same_test"], true, "{}", comparison["comparable"]);
-    let iops = comparison["metrics"].as_array().unwrap().iter().find(|metric| metric["name"] == "read_iops").unwrap();
-    assert!(iops["change_percent"][0].as_f64().unwrap() < 0.0 && iops["change_percent"][1].is_null());
-    assert_eq!(comparison["settings_that_differ"][0]["name"], "name");
+    let comparison = server
+        .get(&format!("/compare?runs={first},{second}&baseline={second}"))
+        .await;
+    assert_eq!(
+        (
+            &comparison["baseline"],
+            comparison["runs"].as_array().unwrap().len()
+        ),
+        (&json!(second), 2)
+    );
+    assert_eq!(
+        comparison["comparable"]["same_test"], true,
+        "{}",
+        comparison["comparable"]
+    );
+    let iops = comparison["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|metric| metric["name"] == "read_iops")
+        .unwrap();
+    assert!(
+        iops["change_percent"][0].as_f64().unwrap() < 0.0 && iops["change_percent"][1].is_null()
+    );
+    assert_eq!(comparison["setting_differences"][0]["name"], "name");
 }
 
 #[tokio::test]
@@ -304,12 +563,30 @@ async fn hosts_devices_and_options() {
     let server = Program::start().await;
     let hosts = server.get("/hosts").await;
     assert_eq!(
-        (&hosts[0]["id"], &hosts[0]["online"], &hosts[0]["facts"]["hostname"]),
+        (
+            &hosts[0]["id"],
+            &hosts[0]["online"],
+            &hosts[0]["facts"]["hostname"]
+        ),
         (&json!("local"), &json!(true), &json!("fake"))
     );
-    assert_eq!(server.get("/hosts/local").await["doctor"]["checks"][0]["name"], "io_uring");
-    assert_eq!(server.get("/hosts/local/devices").await["devices"][1]["parents"][0], "vda");
-    assert!(server.get("/options").await.as_array().unwrap().iter().any(|option| option["name"] == "iodepth"));
+    assert_eq!(
+        server.get("/hosts/local").await["doctor"]["checks"][0]["name"],
+        "io_uring"
+    );
+    assert_eq!(
+        server.get("/hosts/local/devices").await["devices"][1]["parents"][0],
+        "vda"
+    );
+    assert!(
+        server
+            .get("/options")
+            .await
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|option| option["name"] == "iodepth")
+    );
     let metrics = server.get("/metrics").await;
     let metrics = metrics.as_str().unwrap();
     for part in [
@@ -327,8 +604,21 @@ async fn a_missing_runner_is_said_and_harms_nothing() {
     let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let server = Program::start_in(directory, &["--runner", "/nonexistent/runner"]).await;
     let host = server.get("/hosts/local").await;
-    assert_eq!((&host["online"], &host["facts"], &host["doctor"]), (&json!(false), &json!(null), &json!(null)));
-    assert!(host["reason"].as_str().unwrap().contains("/nonexistent/runner"));
-    let (status, problem) = server.post("/runs", &json!({"jobs": [job("a", "1s")]})).await;
-    assert_eq!((status, &problem["code"]), (StatusCode::BAD_GATEWAY, &json!("runner_failed")));
+    assert_eq!(
+        (&host["online"], &host["facts"], &host["doctor"]),
+        (&json!(false), &json!(null), &json!(null))
+    );
+    assert!(
+        host["reason"]
+            .as_str()
+            .unwrap()
+            .contains("/nonexistent/runner")
+    );
+    let (status, problem) = server
+        .post("/runs", &json!({"jobs": [job("a", "1s")]}))
+        .await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (StatusCode::BAD_GATEWAY, &json!("runner_failed"))
+    );
 }

@@ -16,8 +16,13 @@ use crate::program::{PATIENCE, Program, job};
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 pub async fn open(server: &Program, path: &str) -> Socket {
-    let mut request = format!("ws://{}/api/v1{path}", server.address).into_client_request().unwrap();
-    request.headers_mut().insert("authorization", format!("Bearer {}", server.token).parse().unwrap());
+    let mut request = format!("ws://{}/api/v1{path}", server.address)
+        .into_client_request()
+        .unwrap();
+    request.headers_mut().insert(
+        "authorization",
+        format!("Bearer {}", server.token).parse().unwrap(),
+    );
     connect_async(request).await.unwrap().0
 }
 
@@ -25,7 +30,10 @@ pub async fn open(server: &Program, path: &str) -> Socket {
 async fn hear(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
     let mut events = Vec::new();
     loop {
-        match tokio::time::timeout(PATIENCE, socket.next()).await.expect("something is told") {
+        match tokio::time::timeout(PATIENCE, socket.next())
+            .await
+            .expect("something is told")
+        {
             Some(Ok(Message::Text(text))) => events.push(serde_json::from_str(&text).unwrap()),
             Some(Ok(Message::Close(frame))) => return (events, frame.map(|frame| frame.code)),
             Some(Ok(_)) => {}
@@ -35,7 +43,10 @@ async fn hear(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
 }
 
 fn numbers(events: &[Value]) -> Vec<u64> {
-    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+    events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -45,27 +56,54 @@ async fn early_late_and_resuming_listeners_see_one_list() {
     let number = server.queue(job("a", "800ms")).await;
     // Early: it still waits in the queue.
     let early = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
-    let lines = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let lines = server
+        .request(Method::GET, &format!("/runs/{number}/stream"))
+        .send()
+        .await
+        .unwrap();
     let early_lines = tokio::spawn(lines.text());
     server.until_ended(blocker).await;
     server.until(number, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let late = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
-    let resuming = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since=7")).await));
-    let future = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since=30")).await));
+    let resuming = tokio::spawn(hear(
+        open(&server, &format!("/runs/{number}/stream?since=7")).await,
+    ));
+    let future = tokio::spawn(hear(
+        open(&server, &format!("/runs/{number}/stream?since=30")).await,
+    ));
     server.until_ended(number).await;
     let stored = server.events(number).await;
-    assert_eq!(numbers(&stored), (0..stored.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        numbers(&stored),
+        (0..stored.len() as u64).collect::<Vec<_>>()
+    );
     assert!(stored.len() > 40, "{} events", stored.len());
     let (early, code) = early.await.unwrap();
     assert_eq!((early, code), (stored.clone(), Some(CloseCode::Normal)));
     assert_eq!(late.await.unwrap().0, stored);
     assert_eq!(resuming.await.unwrap().0, stored[7..]);
     assert_eq!(future.await.unwrap().0, stored[30..]);
-    let lines: Vec<Value> = early_lines.await.unwrap().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = early_lines
+        .await
+        .unwrap()
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines, stored);
-    assert_eq!(hear(open(&server, &format!("/runs/{number}/stream?since=5")).await).await.0, stored[5..]);
-    assert_eq!(hear(open(&server, &format!("/runs/{number}/stream?since=100000")).await).await.0, Vec::<Value>::new());
+    assert_eq!(
+        hear(open(&server, &format!("/runs/{number}/stream?since=5")).await)
+            .await
+            .0,
+        stored[5..]
+    );
+    assert_eq!(
+        hear(open(&server, &format!("/runs/{number}/stream?since=100000")).await)
+            .await
+            .0,
+        Vec::<Value>::new()
+    );
 }
 
 #[tokio::test]
@@ -75,12 +113,21 @@ async fn many_listeners_that_come_at_any_moment() {
     let mut listeners = Vec::new();
     for step in 0..40u64 {
         tokio::time::sleep(Duration::from_millis(25)).await;
-        listeners.push((step, tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream?since={step}")).await))));
+        listeners.push((
+            step,
+            tokio::spawn(hear(
+                open(&server, &format!("/runs/{number}/stream?since={step}")).await,
+            )),
+        ));
     }
     server.until_ended(number).await;
     let stored = server.events(number).await;
     for (since, listener) in listeners {
-        assert_eq!(listener.await.unwrap().0, stored[since as usize..], "since {since}");
+        assert_eq!(
+            listener.await.unwrap().0,
+            stored[since as usize..],
+            "since {since}"
+        );
     }
 }
 
@@ -97,7 +144,11 @@ async fn samples_are_told_as_they_happen() {
         if event["type"] == "sample" {
             samples += 1;
             if samples == 1 {
-                assert!(began.elapsed() < Duration::from_secs(1), "the first sample takes {:?}", began.elapsed());
+                assert!(
+                    began.elapsed() < Duration::from_secs(1),
+                    "the first sample takes {:?}",
+                    began.elapsed()
+                );
             }
             // Told long before the next flush: at most a few windows behind.
             let behind = began.elapsed().as_secs_f64() * 1e3 - event["t_ms"].as_f64().unwrap();
@@ -114,7 +165,11 @@ async fn lists_hear_of_every_move() {
     let number = server.queue(job("a", "100ms")).await;
     let mut heard = Vec::new();
     while heard.last() != Some(&"done".to_owned()) {
-        let message = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let message = tokio::time::timeout(PATIENCE, socket.next())
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
         let event: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
         match event["type"].as_str().unwrap() {
             "run" => heard.push(event["run"]["status"].as_str().unwrap().to_owned()),
@@ -122,11 +177,24 @@ async fn lists_hear_of_every_move() {
         }
     }
     assert_eq!(heard[0], "queue");
-    let moves: Vec<&str> = heard.iter().map(String::as_str).filter(|word| *word != "queue").collect();
-    assert_eq!(moves, ["queued", "preparing", "measuring", "finishing", "done"]);
-    server.send(server.request(Method::DELETE, &format!("/runs/{number}"))).await;
+    let moves: Vec<&str> = heard
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "queue")
+        .collect();
+    assert_eq!(
+        moves,
+        ["queued", "preparing", "measuring", "finishing", "done"]
+    );
+    server
+        .send(server.request(Method::DELETE, &format!("/runs/{number}")))
+        .await;
     loop {
-        let message = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let message = tokio::time::timeout(PATIENCE, socket.next())
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
         let event: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
         if event["type"] == "deleted" {
             assert_eq!(event, json!({"type": "deleted", "number": number}));
@@ -142,19 +210,33 @@ async fn a_client_that_talks_too_much_is_sent_away() {
     let number = server.queue(job("a", "5s")).await;
     server.until(number, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{number}/stream")).await;
-    socket.send(Message::text("x".repeat(64 * 1024))).await.unwrap();
+    socket
+        .send(Message::text("x".repeat(64 * 1024)))
+        .await
+        .unwrap();
     let (_, code) = hear(socket).await;
     assert_ne!(code, Some(CloseCode::Normal));
-    assert_eq!(server.get(&format!("/runs/{number}")).await["status"], "measuring");
+    assert_eq!(
+        server.get(&format!("/runs/{number}")).await["status"],
+        "measuring"
+    );
 }
 
 /// Gives a run that ended a long list, so that a listener has more to hear than sockets hold.
 async fn lengthen(server: &Program, run: u64, events: u32) {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
-    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut connection = sqlx::SqliteConnection::connect_with(&options)
+        .await
+        .unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT (SELECT max(seq) FROM events) + 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
         INSERT INTO events (run, seq, t_ms, type, line) SELECT ?, i, 1e6 + i, 'phase', '{\"seq\":' || i || ',\"note\":\"' || printf('%.*c', 4000, 'x') || '\"}' FROM n";
-    sqlx::query(sql).bind(events).bind(run.cast_signed()).execute(&mut connection).await.unwrap();
+    sqlx::query(sql)
+        .bind(events)
+        .bind(run.cast_signed())
+        .execute(&mut connection)
+        .await
+        .unwrap();
     connection.close().await.unwrap();
 }
 
@@ -169,16 +251,27 @@ async fn a_stalled_socket_is_closed_and_a_slow_one_hears_everything() {
     let server = Program::start_in(server.directory.clone(), &[]).await;
     let listeners = async || {
         let metrics = server.get("/metrics").await;
-        let line = metrics.as_str().unwrap().lines().find(|line| line.starts_with("leadline_listeners ")).unwrap();
+        let line = metrics
+            .as_str()
+            .unwrap()
+            .lines()
+            .find(|line| line.starts_with("leadline_listeners "))
+            .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
     // Neither reads: forty megabytes do not fit into any buffer on the way.
-    let stalled_lines = server.request(Method::GET, &format!("/runs/{number}/stream")).send().await.unwrap();
+    let stalled_lines = server
+        .request(Method::GET, &format!("/runs/{number}/stream"))
+        .send()
+        .await
+        .unwrap();
     let stalled_socket = open(&server, &format!("/runs/{number}/stream")).await;
     assert_eq!(listeners().await, 2);
     let mut slow = open(&server, &format!("/runs/{number}/stream")).await;
     for expect in 0..=u64::from(EVENTS) {
-        let Some(Ok(Message::Text(text))) = slow.next().await else { panic!("the list ends before {expect}") };
+        let Some(Ok(Message::Text(text))) = slow.next().await else {
+            panic!("the list ends before {expect}")
+        };
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["seq"], expect);
         if expect % 1000 == 0 {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -187,7 +280,11 @@ async fn a_stalled_socket_is_closed_and_a_slow_one_hears_everything() {
     drop(slow);
     let began = std::time::Instant::now();
     while listeners().await > 0 {
-        assert!(began.elapsed() < Duration::from_secs(20), "{} listeners are still there", listeners().await);
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "{} listeners are still there",
+            listeners().await
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     drop((stalled_lines, stalled_socket));

@@ -28,12 +28,20 @@ const IOS: [u64; 2] = [8, 40];
 /// Returns across system calls, for each I/O at depth 1, by what does it.
 pub fn counted() -> impl Iterator<Item = (String, io::Result<f64>)> {
     let psync: fn(u64) -> io::Result<u64> = |ios| count(ios, Psync::new);
-    let nop: fn(u64) -> io::Result<u64> =
-        |ios| count(ios, |files| Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("a ring in the child"));
-    [("psync", psync), ("io_uring_nop", nop)].into_iter().map(|(engine, count)| {
-        let each = || Ok((count(IOS[1])? - count(IOS[0])?) as f64 / (IOS[1] - IOS[0]) as f64);
-        (format!("returns across a system call, {engine}, depth 1"), each())
-    })
+    let nop: fn(u64) -> io::Result<u64> = |ios| {
+        count(ios, |files| {
+            Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("a ring in the child")
+        })
+    };
+    [("psync", psync), ("io_uring_nop", nop)]
+        .into_iter()
+        .map(|(engine, count)| {
+            let each = || Ok((count(IOS[1])? - count(IOS[0])?) as f64 / (IOS[1] - IOS[0]) as f64);
+            (
+                format!("returns across a system call, {engine}, depth 1"),
+                each(),
+            )
+        })
 }
 
 fn count<E: Engine>(ios: u64, make: impl Fn(&[OwnedFd]) -> E) -> io::Result<u64> {
@@ -43,9 +51,22 @@ fn count<E: Engine>(ios: u64, make: impl Fn(&[OwnedFd]) -> E) -> io::Result<u64>
     );
     let mut seen = Seen::default();
     let work = || {
-        let (pool, ledger) = (Pool::new(1, 4096, BufferPages::Mmap).expect("a buffer"), Ledger::default());
-        let mut work = Loop::new(make(&files), Virtual::stepping(100), Unpaced(Pattern::new(&job, 0)), pool, None, 1);
-        matches!(work.run(&AtomicU64::new(u64::MAX), &ledger), Ok(Stop::Finished))
+        let (pool, ledger) = (
+            Pool::new(1, 4096, BufferPages::Mmap).expect("a buffer"),
+            Ledger::default(),
+        );
+        let mut work = Loop::new(
+            make(&files),
+            Virtual::stepping(100),
+            Unpaced(Pattern::new(&job, 0)),
+            pool,
+            None,
+            1,
+        );
+        matches!(
+            work.run(&AtomicU64::new(u64::MAX), &ledger),
+            Ok(Stop::Finished)
+        )
     };
     steps(work, |child| seen.next(child))?;
     Ok(seen.returns)
@@ -82,7 +103,9 @@ impl Seen {
             // syscall
             [0x0F, 0x05, ..] => self.old_from = Some(stack),
             // ret, ret imm16, rep ret
-            [0xC3 | 0xC2, ..] | [0xF3, 0xC3, ..] if self.old_from.is_some_and(|from| stack >= from) => {
+            [0xC3 | 0xC2, ..] | [0xF3, 0xC3, ..]
+                if self.old_from.is_some_and(|from| stack >= from) =>
+            {
                 self.returns += 1;
                 self.old_from = Some(stack + 8);
             }
@@ -97,8 +120,14 @@ fn only_frames_from_before_the_call_count() {
     const RETURN: [u8; 8] = [0xC3, 0, 0, 0, 0, 0, 0, 0];
     let mut seen = Seen::default();
     // Before the first call; of a function called behind it; of the one that made it, and of its caller; once each.
-    for (code, stack, want) in [(RETURN, 80, 0), (CALL, 80, 0), (RETURN, 72, 0), (RETURN, 80, 1), (RETURN, 96, 2), (RETURN, 96, 2)]
-    {
+    for (code, stack, want) in [
+        (RETURN, 80, 0),
+        (CALL, 80, 0),
+        (RETURN, 72, 0),
+        (RETURN, 80, 1),
+        (RETURN, 96, 2),
+        (RETURN, 96, 2),
+    ] {
         seen.see(code, stack);
         assert_eq!(seen.returns, want, "{stack}");
     }

@@ -46,7 +46,8 @@ fn follow(child: libc::pid_t, mut see: impl FnMut(libc::pid_t)) -> io::Result<u6
                 _ => Err(io::ErrorKind::PermissionDenied.into()),
             };
         }
-        let goes_on = libc::WIFSTOPPED(status) && [libc::SIGTRAP, libc::SIGSTOP].contains(&libc::WSTOPSIG(status));
+        let goes_on = libc::WIFSTOPPED(status)
+            && [libc::SIGTRAP, libc::SIGSTOP].contains(&libc::WSTOPSIG(status));
         if goes_on {
             see(child);
         }

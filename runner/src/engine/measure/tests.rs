@@ -16,7 +16,12 @@ struct Reads {
 impl Source for Reads {
     fn draw(&mut self, out: &mut [Io]) -> usize {
         let n = out.len().min(self.left);
-        out[..n].fill(Io { offset: 0, len: 4096, target: 0, kind: Kind::Read });
+        out[..n].fill(Io {
+            offset: 0,
+            len: 4096,
+            target: 0,
+            kind: Kind::Read,
+        });
         self.left -= n;
         n
     }
@@ -57,8 +62,14 @@ impl Engine for Flaky {
         self.pending.len() + self.inner.ready()
     }
     fn pop(&mut self) -> Option<(u32, i32)> {
-        let Some(slot) = self.pending.pop() else { return self.inner.pop() };
-        let errno = if self.pending.is_empty() { std::mem::take(&mut self.errno) } else { self.errno };
+        let Some(slot) = self.pending.pop() else {
+            return self.inner.pop();
+        };
+        let errno = if self.pending.is_empty() {
+            std::mem::take(&mut self.errno)
+        } else {
+            self.errno
+        };
         Some((slot, -errno))
     }
 }
@@ -80,8 +91,16 @@ impl Engine for OneByOne {
         }
         self.in_flight.push_back(slot);
     }
-    fn wait(&mut self, at_least: u32, _in_flight: usize, _timeout_ns: Option<u64>) -> io::Result<()> {
-        assert!((1..=self.in_flight.len()).contains(&(at_least as usize)), "what is not in flight never completes");
+    fn wait(
+        &mut self,
+        at_least: u32,
+        _in_flight: usize,
+        _timeout_ns: Option<u64>,
+    ) -> io::Result<()> {
+        assert!(
+            (1..=self.in_flight.len()).contains(&(at_least as usize)),
+            "what is not in flight never completes"
+        );
         (self.done, self.waited) = (self.in_flight.pop_front(), true);
         Ok(())
     }
@@ -99,19 +118,46 @@ fn after_a_full_depth_nothing_is_submitted_until_as_many_are_complete_as_asked()
         let (ledger, engine) = (Ledger::default(), OneByOne::default());
         let seen = engine.seen.clone();
         let clock = Virtual::stepping(10);
-        let mut work = Loop::new(engine, clock, reads(100), Pool::new(8, 4096, BufferPages::Mmap).unwrap(), None, complete_min);
+        let mut work = Loop::new(
+            engine,
+            clock,
+            reads(100),
+            Pool::new(8, 4096, BufferPages::Mmap).unwrap(),
+            None,
+            complete_min,
+        );
         assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
         assert_eq!(ledger.tally(Kind::Read).ios.get(), 100);
-        assert!(seen.borrow().iter().all(|&in_flight| in_flight == want), "{complete_min}: {seen:?}");
+        assert!(
+            seen.borrow().iter().all(|&in_flight| in_flight == want),
+            "{complete_min}: {seen:?}"
+        );
     }
 }
 
-fn looping<E: Engine>(engine: E, depth: usize, source: Reads, step_ns: u64) -> Loop<E, Virtual, Reads> {
-    Loop::new(engine, Virtual::stepping(step_ns), source, Pool::new(depth, 4096, BufferPages::Mmap).unwrap(), None, 1)
+fn looping<E: Engine>(
+    engine: E,
+    depth: usize,
+    source: Reads,
+    step_ns: u64,
+) -> Loop<E, Virtual, Reads> {
+    Loop::new(
+        engine,
+        Virtual::stepping(step_ns),
+        source,
+        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        None,
+        1,
+    )
 }
 
 fn reads(left: usize) -> Reads {
-    Reads { left, gap_ns: 0, due_ns: 0, next_due_ns: None }
+    Reads {
+        left,
+        gap_ns: 0,
+        due_ns: 0,
+        next_due_ns: None,
+    }
 }
 
 static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -122,7 +168,14 @@ fn every_io_is_counted_once_at_every_depth() {
         let ledger = Ledger::default();
         let mut work = looping(Null::new(depth as u32), depth, reads(1000), 10);
         assert_eq!(work.run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.tally(Kind::Read).ios.get(), ledger.tally(Kind::Read).bytes.get()), (1000, 4_096_000), "depth {depth}");
+        assert_eq!(
+            (
+                ledger.tally(Kind::Read).ios.get(),
+                ledger.tally(Kind::Read).bytes.get()
+            ),
+            (1000, 4_096_000),
+            "depth {depth}"
+        );
         assert_eq!(ledger.in_flight.get(), 0);
     }
 }
@@ -130,10 +183,22 @@ fn every_io_is_counted_once_at_every_depth() {
 #[test]
 fn a_latency_lasts_from_before_submission_until_reaped() {
     let ledger = Ledger::default();
-    looping(Null::new(1), 1, reads(10), 100).run(&FOREVER, &ledger).unwrap();
+    looping(Null::new(1), 1, reads(10), 100)
+        .run(&FOREVER, &ledger)
+        .unwrap();
     // One reading of the clock, 100 ns later, lies between submitting and reaping.
-    assert_eq!((ledger.tally(Kind::Read).at_once.min_ns(), ledger.tally(Kind::Read).at_once.max_ns()), (Some(100), 100));
-    assert_eq!(ledger.tally(Kind::Read).lat.count(), 0, "nothing was waited for");
+    assert_eq!(
+        (
+            ledger.tally(Kind::Read).at_once.min_ns(),
+            ledger.tally(Kind::Read).at_once.max_ns()
+        ),
+        (Some(100), 100)
+    );
+    assert_eq!(
+        ledger.tally(Kind::Read).lat.count(),
+        0,
+        "nothing was waited for"
+    );
 }
 
 #[test]
@@ -143,33 +208,74 @@ fn time_ends_a_phase_and_the_next_one_goes_on() {
     assert_eq!(work.run(&AtomicU64::new(500), &ramp).unwrap(), Stop::Until);
     assert_eq!(work.run(&FOREVER, &measure).unwrap(), Stop::Finished);
     assert!(ramp.tally(Kind::Read).ios.get() > 0);
-    assert_eq!(ramp.tally(Kind::Read).ios.get() + measure.tally(Kind::Read).ios.get(), 1000);
+    assert_eq!(
+        ramp.tally(Kind::Read).ios.get() + measure.tally(Kind::Read).ios.get(),
+        1000
+    );
 }
 
 #[test]
 fn an_io_is_not_submitted_before_it_is_due() {
     let ledger = Ledger::default();
-    let mut work = looping(Null::new(4), 4, Reads { gap_ns: 1_000_000, ..reads(100) }, 10);
+    let mut work = looping(
+        Null::new(4),
+        4,
+        Reads {
+            gap_ns: 1_000_000,
+            ..reads(100)
+        },
+        10,
+    );
     work.run(&FOREVER, &ledger).unwrap();
     assert_eq!(ledger.tally(Kind::Read).ios.get(), 100);
-    assert!(work.clock.now_ns() >= 100_000_000, "a hundred at one a millisecond take a tenth of a second");
+    assert!(
+        work.clock.now_ns() >= 100_000_000,
+        "a hundred at one a millisecond take a tenth of a second"
+    );
 }
 
 #[test]
 fn what_the_kernel_could_not_take_is_submitted_again() {
     for errno in [libc::EAGAIN, libc::EINTR] {
         let ledger = Ledger::default();
-        let engine = Flaky { inner: Null::new(4), errno, pending: Vec::new() };
-        assert_eq!(looping(engine, 4, reads(10), 10).run(&FOREVER, &ledger).unwrap(), Stop::Finished);
-        assert_eq!((ledger.tally(Kind::Read).ios.get(), ledger.errors.get()), (10, 0));
+        let engine = Flaky {
+            inner: Null::new(4),
+            errno,
+            pending: Vec::new(),
+        };
+        assert_eq!(
+            looping(engine, 4, reads(10), 10)
+                .run(&FOREVER, &ledger)
+                .unwrap(),
+            Stop::Finished
+        );
+        assert_eq!(
+            (ledger.tally(Kind::Read).ios.get(), ledger.errors.get()),
+            (10, 0)
+        );
     }
 }
 
 #[test]
 fn an_error_ends_the_work_and_is_named() {
     let ledger = Ledger::default();
-    let engine = Flaky { inner: Null::new(1), errno: libc::EIO, pending: Vec::new() };
-    let stop = looping(engine, 1, reads(10), 10).run(&FOREVER, &ledger).unwrap();
-    assert!(matches!(stop, Stop::Failed(IoError { errno: libc::EIO, io: Io { len: 4096, .. } })), "{stop:?}");
+    let engine = Flaky {
+        inner: Null::new(1),
+        errno: libc::EIO,
+        pending: Vec::new(),
+    };
+    let stop = looping(engine, 1, reads(10), 10)
+        .run(&FOREVER, &ledger)
+        .unwrap();
+    assert!(
+        matches!(
+            stop,
+            Stop::Failed(IoError {
+                errno: libc::EIO,
+                io: Io { len: 4096, .. }
+            })
+        ),
+        "{stop:?}"
+    );
     assert_eq!(ledger.errors.get(), 1);
 }

@@ -39,31 +39,40 @@ fn file(io: &Io) -> types::Fixed {
 impl Entries for Plain {
     #[inline(always)]
     fn read(io: &Io, buffer: *mut u8) -> Entry {
-        opcode::Read::new(file(io), buffer, io.len).offset(io.offset).build()
+        opcode::Read::new(file(io), buffer, io.len)
+            .offset(io.offset)
+            .build()
     }
 
     #[inline(always)]
     fn write(io: &Io, buffer: *mut u8) -> Entry {
-        opcode::Write::new(file(io), buffer, io.len).offset(io.offset).build()
+        opcode::Write::new(file(io), buffer, io.len)
+            .offset(io.offset)
+            .build()
     }
 }
 
 impl Entries for Registered {
     #[inline(always)]
     fn read(io: &Io, buffer: *mut u8) -> Entry {
-        opcode::ReadFixed::new(file(io), buffer, io.len, POOL_BUFFER).offset(io.offset).build()
+        opcode::ReadFixed::new(file(io), buffer, io.len, POOL_BUFFER)
+            .offset(io.offset)
+            .build()
     }
 
     #[inline(always)]
     fn write(io: &Io, buffer: *mut u8) -> Entry {
-        opcode::WriteFixed::new(file(io), buffer, io.len, POOL_BUFFER).offset(io.offset).build()
+        opcode::WriteFixed::new(file(io), buffer, io.len, POOL_BUFFER)
+            .offset(io.offset)
+            .build()
     }
 }
 
 impl Entries for Nop {
     #[inline(always)]
     fn read(io: &Io, _buffer: *mut u8) -> Entry {
-        let entry = opcode::Read::new(types::Fd(-1), std::ptr::null_mut(), io.len).rw_flags(IORING_NOP_INJECT_RESULT);
+        let entry = opcode::Read::new(types::Fd(-1), std::ptr::null_mut(), io.len)
+            .rw_flags(IORING_NOP_INJECT_RESULT);
         let mut entry = entry.build();
         // SAFETY: an entry is the kernel's struct io_uring_sqe (repr(C)), whose first byte is the opcode.
         unsafe { (&raw mut entry).cast::<u8>().write(IORING_OP_NOP) };

@@ -8,7 +8,7 @@
 
 use crate::clock::{Clock, Monotonic};
 use crate::probe::resource::{Times, process_times};
-use crate::report::Choice;
+use crate::report::Decision;
 
 /// Completions in a period: long enough that one interruption more or less decides nothing (some ms at 400 k IOPS).
 const PERIOD: u64 = 4096;
@@ -43,8 +43,19 @@ pub struct Turns {
 impl Turns {
     /// For the calling thread, with as many I/Os in flight as there are slots.
     pub fn new(slots: u32) -> Self {
-        let state = if slots > 1 { State::Refilling } else { State::Settled(false) };
-        Self { slots: slots as usize, state, tried: false, completed: 0, since_ns: Monotonic.now_ns(), since: process_times() }
+        let state = if slots > 1 {
+            State::Refilling
+        } else {
+            State::Settled(false)
+        };
+        Self {
+            slots: slots as usize,
+            state,
+            tried: false,
+            completed: 0,
+            since_ns: Monotonic.now_ns(),
+            since: process_times(),
+        }
     }
 
     /// Whether all is to come back before the queue is filled again. To be asked before each sleep, with the I/Os completed
@@ -65,15 +76,21 @@ impl Turns {
     }
 
     /// What the report says of it; `None` where nothing was tried.
-    pub fn choice(&self) -> Option<Choice> {
-        let State::Settled(used) = self.state else { return None };
+    pub fn choice(&self) -> Option<Decision> {
+        let State::Settled(used) = self.state else {
+            return None;
+        };
         let reason = if used {
             "the kernel's workers share our processor: all I/Os come back before more are submitted, so the depth is not kept; the call that \
              fills the depth waits as well (not with spin), and that wait is in slat"
         } else {
             "the kernel's workers share our processor, but letting all I/Os come back first did not gain 5 %"
         };
-        self.tried.then(|| Choice { name: Choice::DRAINED_QUEUE.into(), used, reason: reason.into() })
+        self.tried.then(|| Decision {
+            name: Decision::DRAINED_QUEUE.into(),
+            used,
+            reason: reason.into(),
+        })
     }
 
     #[cold]
@@ -81,7 +98,11 @@ impl Turns {
         let (now_ns, now) = (Monotonic.now_ns(), process_times());
         let ios = (completed - self.completed) as f64;
         let interrupted = now.since(self.since).involuntary_switches as f64 / ios;
-        self.state = next(self.state, ios / now_ns.saturating_sub(self.since_ns).max(1) as f64, interrupted);
+        self.state = next(
+            self.state,
+            ios / now_ns.saturating_sub(self.since_ns).max(1) as f64,
+            interrupted,
+        );
         self.tried |= matches!(self.state, State::Trying(_));
         (self.completed, self.since_ns, self.since) = (completed, now_ns, now);
     }
@@ -99,7 +120,10 @@ fn next(state: State, rate: f64, interrupted: f64) -> State {
 impl Turns {
     /// As if draining had been tried and paid.
     pub fn drained(slots: u32) -> Self {
-        Self { state: State::Settled(true), ..Self::new(slots) }
+        Self {
+            state: State::Settled(true),
+            ..Self::new(slots)
+        }
     }
 }
 
@@ -118,7 +142,11 @@ mod tests {
             (Settled(false), 1.0, 0.9, Settled(false)),
             (Settled(true), 0.1, 0.0, Settled(true)),
         ] {
-            assert_eq!(next(state, rate, interrupted), want, "{state:?} {rate} {interrupted}");
+            assert_eq!(
+                next(state, rate, interrupted),
+                want,
+                "{state:?} {rate} {interrupted}"
+            );
         }
     }
 

@@ -13,8 +13,15 @@ const WANTED: (u32, u32) = (6, 1);
 /// openat2(2), by which targets are opened.
 const NEEDED: (u32, u32) = (5, 6);
 /// Clock sources that are read without a system call.
-const QUICK_CLOCKS: &[&str] =
-    &["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"];
+const QUICK_CLOCKS: &[&str] = &[
+    "tsc",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "arch_sys_counter",
+    "timebase",
+    "tod",
+    "riscv_clocksource",
+];
 /// Up to this level of kernel.perf_event_paranoid users may look at the kernel's part of their processes.
 const PERF_LEVEL: i32 = 1;
 
@@ -30,37 +37,66 @@ fn judge_kernel(release: &str) -> Check {
     } else if version >= NEEDED {
         warn(
             "kernel",
-            format!("{found}: before 6.1 io_uring is slower and the alignment of direct I/O is not told"),
+            format!(
+                "{found}: before 6.1 io_uring is slower and the alignment of direct I/O is not told"
+            ),
             "Use Linux 6.1 or newer.",
         )
     } else {
-        fail("kernel", format!("{found}: targets cannot be opened safely before 5.6 (openat2)"), "Use Linux 6.1 or newer.")
+        fail(
+            "kernel",
+            format!("{found}: targets cannot be opened safely before 5.6 (openat2)"),
+            "Use Linux 6.1 or newer.",
+        )
     }
 }
 
 pub fn clocksource(kernel: &Kernel) -> Check {
-    judge_clock(attribute(kernel.sys.join("devices/system/clocksource/clocksource0/current_clocksource")).as_deref())
+    judge_clock(
+        attribute(
+            kernel
+                .sys
+                .join("devices/system/clocksource/clocksource0/current_clocksource"),
+        )
+        .as_deref(),
+    )
 }
 
 fn judge_clock(name: Option<&str>) -> Check {
     match name {
-        Some(name) if QUICK_CLOCKS.contains(&name) => ok("clocksource", format!("{name}, read without a system call")),
+        Some(name) if QUICK_CLOCKS.contains(&name) => {
+            ok("clocksource", format!("{name}, read without a system call"))
+        }
         Some(name) => warn(
             "clocksource",
             format!("{name}: each reading costs a system call, about 1 µs"),
             "Boot with clocksource=tsc (tsc=reliable) where the processor has a steady one.",
         ),
-        None => warn("clocksource", "sysfs does not tell it", "Mount sysfs at /sys."),
+        None => warn(
+            "clocksource",
+            "sysfs does not tell it",
+            "Mount sysfs at /sys.",
+        ),
     }
 }
 
 pub fn governor(kernel: &Kernel) -> Check {
-    judge_governor(attribute(kernel.sys.join("devices/system/cpu/cpu0/cpufreq/scaling_governor")).as_deref())
+    judge_governor(
+        attribute(
+            kernel
+                .sys
+                .join("devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        )
+        .as_deref(),
+    )
 }
 
 fn judge_governor(name: Option<&str>) -> Check {
     match name {
-        None => ok("governor", "none: the firmware or the hypervisor decides about the frequency"),
+        None => ok(
+            "governor",
+            "none: the firmware or the hypervisor decides about the frequency",
+        ),
         Some("performance") => ok("governor", "performance"),
         Some(name) => warn(
             "governor",
@@ -71,13 +107,23 @@ fn judge_governor(name: Option<&str>) -> Check {
 }
 
 pub fn perf(kernel: &Kernel) -> Check {
-    judge_perf(value(kernel.proc.join("sys/kernel/perf_event_paranoid")), geteuid().is_root())
+    judge_perf(
+        value(kernel.proc.join("sys/kernel/perf_event_paranoid")),
+        geteuid().is_root(),
+    )
 }
 
 fn judge_perf(level: Option<i32>, is_root: bool) -> Check {
     match level {
-        None => warn("perf", "the kernel has no performance events", "Flame graphs need a kernel with CONFIG_PERF_EVENTS."),
-        Some(level) if is_root || level <= PERF_LEVEL => ok("perf", format!("allowed (kernel.perf_event_paranoid={level})")),
+        None => warn(
+            "perf",
+            "the kernel has no performance events",
+            "Flame graphs need a kernel with CONFIG_PERF_EVENTS.",
+        ),
+        Some(level) if is_root || level <= PERF_LEVEL => ok(
+            "perf",
+            format!("allowed (kernel.perf_event_paranoid={level})"),
+        ),
         Some(level) => warn(
             "perf",
             format!("not for ordinary users (kernel.perf_event_paranoid={level})"),

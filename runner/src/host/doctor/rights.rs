@@ -19,17 +19,28 @@ pub fn io_uring(kernel: &Kernel) -> Check {
 }
 
 pub fn memlock() -> Check {
-    judge_memlock(getrlimit(Resource::Memlock).current, has(CapabilitySet::IPC_LOCK))
+    judge_memlock(
+        getrlimit(Resource::Memlock).current,
+        has(CapabilitySet::IPC_LOCK),
+    )
 }
 
 fn judge_memlock(limit_bytes: Option<u64>, may_exceed: bool) -> Check {
     match limit_bytes {
         None => ok("memlock", "not limited"),
-        Some(bytes) if may_exceed => ok("memlock", format!("{} MiB, which does not bind us (CAP_IPC_LOCK)", bytes >> 20)),
-        Some(bytes) if bytes >= MEMLOCK_WANTED_BYTES => ok("memlock", format!("{} MiB", bytes >> 20)),
+        Some(bytes) if may_exceed => ok(
+            "memlock",
+            format!("{} MiB, which does not bind us (CAP_IPC_LOCK)", bytes >> 20),
+        ),
+        Some(bytes) if bytes >= MEMLOCK_WANTED_BYTES => {
+            ok("memlock", format!("{} MiB", bytes >> 20))
+        }
         Some(bytes) => warn(
             "memlock",
-            format!("{} KiB may be locked: too little for registered buffers", bytes >> 10),
+            format!(
+                "{} KiB may be locked: too little for registered buffers",
+                bytes >> 10
+            ),
             "Raise it: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
         ),
     }
@@ -41,7 +52,10 @@ pub fn privileges() -> Check {
 
 fn judge_privileges(is_root: bool, is_admin: bool) -> Check {
     match (is_root, is_admin) {
-        (true, true) => ok("privileges", "root with CAP_SYS_ADMIN: devices can be opened and caches dropped"),
+        (true, true) => ok(
+            "privileges",
+            "root with CAP_SYS_ADMIN: devices can be opened and caches dropped",
+        ),
         (true, false) => warn(
             "privileges",
             "root without CAP_SYS_ADMIN (a container): a device's own cache cannot be dropped",
@@ -75,7 +89,9 @@ mod tests {
         ] {
             assert_eq!(judge_memlock(limit, may_exceed).status, want, "{limit:?}");
         }
-        for (is_root, is_admin, want) in [(true, true, Ok), (true, false, Warn), (false, false, Warn)] {
+        for (is_root, is_admin, want) in
+            [(true, true, Ok), (true, false, Warn), (false, false, Warn)]
+        {
             assert_eq!(judge_privileges(is_root, is_admin).status, want);
         }
     }

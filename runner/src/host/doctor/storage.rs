@@ -27,9 +27,15 @@ enum Direct {
 }
 
 pub fn o_direct(directories: &[&Path]) -> Check {
-    let tried: Vec<(&Path, Direct)> = directories.iter().map(|directory| (*directory, try_direct(directory))).collect();
+    let tried: Vec<(&Path, Direct)> = directories
+        .iter()
+        .map(|directory| (*directory, try_direct(directory)))
+        .collect();
     let named = |wanted: fn(&Direct) -> bool| {
-        let paths = tried.iter().filter(|(_, how)| wanted(how)).map(|(path, _)| path.display().to_string());
+        let paths = tried
+            .iter()
+            .filter(|(_, how)| wanted(how))
+            .map(|(path, _)| path.display().to_string());
         Some(paths.collect::<Vec<_>>().join(", ")).filter(|paths| !paths.is_empty())
     };
     if let Some(paths) = named(|how| matches!(how, Direct::Refused)) {
@@ -39,9 +45,20 @@ pub fn o_direct(directories: &[&Path]) -> Check {
             "Put targets on ext4, xfs or btrfs (--target-root), or use direct=0.",
         );
     }
-    if let Some((path, Direct::NotTried(error))) = tried.iter().find(|(_, how)| matches!(how, Direct::NotTried(_))) {
-        let found = format!("could not be tried in {}: {}", path.display(), std::io::Error::from(*error));
-        return warn("o_direct", found, "Create the directory, and let the user of the runner write there.");
+    if let Some((path, Direct::NotTried(error))) = tried
+        .iter()
+        .find(|(_, how)| matches!(how, Direct::NotTried(_)))
+    {
+        let found = format!(
+            "could not be tried in {}: {}",
+            path.display(),
+            std::io::Error::from(*error)
+        );
+        return warn(
+            "o_direct",
+            found,
+            "Create the directory, and let the user of the runner write there.",
+        );
     }
     match named(|how| matches!(how, Direct::InMemory)) {
         Some(paths) => warn(
@@ -49,7 +66,10 @@ pub fn o_direct(directories: &[&Path]) -> Check {
             format!("taken in {paths}, which is memory (tmpfs)"),
             "Put targets on a filesystem with a device under it (--target-root).",
         ),
-        None => ok("o_direct", format!("works in {}", named(|_| true).unwrap_or_default())),
+        None => ok(
+            "o_direct",
+            format!("works in {}", named(|_| true).unwrap_or_default()),
+        ),
     }
 }
 
@@ -60,7 +80,9 @@ fn try_direct(directory: &Path) -> Direct {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
     let file = open(directory, flags, Mode::RUSR | Mode::WUSR);
     match file.and_then(|file| pwrite(&file, &memory[head..head + BLOCK_BYTES], 0).map(|_| file)) {
-        Ok(file) if rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type == TMPFS_MAGIC) => Direct::InMemory,
+        Ok(file) if rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type == TMPFS_MAGIC) => {
+            Direct::InMemory
+        }
         Ok(_) => Direct::Works,
         Err(Errno::INVAL) => Direct::Refused,
         Err(error) => Direct::NotTried(error),
@@ -69,7 +91,10 @@ fn try_direct(directory: &Path) -> Direct {
 
 /// Asks how much of this program's own file lies in the page cache.
 pub fn cachestat() -> Check {
-    let error = match std::env::current_exe().and_then(File::open).map(|file| cached_pages(&file)) {
+    let error = match std::env::current_exe()
+        .and_then(File::open)
+        .map(|file| cached_pages(&file))
+    {
         Ok(Ok(pages)) if pages > 0 => return ok("cachestat", "allowed (Linux 6.5 or newer)"),
         Ok(Ok(_)) => {
             return warn(
@@ -92,14 +117,30 @@ pub fn cachestat() -> Check {
 fn cached_pages(file: &File) -> Result<u64, Errno> {
     let (range, mut found) = ([0u64; 2], [0u64; 5]);
     // SAFETY: reads 16 bytes from `range` and writes 40 bytes to `found`, as large as the kernel's two structs.
-    let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), found.as_mut_ptr(), 0) };
-    if result == 0 { Ok(found[0]) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+    let result = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            range.as_ptr(),
+            found.as_mut_ptr(),
+            0,
+        )
+    };
+    if result == 0 {
+        Ok(found[0])
+    } else {
+        Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+    }
 }
 
 pub fn psi(kernel: &Kernel) -> Check {
     match fs::read(kernel.proc.join("pressure/io")) {
         Ok(_) => ok("psi", "I/O pressure is counted"),
-        Err(error) => warn("psi", format!("I/O pressure is not counted: {error}"), "Boot with psi=1, on a kernel with CONFIG_PSI."),
+        Err(error) => warn(
+            "psi",
+            format!("I/O pressure is not counted: {error}"),
+            "Boot with psi=1, on a kernel with CONFIG_PSI.",
+        ),
     }
 }
 
@@ -113,9 +154,16 @@ mod tests {
     fn direct_io_is_really_tried() {
         let found = |path: &str| o_direct(&[Path::new(path)]);
         assert_eq!(found("/nowhere").status, CheckStatus::Warn);
-        assert!(found("/nowhere").found.contains("could not be tried in /nowhere"));
+        assert!(
+            found("/nowhere")
+                .detail
+                .contains("could not be tried in /nowhere")
+        );
         if Path::new("/dev/shm").is_dir() {
-            assert!(found("/dev/shm").status != CheckStatus::Ok, "memory is no device");
+            assert!(
+                found("/dev/shm").status != CheckStatus::Ok,
+                "memory is no device"
+            );
         }
     }
 
@@ -127,6 +175,9 @@ mod tests {
             Ok(pages) => assert_eq!(pages, 8),
             Err(error) => skip(&format!("no cachestat(2) here: {error}")),
         }
-        assert_eq!(cachestat().status == CheckStatus::Ok, cached_pages(file.as_file()).is_ok());
+        assert_eq!(
+            cachestat().status == CheckStatus::Ok,
+            cached_pages(file.as_file()).is_ok()
+        );
     }
 }

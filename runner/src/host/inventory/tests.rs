@@ -29,22 +29,31 @@ fn leaves_are_found_through_every_layer() {
         ("loop9090", vec!["loop9090"]),
         ("absent", vec![]),
     ] {
-        assert_eq!(host.leaves(name), want, "{name}");
+        assert_eq!(host.physical_devices(name), want, "{name}");
     }
 }
 
 #[test]
 fn a_circle_of_devices_ends() {
     let host = Fixture::new("sys/devices/dm-7/dev = 4053:7\n sys/devices/dm-7/slaves/dm-8 @\n sys/devices/dm-8/dev = 4053:8\n sys/devices/dm-8/slaves/dm-7 @").look();
-    assert_eq!(host.leaves("dm-7"), Vec::<String>::new());
-    assert_eq!(host.beneath("dm-7"), BTreeSet::from(["dm-7", "dm-8"].map(String::from)));
+    assert_eq!(host.physical_devices("dm-7"), Vec::<String>::new());
+    assert_eq!(
+        host.beneath("dm-7"),
+        BTreeSet::from(["dm-7", "dm-8"].map(String::from))
+    );
 }
 
 #[test]
 fn every_use_is_named() {
     let host = Fixture::new(STACK).look();
     for (name, want) in [
-        ("sda", vec!["its partition sda1: mounted at /boot (ext4)", "its partition sda2: part of dm-0 (vg-home)"]),
+        (
+            "sda",
+            vec![
+                "its partition sda1: mounted at /boot (ext4)",
+                "its partition sda2: part of dm-0 (vg-home)",
+            ],
+        ),
         ("sda1", vec!["mounted at /boot (ext4)"]),
         ("dm-0", vec!["part of dm-1 (crypt)"]),
         ("dm-1", vec!["mounted at / (xfs)"]),
@@ -56,7 +65,11 @@ fn every_use_is_named() {
         ("loop9090", vec!["its file is also behind loop9091"]),
         ("loop9092", vec![]),
     ] {
-        let uses: Vec<String> = host.uses(&host.blocks[name]).iter().map(Use::to_string).collect();
+        let uses: Vec<String> = host
+            .uses(&host.blocks[name])
+            .iter()
+            .map(Use::to_string)
+            .collect();
         assert_eq!(uses, want, "{name}");
     }
 }

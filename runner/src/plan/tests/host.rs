@@ -1,7 +1,7 @@
 //! A host from a table: two disks, a loop device that may be written, files in every state.
 
 use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
-use crate::refusal::Refusal;
+use crate::problem::Problem;
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
@@ -17,20 +17,42 @@ pub(crate) struct TableHost {
 
 impl Default for TableHost {
     fn default() -> Self {
-        Self { memory: 8 * GIB, free: 100 * GIB, is_root: true, io_uring: true, kernel: (6, 18) }
+        Self {
+            memory: 8 * GIB,
+            free: 100 * GIB,
+            is_root: true,
+            io_uring: true,
+            kernel: (6, 18),
+        }
     }
 }
 
 impl HostView for TableHost {
     fn path(&self, path: &str) -> PathFacts {
-        let file = |length, fully_written| PathFacts { kind: PathKind::File, length, fully_written, ..self.nothing(path) };
-        let other = |kind| PathFacts { kind, ..self.nothing(path) };
+        let file = |length, fully_written| PathFacts {
+            kind: PathKind::File,
+            length,
+            fully_written,
+            ..self.nothing(path)
+        };
+        let other = |kind| PathFacts {
+            kind,
+            ..self.nothing(path)
+        };
         match path {
-            "/data/full" | "/data/link" => PathFacts { canonical: "/data/full".into(), ..file(GIB, Some(true)) },
+            "/data/full" | "/data/link" => PathFacts {
+                canonical: "/data/full".into(),
+                ..file(GIB, Some(true))
+            },
             "/data/short" => file(64 * MIB, Some(true)),
             "/data/sparse" | "/data/ours-sparse" => file(GIB, Some(false)),
             "/data/linked-sparse" => PathFacts {
-                writing_refused: Some(Refusal::guard("hard_linked", "filename", "It has 2 names.", "Choose another.")),
+                writing_refused: Some(Problem::guard(
+                    "hard_linked",
+                    "filename",
+                    "It has 2 names.",
+                    "Choose another.",
+                )),
                 ..file(GIB, Some(false))
             },
             "/data/ours" => file(GIB, Some(true)),
@@ -39,8 +61,17 @@ impl HostView for TableHost {
             "/data" | "/data/dir" => other(PathKind::Directory),
             "/data/fifo" => other(PathKind::Other),
             "/etc/passwd" | "/etc/new" => {
-                let kind = if path.ends_with("new") { PathKind::Missing } else { PathKind::File };
-                PathFacts { kind, length: 4096, under_target_root: false, ..self.nothing(path) }
+                let kind = if path.ends_with("new") {
+                    PathKind::Missing
+                } else {
+                    PathKind::File
+                };
+                PathFacts {
+                    kind,
+                    length: 4096,
+                    under_target_root: false,
+                    ..self.nothing(path)
+                }
             }
             "/shm/file" => PathFacts {
                 filesystem: Some("tmpfs".into()),
@@ -49,12 +80,21 @@ impl HostView for TableHost {
                 ..self.nothing(path)
             },
             "/dev/vdb" => PathFacts {
-                writing_refused: Some(Refusal::guard("raw_write_refused", "filename", "vdb is a disk.", "Use a loop device.")),
+                writing_refused: Some(Problem::guard(
+                    "raw_write_refused",
+                    "filename",
+                    "vdb is a disk.",
+                    "Use a loop device.",
+                )),
                 ..device("vdb", 10 * GIB, 512)
             },
             "/dev/loop0" => device("loop0", GIB, 4096),
             _ if path.starts_with("/dev/") || path.starts_with("/nowhere/") => {
-                other(if path.matches('/').count() > 2 { PathKind::MissingDirectory } else { PathKind::Missing })
+                other(if path.matches('/').count() > 2 {
+                    PathKind::MissingDirectory
+                } else {
+                    PathKind::Missing
+                })
             }
             _ => self.nothing(path),
         }
@@ -68,15 +108,20 @@ impl HostView for TableHost {
         self.memory
     }
 
-    fn io_uring_refused(&self) -> Option<(String, String)> {
-        (!self.io_uring).then(|| ("kernel.io_uring_disabled is 2.".into(), "Run sysctl kernel.io_uring_disabled=0.".into()))
+    fn io_uring_unavailable(&self) -> Option<(String, String)> {
+        (!self.io_uring).then(|| {
+            (
+                "kernel.io_uring_disabled is 2.".into(),
+                "Run sysctl kernel.io_uring_disabled=0.".into(),
+            )
+        })
     }
 
     fn kernel_version(&self) -> Option<(u32, u32)> {
         Some(self.kernel)
     }
 
-    fn loop_refused(&self) -> Option<(String, String)> {
+    fn loop_unavailable(&self) -> Option<(String, String)> {
         (!self.is_root).then(|| ("Loop devices need root.".into(), "Run as root.".into()))
     }
 
@@ -111,7 +156,10 @@ impl TableHost {
             filesystem: Some("ext4".into()),
             device: Some("vda".into()),
             identity: None,
-            direct_alignment: Ok(DirectAlignment { memory: 4, offset: 512 }),
+            direct_alignment: Ok(DirectAlignment {
+                memory: 4,
+                offset: 512,
+            }),
             free_bytes: self.free,
             fully_written: None,
             is_ours: path.starts_with("/data/ours"),
@@ -130,7 +178,10 @@ fn device(name: &str, length: u64, offset: u32) -> PathFacts {
         filesystem: None,
         device: Some(name.into()),
         identity: Some(format!("serial:{name}-1")),
-        direct_alignment: Ok(DirectAlignment { memory: offset, offset }),
+        direct_alignment: Ok(DirectAlignment {
+            memory: offset,
+            offset,
+        }),
         free_bytes: 0,
         fully_written: None,
         is_ours: false,

@@ -6,19 +6,33 @@ use super::plan;
 use crate::report::Severity;
 
 fn codes(job: Value) -> Vec<String> {
-    plan(job).findings.into_iter().map(|finding| finding.code).collect()
+    plan(job)
+        .findings
+        .into_iter()
+        .map(|finding| finding.code)
+        .collect()
 }
 
 /// The finding comes with the first job and not with the second.
 fn check(code: &str, with: Value, without: Value) {
     let (with_codes, without_codes) = (codes(with.clone()), codes(without.clone()));
-    assert!(with_codes.iter().any(|found| found == code), "{code} is missing from {with_codes:?} of {with}");
-    assert!(without_codes.iter().all(|found| found != code), "{code} is not true of {without}");
+    assert!(
+        with_codes.iter().any(|found| found == code),
+        "{code} is missing from {with_codes:?} of {with}"
+    );
+    assert!(
+        without_codes.iter().all(|found| found != code),
+        "{code} is not true of {without}"
+    );
 }
 
 fn with(different: Value) -> Value {
     let mut job = json!({"filename": "full", "direct": 1, "rw": "randread", "runtime": "30s", "time_based": 1});
-    different.as_object().unwrap().iter().for_each(|(name, value)| job[name] = value.clone());
+    different
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
     job
 }
 
@@ -30,30 +44,102 @@ fn a_plain_direct_job_has_nothing_to_mind() {
 #[test]
 fn findings_come_when_they_are_true() {
     let cases = [
-        ("short_run", json!({"runtime": "2s"}), json!({"runtime": "10s"})),
-        ("depth_is_one", json!({"ioengine": "psync", "iodepth": 4}), json!({"ioengine": "psync"})),
-        ("depth_is_one", json!({"rw": "trim", "filename": "/dev/loop0", "iodepth": 4}), json!({"rw": "read", "iodepth": 4})),
-        ("buffered_depth", json!({"direct": 0, "iodepth": 4}), json!({"iodepth": 4})),
-        ("fits_into_memory", json!({"direct": 0}), json!({"direct": 0, "filename": "/dev/vdb"})),
-        ("invalidated_once", json!({"direct": 0}), json!({"direct": 0, "pre_read": 1})),
-        ("invalidate_keeps_dirty", json!({"direct": 0}), json!({"direct": 0, "invalidate": 0})),
+        (
+            "short_run",
+            json!({"runtime": "2s"}),
+            json!({"runtime": "10s"}),
+        ),
+        (
+            "depth_is_one",
+            json!({"ioengine": "psync", "iodepth": 4}),
+            json!({"ioengine": "psync"}),
+        ),
+        (
+            "depth_is_one",
+            json!({"rw": "trim", "filename": "/dev/loop0", "iodepth": 4}),
+            json!({"rw": "read", "iodepth": 4}),
+        ),
+        (
+            "buffered_depth",
+            json!({"direct": 0, "iodepth": 4}),
+            json!({"iodepth": 4}),
+        ),
+        (
+            "fits_into_memory",
+            json!({"direct": 0}),
+            json!({"direct": 0, "filename": "/dev/vdb"}),
+        ),
+        (
+            "invalidated_once",
+            json!({"direct": 0}),
+            json!({"direct": 0, "pre_read": 1}),
+        ),
+        (
+            "invalidate_keeps_dirty",
+            json!({"direct": 0}),
+            json!({"direct": 0, "invalidate": 0}),
+        ),
         ("drop_caches_global", json!({"drop_caches": 1}), json!({})),
-        ("no_device", json!({"filename": "/shm/file", "direct": 0, "size": "1m"}), json!({})),
-        ("file_grows", json!({"filename": "full", "rw": "write", "file_append": 1, "size": "1m"}), json!({"rw": "write"})),
+        (
+            "no_device",
+            json!({"filename": "/shm/file", "direct": 0, "size": "1m"}),
+            json!({}),
+        ),
+        (
+            "file_grows",
+            json!({"filename": "full", "rw": "write", "file_append": 1, "size": "1m"}),
+            json!({"rw": "write"}),
+        ),
         (
             "clones_follow",
             json!({"rw": "read", "numjobs": 2}),
             json!({"rw": "read", "numjobs": 2, "size": "1m", "offset_increment": "1m"}),
         ),
-        ("raw_buffered", json!({"filename": "/dev/vdb", "direct": 0}), json!({"filename": "/dev/vdb"})),
-        ("results_on_device", json!({"filename": "/dev/vdb"}), json!({})),
-        ("partition_misaligned", json!({"filename": "/dev/vdb"}), json!({})),
-        ("rates_keep_the_mix", json!({"rw": "randrw", "rate_iops": "10,20"}), json!({"rate_iops": "10,20"})),
-        ("zeros_written", json!({"rw": "write", "zero_buffers": 1}), json!({"rw": "write"})),
-        ("file_overwritten", json!({"rw": "write"}), json!({"rw": "write", "filename": "new", "size": "1m"})),
-        ("file_overwritten", json!({"filename": "sparse", "overwrite": 1}), json!({"filename": "sparse"})),
-        ("file_extended", json!({"filename": "short", "size": "1g"}), json!({"filename": "short"})),
-        ("unwritten_blocks", json!({"filename": "sparse"}), json!({"filename": "sparse", "overwrite": 1})),
+        (
+            "raw_buffered",
+            json!({"filename": "/dev/vdb", "direct": 0}),
+            json!({"filename": "/dev/vdb"}),
+        ),
+        (
+            "results_on_device",
+            json!({"filename": "/dev/vdb"}),
+            json!({}),
+        ),
+        (
+            "partition_misaligned",
+            json!({"filename": "/dev/vdb"}),
+            json!({}),
+        ),
+        (
+            "rates_keep_the_mix",
+            json!({"rw": "randrw", "rate_iops": "10,20"}),
+            json!({"rate_iops": "10,20"}),
+        ),
+        (
+            "zeros_written",
+            json!({"rw": "write", "zero_buffers": 1}),
+            json!({"rw": "write"}),
+        ),
+        (
+            "file_overwritten",
+            json!({"rw": "write"}),
+            json!({"rw": "write", "filename": "new", "size": "1m"}),
+        ),
+        (
+            "file_overwritten",
+            json!({"filename": "sparse", "overwrite": 1}),
+            json!({"filename": "sparse"}),
+        ),
+        (
+            "file_extended",
+            json!({"filename": "short", "size": "1g"}),
+            json!({"filename": "short"}),
+        ),
+        (
+            "unwritten_blocks",
+            json!({"filename": "sparse"}),
+            json!({"filename": "sparse", "overwrite": 1}),
+        ),
         (
             "unwritten_blocks",
             json!({"filename": "new", "size": "1m", "fallocate": "native"}),
@@ -89,8 +175,16 @@ fn options_without_effect_are_named() {
         ("rate_process", json!("poisson"), "read"),
     ] {
         let plan = plan(with(json!({option: value, "rw": rw})));
-        let found = plan.findings.iter().find(|finding| finding.code == "option_unused").unwrap_or_else(|| panic!("{option}"));
-        assert!(found.sentence.starts_with(option) && found.severity == Severity::Note, "{}", found.sentence);
+        let found = plan
+            .findings
+            .iter()
+            .find(|finding| finding.code == "option_unused")
+            .unwrap_or_else(|| panic!("{option}"));
+        assert!(
+            found.sentence.starts_with(option) && found.severity == Severity::Note,
+            "{}",
+            found.sentence
+        );
     }
 }
 
@@ -98,19 +192,49 @@ fn options_without_effect_are_named() {
 fn ramps_that_do_not_end_together_are_minded() {
     let told = |first: Value, second: Value| {
         let plan = plan(json!({"jobs": [with(first), with(second)]}));
-        plan.findings.into_iter().find(|finding| finding.code == "ramp_in_window").map(|finding| finding.sentence)
+        plan.findings
+            .into_iter()
+            .find(|finding| finding.code == "ramp_in_window")
+            .map(|finding| finding.sentence)
     };
-    let late = told(json!({"ramp_time": "2s"}), json!({"name": "b", "ramp_time": "2s", "startdelay": "3s"})).unwrap();
-    assert!(late.starts_with("The ramp of b ends 3.00 s after"), "{late}");
+    let late = told(
+        json!({"ramp_time": "2s"}),
+        json!({"name": "b", "ramp_time": "2s", "startdelay": "3s"}),
+    )
+    .unwrap();
+    assert!(
+        late.starts_with("The ramp of b ends 3.00 s after"),
+        "{late}"
+    );
     assert!(told(json!({"ramp_time": "1s"}), json!({})).is_some());
-    assert_eq!(told(json!({"ramp_time": "5s"}), json!({"ramp_time": "2s", "startdelay": "3s"})), None, "both end at 5 s");
-    assert_eq!(told(json!({"ramp_time": "5s"}), json!({"startdelay": "9s"})), None, "what has no ramp is measured at once");
-    assert_eq!(told(json!({"ramp_time": "5s", "ioengine": "null", "direct": 0}), json!({})), None, "null moves nothing");
+    assert_eq!(
+        told(
+            json!({"ramp_time": "5s"}),
+            json!({"ramp_time": "2s", "startdelay": "3s"})
+        ),
+        None,
+        "both end at 5 s"
+    );
+    assert_eq!(
+        told(json!({"ramp_time": "5s"}), json!({"startdelay": "9s"})),
+        None,
+        "what has no ramp is measured at once"
+    );
+    assert_eq!(
+        told(
+            json!({"ramp_time": "5s", "ioengine": "null", "direct": 0}),
+            json!({})
+        ),
+        None,
+        "null moves nothing"
+    );
 }
 
 #[test]
 fn what_is_true_of_several_jobs_is_told_once() {
-    let plan = plan(json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}));
+    let plan = plan(
+        json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}),
+    );
     assert_eq!(plan.findings.len(), 1);
     assert_eq!(plan.findings[0].evidence["job"], json!("a"));
 }

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::report;
-use crate::event::Outcome;
+use crate::event::RunResult;
 use crate::plan::ResolvedJob;
 use crate::print::{StepResult, Style, study_table};
 
@@ -12,7 +12,7 @@ use crate::print::{StepResult, Style, study_table};
 struct Recorded {
     jobs: Vec<ResolvedJob>,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: RunResult,
 }
 
 const WARM: &str = include_str!("recorded/warm.json");
@@ -30,7 +30,14 @@ fn read(recorded: &str) -> Recorded {
 
 fn shown(recorded: &str, width: usize) -> String {
     let Recorded { jobs, outcome } = read(recorded);
-    let text = report(&jobs, &outcome, Style { color: false, width });
+    let text = report(
+        &jobs,
+        &outcome,
+        Style {
+            color: false,
+            width,
+        },
+    );
     check_form(&text, width);
     text
 }
@@ -40,7 +47,10 @@ fn check_form(text: &str, width: usize) {
     for line in text.lines().filter(|line| !line.contains('/')) {
         assert!(line.chars().count() <= width, "{line}");
     }
-    assert!(!text.contains('\x1b') && text.lines().all(|line| line == line.trim_end()), "{text}");
+    assert!(
+        !text.contains('\x1b') && text.lines().all(|line| line == line.trim_end()),
+        "{text}"
+    );
 }
 
 macro_rules! snapshots {
@@ -68,18 +78,44 @@ snapshots! {
 fn study_of_three_steps_80() {
     let plan = serde_json::from_str(STUDY).expect("a recorded plan");
     let outcomes = [DIRECT, WARM].map(|recorded| read(recorded).outcome);
-    let results = [StepResult::Done(&outcomes[0]), StepResult::Done(&outcomes[1]), StepResult::Failed("The disk is full.")];
-    let text = [80, 120].map(|width| study_table(&plan, &results, Style { color: false, width }));
-    text.iter().zip([80, 120]).for_each(|(text, width)| check_form(text, width));
+    let results = [
+        StepResult::Done(&outcomes[0]),
+        StepResult::Done(&outcomes[1]),
+        StepResult::Failed("The disk is full."),
+    ];
+    let text = [80, 120].map(|width| {
+        study_table(
+            &plan,
+            &results,
+            Style {
+                color: false,
+                width,
+            },
+        )
+    });
+    text.iter()
+        .zip([80, 120])
+        .for_each(|(text, width)| check_form(text, width));
     insta::assert_snapshot!(text.join("\n"));
 }
 
 #[test]
 fn colour_adds_and_changes_nothing() {
     let Recorded { jobs, outcome } = read(MIXED);
-    let colored = report(&jobs, &outcome, Style { color: true, width: 80 });
-    let plain = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
-    let stripped = plain.iter().fold(colored, |text, code| text.replace(code, ""));
+    let colored = report(
+        &jobs,
+        &outcome,
+        Style {
+            color: true,
+            width: 80,
+        },
+    );
+    let plain = [
+        "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m",
+    ];
+    let stripped = plain
+        .iter()
+        .fold(colored, |text, code| text.replace(code, ""));
     let trimmed: Vec<&str> = stripped.lines().map(str::trim_end).collect();
     assert_eq!(trimmed.join("\n") + "\n", shown(MIXED, 80));
 }

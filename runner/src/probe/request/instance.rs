@@ -34,14 +34,19 @@ impl Instance {
         remove_leftovers(&root);
         let instance = Self(root.join(format!("{NAME}{}", std::process::id())));
         fs::create_dir(&instance.0).map_err(|error| refused(&instance.0, &error))?;
-        instance.set_up(devices).map_err(|(path, error)| refused(&path, &error))?;
+        instance
+            .set_up(devices)
+            .map_err(|(path, error)| refused(&path, &error))?;
         Ok(instance)
     }
 
     fn set_up(&self, devices: impl Iterator<Item = Dev>) -> Result<(), (PathBuf, io::Error)> {
         // Numbers as the kernel itself has them: 12 bits of major, 20 of minor.
         let number = |dev: Dev| (rustix::fs::major(dev.0) << 20) | rustix::fs::minor(dev.0);
-        let filter = devices.map(|dev| format!("dev == {}", number(dev))).collect::<Vec<_>>().join(" || ");
+        let filter = devices
+            .map(|dev| format!("dev == {}", number(dev)))
+            .collect::<Vec<_>>()
+            .join(" || ");
         // The clock of our windows.
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", BUFFER_KIB)?;
@@ -61,7 +66,10 @@ impl Instance {
     /// Why it cannot be opened.
     pub fn pipe(&self) -> Result<File, String> {
         let path = self.0.join("trace_pipe");
-        let pipe = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path);
+        let pipe = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(&path);
         pipe.map_err(|error| refused(&path, &error))
     }
 
@@ -74,7 +82,9 @@ impl Instance {
     /// Events that were lost, over all processors.
     pub fn lost(&self) -> u64 {
         let processors = self.0.join("per_cpu");
-        let stats = names(&processors).into_iter().filter_map(|cpu| fs::read_to_string(processors.join(cpu).join("stats")).ok());
+        let stats = names(&processors)
+            .into_iter()
+            .filter_map(|cpu| fs::read_to_string(processors.join(cpu).join("stats")).ok());
         stats.map(|text| lost(&text)).sum()
     }
 }
@@ -88,13 +98,18 @@ impl Drop for Instance {
 
 fn lost(stats: &str) -> u64 {
     let lines = stats.lines().filter_map(|line| line.split_once(": "));
-    lines.filter(|(name, _)| ["overrun", "dropped events"].contains(name)).filter_map(|(_, count)| count.parse::<u64>().ok()).sum()
+    lines
+        .filter(|(name, _)| ["overrun", "dropped events"].contains(name))
+        .filter_map(|(_, count)| count.parse::<u64>().ok())
+        .sum()
 }
 
 /// Instances of ours whose process is gone.
 fn remove_leftovers(root: &Path) {
     for name in names(root) {
-        let gone = name.strip_prefix(NAME).is_some_and(|process| !Path::new("/proc").join(process).exists());
+        let gone = name
+            .strip_prefix(NAME)
+            .is_some_and(|process| !Path::new("/proc").join(process).exists());
         if gone {
             let _ = fs::remove_dir(root.join(name));
         }
@@ -102,7 +117,10 @@ fn remove_leftovers(root: &Path) {
 }
 
 fn refused(path: &Path, error: &io::Error) -> String {
-    format!("{}: {error}; tracing needs root, and a kernel with CONFIG_BLK_DEV_IO_TRACE", path.display())
+    format!(
+        "{}: {error}; tracing needs root, and a kernel with CONFIG_BLK_DEV_IO_TRACE",
+        path.display()
+    )
 }
 
 #[cfg(test)]
@@ -118,8 +136,9 @@ mod tests {
 
     #[test]
     fn a_host_without_tracing_says_so() {
-        let host = Fixture::new("proc/self/mountinfo = 1 0 0:9 / /nowhere rw - tracefs nodev rw").look();
-        let refusal = Instance::make(&host, std::iter::empty()).unwrap_err();
-        assert!(refusal.contains("mount -t tracefs"), "{refusal}");
+        let host =
+            Fixture::new("proc/self/mountinfo = 1 0 0:9 / /nowhere rw - tracefs nodev rw").look();
+        let problem = Instance::make(&host, std::iter::empty()).unwrap_err();
+        assert!(problem.contains("mount -t tracefs"), "{problem}");
     }
 }

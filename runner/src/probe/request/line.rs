@@ -32,9 +32,26 @@ impl Line {
             return Some((moment_ns(head)?, request(fields)?));
         }
         let (head, fields) = text.split_once(": balance_dirty_pages: ")?;
-        let thread = head.split(" [").next()?.trim_end().rsplit('-').next()?.parse().ok()?;
-        let pause: i64 = fields.split_ascii_whitespace().find_map(|field| field.strip_prefix("pause="))?.parse().ok()?;
-        Some((moment_ns(head)?, Self::Pause { thread, ms: u64::try_from(pause).ok()? }))
+        let thread = head
+            .split(" [")
+            .next()?
+            .trim_end()
+            .rsplit('-')
+            .next()?
+            .parse()
+            .ok()?;
+        let pause: i64 = fields
+            .split_ascii_whitespace()
+            .find_map(|field| field.strip_prefix("pause="))?
+            .parse()
+            .ok()?;
+        Some((
+            moment_ns(head)?,
+            Self::Pause {
+                thread,
+                ms: u64::try_from(pause).ok()?,
+            },
+        ))
     }
 }
 
@@ -49,7 +66,10 @@ fn moment_ns(head: &str) -> Option<u64> {
 fn request(fields: &str) -> Option<Line> {
     let mut fields = fields.split_ascii_whitespace();
     let (major, minor) = fields.next()?.split_once(',')?;
-    let dev = Dev(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?));
+    let dev = Dev(rustix::fs::makedev(
+        major.parse().ok()?,
+        minor.parse().ok()?,
+    ));
     // `F` in front: a flush before it (blktrace.c, blk_fill_rwbs).
     let direction = match fields.next()?.trim_start_matches('F').chars().next()? {
         'R' => Direction::Read,
@@ -57,7 +77,11 @@ fn request(fields: &str) -> Option<Line> {
         _ => return None,
     };
     let bytes = fields.next()?.parse().ok().filter(|bytes| *bytes > 0)?;
-    Some(Line::Request { dev, direction, bytes })
+    Some(Line::Request {
+        dev,
+        direction,
+        bytes,
+    })
 }
 
 #[cfg(test)]
@@ -71,19 +95,54 @@ mod tests {
     #[test]
     fn captured_lines() {
         let dev = Dev(rustix::fs::makedev(254, 0));
-        let request = |direction, bytes| Some((5_123_456_000, Line::Request { dev, direction, bytes }));
+        let request = |direction, bytes| {
+            Some((
+                5_123_456_000,
+                Line::Request {
+                    dev,
+                    direction,
+                    bytes,
+                },
+            ))
+        };
         let head = "     kworker/1:2H-9277    [001] ..... ";
         let at = |rest: &str| format!("{head}    5.123456: block_rq_issue: {rest}");
-        check(&at("254,0 R 4096 () 2136064 + 8 none,0,0 [fio]"), request(Direction::Read, 4096));
-        check(&at("254,0 WS 1048576 () 2136064 + 2048 be,0,4 [a b]"), request(Direction::Write, 1_048_576));
-        check(&at("254,0 RA 131072 () 88 + 256 [fio]"), request(Direction::Read, 131_072));
-        check(&at("254,0 FWFS 4096 () 88 + 8 none,0,0 [jbd2]"), request(Direction::Write, 4096));
-        check(&at("254,0 FF 0 () 18446744073709551615 + 0 none,0,0 [kworker]"), None);
+        check(
+            &at("254,0 R 4096 () 2136064 + 8 none,0,0 [fio]"),
+            request(Direction::Read, 4096),
+        );
+        check(
+            &at("254,0 WS 1048576 () 2136064 + 2048 be,0,4 [a b]"),
+            request(Direction::Write, 1_048_576),
+        );
+        check(
+            &at("254,0 RA 131072 () 88 + 256 [fio]"),
+            request(Direction::Read, 131_072),
+        );
+        check(
+            &at("254,0 FWFS 4096 () 88 + 8 none,0,0 [jbd2]"),
+            request(Direction::Write, 4096),
+        );
+        check(
+            &at("254,0 FF 0 () 18446744073709551615 + 0 none,0,0 [kworker]"),
+            None,
+        );
         check(&at("254,0 D 4096 () 88 + 8 none,0,0 [fio]"), None);
         check(&at("rubbish"), None);
         let pause = "bdi 254:0: limit=1 setpoint=2 dirty=3 wb_setpoint=4 wb_dirty=5 dirty_ratelimit=6 task_ratelimit=7 dirtied=8 dirtied_pause=9 paused=0 pause=12 period=3 think=-1 cgroup_ino=1";
-        let line = format!("          my-job.0-1234    [000] .....    77.000001: balance_dirty_pages: {pause}");
-        check(&line, Some((77_000_001_000, Line::Pause { thread: 1234, ms: 12 })));
+        let line = format!(
+            "          my-job.0-1234    [000] .....    77.000001: balance_dirty_pages: {pause}"
+        );
+        check(
+            &line,
+            Some((
+                77_000_001_000,
+                Line::Pause {
+                    thread: 1234,
+                    ms: 12,
+                },
+            )),
+        );
         check(&line.replace("pause=12", "pause=-3"), None);
         check("CPU:1 [LOST 55 EVENTS]", None);
         check("", None);

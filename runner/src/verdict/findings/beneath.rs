@@ -14,7 +14,10 @@ use crate::report::Severity::Note;
 
 /// The disks did more than the device on them was given. Where that device did not answer, what they did is nobody's here.
 pub(super) fn more(case: &Case) -> Option<Finding> {
-    let answered = case.judged.iter().filter(|judged| judged.shares.device >= ALL.value);
+    let answered = case
+        .judged
+        .iter()
+        .filter(|judged| judged.shares.device >= ALL.value);
     answered.map(|judged| &judged.evidence).find_map(of)
 }
 

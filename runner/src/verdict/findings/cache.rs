@@ -19,16 +19,25 @@ fn wants_warm(job: &ResolvedJob) -> bool {
 
 /// The cache is looked at when the measured window begins. Whether jobs of this kind worked on their files before, in a ramp.
 fn had_a_ramp(case: &Case, is_of: impl Fn(&ResolvedJob) -> bool) -> bool {
-    case.jobs.iter().any(|job| job.ramp_ms > 0 && job.mode != Mode::Null && is_of(job))
+    case.jobs
+        .iter()
+        .any(|job| job.ramp_ms > 0 && job.mode != Mode::Null && is_of(job))
 }
 
 /// Pages that lay in memory without having been asked for. After a ramp nobody can tell who had them read in.
 pub(super) fn warm(case: &Case) -> Option<Finding> {
-    let read = case.judged.iter().find(|judged| judged.evidence.direction == Direction::Read)?;
+    let read = case
+        .judged
+        .iter()
+        .find(|judged| judged.evidence.direction == Direction::Read)?;
     let evidence = &read.evidence;
     let start = evidence.residency?.0.cached;
     let share = start as f64 / evidence.region.max(1) as f64;
-    if evidence.direct || evidence.deviceless.is_some() || share < NOTHING.value || case.jobs.iter().any(wants_warm) {
+    if evidence.direct
+        || evidence.deviceless.is_some()
+        || share < NOTHING.value
+        || case.jobs.iter().any(wants_warm)
+    {
         return None;
     }
     let (when, remedy, patch) = if had_a_ramp(case, |_| true) {
@@ -44,27 +53,55 @@ pub(super) fn warm(case: &Case) -> Option<Finding> {
             json!({"cache_state": "cold"}),
         )
     };
-    let sentence = format!("{:.0} % of the region was in the page cache {when}.", (share * 100.0).min(100.0));
-    let numbers = [("cached_bytes", json!(start)), ("region_bytes", json!(evidence.region))];
+    let sentence = format!(
+        "{:.0} % of the region was in the page cache {when}.",
+        (share * 100.0).min(100.0)
+    );
+    let numbers = [
+        ("cached_bytes", json!(start)),
+        ("region_bytes", json!(evidence.region)),
+    ];
     Some(finding(Warning, "warm_cache", sentence, &numbers, remedy).rerun_cold(patch))
 }
 
 /// invalidate drops clean pages only. What waits after a ramp with writes may be the ramp's own.
 pub(super) fn dirty_left(case: &Case) -> Option<Finding> {
-    let asked: Vec<&ResolvedJob> = case.jobs.iter().filter(|job| job.invalidate && !job.direct && job.rw.reads()).collect();
-    let read = case.report.targets.iter().filter(|target| asked.iter().any(|job| target.jobs.contains(&job.name)));
-    let left: u64 = read.filter_map(|target| unwritten_back(&target.residency.start?)).sum();
+    let asked: Vec<&ResolvedJob> = case
+        .jobs
+        .iter()
+        .filter(|job| job.invalidate && !job.direct && job.rw.reads())
+        .collect();
+    let read = case
+        .report
+        .targets
+        .iter()
+        .filter(|target| asked.iter().any(|job| target.jobs.contains(&job.name)));
+    let left: u64 = read
+        .filter_map(|target| unwritten_back(&target.residency.start?))
+        .sum();
     (left > 0 && !had_a_ramp(case, |job| job.rw.writes())).then(|| {
-        let sentence = format!("{} of the target had yet to be written, so that invalidate left it in memory.", bytes(left));
+        let sentence = format!(
+            "{} of the target had yet to be written, so that invalidate left it in memory.",
+            bytes(left)
+        );
         let remedy = "Say cache_state=cold, which writes it first.";
-        let finding = finding(Warning, "invalidate_keeps_dirty", sentence, &[("dirty_bytes", json!(left))], remedy);
+        let finding = finding(
+            Warning,
+            "invalidate_keeps_dirty",
+            sentence,
+            &[("dirty_bytes", json!(left))],
+            remedy,
+        );
         finding.rerun_cold(json!({"cache_state": "cold"}))
     })
 }
 
 /// A block device has a page cache too, and /proc/meminfo calls it by another name.
 pub(super) fn buffers(case: &Case) -> Option<Finding> {
-    let is_raw = case.jobs.iter().any(|job| job.mode == Mode::Raw && !job.direct);
+    let is_raw = case
+        .jobs
+        .iter()
+        .any(|job| job.mode == Mode::Raw && !job.direct);
     is_raw.then(|| {
         let memory = case.report.memory;
         let grown = memory.map_or(0, |memory| memory.end.buffers.saturating_sub(memory.start.buffers));
@@ -80,10 +117,22 @@ pub(super) fn buffers(case: &Case) -> Option<Finding> {
 
 /// A loop device that reads its file through the page cache of the host.
 pub(super) fn loop_cached(case: &Case) -> Option<Finding> {
-    let target = case.report.targets.iter().find(|target| target.direct.loop_direct_io == Some(false))?;
+    let target = case
+        .report
+        .targets
+        .iter()
+        .find(|target| target.direct.loop_direct_io == Some(false))?;
     let name = target.device.as_deref().unwrap_or("The loop device");
-    let sentence = format!("{name} is a file that is read and written through the page cache of this host: direct=1 ends at it.");
+    let sentence = format!(
+        "{name} is a file that is read and written through the page cache of this host: direct=1 ends at it."
+    );
     let direct = case.jobs.iter().any(|job| job.direct);
     let severity = if direct { Serious } else { Note };
-    Some(finding(severity, "loop_without_direct_io", sentence, &[], "Attach it with losetup --direct-io=on."))
+    Some(finding(
+        severity,
+        "loop_without_direct_io",
+        sentence,
+        &[],
+        "Attach it with losetup --direct-io=on.",
+    ))
 }

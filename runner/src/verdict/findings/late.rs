@@ -8,7 +8,7 @@ use super::super::evidence::Direction;
 use super::finding;
 use crate::print::number::latency;
 use crate::report::Severity::Warning;
-use crate::report::{DirStats, Finding};
+use crate::report::{DirectionStats, Finding};
 
 /// Late starts count when they make the latency at the 99th percentile this many times as long ...
 const TIMES_AS_LONG: u64 = 2;
@@ -18,12 +18,21 @@ const MUCH_LONGER_NS: u64 = 1_000_000;
 /// The first direction whose I/Os started late.
 pub(super) fn late(case: &Case) -> Option<Finding> {
     let report = case.report;
-    [(Direction::Read, &report.read), (Direction::Write, &report.write)].into_iter().find_map(|(way, stats)| of(way, stats))
+    [
+        (Direction::Read, &report.read),
+        (Direction::Write, &report.write),
+    ]
+    .into_iter()
+    .find_map(|(way, stats)| of(way, stats))
 }
 
-fn of(way: Direction, stats: &DirStats) -> Option<Finding> {
-    let p99 = |percentiles: &std::collections::BTreeMap<String, u64>| percentiles.get("99").copied();
-    let (intended_ns, lat_ns) = (p99(&stats.intended_lat_ns.as_ref()?.percentiles)?, p99(&stats.lat_ns.percentiles)?);
+fn of(way: Direction, stats: &DirectionStats) -> Option<Finding> {
+    let p99 =
+        |percentiles: &std::collections::BTreeMap<String, u64>| percentiles.get("99").copied();
+    let (intended_ns, lat_ns) = (
+        p99(&stats.intended_lat_ns.as_ref()?.percentiles)?,
+        p99(&stats.lat_ns.percentiles)?,
+    );
     if intended_ns < TIMES_AS_LONG * lat_ns || intended_ns < lat_ns + MUCH_LONGER_NS {
         return None;
     }
@@ -33,7 +42,10 @@ fn of(way: Direction, stats: &DirStats) -> Option<Finding> {
         latency(intended_ns as f64),
         latency(lat_ns as f64)
     );
-    let evidence = [("intended_lat_p99_ns", json!(intended_ns)), ("lat_p99_ns", json!(lat_ns))];
+    let evidence = [
+        ("intended_lat_p99_ns", json!(intended_ns)),
+        ("lat_p99_ns", json!(lat_ns)),
+    ];
     Some(finding(
         Warning,
         "late_starts",

@@ -10,7 +10,7 @@ use crate::job::EngineName;
 use crate::plan::{Mode, ResolvedJob};
 use crate::print::number::bytes;
 use crate::report::Severity::Warning;
-use crate::report::{Choice, Finding, JobReport};
+use crate::report::{Decision, Finding, JobReport};
 
 /// Below this part of the depth asked for, the device was not kept as busy as asked; above, it is the time between
 /// reaping and refilling.
@@ -21,10 +21,20 @@ const BUSY_PERCENT: f64 = 95.0;
 /// Whether the depth asked for was in flight. Jobs that are held back on purpose are left out.
 pub(super) fn depth(case: &Case) -> Option<Finding> {
     let jobs = case.jobs;
-    let achieved = case.report.achieved_depth.filter(|_| !jobs.iter().any(is_held_back))?;
+    let achieved = case
+        .report
+        .achieved_depth
+        .filter(|_| !jobs.iter().any(is_held_back))?;
     let clones: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
-    let asked = jobs.iter().map(|job| u64::from(job.iodepth) * u64::from(job.numjobs)).sum::<u64>() as f64 / clones.max(1) as f64;
-    let evidence = [("asked_depth", json!(asked)), ("achieved_depth", json!(achieved))];
+    let asked = jobs
+        .iter()
+        .map(|job| u64::from(job.iodepth) * u64::from(job.numjobs))
+        .sum::<u64>() as f64
+        / clones.max(1) as f64;
+    let evidence = [
+        ("asked_depth", json!(asked)),
+        ("achieved_depth", json!(achieved)),
+    ];
     if asked <= 1.0 || achieved >= DEPTH_REACHED * asked {
         return None;
     }
@@ -34,7 +44,8 @@ pub(super) fn depth(case: &Case) -> Option<Finding> {
         let finding = finding(Warning, "depth_is_one", sentence, &evidence, remedy);
         return Some(finding.rerun("Rerun with io_uring", json!({"ioengine": "io_uring"})));
     }
-    let sentence = format!("{achieved:.1} I/Os were in flight on average, {asked:.0} were asked for.");
+    let sentence =
+        format!("{achieved:.1} I/Os were in flight on average, {asked:.0} were asked for.");
     let (remedy, label, patch) = if jobs.iter().any(|job| !job.direct) {
         (
             "Write direct=1: through the page cache an I/O is done, or waits, while it is submitted.",
@@ -43,7 +54,11 @@ pub(super) fn depth(case: &Case) -> Option<Finding> {
         )
     } else {
         let (label, patch) = twice_the_jobs(jobs);
-        ("More jobs (numjobs) submit side by side; a filesystem may also make writers wait for each other.", label, patch)
+        (
+            "More jobs (numjobs) submit side by side; a filesystem may also make writers wait for each other.",
+            label,
+            patch,
+        )
     };
     Some(finding(Warning, "depth_not_reached", sentence, &evidence, remedy).rerun(&label, patch))
 }
@@ -56,12 +71,19 @@ fn is_held_back(job: &ResolvedJob) -> bool {
 /// A patch is the same for all jobs of a run, so that it doubles the largest.
 fn twice_the_jobs(jobs: &[ResolvedJob]) -> (String, Value) {
     let twice = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
-    (format!("Rerun with {twice} jobs"), json!({"numjobs": twice}))
+    (
+        format!("Rerun with {twice} jobs"),
+        json!({"numjobs": twice}),
+    )
 }
 
 /// Whether the loop let all I/Os come back before it handed over more, because the kernel's workers share its processor (`engine`).
 pub(super) fn drained(case: &Case) -> Option<Finding> {
-    let drained = |job: &&JobReport| job.choices.iter().any(|choice| choice.name == Choice::DRAINED_QUEUE && choice.used);
+    let drained = |job: &&JobReport| {
+        job.decisions
+            .iter()
+            .any(|choice| choice.name == Decision::DRAINED_QUEUE && choice.used)
+    };
     let job = case.report.jobs.iter().find(drained)?;
     let sentence = format!(
         "The kernel's workers did the I/O of {} on its own processor, so that all of it came back before more was handed over: \
@@ -71,17 +93,28 @@ pub(super) fn drained(case: &Case) -> Option<Finding> {
     let remedy = "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way. \
                   Where another processor is idle and allowed (cpus_allowed), the workers may go there.";
     let evidence = [("achieved_depth", json!(case.report.achieved_depth))];
-    Some(finding(Warning, "queue_drained", sentence, &evidence, remedy))
+    Some(finding(
+        Warning,
+        "queue_drained",
+        sentence,
+        &evidence,
+        remedy,
+    ))
 }
 
 /// The runner's own threads were busy all the time; or everybody's together were, and ours had to wait for a processor.
 pub(super) fn cpu(case: &Case) -> Option<Finding> {
     let cpu = case.report.cpu?;
     let threads: u32 = case.jobs.iter().map(|job| job.numjobs).sum();
-    let evidence = [("percent_of_one", json!(cpu.percent_of_one)), ("machine_percent", json!(cpu.machine_percent))];
-    let (ours, all) = (cpu.percent_of_one, cpu.machine_percent);
+    let evidence = [
+        ("process_percent", json!(cpu.process_percent)),
+        ("host_percent", json!(cpu.host_percent)),
+    ];
+    let (ours, all) = (cpu.process_percent, cpu.host_percent);
     if ours >= BUSY_PERCENT * f64::from(threads) {
-        let sentence = format!("The processor was the limit, not the storage: the runner used {ours:.0} % of one.");
+        let sentence = format!(
+            "The processor was the limit, not the storage: the runner used {ours:.0} % of one."
+        );
         let remedy = "Use more jobs (numjobs) on more processors, or larger I/Os.";
         let (label, patch) = twice_the_jobs(case.jobs);
         Some(finding(Warning, "cpu_bound", sentence, &evidence, remedy).rerun(&label, patch))
@@ -89,7 +122,16 @@ pub(super) fn cpu(case: &Case) -> Option<Finding> {
         let sentence = format!(
             "All processors of this host were busy ({all:.0} %), while the runner used {ours:.0} % of one: its I/Os waited for a processor."
         );
-        Some(finding(Warning, "busy_host", sentence, &evidence, "Run it again when nothing else runs.").again())
+        Some(
+            finding(
+                Warning,
+                "busy_host",
+                sentence,
+                &evidence,
+                "Run it again when nothing else runs.",
+            )
+            .again(),
+        )
     } else {
         None
     }
@@ -99,7 +141,8 @@ pub(super) fn cpu(case: &Case) -> Option<Finding> {
 pub(super) fn others(case: &Case) -> Option<Finding> {
     let device = case.report.device.as_ref()?;
     let ours = case.report.read.bytes + case.report.write.bytes;
-    let beside = [Direction::Read, Direction::Write].map(|direction| (direction, bytes_of_others(case, direction)));
+    let beside = [Direction::Read, Direction::Write]
+        .map(|direction| (direction, bytes_of_others(case, direction)));
     let (direction, moved) = beside.into_iter().max_by_key(|(_, moved)| *moved)?;
     let all: u64 = beside.iter().map(|(_, moved)| moved).sum();
     is_more(ours + all, ours).then(|| {
@@ -112,10 +155,27 @@ pub(super) fn others(case: &Case) -> Option<Finding> {
 
 /// Where no job goes in a direction, all that the device moved is others', but for what this process did by the way.
 fn bytes_of_others(case: &Case, direction: Direction) -> u64 {
-    if let Some(judged) = case.judged.iter().find(|judged| judged.evidence.direction == direction) {
-        return if judged.evidence.own.is_ok() { judged.shares.others } else { 0 };
+    if let Some(judged) = case
+        .judged
+        .iter()
+        .find(|judged| judged.evidence.direction == direction)
+    {
+        return if judged.evidence.own.is_ok() {
+            judged.shares.others
+        } else {
+            0
+        };
     }
-    let counts = case.report.device.as_ref().map(|device| device.counts).unwrap_or_default();
+    let counts = case
+        .report
+        .device
+        .as_ref()
+        .map(|device| device.counts)
+        .unwrap_or_default();
     let own = case.report.storage.unwrap_or_default();
-    dir(direction, counts.read_bytes, counts.write_bytes).saturating_sub(dir(direction, own.read_bytes, own.write_bytes))
+    dir(direction, counts.read_bytes, counts.write_bytes).saturating_sub(dir(
+        direction,
+        own.read_bytes,
+        own.write_bytes,
+    ))
 }

@@ -21,31 +21,77 @@ pub(super) fn errors(case: &Case) -> Option<Finding> {
         first.job,
         first.message.trim_end_matches('.')
     );
-    let evidence = [("errors", json!(report.errors.total)), ("errno", json!(first.errno))];
-    Some(finding(Serious, "io_errors", sentence, &evidence, "Look into the kernel's log (dmesg) for what the device said."))
+    let evidence = [
+        ("errors", json!(report.errors.total)),
+        ("errno", json!(first.errno)),
+    ];
+    Some(finding(
+        Serious,
+        "io_errors",
+        sentence,
+        &evidence,
+        "Look into the kernel's log (dmesg) for what the device said.",
+    ))
 }
 
 pub(super) fn interrupted(case: &Case) -> Option<Finding> {
     let report = case.report;
-    let sentence = format!("The run was stopped after {:.1} s: the numbers are those until then.", report.duration_ms / 1000.0);
+    let sentence = format!(
+        "The run was stopped after {:.1} s: the numbers are those until then.",
+        report.duration_ms / 1000.0
+    );
     let is_stopped = report.ended_by == EndedBy::Signal;
-    is_stopped.then(|| finding(Warning, "stopped_early", sentence, &[], "Run it again to its end.").again())
+    is_stopped.then(|| {
+        finding(
+            Warning,
+            "stopped_early",
+            sentence,
+            &[],
+            "Run it again to its end.",
+        )
+        .again()
+    })
 }
 
 pub(super) fn short_run(case: &Case) -> Option<Finding> {
     let duration_ms = case.report.duration_ms;
     (duration_ms < SHORT_RUN_MS as f64).then(|| {
-        let sentence = format!("{} is short: good for a look, not for a number.", duration(duration_ms));
+        let sentence = format!(
+            "{} is short: good for a look, not for a number.",
+            duration(duration_ms)
+        );
         let remedy = "Run for at least 10 s, with time_based=1.";
-        finding(Note, "short_run", sentence, &[("duration_ms", json!(duration_ms))], remedy)
-            .rerun("Run 60 s", json!({"runtime": "60s", "time_based": 1}))
+        finding(
+            Note,
+            "short_run",
+            sentence,
+            &[("duration_ms", json!(duration_ms))],
+            remedy,
+        )
+        .rerun("Run 60 s", json!({"runtime": "60s", "time_based": 1}))
     })
 }
 
 pub(super) fn counters_absent(case: &Case) -> Option<Finding> {
-    let wanted = case.jobs.iter().flat_map(|job| &job.targets).any(|target| target.device.is_some());
-    let reason = case.report.absent.get("device").filter(|_| wanted && case.report.device.is_none())?;
-    let sentence =
-        format!("The device's counters are missing, so that less proves where the I/O went: {}.", reason.trim_end_matches('.'));
-    Some(finding(Warning, "device_counters_absent", sentence, &[], "Run where /sys can be read, or watch iostat on the host."))
+    let wanted = case
+        .jobs
+        .iter()
+        .flat_map(|job| &job.targets)
+        .any(|target| target.device.is_some());
+    let reason = case
+        .report
+        .absent
+        .get("device")
+        .filter(|_| wanted && case.report.device.is_none())?;
+    let sentence = format!(
+        "The device's counters are missing, so that less proves where the I/O went: {}.",
+        reason.trim_end_matches('.')
+    );
+    Some(finding(
+        Warning,
+        "device_counters_absent",
+        sentence,
+        &[],
+        "Run where /sys can be read, or watch iostat on the host.",
+    ))
 }

@@ -7,18 +7,28 @@ const DOCUMENT: &str = include_str!("../../../../docs/measurement.md");
 
 /// `page_cache`, as on the wire.
 fn word(value: impl serde::Serialize) -> String {
-    serde_json::to_value(value).unwrap().as_str().unwrap().into()
+    serde_json::to_value(value)
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .into()
 }
 
 fn check(table: &str, rows: &[String]) {
     let wanted = rows.join("\n");
-    assert!(DOCUMENT.contains(&wanted), "The {table} of docs/measurement.md should read:\n{wanted}");
+    assert!(
+        DOCUMENT.contains(&wanted),
+        "The {table} of docs/measurement.md should read:\n{wanted}"
+    );
 }
 
 #[test]
 fn the_thresholds_stand_in_the_document() {
     let row = |threshold: &super::super::threshold::Threshold| {
-        format!("| `{}` | {} | {} |", threshold.name, threshold.shown, threshold.reason)
+        format!(
+            "| `{}` | {} | {} |",
+            threshold.name, threshold.shown, threshold.reason
+        )
     };
     check("thresholds", &TABLE.iter().map(row).collect::<Vec<_>>());
 }
@@ -32,14 +42,22 @@ fn what_is_shown_of_a_threshold_is_its_number() {
             Some((number, "I/Os")) => number.parse().unwrap(),
             _ => 0.5,
         };
-        assert!((shown - threshold.value).abs() < 1e-9, "{}: {} is not {}", threshold.name, threshold.shown, threshold.value);
+        assert!(
+            (shown - threshold.value).abs() < 1e-9,
+            "{}: {} is not {}",
+            threshold.name,
+            threshold.shown,
+            threshold.value
+        );
     }
 }
 
 #[test]
 fn the_rules_stand_in_the_document() {
     let row = |rule: &super::super::class::Rule| {
-        let filled = |text: String, of: &super::super::threshold::Threshold| text.replace(&format!("{{{}}}", of.name), of.shown);
+        let filled = |text: String, of: &super::super::threshold::Threshold| {
+            text.replace(&format!("{{{}}}", of.name), of.shown)
+        };
         let when = TABLE.iter().fold(rule.when.to_owned(), filled);
         assert!(!when.contains('{'), "{when} names no threshold");
         format!("| `{}` | {when} | {} |", word(rule.class), rule.means)

@@ -13,18 +13,27 @@ use crate::store::StoredStudy;
 pub fn summary(study: &StoredStudy) -> StudySummary {
     let statuses: Vec<RunStatus> = study.runs.iter().map(|run| run.status).collect();
     let status = status(&statuses);
-    let decisive = study.runs.iter().find(|run| run.status.is_final() && run.status != RunStatus::Done);
+    let decisive = study
+        .runs
+        .iter()
+        .find(|run| run.status.is_final() && run.status != RunStatus::Done);
     StudySummary {
         number: study.number,
         name: study.words.name.clone(),
         status,
         created_at_ms: study.created_at_ms,
         started_at_ms: study.runs.iter().filter_map(|run| run.started_at_ms).min(),
-        finished_at_ms: study.runs.iter().filter_map(|run| run.finished_at_ms).max().filter(|_| status.is_final()),
+        finished_at_ms: study
+            .runs
+            .iter()
+            .filter_map(|run| run.finished_at_ms)
+            .max()
+            .filter(|_| status.is_final()),
         steps_total: study.steps.len() as u32,
         steps_ended: statuses.iter().filter(|status| status.is_final()).count() as u32,
         runs: study.runs.iter().map(|run| run.number).collect(),
-        reason: decisive.and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
+        reason: decisive
+            .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
     }
 }
 
@@ -47,40 +56,63 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// The whole study. `verdicts`: those that its runs have, by run.
 pub fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let first_iops = stored.runs.iter().find(|run| run.status == RunStatus::Done).and_then(|run| run.iops);
-    let run_of = |step: u32| stored.runs.iter().find(|run| run.step == Some(step)).cloned();
+    let first_iops = stored
+        .runs
+        .iter()
+        .find(|run| run.status == RunStatus::Done)
+        .and_then(|run| run.iops);
+    let run_of = |step: u32| {
+        stored
+            .runs
+            .iter()
+            .find(|run| run.step == Some(step))
+            .cloned()
+    };
     let steps = (1..).zip(stored.steps).map(|(step, words)| {
         let run = run_of(step);
         StudyStep {
             step,
             name: words.name,
             note: words.note,
-            sentence: run.as_ref().and_then(|run| sentence(verdicts.get(&run.number)?)),
-            iops_change_percent: run.as_ref().and_then(|run| change_percent(run, first_iops?)),
+            sentence: run
+                .as_ref()
+                .and_then(|run| sentence(verdicts.get(&run.number)?)),
+            iops_change_percent: run
+                .as_ref()
+                .and_then(|run| change_percent(run, first_iops?)),
             run,
         }
     });
     Study {
         steps: steps.collect(),
         about: stored.words.about,
-        found_by_hand: stored.words.found_by_hand,
+        missed_by_author: stored.words.missed_by_author,
         published: stored.words.published,
         scaled: stored.scaled,
         continue_on_failure: stored.continue_on_failure,
-        left_behind: stored.own_files.into_iter().filter(|file| file.reason.is_some()).collect(),
+        leftover_files: stored
+            .own_files
+            .into_iter()
+            .filter(|file| file.reason.is_some())
+            .collect(),
         summary,
     }
 }
 
 /// What the verdicts of all directions say.
 fn sentence(verdicts: &Verdicts) -> Option<String> {
-    let sentences: Vec<&str> =
-        [&verdicts.read, &verdicts.write].into_iter().flatten().map(|verdict| verdict.sentence.as_str()).collect();
+    let sentences: Vec<&str> = [&verdicts.read, &verdicts.write]
+        .into_iter()
+        .flatten()
+        .map(|verdict| verdict.sentence.as_str())
+        .collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn change_percent(run: &RunSummary, first_iops: f64) -> Option<f64> {
-    run.iops.filter(|_| first_iops > 0.0).map(|iops| (iops / first_iops - 1.0) * 100.0)
+    run.iops
+        .filter(|_| first_iops > 0.0)
+        .map(|iops| (iops / first_iops - 1.0) * 100.0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! runner and used as it is.
 
 use leadline_runner::job::Job;
-use leadline_runner::study::{LeftBehind, Published, Scaled};
+use leadline_runner::study::{LeftoverFile, Published, Scaled};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +17,7 @@ pub struct StudyDocument {
     /// Why it is worth doing, in one paragraph.
     pub about: Option<String>,
     /// What the author of the published figures had to find out by hand, in one sentence.
-    pub found_by_hand: Option<String>,
+    pub missed_by_author: Option<String>,
     /// Figures that others got, to stand beside those from here.
     pub published: Option<Published>,
     /// How its sizes are fitted to the host: all are halved together until they keep within these bounds.
@@ -56,7 +56,7 @@ pub struct StepDocument {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ScaleDocument {
     /// The largest size of one job, such as `1g`.
-    pub most: Option<String>,
+    pub max_size: Option<String>,
     /// The largest size of one job, in percent of the memory that is available.
     pub memory_percent: Option<u8>,
     /// The sizes of all files together, in percent of the free space.
@@ -159,7 +159,7 @@ pub struct Study {
     /// Why it is worth doing, in one paragraph.
     pub about: Option<String>,
     /// What the author of the published figures had to find out by hand, in one sentence.
-    pub found_by_hand: Option<String>,
+    pub missed_by_author: Option<String>,
     /// Figures that others got, to stand beside those from here.
     pub published: Option<Published>,
     /// How its sizes were fitted to the host.
@@ -167,7 +167,7 @@ pub struct Study {
     /// Whether a step that fails leaves the others be.
     pub continue_on_failure: bool,
     /// Files that it made and that could not be removed when it was over; tried again when the server starts.
-    pub left_behind: Vec<LeftBehind>,
+    pub leftover_files: Vec<LeftoverFile>,
     /// Its steps in order.
     pub steps: Vec<StudyStep>,
 }

@@ -3,14 +3,22 @@
 
 use super::super::ring::Features;
 use super::Setup;
-use crate::report::Choice;
+use crate::report::Decision;
 
 /// All of them, used or not.
-pub fn all(features: Features, registered_ring: bool, setup: &Setup) -> Vec<Choice> {
+pub fn all(features: Features, registered_ring: bool, setup: &Setup) -> Vec<Decision> {
     let (deferred, all) = (features != Features::Plain, features == Features::All);
     let thread = setup.polling.submissions;
-    let old = if thread { "it does not go with sqthread_poll" } else { "this kernel does not know it (before 6.1)" };
-    let older = if thread { old } else { "this kernel does not know it (before 6.6)" };
+    let old = if thread {
+        "it does not go with sqthread_poll"
+    } else {
+        "this kernel does not know it (before 6.1)"
+    };
+    let older = if thread {
+        old
+    } else {
+        "this kernel does not know it (before 6.6)"
+    };
     let plain = "fixedbufs=0 was said, or the limit of locked memory (ulimit -l) is too small for all jobs, or 1 GiB for one clone";
     let plain = setup.refused.as_deref().unwrap_or(plain);
     let alone = "this kernel does not know it (before 5.18)";
@@ -30,6 +38,6 @@ pub fn all(features: Features, registered_ring: bool, setup: &Setup) -> Vec<Choi
             "spin was not asked for: it sleeps as an ordinary program would",
         ),
     ]
-    .map(|(name, used, yes, no)| Choice { name: name.into(), used, reason: if used { yes } else { no }.into() })
+    .map(|(name, used, yes, no)| Decision { name: name.into(), used, reason: if used { yes } else { no }.into() })
     .into()
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::Problem;
 
 /// How alike a name must be to be offered as the one that was meant (Jaro-Winkler, 0 to 1).
 const ALIKE: f64 = 0.75;
@@ -12,41 +12,64 @@ const ALIKE: f64 = 0.75;
 #[derive(Debug)]
 pub struct Fields {
     object: Map<String, Value>,
-    /// What stands before the names in refusals, such as `steps[2].`.
+    /// What stands before the names in problems, such as `steps[2].`.
     path: String,
     known: &'static [&'static str],
-    refusals: Vec<Refusal>,
+    problems: Vec<Problem>,
 }
 
 impl Fields {
-    /// Of a value that should be an object with these fields. `path` stands before their names in refusals.
+    /// Of a value that should be an object with these fields. `path` stands before their names in problems.
     pub fn of(value: Value, path: impl Into<String>, known: &'static [&'static str]) -> Self {
-        let mut fields = Self { object: Map::new(), path: path.into(), known, refusals: Vec::new() };
+        let mut fields = Self {
+            object: Map::new(),
+            path: path.into(),
+            known,
+            problems: Vec::new(),
+        };
         match value {
             Value::Object(object) => fields.object = object,
             other => {
                 let place = fields.path.trim_end_matches('.').to_owned();
                 let what = if place.is_empty() { "The body" } else { &place };
                 let sentence = format!("{what} is {}, not an object.", kind(&other));
-                fields.refusals.push(Refusal::invalid("not_an_object", place.as_str(), sentence, "Write {...}."));
+                fields.problems.push(Problem::invalid(
+                    "not_an_object",
+                    place.as_str(),
+                    sentence,
+                    "Write {...}.",
+                ));
             }
         }
         fields
     }
 
     /// Refuses a field.
-    pub fn refuse(&mut self, code: &str, name: &str, sentence: impl Into<String>, remedy: impl Into<String>) {
-        self.refusals.push(Refusal::invalid(code, format!("{}{name}", self.path), sentence, remedy));
+    pub fn refuse(
+        &mut self,
+        code: &str,
+        name: &str,
+        sentence: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.problems.push(Problem::invalid(
+            code,
+            format!("{}{name}", self.path),
+            sentence,
+            remedy,
+        ));
     }
 
     /// Whether something was refused so far.
     pub fn is_refused(&self) -> bool {
-        !self.refusals.is_empty()
+        !self.problems.is_empty()
     }
 
     /// Takes a field out; null is as good as nothing.
     pub fn take(&mut self, name: &str) -> Option<Value> {
-        self.object.shift_remove(name).filter(|value| !value.is_null())
+        self.object
+            .shift_remove(name)
+            .filter(|value| !value.is_null())
     }
 
     /// Takes a field out whatever it holds; whether it was there.
@@ -59,7 +82,12 @@ impl Fields {
         match self.take(name)? {
             Value::String(text) if text.len() <= longest => Some(text),
             Value::String(text) => {
-                self.refuse("too_long", name, format!("{name} has {} bytes.", text.len()), format!("Use up to {longest}."));
+                self.refuse(
+                    "too_long",
+                    name,
+                    format!("{name} has {} bytes.", text.len()),
+                    format!("Use up to {longest}."),
+                );
                 None
             }
             other => {
@@ -73,7 +101,9 @@ impl Fields {
     pub fn flag(&mut self, name: &str) -> Option<bool> {
         match self.take(name)? {
             Value::Bool(flag) => Some(flag),
-            Value::Number(number) if matches!(number.as_u64(), Some(0 | 1)) => Some(number.as_u64() == Some(1)),
+            Value::Number(number) if matches!(number.as_u64(), Some(0 | 1)) => {
+                Some(number.as_u64() == Some(1))
+            }
             other => {
                 self.wrong_type(name, &other, "true or false", "Write true or false.");
                 None
@@ -104,18 +134,32 @@ impl Fields {
     }
 
     fn wrong_type(&mut self, name: &str, value: &Value, wanted: &str, remedy: &str) {
-        self.refuse("wrong_type", name, format!("{name} is {}, not {wanted}.", kind(value)), remedy);
+        self.refuse(
+            "wrong_type",
+            name,
+            format!("{name} is {}, not {wanted}.", kind(value)),
+            remedy,
+        );
     }
 
     /// The value that came of it, when nothing was refused.
     ///
     /// # Errors
     /// Every bad field, unknown ones last.
-    pub fn end<T>(mut self, value: T) -> Result<T, Vec<Refusal>> {
+    pub fn end<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
         for name in std::mem::take(&mut self.object).keys() {
-            self.refuse("unknown_field", name, format!("There is no field `{name}`."), nearest(name, self.known));
+            self.refuse(
+                "unknown_field",
+                name,
+                format!("There is no field `{name}`."),
+                nearest(name, self.known),
+            );
         }
-        if self.refusals.is_empty() { Ok(value) } else { Err(self.refusals) }
+        if self.problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.problems)
+        }
     }
 }
 
@@ -140,5 +184,7 @@ fn nearest(name: &str, known: &[&str]) -> String {
 /// The name that was meant, if one is like it.
 pub fn most_alike<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |known: &str| strsim::jaro_winkler(name, known);
-    known.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).filter(|known| likeness(known) >= ALIKE)
+    known
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|known| likeness(known) >= ALIKE)
 }
