@@ -15,7 +15,10 @@ export default defineConfig({
     testTimeout: 30_000,
     restoreMocks: true,
     projects: [
-      { extends: true, test: { name: 'model', environment: 'node', include: ['src/model/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'model', environment: 'node', include: ['src/model/**/*.test.ts'] },
+      },
       {
         extends: true,
         test: {

@@ -33,6 +33,8 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   // How large a difference may be by noise is nothing to say of two tests that differ.
   await expect(page.getByText(/may be noise/)).toHaveCount(0);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
-  await expect(page.getByRole('row', { name: /^direct\s+true\s+false|^direct\s+1\s+0/ })).toBeVisible();
+  await expect(
+    page.getByRole('row', { name: /^direct\s+true\s+false|^direct\s+1\s+0/ }),
+  ).toBeVisible();
   await expect(page.getByRole('img', { name: /^Latency percentiles/ })).toBeVisible();
 });

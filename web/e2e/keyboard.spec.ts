@@ -26,11 +26,16 @@ test('skips to the content', async ({ signedIn: page }) => {
   await expect(page.locator('main')).toBeFocused();
 });
 
-test('builds, starts, names and deletes a run without a mouse', async ({ signedIn: page, server }) => {
+test('builds, starts, names and deletes a run without a mouse', async ({
+  signedIn: page,
+  server,
+}) => {
   await page.keyboard.press('n');
   await page.getByRole('textbox', { name: 'Job file' }).focus();
   await page.keyboard.press('Control+A');
-  await page.keyboard.insertText('[keys]\nfilename=keys\nrw=randread\nbs=4k\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n');
+  await page.keyboard.insertText(
+    '[keys]\nfilename=keys\nrw=randread\nbs=4k\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n',
+  );
   await expect(page.getByText(/lay out/)).toBeVisible();
   await page.keyboard.press('Control+Enter');
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
@@ -39,7 +44,9 @@ test('builds, starts, names and deletes a run without a mouse', async ({ signedI
   await page.keyboard.insertText('by keys alone');
   await page.keyboard.press('Enter');
   const number = Number(/\d+$/.exec(page.url())?.[0]);
-  await expect.poll(async () => (await server.call<{ name: string }>('GET', `/runs/${number}`)).name).toBe('by keys alone');
+  await expect
+    .poll(async () => (await server.call<{ name: string }>('GET', `/runs/${number}`)).name)
+    .toBe('by keys alone');
   await page.getByRole('button', { name: 'More actions' }).press('Enter');
   await page.getByRole('menuitem', { name: /Delete this run/ }).press('Enter');
   await page.getByRole('button', { name: `Delete #${number}` }).press('Enter');
@@ -50,8 +57,13 @@ test('says at the field what is wrong, and what would help', async ({ signedIn: 
   await page.goto(new URL('/new', page.url()).href);
   await page.getByRole('combobox', { name: /block size/ }).fill('3000');
   await expect(page.getByRole('status').getByText(/line 4:/)).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Start' })).toHaveAttribute('aria-disabled', 'true');
-  await page.getByRole('textbox', { name: 'Job file' }).fill('[a]\nrw=randread\nblock_size=4k\nsize=8m\n');
+  await expect(page.getByRole('button', { name: 'Start' })).toHaveAttribute(
+    'aria-disabled',
+    'true',
+  );
+  await page
+    .getByRole('textbox', { name: 'Job file' })
+    .fill('[a]\nrw=randread\nblock_size=4k\nsize=8m\n');
   await expect(page.getByRole('status')).toContainText(/block_size.*Did you mean/);
   await page.getByRole('textbox', { name: 'Job file' }).fill('[a]\nrw=randread\nbs=4k\nsize=8m\n');
   await expect(page.getByRole('status')).toContainText(/direct/);
@@ -66,7 +78,10 @@ test('filters, sorts and tags runs', async ({ signedIn: page, server }) => {
   await expect(page.getByText('1 match')).toBeVisible();
   await expect(page).toHaveURL(/q=rw:read/);
   await page.getByRole('button', { name: 'p99' }).click();
-  await expect(page.getByRole('columnheader', { name: /p99/ })).toHaveAttribute('aria-sort', 'descending');
+  await expect(page.getByRole('columnheader', { name: /p99/ })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
   await page.getByRole('checkbox', { name: /^Select run/ }).check();
   await page.getByRole('button', { name: 'Tag…' }).click();
   await page.getByRole('textbox', { name: 'Tag' }).fill('nightly');

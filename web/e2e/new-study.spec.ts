@@ -3,9 +3,11 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';
 
-const JOB = '[first]\nfilename=own-$study.data\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n';
+const JOB =
+  '[first]\nfilename=own-$study.data\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n';
 const names = (page: Page) => page.getByRole('textbox', { name: /^Name of step/ });
-const order = (page: Page) => names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
+const order = (page: Page) =>
+  names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
 
 /** New run with the job above, made a study. */
 async function begin(page: Page, url: string) {
@@ -16,7 +18,10 @@ async function begin(page: Page, url: string) {
   await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(JOB);
 }
 
-test('is built from a run, told what is wrong at the field, and started', async ({ signedIn: page, server }) => {
+test('is built from a run, told what is wrong at the field, and started', async ({
+  signedIn: page,
+  server,
+}) => {
   test.setTimeout(90_000);
   await begin(page, server.url);
   await page.getByRole('textbox', { name: 'Name of step 1' }).fill('past the cache');
@@ -26,7 +31,9 @@ test('is built from a run, told what is wrong at the field, and started', async 
   await page.keyboard.type('out of memory');
   await page.getByText('Buffered file').click();
   await page.getByText('warm', { exact: true }).click();
-  await expect(page.getByRole('listitem').filter({ hasText: 'cache warm' })).toContainText('randread 4k × 4 buffered');
+  await expect(page.getByRole('listitem').filter({ hasText: 'cache warm' })).toContainText(
+    'randread 4k × 4 buffered',
+  );
 
   const size = page.getByRole('combobox', { name: /block size/ });
   await size.fill('3x');
@@ -49,14 +56,18 @@ test('is built from a run, told what is wrong at the field, and started', async 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
   await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('device');
   await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('page cache');
-  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('What the disk does.');
+  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText(
+    'What the disk does.',
+  );
 
   // Opened again it is as it was; what is changed then survives a reload.
   await page.getByRole('link', { name: 'Edit and start again' }).click();
   await expect(page).toHaveURL(/new\?study=1$/);
   await expect.poll(() => order(page)).toEqual(['past the cache', 'out of memory']);
   await expect(page.getByRole('textbox', { name: 'name of the study' })).toHaveValue('my own');
-  await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(/filename=own-\$study\.data/);
+  await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(
+    /filename=own-\$study\.data/,
+  );
   const note = page.getByRole('textbox', { name: 'note of step 1' });
   await expect(note).toHaveValue('What the disk does.');
   await note.fill('Once more.');
@@ -106,5 +117,7 @@ for (const theme of ['dark', 'light'] as const)
     await expect(page.getByText('1 problem')).toBeVisible();
     await page.waitForTimeout(500);
     const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)).toEqual([]);
+    expect(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
+    ).toEqual([]);
   });

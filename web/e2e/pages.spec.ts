@@ -6,7 +6,12 @@ const PAGES = [
   { name: 'runs', path: '/runs', ready: /lists/, title: /^Runs/ },
   { name: 'a run', path: '/runs/1', ready: /every setting as resolved/, title: /^#1 / },
   { name: 'new run', path: '/new', ready: /Before it starts/, title: /^New run/ },
-  { name: 'compare', path: '/compare?runs=1,2', ready: /Only what differs/, title: /^Compare #1, #2/ },
+  {
+    name: 'compare',
+    path: '/compare?runs=1,2',
+    ready: /Only what differs/,
+    title: /^Compare #1, #2/,
+  },
   { name: 'compare, choosing', path: '/compare', ready: /Choose 2 to 8 runs/, title: /^Compare/ },
   { name: 'devices', path: '/devices', ready: /Block devices/, title: /^Devices/ },
   { name: 'no such page', path: '/nowhere', ready: /There is no such page/, title: /^Not found/ },
@@ -27,14 +32,18 @@ for (const theme of ['dark', 'light'] as const) {
       await expect(page).toHaveTitle(title);
       await page.waitForTimeout(500);
       const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)).toEqual([]);
+      expect(
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
+      ).toEqual([]);
     });
   }
 
   test(`the way in, and the help, ${theme}`, async ({ page, server }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.goto(`${server.url}/runs`);
-    await expect(page.getByRole('heading', { name: 'This browser has no token yet' })).toBeVisible();
+    await expect(
+      page.getByRole('heading', { name: 'This browser has no token yet' }),
+    ).toBeVisible();
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
     await server.signIn(page);
     await page.keyboard.press('?');

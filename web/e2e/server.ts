@@ -21,9 +21,13 @@ export class Server {
   /** Starts it and waits until it says where it listens. Only with its usual token it can be called and signed in to. */
   async start(token = TOKEN) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
-    const child = spawn(PROGRAM, ['serve', '--listen', listen, '--data-dir', this.directory, '--token', token], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(
+      PROGRAM,
+      ['serve', '--listen', listen, '--data-dir', this.directory, '--token', token],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     this.child = child;
     this.url = await new Promise<string>((resolve, reject) => {
       let said = '';
@@ -36,7 +40,10 @@ export class Server {
       child.stderr?.on('data', hear);
       child.on('error', reject);
       child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
-      setTimeout(() => reject(new Error(`the server does not say where it listens: ${said}`)), START_MS).unref();
+      setTimeout(
+        () => reject(new Error(`the server does not say where it listens: ${said}`)),
+        START_MS,
+      ).unref();
     });
   }
 
@@ -63,7 +70,8 @@ export class Server {
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   }
 
@@ -71,7 +79,9 @@ export class Server {
   async finish(run: object): Promise<number> {
     const { number } = await this.call<{ number: number }>('POST', '/runs', run);
     await expect
-      .poll(async () => (await this.call<{ status: string }>('GET', `/runs/${number}`)).status, { timeout: 30_000 })
+      .poll(async () => (await this.call<{ status: string }>('GET', `/runs/${number}`)).status, {
+        timeout: 30_000,
+      })
       .toMatch(/done|failed/);
     return number;
   }
@@ -123,7 +133,8 @@ export const test = base.extend<{ signedIn: Page }, { server: Server }>({
     });
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error' && /Content Security Policy/.test(message.text())) faults.push(message.text());
+      if (message.type() === 'error' && /Content Security Policy/.test(message.text()))
+        faults.push(message.text());
     });
     await server.signIn(page);
     await use(page);

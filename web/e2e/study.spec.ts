@@ -7,23 +7,33 @@ const short = (name: string, change: object = {}) => ({
   name,
   about: 'Twice the same.',
   missed_by_author: 'That the second is not the first.',
-  published: { source: 'a paper', columns: ['test', 'IOPS'], rows: [{ step: 2, cells: ['second', '853,333'] }] },
+  published: {
+    source: 'a paper',
+    columns: ['test', 'IOPS'],
+    rows: [{ step: 2, cells: ['second', '853,333'] }],
+  },
   steps: [
     { name: 'past the cache', jobs: shortRun('', change).jobs },
     {
       name: 'out of memory',
       note: 'Read in before.',
-      jobs: shortRun('', { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', ...change }).jobs,
+      jobs: shortRun('', { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', ...change })
+        .jobs,
     },
   ],
 });
 
-test('an experiment says what it would do, starts by one click, and shows its steps', async ({ signedIn: page, server }) => {
+test('an experiment says what it would do, starts by one click, and shows its steps', async ({
+  signedIn: page,
+  server,
+}) => {
   test.setTimeout(180_000);
   await page.goto(`${server.url}/new`);
   const cards = page.getByRole('region', { name: 'See it happen on your disk' });
   await expect(cards.getByRole('button', { name: 'Run it here' })).toHaveCount(5);
-  const readahead = cards.locator('section', { has: page.getByRole('heading', { name: 'Readahead' }) });
+  const readahead = cards.locator('section', {
+    has: page.getByRole('heading', { name: 'Readahead' }),
+  });
   await readahead.getByText('Steps, sizes, and what was published').click();
   await expect(readahead.getByText(/2 steps.*writes/)).toBeVisible();
   await expect(readahead.getByRole('region', { name: /Published figures/ })).toContainText('4,156');
@@ -32,7 +42,9 @@ test('an experiment says what it would do, starts by one click, and shows its st
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 120_000 });
 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
-  await expect(steps.getByRole('row', { name: /^1 / })).toContainText(/readahead.*IOPS came through readahead/);
+  await expect(steps.getByRole('row', { name: /^1 / })).toContainText(
+    /readahead.*IOPS came through readahead/,
+  );
   await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/device.*IOPS came from/);
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText('4,156');
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
@@ -42,7 +54,11 @@ test('an experiment says what it would do, starts by one click, and shows its st
 });
 
 test('is live while it runs, and can be cancelled', async ({ signedIn: page, server }) => {
-  const study = await server.call<{ number: number }>('POST', '/studies', short('long', { runtime: '20s' }));
+  const study = await server.call<{ number: number }>(
+    'POST',
+    '/studies',
+    short('long', { runtime: '20s' }),
+  );
   await page.goto(`${server.url}/studies/${study.number}`);
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
   await expect(gauge).toHaveAccessibleName(/I\/Os were issued/, { timeout: 20_000 });
@@ -57,9 +73,16 @@ for (const theme of ['dark', 'light'] as const)
   test(`list and page without a violation, ${theme}`, async ({ signedIn: page, server }) => {
     test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    const { number } = await server.call<{ number: number }>('POST', '/studies', short(`a study, ${theme}`));
+    const { number } = await server.call<{ number: number }>(
+      'POST',
+      '/studies',
+      short(`a study, ${theme}`),
+    );
     await expect
-      .poll(async () => (await server.call<{ status: string }>('GET', `/studies/${number}`)).status, { timeout: 60_000 })
+      .poll(
+        async () => (await server.call<{ status: string }>('GET', `/studies/${number}`)).status,
+        { timeout: 60_000 },
+      )
       .toBe('done');
     for (const [path, ready] of [
       ['/studies', `#${number} a study, ${theme}`],
@@ -69,6 +92,8 @@ for (const theme of ['dark', 'light'] as const)
       await expect(page.getByText(ready)).toBeVisible();
       await page.waitForTimeout(700);
       const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)).toEqual([]);
+      expect(
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
+      ).toEqual([]);
     }
   });

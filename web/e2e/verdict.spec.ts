@@ -4,30 +4,44 @@ import { expect, shortRun, test } from './server';
 
 const WARM = { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', runtime: '2s' };
 
-test('a warm cache: gauge, sentence, proof, and the rerun past it by one click', async ({ signedIn: page, server }) => {
+test('a warm cache: gauge, sentence, proof, and the rerun past it by one click', async ({
+  signedIn: page,
+  server,
+}) => {
   test.setTimeout(120_000);
   const number = await server.finish(shortRun('too good to be true', WARM));
   await page.goto(`${server.url}/runs/${number}`);
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
   await expect(gauge).toContainText('answered from');
-  await expect(page.locator('.notice').getByText(/IOPS came from memory: .* reached/)).toBeVisible();
+  await expect(
+    page.locator('.notice').getByText(/IOPS came from memory: .* reached/),
+  ).toBeVisible();
   await expect(page.getByText(/^page cache (100|99\.\d+)\s%$/)).toBeVisible();
 
   await page.keyboard.press('e');
   const proof = page.getByRole('region', { name: /What was counted for reads/ });
-  const { report } = await server.call<{ report: { read: { ios: number } } }>('GET', `/runs/${number}`);
+  const { report } = await server.call<{ report: { read: { ios: number } } }>(
+    'GET',
+    `/runs/${number}`,
+  );
   await expect(proof.getByRole('row', { name: /reads issued and completed/ })).toContainText(
     report.read.ios.toLocaleString('en-US'),
   );
-  await expect(proof.getByRole('row', { name: /reads completed by/ })).toContainText('/sys/class/block/');
+  await expect(proof.getByRole('row', { name: /reads completed by/ })).toContainText(
+    '/sys/class/block/',
+  );
   await expect(proof.getByRole('button', { name: /^Copy awk/ }).first()).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)).toEqual([]);
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
+  ).toEqual([]);
 
-  await expect(page.getByRole('img', { name: /^at the start: \d+ cells .* 0 in part, 0 not\.$/ })).toBeVisible();
-  await expect(page.getByRole('region', { name: /^Extents of short/ }).getByRole('row', { name: /^written/ })).toContainText(
-    '16 MiB',
-  );
+  await expect(
+    page.getByRole('img', { name: /^at the start: \d+ cells .* 0 in part, 0 not\.$/ }),
+  ).toBeVisible();
+  await expect(
+    page.getByRole('region', { name: /^Extents of short/ }).getByRole('row', { name: /^written/ }),
+  ).toContainText('16 MiB');
 
   await page.getByRole('button', { name: 'Rerun direct' }).first().click();
   await expect(page).toHaveURL(new RegExp(`/runs/${number + 1}$`));
@@ -37,18 +51,27 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
   await expect(
     page.getByText(
-      new RegExp(`#${number + 1} was served by the device(, beside others)?, #${number} by memory: not the same test\\.`),
+      new RegExp(
+        `#${number + 1} was served by the device(, beside others)?, #${number} by memory: not the same test\\.`,
+      ),
     ),
   ).toBeVisible();
   await expect(page.getByRole('button', { name: /Rerun direct/ })).toHaveCount(0);
 
   // The run that memory answered knows by now what the disk does, unless others used it meanwhile.
-  const { verdict } = await server.call<{ verdict: { read: { class: string } } }>('GET', `/runs/${number + 1}`);
+  const { verdict } = await server.call<{ verdict: { read: { class: string } } }>(
+    'GET',
+    `/runs/${number + 1}`,
+  );
   await page.goto(`${server.url}/runs/${number}`);
   if (verdict.read.class === 'device') {
-    await expect(page.getByText(/^The disk itself: [\d,]+ IOPS/)).toContainText(`run #${number + 1}`);
+    await expect(page.getByText(/^The disk itself: [\d,]+ IOPS/)).toContainText(
+      `run #${number + 1}`,
+    );
     await page.getByRole('link', { name: 'Compare with the disk' }).click();
-    await expect(page).toHaveURL(new RegExp(`runs=${number + 1},${number}&baseline=${number + 1}$`));
+    await expect(page).toHaveURL(
+      new RegExp(`runs=${number + 1},${number}&baseline=${number + 1}$`),
+    );
   } else await expect(page.getByRole('button', { name: 'Rerun direct' }).first()).toBeVisible();
 
   await page.goto(`${server.url}/runs`);

@@ -79,7 +79,9 @@ export function serve(answers: Answers) {
       : Response.json(value);
   };
   vi.stubGlobal('fetch', (input: Request | string, init?: RequestInit) =>
-    answer(input instanceof Request ? input : new Request(new URL(input, 'http://localhost'), init)),
+    answer(
+      input instanceof Request ? input : new Request(new URL(input, 'http://localhost'), init),
+    ),
   );
   return calls;
 }

@@ -24,8 +24,13 @@ vi.stubGlobal(
     disconnect = nothing;
   },
 );
-vi.stubGlobal('CSS', { escape: (text: string) => text.replace(/[^\w-]/g, (sign) => `\\${sign}`), supports: () => false });
-Object.defineProperty(document, 'fonts', { value: { addEventListener: nothing, removeEventListener: nothing } });
+vi.stubGlobal('CSS', {
+  escape: (text: string) => text.replace(/[^\w-]/g, (sign) => `\\${sign}`),
+  supports: () => false,
+});
+Object.defineProperty(document, 'fonts', {
+  value: { addEventListener: nothing, removeEventListener: nothing },
+});
 Element.prototype.scrollIntoView = nothing;
 
 afterEach(() => {

@@ -28,14 +28,16 @@ function setState(change: Partial<FeedState>) {
 
 /** A browser does not tell why a socket was refused. A call does, and who must sign in anew is shown where. */
 async function path() {
-  if (state.link === 'lost') await listHosts({ signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  if (state.link === 'lost')
+    await listHosts({ signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
   return '/api/v1/events';
 }
 
 /** Opens the feed for as long as the page lives. Returns how to close it. */
 export function openFeed(): () => void {
   const onFrame = (frame: RunsEvent) => {
-    if (frame.type === 'queue') setState({ queue: { running: frame.running, queued: frame.queued } });
+    if (frame.type === 'queue')
+      setState({ queue: { running: frame.running, queued: frame.queued } });
     for (const listener of listeners) listener(frame);
   };
   const onLink = (link: Link) => {

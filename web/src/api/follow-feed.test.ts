@@ -4,7 +4,16 @@ import { serve } from '../test-page';
 import { openFeed } from './feed';
 import { followFeed } from './follow-feed';
 import { onSignedOut } from './problem';
-import { compareQuery, optionsQuery, queryClient, runQuery, runsQuery, seriesQuery, studiesQuery, studyQuery } from './queries';
+import {
+  compareQuery,
+  optionsQuery,
+  queryClient,
+  runQuery,
+  runsQuery,
+  seriesQuery,
+  studiesQuery,
+  studyQuery,
+} from './queries';
 import { TestSocket } from './test-socket';
 
 let calls: ReturnType<typeof serve>;
@@ -39,7 +48,9 @@ it('shows where to sign in when the server that came back has another token', as
   const signedOut = vi.fn();
   stops.push(onSignedOut(signedOut));
   await open();
-  vi.stubGlobal('fetch', async () => Response.json({ title: 'Unauthorized', code: 'unauthorized' }, { status: 401 }));
+  vi.stubGlobal('fetch', async () =>
+    Response.json({ title: 'Unauthorized', code: 'unauthorized' }, { status: 401 }),
+  );
   TestSocket.last.lose();
   expect(signedOut).not.toHaveBeenCalled();
   await settled();
@@ -48,7 +59,12 @@ it('shows where to sign in when the server that came back has another token', as
 
 it('asks anew for what is shown when the feed begins again', async () => {
   for (const options of [runQuery(7), studyQuery(2)])
-    stops.push(new QueryObserver<unknown>(queryClient, options as object as { queryKey: string[] }).subscribe(() => undefined));
+    stops.push(
+      new QueryObserver<unknown>(
+        queryClient,
+        options as object as { queryKey: string[] },
+      ).subscribe(() => undefined),
+    );
   await settled();
   TestSocket.last.accept();
   await settled();
@@ -57,7 +73,9 @@ it('asks anew for what is shown when the feed begins again', async () => {
   await settled();
   TestSocket.last.accept();
   await settled();
-  expect(['/api/v1/runs/7', '/api/v1/studies/2'].map(asked)).toEqual(before.map((times) => times + 1));
+  expect(['/api/v1/runs/7', '/api/v1/studies/2'].map(asked)).toEqual(
+    before.map((times) => times + 1),
+  );
 });
 
 it('holds lists and hosts for stale when the feed begins again, and leaves what stays as it is', async () => {
@@ -86,13 +104,20 @@ it('keeps the whole verdict of a run that was tagged, of which a summary has the
   await open();
   const verdict = { read: { class: 'page_cache' }, write: null };
   queryClient.setQueryData<object>(['run', 7], { number: 7, status: 'done', tags: [], verdict });
-  TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'done', tags: ['new'], verdict: 'page_cache' } });
+  TestSocket.last.tell({
+    type: 'run',
+    run: { number: 7, status: 'done', tags: ['new'], verdict: 'page_cache' },
+  });
   expect(queryClient.getQueryData(['run', 7])).toMatchObject({ tags: ['new'], verdict });
 });
 
 it('asks anew for the course and for comparisons of a run that came to its end', async () => {
   await open();
-  const kept = [seriesQuery(7, {}, 600).queryKey, compareQuery([7, 8], 7).queryKey, seriesQuery(8, {}, 600).queryKey];
+  const kept = [
+    seriesQuery(7, {}, 600).queryKey,
+    compareQuery([7, 8], 7).queryKey,
+    seriesQuery(8, {}, 600).queryKey,
+  ];
   for (const key of kept) queryClient.setQueryData<object>(key, {});
   TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'measuring' } });
   await settled();
@@ -114,7 +139,10 @@ it('asks anew for runs that wait when the queue moves', async () => {
 it('asks anew for lists when the status of a run changes: a filter may go by it', async () => {
   await open();
   const list = runsQuery({ q: 'status:measuring' }).queryKey;
-  queryClient.setQueryData<object>(list, { pages: [{ runs: [{ number: 7, status: 'measuring' }] }], pageParams: [undefined] });
+  queryClient.setQueryData<object>(list, {
+    pages: [{ runs: [{ number: 7, status: 'measuring' }] }],
+    pageParams: [undefined],
+  });
   TestSocket.last.tell({ type: 'run', run: { number: 7, status: 'measuring', name: 'renamed' } });
   await settled();
   expect(stale(list)).toBe(false);

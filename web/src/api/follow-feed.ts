@@ -2,7 +2,14 @@
 // feed that begins anew makes all of them stale. Not here: which answers there are (`queries`).
 import type { InfiniteData, Query } from '@tanstack/react-query';
 import { onFeed, onFeedOpen } from './feed';
-import type { Run, RunList, RunSummary, RunsEvent, Study, StudySummary } from './generated/types.gen';
+import type {
+  Run,
+  RunList,
+  RunSummary,
+  RunsEvent,
+  Study,
+  StudySummary,
+} from './generated/types.gen';
 import { queryClient } from './queries';
 
 /** Lists are asked for anew at most this often while runs come and go, in ms. */
@@ -21,7 +28,15 @@ function refresh(queryKey: readonly (string | number)[], which?: (query: Query) 
 }
 
 /** What may have changed while nothing was heard: what the feed keeps fresh, and the hosts, of which it never tells. */
-const UNHEARD: readonly unknown[] = ['runs', 'run', 'studies', 'study', 'series', 'compare', 'hosts'];
+const UNHEARD: readonly unknown[] = [
+  'runs',
+  'run',
+  'studies',
+  'study',
+  'series',
+  'compare',
+  'hosts',
+];
 
 /** Keeps the kept answers as fresh as the feed. Returns how to stop it. */
 export function followFeed(): () => void {
@@ -48,7 +63,9 @@ function followFrame(frame: RunsEvent) {
   else {
     const { run } = frame;
     // Of the verdict a summary knows only the word.
-    queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, ...run, verdict: old.verdict } : old));
+    queryClient.setQueryData<Run>(['run', run.number], (old) =>
+      old ? { ...old, ...run, verdict: old.verdict } : old,
+    );
     if (run.finished_at_ms) refreshMeasured(run.number);
     if (replaceInLists(run)) return;
   }
@@ -63,7 +80,9 @@ function refreshMeasured(run: number) {
 
 /** Its summary at once; what its steps came to is asked for. */
 function followStudy(study: StudySummary) {
-  queryClient.setQueryData<Study>(['study', study.number], (old) => (old ? { ...old, ...study } : old));
+  queryClient.setQueryData<Study>(['study', study.number], (old) =>
+    old ? { ...old, ...study } : old,
+  );
   refresh(['study', study.number]);
   refresh(['studies']);
 }
@@ -73,9 +92,14 @@ function replaceInLists(run: RunSummary): boolean {
   let stays = !run.finished_at_ms;
   queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: ['runs'] }, (data) => {
     if (!data) return data;
-    const shown = data.pages.flatMap(({ runs }) => runs).find(({ number }) => number === run.number);
+    const shown = data.pages
+      .flatMap(({ runs }) => runs)
+      .find(({ number }) => number === run.number);
     if (shown?.status !== run.status) stays = false;
-    const replace = (page: RunList): RunList => ({ ...page, runs: page.runs.map((old) => (old === shown ? run : old)) });
+    const replace = (page: RunList): RunList => ({
+      ...page,
+      runs: page.runs.map((old) => (old === shown ? run : old)),
+    });
     return shown ? { ...data, pages: data.pages.map(replace) } : data;
   });
   return stays;

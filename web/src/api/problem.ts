@@ -1,6 +1,6 @@
 // What went wrong between page and server, in a shape that can be shown: what failed, why, and what to try (RFC 9457
 // problems, and the failures that never reached the server). A 401 is also told to whoever shows the login page.
-import type { ProblemDetails, Problem } from './generated/types.gen';
+import type { Problem, ProblemDetails } from './generated/types.gen';
 
 /** A call that failed. */
 export class ApiProblem extends Error {
@@ -32,7 +32,12 @@ export function onSignedOut(listener: () => void): () => void {
 /** Makes a problem of whatever a call ended with. */
 export function readProblem(error: unknown, response: Response | undefined): ApiProblem {
   if (!response) {
-    return new ApiProblem(0, 'no_answer', 'The server does not answer', 'It may have been stopped, or the connection is gone.');
+    return new ApiProblem(
+      0,
+      'no_answer',
+      'The server does not answer',
+      'It may have been stopped, or the connection is gone.',
+    );
   }
   if (response.status === 401) for (const listener of listeners) listener();
   const problem = isProblem(error) ? error : null;

@@ -1,6 +1,11 @@
 // What is kept of the server's answers, and under which key. Samples never come through here. Not here: what keeps the
 // answers fresh (`follow-feed`).
-import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import type { ListRunsData, Run, RunRequest, Study, StudyDocument } from './generated/types.gen';
 import {
   ApiProblem,
@@ -25,7 +30,8 @@ export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'lim
 /** Rows a page of the list: some three screens. */
 const PAGE = 100;
 /** Failed calls are tried again while the server does not answer, and never when it did. */
-const retry = (failures: number, error: Error) => failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
+const retry = (failures: number, error: Error) =>
+  failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
 
 /** The one cache. */
 export const queryClient = new QueryClient({
@@ -36,7 +42,13 @@ export const runsQuery = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ['runs', filter],
     queryFn: async ({ pageParam, signal }) =>
-      (await listRuns({ query: { ...filter, limit: PAGE, cursor: pageParam }, signal, throwOnError: true })).data,
+      (
+        await listRuns({
+          query: { ...filter, limit: PAGE, cursor: pageParam },
+          signal,
+          throwOnError: true,
+        })
+      ).data,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -49,17 +61,22 @@ export const runQuery = (n: number) =>
   });
 
 /** Keeps a run that an answer brought. */
-export function keepRun(run: Run): Run {
+export function cacheRun(run: Run): Run {
   queryClient.setQueryData(['run', run.number], run);
   return run;
 }
 
 /** A stretch of a finished run in at most `points` buckets; times in ms since the measured window began. */
-export const seriesQuery = (n: number, range: { from_ms?: number; to_ms?: number }, points: number) =>
+export const seriesQuery = (
+  n: number,
+  range: { from_ms?: number; to_ms?: number },
+  points: number,
+) =>
   queryOptions({
     queryKey: ['series', n, range, points],
     queryFn: async ({ signal }) =>
-      (await getSeries({ path: { n }, query: { ...range, points }, signal, throwOnError: true })).data,
+      (await getSeries({ path: { n }, query: { ...range, points }, signal, throwOnError: true }))
+        .data,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
@@ -68,13 +85,15 @@ export const compareQuery = (runs: readonly number[], baseline: number | undefin
   queryOptions({
     queryKey: ['compare', runs, baseline],
     queryFn: async ({ signal }) =>
-      (await compareRuns({ query: { runs: runs.join(','), baseline }, signal, throwOnError: true })).data,
+      (await compareRuns({ query: { runs: runs.join(','), baseline }, signal, throwOnError: true }))
+        .data,
   });
 
 export const planQuery = (request: RunRequest) =>
   queryOptions({
     queryKey: ['plan', request],
-    queryFn: async ({ signal }) => (await planRun({ body: request, signal, throwOnError: true })).data,
+    queryFn: async ({ signal }) =>
+      (await planRun({ body: request, signal, throwOnError: true })).data,
     placeholderData: keepPreviousData,
     retry: false,
   });
@@ -86,12 +105,14 @@ export const hostsQuery = queryOptions({
 export const hostQuery = (host: string) =>
   queryOptions({
     queryKey: ['host', host],
-    queryFn: async ({ signal }) => (await getHost({ path: { host }, signal, throwOnError: true })).data,
+    queryFn: async ({ signal }) =>
+      (await getHost({ path: { host }, signal, throwOnError: true })).data,
   });
 export const devicesQuery = (host: string) =>
   queryOptions({
     queryKey: ['devices', host],
-    queryFn: async ({ signal }) => (await listDevices({ path: { host }, signal, throwOnError: true })).data,
+    queryFn: async ({ signal }) =>
+      (await listDevices({ path: { host }, signal, throwOnError: true })).data,
   });
 export const optionsQuery = queryOptions({
   queryKey: ['options'],
@@ -109,7 +130,8 @@ export const studiesQuery = infiniteQueryOptions({
 export const studyQuery = (n: number) =>
   queryOptions({
     queryKey: ['study', n],
-    queryFn: async ({ signal }) => (await getStudy({ path: { n }, signal, throwOnError: true })).data,
+    queryFn: async ({ signal }) =>
+      (await getStudy({ path: { n }, signal, throwOnError: true })).data,
   });
 export const experimentsQuery = queryOptions({
   queryKey: ['experiments'],
@@ -119,7 +141,8 @@ export const experimentsQuery = queryOptions({
 export const studyPlanQuery = (document: StudyDocument) =>
   queryOptions({
     queryKey: ['study plan', document],
-    queryFn: async ({ signal }) => (await planStudy({ body: document, signal, throwOnError: true })).data,
+    queryFn: async ({ signal }) =>
+      (await planStudy({ body: document, signal, throwOnError: true })).data,
     placeholderData: keepPreviousData,
     retry: false,
   });
@@ -131,12 +154,15 @@ export const studyWithRunsQuery = (n: number) =>
     queryFn: async () => {
       const study = await queryClient.fetchQuery(studyQuery(n));
       const numbers = study.steps.flatMap(({ run }) => (run ? [run.number] : []));
-      return { study, runs: await Promise.all(numbers.map((number) => queryClient.fetchQuery(runQuery(number)))) };
+      return {
+        study,
+        runs: await Promise.all(numbers.map((number) => queryClient.fetchQuery(runQuery(number)))),
+      };
     },
   });
 
 /** Keeps a study that an answer brought. */
-export function keepStudy(study: Study): Study {
+export function cacheStudy(study: Study): Study {
   queryClient.setQueryData(['study', study.number], study);
   return study;
 }

@@ -36,14 +36,21 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
     if (!listener.take(event)) socket.reconnect();
     else if (listener.isOver()) socket.close();
   };
-  const socket: Socket = openSocket<Event>({ path, onFrame, onLink: listener.onLink, silence_ms: SILENCE_MS });
+  const socket: Socket = openSocket<Event>({
+    path,
+    onFrame,
+    onLink: listener.onLink,
+    silence_ms: SILENCE_MS,
+  });
   return { close: socket.close };
 }
 
 /** A server that was killed may have lost its last second; then the numbers that were seen stand for other events now. */
 async function resetWhenOther(run: number, listener: RunListener) {
   const signal = AbortSignal.timeout(ANSWER_MS);
-  const { data } = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => ({ data: null }));
+  const { data } = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => ({
+    data: null,
+  }));
   if (!data) return;
   const seen = listener.next() - 1;
   const endedUnseen = Boolean(data.finished_at_ms) && data.last_seq <= seen && !listener.isOver();

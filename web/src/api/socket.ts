@@ -27,7 +27,12 @@ export interface Socket {
 export const ANSWER_MS = 4000;
 
 /** First and longest wait between two attempts, in ms: a restarted server is seen within two seconds. */
-const RETRY_MS = { minReconnectionDelay: 300, maxReconnectionDelay: 2000, connectionTimeout: 4000, minUptime: 2000 };
+const RETRY_MS = {
+  minReconnectionDelay: 300,
+  maxReconnectionDelay: 2000,
+  connectionTimeout: 4000,
+  minUptime: 2000,
+};
 
 /** Opens a socket for JSON frames of one type. */
 export function openSocket<T>({ path, onFrame, onLink, silence_ms }: SocketHandlers<T>): Socket {
@@ -59,7 +64,8 @@ export function openSocket<T>({ path, onFrame, onLink, silence_ms }: SocketHandl
     onFrame(JSON.parse(data) as T);
   };
   const wake = () => {
-    if (document.visibilityState === 'visible' && socket.readyState !== ReconnectingWebSocket.OPEN) reconnect();
+    if (document.visibilityState === 'visible' && socket.readyState !== ReconnectingWebSocket.OPEN)
+      reconnect();
   };
   const events = [
     [window, 'online'],

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { StartWish, startAgain, startRun } from './start';
+import { StartRequest, startAgain, startRun } from './start';
 
 /** The keys that the server was sent, in order. */
 let keys: (string | null)[];
-let wish: StartWish;
+let wish: StartRequest;
 const answerWith = (answer: () => Response) =>
   vi.stubGlobal('fetch', async (request: Request) => {
     keys.push(request.headers.get('Idempotency-Key'));
@@ -13,7 +13,8 @@ const started = () => Response.json({ number: 12 }, { status: 201 });
 const lost = () => {
   throw new TypeError('Failed to fetch');
 };
-const refused = (status: number) => () => Response.json({ title: 'No', code: 'no', detail: '' }, { status });
+const refused = (status: number) => () =>
+  Response.json({ title: 'No', code: 'no', detail: '' }, { status });
 
 const JOBS = { jobs: [{ name: 't1', rw: 'randread' }] };
 const start = async (answer: () => Response, request = JOBS) => {
@@ -23,7 +24,7 @@ const start = async (answer: () => Response, request = JOBS) => {
 
 beforeEach(() => {
   keys = [];
-  wish = new StartWish();
+  wish = new StartRequest();
 });
 
 it.each([

@@ -2,20 +2,24 @@
 // answer) meets the run that it already started.
 import type { RerunRequest, Run, RunRequest, Study, StudyDocument } from './generated/types.gen';
 import { ApiProblem, createRun, createStudy, rerunRun } from './index';
-import { keepRun, keepStudy } from './queries';
+import { cacheRun, cacheStudy } from './queries';
 
 /**
  * What somebody wants started, for as long as the button is there. It has one key until the server says that it started
  * it or refuses to, or until something else is wanted: only where no answer came may the same have been started already.
  */
-export class StartWish {
+export class StartRequest {
   private request = '';
   private key = '';
 
   /** Asks with `call`, which sends the headers along. */
-  async ask<Answer>(request: unknown, call: (headers: { 'Idempotency-Key': string }) => Promise<Answer>): Promise<Answer> {
+  async ask<Answer>(
+    request: unknown,
+    call: (headers: { 'Idempotency-Key': string }) => Promise<Answer>,
+  ): Promise<Answer> {
     const wanted = JSON.stringify(request);
-    if (this.key === '' || wanted !== this.request) Object.assign(this, { request: wanted, key: freshKey() });
+    if (this.key === '' || wanted !== this.request)
+      Object.assign(this, { request: wanted, key: freshKey() });
     try {
       const answer = await call({ 'Idempotency-Key': this.key });
       this.key = '';
@@ -29,25 +33,32 @@ export class StartWish {
 
 /** Random, also over plain http, where `crypto.randomUUID` is missing. */
 function freshKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }
 
 /** A failure of the server says as little about what was started as no answer. */
-const isRefusal = (error: unknown) => error instanceof ApiProblem && error.status >= 400 && error.status < 500;
+const isRefusal = (error: unknown) =>
+  error instanceof ApiProblem && error.status >= 400 && error.status < 500;
 
 /** Starts a run and returns it as queued. It is kept, so that its page need not ask for it. */
-export function startRun(body: RunRequest, wish: StartWish): Promise<Run> {
-  return wish.ask(body, async (headers) => keepRun((await createRun({ body, headers, throwOnError: true })).data));
+export function startRun(body: RunRequest, wish: StartRequest): Promise<Run> {
+  return wish.ask(body, async (headers) =>
+    cacheRun((await createRun({ body, headers, throwOnError: true })).data),
+  );
 }
 
 /** Starts the jobs of a run again, with options changed where `body.patch` says so. */
-export function startAgain(n: number, body: RerunRequest, wish: StartWish): Promise<Run> {
+export function startAgain(n: number, body: RerunRequest, wish: StartRequest): Promise<Run> {
   return wish.ask([n, body], async (headers) =>
-    keepRun((await rerunRun({ path: { n }, body, headers, throwOnError: true })).data),
+    cacheRun((await rerunRun({ path: { n }, body, headers, throwOnError: true })).data),
   );
 }
 
 /** Starts a study and returns it as queued. */
-export function startStudy(body: StudyDocument, wish: StartWish): Promise<Study> {
-  return wish.ask(body, async (headers) => keepStudy((await createStudy({ body, headers, throwOnError: true })).data));
+export function startStudy(body: StudyDocument, wish: StartRequest): Promise<Study> {
+  return wish.ask(body, async (headers) =>
+    cacheStudy((await createStudy({ body, headers, throwOnError: true })).data),
+  );
 }

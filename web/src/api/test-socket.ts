@@ -33,6 +33,8 @@ export class TestSocket extends EventTarget {
   }
   lose() {
     this.readyState = 3;
-    this.dispatchEvent(Object.assign(new Event('close'), { code: 1006, reason: '', wasClean: false }));
+    this.dispatchEvent(
+      Object.assign(new Event('close'), { code: 1006, reason: '', wasClean: false }),
+    );
   }
 }

@@ -16,7 +16,9 @@ describe('an address', () => {
     [{}, ''],
   ])('of %j is %s', (values, address) => {
     expect(writeSearch(values)).toBe(address);
-    expect(readSearch(address)).toEqual(Object.fromEntries(Object.entries(values).filter(([, value]) => value)));
+    expect(readSearch(address)).toEqual(
+      Object.fromEntries(Object.entries(values).filter(([, value]) => value)),
+    );
   });
 });
 

@@ -33,7 +33,11 @@ function HostChip() {
   if (!host) return null;
   const refused = host.facts?.io_uring_unavailable;
   const well = host.online && !refused;
-  const state = !host.online ? (host.reason ?? 'offline') : refused ? 'no io_uring' : 'io_uring ready';
+  const state = !host.online
+    ? (host.reason ?? 'offline')
+    : refused
+      ? 'no io_uring'
+      : 'io_uring ready';
   return (
     <Link to="/devices" className="chip" title={refused ?? host.reason ?? host.facts?.hostname}>
       <Dot tone={well ? 'device' : 'bad'} hollow={!well} />

@@ -33,7 +33,8 @@ export function Crash({ error: thrown, reset }: ErrorComponentProps) {
           </>
         }
       >
-        Runs go on: they do not depend on this page. If trying again does not help, the copied details say what happened.
+        Runs go on: they do not depend on this page. If trying again does not help, the copied
+        details say what happened.
       </Empty>
     </Page>
   );

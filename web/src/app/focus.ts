@@ -6,6 +6,7 @@ import type { AnyRouter } from '@tanstack/react-router';
 export function keepFocus(router: Pick<AnyRouter, 'subscribe'>): () => void {
   return router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
     const isLost = document.activeElement === null || document.activeElement === document.body;
-    if (fromLocation && pathChanged && isLost) document.getElementById('content')?.focus({ preventScroll: true });
+    if (fromLocation && pathChanged && isLost)
+      document.getElementById('content')?.focus({ preventScroll: true });
   });
 }

@@ -31,7 +31,12 @@ export function Frame() {
         </Link>
         <nav aria-label="Pages">
           {NAV.map(({ to, label }) => (
-            <Link key={to} to={to} activeProps={{ className: 'on' }} activeOptions={{ includeSearch: false }}>
+            <Link
+              key={to}
+              to={to}
+              activeProps={{ className: 'on' }}
+              activeOptions={{ includeSearch: false }}
+            >
               {label}
             </Link>
           ))}
@@ -39,7 +44,12 @@ export function Frame() {
         <span className="push" />
         <HeaderChips />
         <ThemeToggle />
-        <button type="button" className="chip" onClick={() => setHelp(true)} aria-label="Keys and help">
+        <button
+          type="button"
+          className="chip"
+          onClick={() => setHelp(true)}
+          aria-label="Keys and help"
+        >
           ?
         </button>
       </header>

@@ -15,11 +15,13 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
           <KeyLine keys="Ctrl Enter" does="start the run (New run)" />
         </dl>
         <p>
-          The <b>depth gauge</b> shows what was issued, what of it went past the page cache, and what reached the device. A flow
-          that ends in the page cache was answered from memory: that is the speed of memory, not of the disk.
+          The <b>depth gauge</b> shows what was issued, what of it went past the page cache, and
+          what reached the device. A flow that ends in the page cache was answered from memory: that
+          is the speed of memory, not of the disk.
         </p>
         <p className="mute">
-          Everything here can be done with curl: <a href="/api/docs/">the interface is described here</a>.
+          Everything here can be done with curl:{' '}
+          <a href="/api/docs/">the interface is described here</a>.
         </p>
       </div>
     </Modal>

@@ -32,9 +32,11 @@ const PLACES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devi
 const SEQUENCE_MS = 1200;
 
 /** Fields that take letters; in a checkbox letters stay keys. */
-const TAKES_TEXT = 'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
+const TAKES_TEXT =
+  'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>
-  target instanceof Element && (target.matches(TAKES_TEXT) || target.closest('[role="dialog"], [role="menu"]') !== null);
+  target instanceof Element &&
+  (target.matches(TAKES_TEXT) || target.closest('[role="dialog"], [role="menu"]') !== null);
 
 /** Listens to keys for as long as the frame is there. */
 export function useKeys(openHelp: () => void) {
@@ -43,7 +45,8 @@ export function useKeys(openHelp: () => void) {
     let prefix = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     const press = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && isTyping(event.target)) return (event.target as HTMLElement).blur();
+      if (event.key === 'Escape' && isTyping(event.target))
+        return (event.target as HTMLElement).blur();
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const keys = prefix + event.key;
       prefix = '';
@@ -76,5 +79,8 @@ function activate(keys: string): boolean {
 /** The keys of the page that is open, with what they do. */
 export function pageKeys(): [key: string, does: string][] {
   const elements = [...document.querySelectorAll<HTMLElement>('[data-key]')];
-  return elements.map((element) => [element.dataset.key ?? '', element.dataset.does ?? element.textContent ?? '']);
+  return elements.map((element) => [
+    element.dataset.key ?? '',
+    element.dataset.does ?? element.textContent ?? '',
+  ]);
 }

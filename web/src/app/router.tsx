@@ -1,15 +1,27 @@
 // Which address shows which page. Pages are loaded when they are first opened; what can be shared stands in the address.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import { Crash, NotFound } from './fallbacks';
 import { Frame } from './frame';
 import { readSearch, writeSearch } from './search';
 
-const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Crash });
+const root = createRootRoute({
+  component: Frame,
+  notFoundComponent: NotFound,
+  errorComponent: Crash,
+});
 
 const at = <P extends string>(path: P) => ({ getParentRoute: () => root, path });
 type Raw = Record<string, string | undefined>;
 const only = <K extends string>(search: Raw, ...keys: K[]): { [key in K]?: string } =>
-  Object.fromEntries(keys.filter((key) => search[key]).map((key) => [key, search[key]])) as { [key in K]?: string };
+  Object.fromEntries(keys.filter((key) => search[key]).map((key) => [key, search[key]])) as {
+    [key in K]?: string;
+  };
 
 const home = createRoute({
   ...at('/'),

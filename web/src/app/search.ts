@@ -7,7 +7,9 @@ export function readSearch(search: string): Record<string, string> {
 
 /** Writes it; what is empty is left out, commas and colons stay readable. */
 export function writeSearch(values: Record<string, unknown>): string {
-  const said = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const said = Object.entries(values).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  );
   const text = new URLSearchParams(said.map(([key, value]) => [key, String(value)])).toString();
   return text && `?${text.replaceAll('%2C', ',').replaceAll('%3A', ':')}`;
 }

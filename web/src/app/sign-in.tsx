@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { useTitle } from '../ui/parts';
 
 /** The token out of what was pasted: the token itself, or the link that carries it. */
-export const tokenOf = (pasted: string): string => /[?&]token=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim();
+export const tokenOf = (pasted: string): string =>
+  /[?&]token=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim();
 
 /** Shows a token to the server, which gives this browser its cookie for it. Returns what is wrong; null when nothing is. */
 async function refused(token: string): Promise<string | null> {
@@ -27,8 +28,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
       <section className="card stack">
         <h1>This browser has no token yet</h1>
         <p>
-          When Leadline starts it prints a link with <code>/login?token=…</code>. Open that link once; the browser then stays
-          signed in.
+          When Leadline starts it prints a link with <code>/login?token=…</code>. Open that link
+          once; the browser then stays signed in.
         </p>
         <form action={enter} className="row" style={{ alignItems: 'flex-end' }}>
           <TextInput
@@ -46,7 +47,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           </Button>
         </form>
         <p className="mute small">
-          The token is also in the file <code>token</code> in the server’s data directory, readable by its owner only.
+          The token is also in the file <code>token</code> in the server’s data directory, readable
+          by its owner only.
         </p>
       </section>
     </main>

@@ -1,7 +1,11 @@
 // Dark, light, or as the system has it.
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
 
-const NEXT: Record<MantineColorScheme, MantineColorScheme> = { auto: 'light', light: 'dark', dark: 'auto' };
+const NEXT: Record<MantineColorScheme, MantineColorScheme> = {
+  auto: 'light',
+  light: 'dark',
+  dark: 'auto',
+};
 const SIGN: Record<MantineColorScheme, string> = { auto: '◐', light: '☀', dark: '☾' };
 
 /** One button that goes round. */

@@ -10,7 +10,9 @@ it.each([
   [343 * MIB, 128 * MIB],
   [1400 * MIB, 512 * MIB],
   [5 * 1024 * MIB, 1024 * MIB],
-])('an axis up to %i bytes is divided by %i', (greatest, step) => expect(binaryStep(greatest)).toBe(step));
+])('an axis up to %i bytes is divided by %i', (greatest, step) =>
+  expect(binaryStep(greatest)).toBe(step),
+);
 
 it.each([
   [0.005, 0.005, '5 ms'],
@@ -20,11 +22,17 @@ it.each([
   [90, 30, '1:30 min'],
   [-60, 30, '-1:00 min'],
   [-90, 30, '-1:30 min'],
-])('%d s on an axis in steps of %d s is %s', (seconds, step, label) => expect(timeLabel(seconds, step)).toBe(label));
+])('%d s on an axis in steps of %d s is %s', (seconds, step, label) =>
+  expect(timeLabel(seconds, step)).toBe(label),
+);
 
 it('labels 1, 2 and 5 of a few decades, and nothing between', () => {
   const ticks = [5e3, 1e4, 1.5e4, 2e4, 3e4, 5e4, 1e5].map((value) => ({ value }));
-  expect(ticks.map(({ value }) => value).filter((value) => isLabelled(value, ticks))).toEqual([5e3, 1e4, 2e4, 5e4, 1e5]);
+  expect(ticks.map(({ value }) => value).filter((value) => isLabelled(value, ticks))).toEqual([
+    5e3, 1e4, 2e4, 5e4, 1e5,
+  ]);
   const many = [1e3, 2e3, 1e4, 1e6].map((value) => ({ value }));
-  expect(many.map(({ value }) => value).filter((value) => isLabelled(value, many))).toEqual([1e3, 1e4, 1e6]);
+  expect(many.map(({ value }) => value).filter((value) => isLabelled(value, many))).toEqual([
+    1e3, 1e4, 1e6,
+  ]);
 });

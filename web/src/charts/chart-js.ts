@@ -37,7 +37,9 @@ const AXIS_WIDTH = 66;
 
 /** The value of one of our colour tokens, such as `app`. */
 export function token(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || '#888888';
+  return (
+    getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || '#888888'
+  );
 }
 
 /** A token with an alpha from 0 to 1. */
@@ -85,7 +87,11 @@ export function isLabelled(value: number, ticks: readonly { value: number }[]): 
 }
 
 /** A value axis with our labels; `decades`: where it is logarithmic, whether only round decimals have one. */
-export function valueAxis(scale: 'linear' | 'log', label: (value: number) => string, decades = true) {
+export function valueAxis(
+  scale: 'linear' | 'log',
+  label: (value: number) => string,
+  decades = true,
+) {
   const isLog = scale === 'log';
   return {
     type: isLog ? ('logarithmic' as const) : ('linear' as const),
@@ -124,7 +130,9 @@ export const BINARY_AXIS = {
   },
   afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
     const step = binaryStep(axis.max);
-    axis.ticks = Array.from({ length: Math.floor(axis.max / step) + 1 }, (_, i) => ({ value: i * step }));
+    axis.ticks = Array.from({ length: Math.floor(axis.max / step) + 1 }, (_, i) => ({
+      value: i * step,
+    }));
   },
 };
 
@@ -142,7 +150,9 @@ export const BINARY_LOG_AXIS = {
   afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
     const doublings = Math.log2(axis.max / LEAST_MEMORY);
     const step = Math.ceil(doublings / (MEMORY_TICKS - 1));
-    axis.ticks = Array.from({ length: Math.floor(doublings / step) + 1 }, (_, i) => ({ value: LEAST_MEMORY * 2 ** (i * step) }));
+    axis.ticks = Array.from({ length: Math.floor(doublings / step) + 1 }, (_, i) => ({
+      value: LEAST_MEMORY * 2 ** (i * step),
+    }));
   },
 };
 
@@ -153,6 +163,9 @@ export const COMMON = {
   parsing: false,
   normalized: true,
   events: ['mousemove', 'mouseout', 'click', 'touchstart', 'touchmove'],
-  elements: { point: { radius: 0, hitRadius: 0, hoverRadius: 0 }, line: { borderWidth: 1.6, borderJoinStyle: 'round' } },
+  elements: {
+    point: { radius: 0, hitRadius: 0, hoverRadius: 0 },
+    line: { borderWidth: 1.6, borderJoinStyle: 'round' },
+  },
   layout: { padding: { top: 6, right: 2 } },
 } satisfies ChartOptions<'line'>;

@@ -1,17 +1,17 @@
 // One crosshair on all charts of a stage: hovering one marks the same moment on every other.
 import type { Chart, ChartEvent, Plugin } from 'chart.js';
+import type { ChartGroup } from './chart-group';
 import { token } from './chart-js';
-import type { Stage } from './stage';
 
 /** The plugin that draws the stage's crosshair and moves it with the pointer. */
-export function crosshairOf(stage: Stage): Plugin<'line'> {
+export function crosshairOf(chartGroup: ChartGroup): Plugin<'line'> {
   return {
     id: 'crosshair',
     afterEvent(chart, { event, inChartArea }) {
-      stage.point(event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event));
+      chartGroup.point(event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event));
     },
     afterDatasetsDraw(chart) {
-      if (stage.crosshair !== null) drawAt(chart, stage.crosshair);
+      if (chartGroup.crosshair !== null) drawAt(chart, chartGroup.crosshair);
     },
   };
 }

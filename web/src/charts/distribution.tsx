@@ -3,16 +3,16 @@
 import type { ChartData, ChartOptions } from 'chart.js';
 import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';
-import { count, latency, text } from '../model/format';
-import { type Buckets, bars, countOf, curve } from '../model/histogram';
-import { lengthsOf, type Stroke } from '../model/stroke';
+import { count, latency, text } from '../model/format/numbers';
+import { type Buckets, bars, countOf, curve } from '../model/series/histogram';
+import { dashPattern, type LineStyle } from '../model/series/line-style';
 import { COMMON, token, valueAxis } from './chart-js';
 import { Legend } from './legend';
 
 const inWords = (ns: number | null) => text(latency(ns));
 
 /** One named distribution. */
-export interface Distribution extends Stroke {
+export interface Distribution extends LineStyle {
   label: string;
   buckets: Buckets;
 }
@@ -31,7 +31,12 @@ export function HistogramChart({ title, of, elsewhere }: Named & { of: Distribut
   const data: ChartData<'bar', number[], string> = {
     labels: drawn.map((bar) => inWords(bar.low_ns)),
     datasets: [
-      { data: drawn.map((bar) => bar.share * 100), backgroundColor: token(of.color), categoryPercentage: 1, barPercentage: 0.92 },
+      {
+        data: drawn.map((bar) => bar.share * 100),
+        backgroundColor: token(of.color),
+        categoryPercentage: 1,
+        barPercentage: 0.92,
+      },
     ],
   };
   return (
@@ -89,7 +94,12 @@ export function PercentileChart({ title, of, elsewhere }: Named & { of: readonly
         <Legend entries={of.map(({ label, color, dash }) => ({ label, color, dash }))} />
       </h2>
       <div className="canvas">
-        <Line data={data} options={curveOptions(furthest)} role="img" aria-label={title + inLabel(elsewhere)} />
+        <Line
+          data={data}
+          options={curveOptions(furthest)}
+          role="img"
+          aria-label={title + inLabel(elsewhere)}
+        />
       </div>
     </section>
   );
@@ -100,7 +110,7 @@ function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y
     label,
     data: curve(buckets).map(({ nines, ns }) => ({ x: nines, y: Math.max(1, ns) })),
     borderColor: token(color),
-    borderDash: lengthsOf(dash),
+    borderDash: dashPattern(dash),
   });
   return { datasets: of.map(line) };
 }

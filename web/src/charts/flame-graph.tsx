@@ -8,7 +8,12 @@ export function FlameGraph({ path, words }: { path: string; words: string }) {
   const theme = useComputedColorScheme('light');
   const address = `/api/v1${path}${path.includes('?') ? '&' : '?'}theme=${theme}`;
   return (
-    <a href={address} target="_blank" rel="noreferrer" title="Open alone: frames tell their names under the pointer">
+    <a
+      href={address}
+      target="_blank"
+      rel="noreferrer"
+      title="Open alone: frames tell their names under the pointer"
+    >
       <img className="flame" src={address} alt={words} loading="lazy" />
     </a>
   );

@@ -1,7 +1,8 @@
 // The depth gauge as shapes: a section through the host with two flows falling through it, I/Os and bytes, each to its
 // own scale. Numbers in, paths out. Not here: what the numbers mean (`model/gauge`).
-import type { Crossing } from '../model/crossing';
-import type { Gauge } from '../model/gauge';
+
+import type { Gauge } from '../model/gauge/gauge';
+import type { LayerFlow } from '../model/gauge/layer-flow';
 
 /** Width and height of the section, in its own units. */
 export const WIDTH = 356;
@@ -51,30 +52,53 @@ export function flowsOf(gauge: Gauge): Flow[] {
   });
 }
 
-function pathsOf(gauge: Gauge, kind: keyof Crossing, x: number): FlowPath[] {
-  const { issued, past, reached, bypassed } = gauge;
-  const [asked, beyond, below] = [issued[kind], past?.[kind] ?? null, reached?.[kind] ?? null];
+function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
+  const { issued, pastCache, reached, bypassed } = gauge;
+  const [asked, beyond, below] = [issued[kind], pastCache?.[kind] ?? null, reached?.[kind] ?? null];
   if (asked === 0) return [];
   const most = Math.max(asked, beyond ?? 0, below ?? 0);
   const width = (n: number) => (n > 0 ? Math.max(LEAST_WIDTH, (FULL_WIDTH * n) / most) : 0);
   const [, cache, block, device] = DEPTHS;
-  const paths: FlowPath[] = [{ d: column(x, width(asked), TOP, cache), color: 'app', bypassed: false }];
-  if (beyond === null || gauge.ended === 0) return paths;
+  const paths: FlowPath[] = [
+    { d: column(x, width(asked), TOP, cache), color: 'app', bypassed: false },
+  ];
+  if (beyond === null || gauge.servedBy === 0) return paths;
   paths.push({ d: fall(x, width(asked), width(beyond), cache, block), color: 'cache', bypassed });
   if (beyond === 0) return paths;
   if (below === null)
-    return [...paths, { d: column(x, width(beyond), block, block + 46), color: 'block', bypassed: false, unknown: true }];
-  paths.push({ d: fall(x, width(beyond), width(below), block, device), color: 'block', bypassed: false });
+    return [
+      ...paths,
+      {
+        d: column(x, width(beyond), block, block + 46),
+        color: 'block',
+        bypassed: false,
+        unknown: true,
+      },
+    ];
+  paths.push({
+    d: fall(x, width(beyond), width(below), block, device),
+    color: 'block',
+    bypassed: false,
+  });
   if (below > 0) paths.push({ d: rest(x, width(below), device), color: 'device', bypassed: false });
   return paths;
 }
 
 /** It comes from elsewhere: it enters at the block layer, and is drawn against the widest of the flow. */
-function othersOf({ issued, past, reached, others }: Gauge, kind: keyof Crossing, x: number): string | null {
-  if (!others || others[kind] === 0) return null;
-  const most = Math.max(issued[kind], past?.[kind] ?? 0, reached?.[kind] ?? 0, others[kind]);
-  const width = Math.max(LEAST_WIDTH, (OTHERS_WIDTH * others[kind]) / most);
-  return column(x + FULL_WIDTH / 2 + OTHERS_GAP + OTHERS_WIDTH / 2, width, (DEPTHS[2] + DEPTHS[3]) / 2, HEIGHT - REST);
+function othersOf(
+  { issued, pastCache, reached, foreign }: Gauge,
+  kind: keyof LayerFlow,
+  x: number,
+): string | null {
+  if (!foreign || foreign[kind] === 0) return null;
+  const most = Math.max(issued[kind], pastCache?.[kind] ?? 0, reached?.[kind] ?? 0, foreign[kind]);
+  const width = Math.max(LEAST_WIDTH, (OTHERS_WIDTH * foreign[kind]) / most);
+  return column(
+    x + FULL_WIDTH / 2 + OTHERS_GAP + OTHERS_WIDTH / 2,
+    width,
+    (DEPTHS[2] + DEPTHS[3]) / 2,
+    HEIGHT - REST,
+  );
 }
 
 const column = (x: number, width: number, from: number, to: number) =>
@@ -95,7 +119,9 @@ function rest(x: number, width: number, top: number): string {
 }
 
 /** How deep the lead hangs: the middle of the layer where most bytes ended, a little below its label. */
-export function leadDepth({ issued, ended }: Gauge): number {
+export function leadDepth({ issued, servedBy }: Gauge): number {
   if (issued.ios === 0) return TOP + 14;
-  return ((DEPTHS[ended] ?? 0) + (DEPTHS[ended + 1] ?? HEIGHT)) / 2 + (ended === 0 ? 8 : 18);
+  return (
+    ((DEPTHS[servedBy] ?? 0) + (DEPTHS[servedBy + 1] ?? HEIGHT)) / 2 + (servedBy === 0 ? 8 : 18)
+  );
 }

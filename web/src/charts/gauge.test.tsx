@@ -1,17 +1,17 @@
 import { render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import { type Gauge, gaugeOf } from '../model/gauge';
+import { type Gauge, gaugeOf } from '../model/gauge/gauge';
 import { DepthGauge } from './gauge';
 import { DEPTHS, flowsOf, leadDepth } from './gauge-shape';
 
 const NOTHING = { ios: 0, bytes: 0 };
 const cached: Gauge = {
   issued: { ios: 853_333, bytes: 853_333 * 4096 },
-  past: NOTHING,
+  pastCache: NOTHING,
   reached: NOTHING,
-  others: null,
+  foreign: null,
   bypassed: false,
-  ended: 1,
+  servedBy: 1,
   notes: { 1: 'answered from memory' },
   uncertainty: 0,
 };
@@ -32,14 +32,14 @@ it('ends a flow where it was answered', () => {
 });
 
 it('marks what is not known instead of drawing zero', () => {
-  render(<DepthGauge gauge={{ ...cached, past: null, reached: null }} words="" />);
+  render(<DepthGauge gauge={{ ...cached, pastCache: null, reached: null }} words="" />);
   expect(screen.getByRole('img')).toHaveTextContent('not known');
 });
 
-it.each([0, 1, 2, 3] as const)('hangs the lead in layer %i', (ended) => {
-  const depth = leadDepth({ ...cached, ended });
-  expect(depth).toBeGreaterThan(DEPTHS[ended]);
-  expect(depth).toBeLessThan(DEPTHS[ended + 1] ?? 0);
+it.each([0, 1, 2, 3] as const)('hangs the lead in layer %i', (servedBy) => {
+  const depth = leadDepth({ ...cached, servedBy });
+  expect(depth).toBeGreaterThan(DEPTHS[servedBy]);
+  expect(depth).toBeLessThan(DEPTHS[servedBy + 1] ?? 0);
 });
 
 it('draws nothing before the first I/O', () => {

@@ -1,10 +1,20 @@
 // The depth gauge: a section through the host drawn like a sounding. At every boundary stands what crossed it; the lead
 // hangs in the layer where most bytes ended. Live, final and side by side it is the same picture.
 import { memo, useId } from 'react';
-import type { Crossing } from '../model/crossing';
-import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format';
-import { type Gauge, LAYERS } from '../model/gauge';
-import { DEPTHS, type Flow, flowsOf, HEIGHT, LAYER_COLORS, leadDepth, ROPE_X, TOP, WIDTH } from './gauge-shape';
+import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
+import { type Gauge, LAYERS } from '../model/gauge/gauge';
+import type { LayerFlow } from '../model/gauge/layer-flow';
+import {
+  DEPTHS,
+  type Flow,
+  flowsOf,
+  HEIGHT,
+  LAYER_COLORS,
+  leadDepth,
+  ROPE_X,
+  TOP,
+  WIDTH,
+} from './gauge-shape';
 import './charts.css';
 
 /** Tints of the layers, darker with depth. */
@@ -18,10 +28,21 @@ const KNOT = 24;
 const WRITTEN_OUT = 9_999_999;
 
 /** The gauge; `words` says the same for those who do not see it. */
-export const DepthGauge = memo(function DepthGauge({ gauge, words }: { gauge: Gauge; words: string }) {
+export const DepthGauge = memo(function DepthGauge({
+  gauge,
+  words,
+}: {
+  gauge: Gauge;
+  words: string;
+}) {
   const flows = flowsOf(gauge);
   return (
-    <svg className="gauge" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Depth gauge. ${words}`}>
+    <svg
+      className="gauge"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={`Depth gauge. ${words}`}
+    >
       {LAYERS.map((layer, i) => (
         <LayerBand key={layer} index={i} note={gauge.notes[i as 0 | 1 | 2 | 3] ?? ''} />
       ))}
@@ -42,7 +63,13 @@ function LayerBand({ index, note }: { index: number; note: string }) {
     <g>
       <rect y={top} width={WIDTH} height={bottom - top} fill={color} opacity={TINTS[index]} />
       {label.map((line, i) => (
-        <text key={line} x={12} y={top + 19 + 14 * i} className="layer" style={{ fill: `var(--${LAYER_COLORS[index]}-text)` }}>
+        <text
+          key={line}
+          x={12}
+          y={top + 19 + 14 * i}
+          className="layer"
+          style={{ fill: `var(--${LAYER_COLORS[index]}-text)` }}
+        >
           {line}
         </text>
       ))}
@@ -59,7 +86,8 @@ function wrap(note: string): string[] {
   const lines: string[] = [];
   for (const word of note.split(' ').filter(Boolean)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < NOTE_WIDTH) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + word.length < NOTE_WIDTH)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
@@ -68,7 +96,7 @@ function wrap(note: string): string[] {
 function FlowColumn({ flow: { kind, x, paths, others }, gauge }: { flow: Flow; gauge: Gauge }) {
   const crossings = [
     { boundary: 'issued', y: DEPTHS[1], crossing: gauge.issued },
-    { boundary: 'past the cache', y: DEPTHS[2], crossing: gauge.past },
+    { boundary: 'past the cache', y: DEPTHS[2], crossing: gauge.pastCache },
     { boundary: 'reached the device', y: DEPTHS[3], crossing: gauge.reached },
   ];
   return (
@@ -86,9 +114,21 @@ function FlowColumn({ flow: { kind, x, paths, others }, gauge }: { flow: Flow; g
           strokeDasharray={bypassed || unknown ? '3 3' : undefined}
         />
       ))}
-      {others && <path className="others" d={others} fill="none" stroke="var(--mute)" strokeDasharray="3 2" />}
+      {others && (
+        <path
+          className="others"
+          d={others}
+          fill="none"
+          stroke="var(--mute)"
+          strokeDasharray="3 2"
+        />
+      )}
       {crossings.map(({ boundary, y, crossing }) => (
-        <Crossed key={boundary} {...{ x, y, kind, crossing, gauge }} first={boundary === 'issued'} />
+        <Crossed
+          key={boundary}
+          {...{ x, y, kind, crossing, gauge }}
+          first={boundary === 'issued'}
+        />
       ))}
     </g>
   );
@@ -104,23 +144,42 @@ function Crossed({
 }: {
   x: number;
   y: number;
-  kind: keyof Crossing;
-  crossing: Crossing | null;
+  kind: keyof LayerFlow;
+  crossing: LayerFlow | null;
   gauge: Gauge;
   first: boolean;
 }) {
   const label = crossing ? written(kind, crossing[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
   const ratio = crossing && issued[kind] > 0 ? crossing[kind] / issued[kind] : null;
-  const part = first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005) ? null : sharesOff(ratio, uncertainty);
+  const part =
+    first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005)
+      ? null
+      : sharesOff(ratio, uncertainty);
   const width = label.length * 6.1 + 14;
   return (
     <g>
-      <rect x={x - width / 2} y={y - 9} width={width} height={18} rx={9} fill="var(--surface)" stroke="var(--line)" />
+      <rect
+        x={x - width / 2}
+        y={y - 9}
+        width={width}
+        height={18}
+        rx={9}
+        fill="var(--surface)"
+        stroke="var(--line)"
+      />
       <text x={x} y={y + 4} textAnchor="middle" className="crossing">
         {label}
       </text>
       {part && (
-        <text x={x} y={y + 22} textAnchor="middle" className="share" stroke="var(--surface)" strokeWidth={3} paintOrder="stroke">
+        <text
+          x={x}
+          y={y + 22}
+          textAnchor="middle"
+          className="share"
+          stroke="var(--surface)"
+          strokeWidth={3}
+          paintOrder="stroke"
+        >
           {part}
         </text>
       )}
@@ -134,7 +193,7 @@ const OFF = 0.005;
 const sharesOff = (ratio: number, uncertainty: number) =>
   uncertainty >= OFF ? `${share(ratio)} ± ${Math.round(uncertainty * 100)}` : share(ratio);
 
-function written(kind: keyof Crossing, n: number): string {
+function written(kind: keyof LayerFlow, n: number): string {
   if (kind === 'bytes') return text(bytes(n));
   return n > WRITTEN_OUT ? text(shortCount(n)) : count(n);
 }

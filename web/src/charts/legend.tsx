@@ -1,22 +1,32 @@
 // The legend of a chart: which line is which, and its value at the crosshair. The values are written by the chart
 // itself, past React, because they change with every frame.
 import type { Ref } from 'react';
-import { lengthsOf, type Stroke } from '../model/stroke';
+import { dashPattern, type LineStyle } from '../model/series/line-style';
 import './charts.css';
 
 /** One line of a legend. */
-export interface LegendEntry extends Stroke {
+export interface LegendEntry extends LineStyle {
   label: string;
 }
 
 /** The entries in a row. */
-export function Legend({ entries, ref }: { entries: readonly LegendEntry[]; ref?: Ref<HTMLSpanElement> }) {
+export function Legend({
+  entries,
+  ref,
+}: {
+  entries: readonly LegendEntry[];
+  ref?: Ref<HTMLSpanElement>;
+}) {
   return (
     <span ref={ref} className="legend">
       {entries.map(({ label, color, dash }) => (
         <span key={label}>
           <svg aria-hidden viewBox="0 0 24 4">
-            <path d="M0 2H24" stroke={`var(--${color})`} strokeDasharray={lengthsOf(dash).join(' ') || undefined} />
+            <path
+              d="M0 2H24"
+              stroke={`var(--${color})`}
+              strokeDasharray={dashPattern(dash).join(' ') || undefined}
+            />
           </svg>
           {label} {ref && <b />}
         </span>

@@ -32,7 +32,12 @@ function drawMark(chart: Chart, { label, value }: Mark, amount: string, atRight:
   ctx.textAlign = atRight ? 'right' : 'left';
   const x = atRight ? chartArea.right - 4 : chartArea.left + 4;
   // An edge in the colour of the ground, so that lines behind do not cross the letters.
-  Object.assign(ctx, { strokeStyle: token('surface'), fillStyle: token('mute'), lineWidth: 3, lineJoin: 'round' });
+  Object.assign(ctx, {
+    strokeStyle: token('surface'),
+    fillStyle: token('mute'),
+    lineWidth: 3,
+    lineJoin: 'round',
+  });
   ctx.strokeText(`${label} ${amount}`, x, y - 3);
   ctx.fillText(`${label} ${amount}`, x, y - 3);
   ctx.restore();

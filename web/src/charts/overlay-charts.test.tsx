@@ -3,7 +3,7 @@ import { act, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { ChartOptions } from 'chart.js';
 import { expect, it, vi } from 'vitest';
-import type { SeriesView } from '../model/series';
+import type { SeriesView } from '../model/fold/series-view';
 import OverlayCharts from './overlay-charts';
 
 let options: ChartOptions<'line'>[] = [];
@@ -15,7 +15,13 @@ vi.mock('react-chartjs-2', () => ({
   },
 }));
 
-const view: SeriesView = { length: 0, banded: false, generation: '', seconds: () => 0, value: () => null };
+const view: SeriesView = {
+  length: 0,
+  banded: false,
+  generation: '',
+  seconds: () => 0,
+  value: () => null,
+};
 const show = () => {
   options = [];
   render(
@@ -32,7 +38,12 @@ const show = () => {
 it('promises no table to those who do not see the charts', () => {
   show();
   const labels = screen.getAllByRole('img').map((chart) => chart.getAttribute('alt'));
-  expect(labels).toEqual(['IOPS over time', 'p99 latency (log) over time', 'Bandwidth over time', 'Latency percentiles']);
+  expect(labels).toEqual([
+    'IOPS over time',
+    'p99 latency (log) over time',
+    'Bandwidth over time',
+    'Latency percentiles',
+  ]);
 });
 
 it('has a way back from a zoom that needs no mouse', async () => {

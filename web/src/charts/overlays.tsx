@@ -3,10 +3,10 @@ import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
-import { bucketsOf } from '../model/compare';
-import { MAX_POINTS } from '../model/course';
-import { seriesOfBuckets } from '../model/series';
-import { strokeOf } from '../model/stroke';
+import { bucketsOf } from '../model/compare/metrics';
+import { bucketSeries } from '../model/fold/series-view';
+import { lineStyle } from '../model/series/line-style';
+import { MAX_POINTS } from '../model/series/time-series';
 
 const OverlayCharts = lazy(() => import('./overlay-charts'));
 
@@ -28,14 +28,20 @@ export function Overlays({ comparison: { runs }, labelOf = byNumber }: OverlaysP
     () =>
       runs.flatMap(({ run }, place) => {
         const data = series[place];
-        return data ? [{ label: labelOf(run.number), ...strokeOf(place), view: seriesOfBuckets(data, false) }] : [];
+        return data
+          ? [{ label: labelOf(run.number), ...lineStyle(place), view: bucketSeries(data, false) }]
+          : [];
       }),
     [runs, series, labelOf],
   );
   const curves = useMemo(
     () =>
       runs
-        .map((compared, place) => ({ label: labelOf(compared.run.number), ...strokeOf(place), buckets: bucketsOf(compared) }))
+        .map((compared, place) => ({
+          label: labelOf(compared.run.number),
+          ...lineStyle(place),
+          buckets: bucketsOf(compared),
+        }))
         .filter(({ buckets }) => buckets.length > 0),
     [runs, labelOf],
   );

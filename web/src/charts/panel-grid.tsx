@@ -1,15 +1,15 @@
 // The panels of a run, one chart each, on one stage. Loaded late: Chart.js is not needed for the first picture.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
-import type { SeriesView } from '../model/series';
+import type { SeriesView } from '../model/fold/series-view';
+import type { ChartGroup, Range } from './chart-group';
 import type { Panel } from './panels';
-import type { Range, Stage } from './stage';
 import { TimeChart } from './time-chart';
 
 interface PanelGridProps {
   panels: readonly Panel[];
   view: SeriesView;
-  stage: Stage;
+  chartGroup: ChartGroup;
   whole: () => Range;
   /** Where the same numbers can be read, in half a sentence. */
   elsewhere?: string;
@@ -27,7 +27,21 @@ export default function PanelGrid({ panels, ...rest }: PanelGridProps) {
   );
 }
 
-function PanelChart({ panel, view, stage, whole, elsewhere }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
+function PanelChart({
+  panel,
+  view,
+  chartGroup,
+  whole,
+  elsewhere,
+}: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
   const lines = useMemo(() => panel.lines.map((line) => ({ ...line, view })), [panel, view]);
-  return <TimeChart panel={panel} lines={lines} stage={stage} whole={whole} elsewhere={elsewhere} />;
+  return (
+    <TimeChart
+      panel={panel}
+      lines={lines}
+      chartGroup={chartGroup}
+      whole={whole}
+      elsewhere={elsewhere}
+    />
+  );
 }

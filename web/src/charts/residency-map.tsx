@@ -1,22 +1,35 @@
 // Where in a file the cached pages lie, as a strip of cells: amber is in the page cache, the fuller the higher. The words
 // beside it say the same.
-import { evenStretches, mapInWords } from '../model/targets';
+import { cachedRanges, cacheMapText } from '../model/run/targets';
 import './charts.css';
 
 const WIDTH = 512;
 const HEIGHT = 26;
 
 /** The strip; `cells` in percent. */
-export function ResidencyMap({ label, cells, cell_bytes }: { label: string; cells: readonly number[]; cell_bytes: number }) {
-  const words = mapInWords(cells, { cell_bytes });
+export function ResidencyMap({
+  label,
+  cells,
+  cell_bytes,
+}: {
+  label: string;
+  cells: readonly number[];
+  cell_bytes: number;
+}) {
+  const words = cacheMapText(cells, { cell_bytes });
   const width = WIDTH / Math.max(1, cells.length);
   const height = (percent: number) => (HEIGHT * percent) / 100;
   return (
     <figure className="residency-map">
       <figcaption>{label}</figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${words}`}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${words}`}
+      >
         <rect width={WIDTH} height={HEIGHT} fill="var(--raise)" />
-        {evenStretches(cells).map(({ from, to, percent }) => (
+        {cachedRanges(cells).map(({ from, to, percent }) => (
           <rect
             key={from}
             x={from * width}

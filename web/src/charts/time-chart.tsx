@@ -3,14 +3,28 @@
 import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
-import { follow, lastKnown, nearest, type SeriesView, type XY } from '../model/series';
-import { lengthsOf } from '../model/stroke';
-import { BINARY_AXIS, BINARY_LOG_AXIS, COMMON, faded, timeAxis, token, valueAxis } from './chart-js';
+import {
+  lastKnownValue,
+  nearestIndex,
+  type SeriesView,
+  syncPoints,
+  type XY,
+} from '../model/fold/series-view';
+import { dashPattern } from '../model/series/line-style';
+import type { ChartGroup, Range } from './chart-group';
+import {
+  BINARY_AXIS,
+  BINARY_LOG_AXIS,
+  COMMON,
+  faded,
+  timeAxis,
+  token,
+  valueAxis,
+} from './chart-js';
 import { crosshairOf } from './crosshair';
 import { Legend, type LegendEntry } from './legend';
 import { marksOf } from './marks';
 import type { Panel, PanelLine } from './panels';
-import type { Range, Stage } from './stage';
 
 /** A line and where its points come from. */
 export interface DrawnLine extends PanelLine {
@@ -23,7 +37,7 @@ type DrawnPanel = Omit<Panel, 'lines'>;
 export interface TimeChartProps {
   panel: DrawnPanel;
   lines: readonly DrawnLine[];
-  stage: Stage;
+  chartGroup: ChartGroup;
   /** What is shown when nothing is zoomed; asked at every flush. */
   whole: () => Range;
   /** Where the same numbers can be read, in half a sentence; for those who do not see the chart. */
@@ -31,33 +45,39 @@ export interface TimeChartProps {
 }
 
 /** The chart. Memoised: it draws by itself and must not be rendered because something above it was. */
-export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole, elsewhere }: TimeChartProps) {
+export const TimeChart = memo(function TimeChart({
+  panel,
+  lines,
+  chartGroup,
+  whole,
+  elsewhere,
+}: TimeChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
   const card = useRef<HTMLElement>(null);
   const legend = useRef<HTMLSpanElement>(null);
   const strokes = useMemo(() => strokesOf(lines), [lines]);
   const data = useMemo(() => dataOf(strokes), [strokes]);
-  const options = useMemo(() => optionsOf(panel, stage, whole()), [panel, stage, whole]);
-  const plugins = useMemo(() => [crosshairOf(stage), marksOf(panel)], [stage, panel]);
+  const options = useMemo(() => optionsOf(panel, chartGroup, whole()), [panel, chartGroup, whole]);
+  const plugins = useMemo(() => [crosshairOf(chartGroup), marksOf(panel)], [chartGroup, panel]);
 
   useEffect(() => {
-    const draw = drawer(strokes, stage, whole);
+    const draw = drawer(strokes, chartGroup, whole);
     const flush = () => {
       if (!chart.current) return;
       draw(chart.current);
       tell();
     };
-    const tell = () => writeLegend(legend.current, lines, panel, stage);
+    const tell = () => writeLegend(legend.current, lines, panel, chartGroup);
     const point = () => {
       chart.current?.draw();
       tell();
     };
     flush();
-    const stops = [onlyInSight(card.current, flush, stage.onFlush), stage.onPoint(point)];
+    const stops = [onlyInSight(card.current, flush, chartGroup.onFlush), chartGroup.onPoint(point)];
     return () => {
       for (const stop of stops) stop();
     };
-  }, [lines, strokes, stage, whole, panel]);
+  }, [lines, strokes, chartGroup, whole, panel]);
 
   const entries: LegendEntry[] = lines.map(({ label, color, dash }) => ({ label, color, dash }));
   return (
@@ -67,7 +87,7 @@ export const TimeChart = memo(function TimeChart({ panel, lines, stage, whole, e
         <Legend ref={legend} entries={entries} />
       </h2>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the button that shows everything */}
-      <div className="canvas" onDoubleClick={() => stage.zoomTo(null)}>
+      <div className="canvas" onDoubleClick={() => chartGroup.zoomTo(null)}>
         <Line
           ref={chart}
           data={data}
@@ -85,7 +105,11 @@ const marksInWords = ({ marks = [], format }: DrawnPanel) =>
   marks.map(({ label, value }) => `; a dashed line at ${format(value)}, ${label}`).join('');
 
 /** Calls back at every flush while an element can be seen, and when it comes into sight. Returns how to stop it. */
-function onlyInSight(element: HTMLElement | null, draw: () => void, onFlush: Stage['onFlush']): () => void {
+function onlyInSight(
+  element: HTMLElement | null,
+  draw: () => void,
+  onFlush: ChartGroup['onFlush'],
+): () => void {
   let inSight = true;
   const stop = onFlush(() => inSight && draw());
   if (!element || typeof IntersectionObserver === 'undefined') return stop;
@@ -110,7 +134,10 @@ interface Stroke {
 function strokesOf(lines: readonly DrawnLine[]): Stroke[] {
   const stroke = (line: DrawnLine, which: Stroke['which']): Stroke => ({ line, which, points: [] });
   const banded = lines.filter(({ view }) => view.banded);
-  return [...lines.map((line) => stroke(line, 'mean')), ...banded.flatMap((line) => [stroke(line, 'min'), stroke(line, 'max')])];
+  return [
+    ...lines.map((line) => stroke(line, 'mean')),
+    ...banded.flatMap((line) => [stroke(line, 'min'), stroke(line, 'max')]),
+  ];
 }
 
 function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
@@ -118,7 +145,7 @@ function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
     label: `${label} ${which}`,
     data: points,
     borderColor: token(color),
-    borderDash: lengthsOf(dash),
+    borderDash: dashPattern(dash),
     spanGaps: sparse ?? false,
     // A course of one point has no line.
     pointRadius: () => (points.length === 1 && which === 'mean' ? 3 : 0),
@@ -132,27 +159,32 @@ function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
 }
 
 /** Brings the strokes up to date and draws the stretch that the stage shows. */
-function drawer(strokes: readonly Stroke[], stage: Stage, whole: () => Range) {
+function drawer(strokes: readonly Stroke[], chartGroup: ChartGroup, whole: () => Range) {
   const drawn = new Map<Stroke, string>();
   return (chart: Chart<'line', XY[]>) => {
     strokes.forEach((stroke, i) => {
       const { line, which, points } = stroke;
       if (drawn.get(stroke) !== line.view.generation) points.length = 0;
       drawn.set(stroke, line.view.generation);
-      follow(points, line.view, line.columns, which);
+      syncPoints(points, line.view, line.columns, which);
       const dataset = chart.data.datasets[i];
       if (dataset) dataset.data = points;
     });
-    const { from, to } = stage.zoom ?? whole();
+    const { from, to } = chartGroup.zoom ?? whole();
     Object.assign(chart.options.scales?.x ?? {}, { min: from, max: to });
     chart.update('none');
   };
 }
 
-function writeLegend(legend: HTMLSpanElement | null, lines: readonly DrawnLine[], panel: DrawnPanel, stage: Stage) {
+function writeLegend(
+  legend: HTMLSpanElement | null,
+  lines: readonly DrawnLine[],
+  panel: DrawnPanel,
+  chartGroup: ChartGroup,
+) {
   lines.forEach(({ view, columns }, i) => {
-    const at = stage.crosshair === null ? undefined : nearest(view, stage.crosshair);
-    const value = lastKnown(view, columns, at);
+    const at = chartGroup.crosshair === null ? undefined : nearestIndex(view, chartGroup.crosshair);
+    const value = lastKnownValue(view, columns, at);
     const slot = legend?.children[i]?.querySelector('b');
     if (slot) slot.textContent = view.length > 0 ? panel.format(value) : '';
   });
@@ -164,17 +196,24 @@ function scaleOf({ scale, format }: DrawnPanel) {
   return valueAxis(scale, format);
 }
 
-function optionsOf(panel: DrawnPanel, stage: Stage, { from, to }: Range): ChartOptions<'line'> {
+function optionsOf(
+  panel: DrawnPanel,
+  chartGroup: ChartGroup,
+  { from, to }: Range,
+): ChartOptions<'line'> {
   const zoomed = ({ chart }: { chart: Chart }) => {
     const axis = chart.scales.x;
-    if (axis) stage.zoomTo({ from: axis.min, to: axis.max });
+    if (axis) chartGroup.zoomTo({ from: axis.min, to: axis.max });
   };
   return {
     ...COMMON,
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
       x: timeAxis({ min: from, max: to }),
-      y: { ...scaleOf(panel), suggestedMax: Math.max(0, ...(panel.marks ?? []).map(({ value }) => value)) || undefined },
+      y: {
+        ...scaleOf(panel),
+        suggestedMax: Math.max(0, ...(panel.marks ?? []).map(({ value }) => value)) || undefined,
+      },
     },
     plugins: {
       zoom: {

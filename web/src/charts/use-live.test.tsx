@@ -18,7 +18,9 @@ const LONG = { number: 7, status: 'interrupted', samples: 9000, findings: [] } a
 const client = new QueryClient();
 const watch = (run: Run) =>
   renderHook(() => useLive(run), {
-    wrapper: ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>,
+    wrapper: ({ children }: { children: ReactNode }) => (
+      <QueryClientProvider client={client}>{children}</QueryClientProvider>
+    ),
   });
 
 beforeEach(() => TestSocket.install());
@@ -26,14 +28,17 @@ beforeEach(() => TestSocket.install());
 it('takes a long run from its report', () => {
   const { result } = watch({ ...LONG, report } as Run);
   expect(result.current.bucketed).toBe(true);
-  expect(result.current.fold.outcome?.report).toEqual(report);
+  expect(result.current.fold.result?.report).toEqual(report);
 });
 
 it('reads the events of a long run that ended without a report, and shows it when all were read', async () => {
   const { result } = watch(LONG);
   expect(result.current.bucketed).toBe(false);
   await waitFor(() => expect(TestSocket.opened).toHaveLength(1));
-  const kept = EVENTS.filter(({ type }) => type !== 'report').map((event, seq) => ({ ...event, seq }));
+  const kept = EVENTS.filter(({ type }) => type !== 'report').map((event, seq) => ({
+    ...event,
+    seq,
+  }));
   act(() => {
     TestSocket.last.accept();
     for (const event of kept.slice(0, -1)) TestSocket.last.tell(event);
@@ -41,6 +46,6 @@ it('reads the events of a long run that ended without a report, and shows it whe
   expect([result.current.fold.status, result.current.fold.lastSeq]).toEqual(['interrupted', -1]);
   act(() => TestSocket.last.tell(kept.at(-1) ?? {}));
   expect(result.current.fold.lastSeq).toBe(kept.length - 1);
-  expect(result.current.fold.outcome).toBeNull();
+  expect(result.current.fold.result).toBeNull();
   expect(result.current.fold.totals.read.ios).toBe(report?.read.ios);
 });

@@ -5,13 +5,13 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import type { Run } from '../api';
 import { openRunStream } from '../api/run-stream';
 import type { Link } from '../api/socket';
-import { comesInBuckets, foldOfRun, isFinal, RunFold } from '../model/fold';
-import { Stage } from './stage';
+import { foldFinishedRun, isBucketed, isFinal, RunFold } from '../model/fold/run-fold';
+import { ChartGroup } from './chart-group';
 
 /** A run that is being watched. */
 export interface Live {
   fold: RunFold;
-  stage: Stage;
+  chartGroup: ChartGroup;
   link: Link;
   /** Whether the course comes from the server's buckets instead of the fold. */
   bucketed: boolean;
@@ -27,10 +27,12 @@ const AHEAD_MS = 2000;
 /** Watches a run: through the stream, or, where it is long and its report is there, from what was stored. */
 export function useLive(run: Run): Live {
   const queryClient = useQueryClient();
-  const stage = useMemo(() => new Stage(), []);
-  const [bucketed] = useState(() => comesInBuckets(run));
+  const chartGroup = useMemo(() => new ChartGroup(), []);
+  const [bucketed] = useState(() => isBucketed(run));
   const [wasOver] = useState(() => isFinal(run.status));
-  const [fold, setFold] = useState(() => (bucketed ? foldOfRun(run) : new RunFold(run.status)));
+  const [fold, setFold] = useState(() =>
+    bucketed ? foldFinishedRun(run) : new RunFold(run.status),
+  );
   const [link, setLink] = useState<Link>('connecting');
   const [gathered] = useState(() => (wasOver && !bucketed ? new RunFold() : fold));
   const current = useRef({ fold: gathered, seen: performance.now() });
@@ -40,7 +42,7 @@ export function useLive(run: Run): Live {
     const tracked = current.current;
     // A run that was over is shown when all of it was read: what it was in between, it is no longer.
     const show = () => {
-      if (!wasOver) stage.request();
+      if (!wasOver) chartGroup.request();
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);
     };
     const stream = openRunStream(run.number, {
@@ -67,17 +69,21 @@ export function useLive(run: Run): Live {
       stream.close();
       clearInterval(beat);
     };
-  }, [bucketed, wasOver, run.number, stage, queryClient]);
+  }, [bucketed, wasOver, run.number, chartGroup, queryClient]);
 
   const clock = useCallback(() => {
     const { fold, seen } = current.current;
-    return isFinal(fold.status) ? fold.now_ms : fold.now_ms + Math.min(AHEAD_MS, performance.now() - seen);
+    return isFinal(fold.status)
+      ? fold.now_ms
+      : fold.now_ms + Math.min(AHEAD_MS, performance.now() - seen);
   }, []);
-  return { fold, stage, link, bucketed, clock };
+  return { fold, chartGroup, link, bucketed, clock };
 }
 
 /** Renders anew at every flush of the stage. */
-export const useTick = (stage: Stage): number => useSyncExternalStore(stage.onFlush, () => stage.version);
+export const useTick = (chartGroup: ChartGroup): number =>
+  useSyncExternalStore(chartGroup.onFlush, () => chartGroup.version);
 
 /** Renders anew only when what is read at a flush has changed; for parts that stand still while samples come in. */
-export const useFromStage = <T>(stage: Stage, read: () => T): T => useSyncExternalStore(stage.onFlush, read);
+export const useLiveValue = <T>(chartGroup: ChartGroup, read: () => T): T =>
+  useSyncExternalStore(chartGroup.onFlush, read);

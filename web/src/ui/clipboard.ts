@@ -7,7 +7,10 @@ export async function copyText(what: string, text: string) {
   notifications.show(
     done
       ? { message: `${what} copied` }
-      : { message: `The browser would not copy. Select the text by hand: ${text}`, autoClose: false },
+      : {
+          message: `The browser would not copy. Select the text by hand: ${text}`,
+          autoClose: false,
+        },
   );
 }
 

@@ -7,7 +7,13 @@ import { useEffect, useRef, useState } from 'react';
 const REST_MS = 200;
 
 /** The field; what stands above it counts, such as the address, so that going back goes back. */
-export function FilterField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+export function FilterField({
+  value,
+  onChange,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+}) {
   const [typed, setTyped] = useState(value);
   const told = useRef(value);
   const tell = useDebouncedCallback((text: string) => {

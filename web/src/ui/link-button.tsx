@@ -6,6 +6,10 @@ import type { ComponentPropsWithRef } from 'react';
 type Anchor<Own> = Own & Omit<ComponentPropsWithRef<'a'>, keyof Own>;
 
 /** A button that is a link. */
-export const LinkButton = createLink((props: Anchor<ButtonProps>) => <Button component="a" {...props} />);
+export const LinkButton = createLink((props: Anchor<ButtonProps>) => (
+  <Button component="a" {...props} />
+));
 /** A menu item that is a link. */
-export const LinkItem = createLink((props: Anchor<MenuItemProps>) => <Menu.Item component="a" {...props} />);
+export const LinkItem = createLink((props: Anchor<MenuItemProps>) => (
+  <Menu.Item component="a" {...props} />
+));

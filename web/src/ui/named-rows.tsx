@@ -24,7 +24,15 @@ interface NamedRowsProps {
 }
 
 /** The table. */
-export function NamedRows({ label, corner, heads, groups, rows, mono, className = '' }: NamedRowsProps) {
+export function NamedRows({
+  label,
+  corner,
+  heads,
+  groups,
+  rows,
+  mono,
+  className = '',
+}: NamedRowsProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="scroll-x" tabIndex={0} aria-label={`${label}, scrollable`}>

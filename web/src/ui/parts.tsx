@@ -15,7 +15,15 @@ export function useTitle(title: string) {
 }
 
 /** A page: its title and what stands below it. */
-export function Page({ title, children, className = '' }: { title: string; children: ReactNode; className?: string }) {
+export function Page({
+  title,
+  children,
+  className = '',
+}: {
+  title: string;
+  children: ReactNode;
+  className?: string;
+}) {
   useTitle(title);
   return (
     <main id="content" tabIndex={-1} className={`page ${className}`}>
@@ -52,7 +60,15 @@ export function Card({
 }
 
 /** A word on a tinted ground. */
-export function Badge({ tone, children, title }: { tone?: Tone; children: ReactNode; title?: string }) {
+export function Badge({
+  tone,
+  children,
+  title,
+}: {
+  tone?: Tone;
+  children: ReactNode;
+  title?: string;
+}) {
   return (
     <span className={`badge ${toneClass(tone)}`} title={title}>
       {children}
@@ -62,7 +78,12 @@ export function Badge({ tone, children, title }: { tone?: Tone; children: ReactN
 
 /** A dot that says how something stands, always beside a word: filled is well, hollow is not. */
 export function Dot({ tone, hollow, pulse }: { tone?: Tone; hollow?: boolean; pulse?: boolean }) {
-  return <span aria-hidden className={`dot ${toneClass(tone)} ${hollow ? 'hollow' : ''} ${pulse ? 'pulse' : ''}`} />;
+  return (
+    <span
+      aria-hidden
+      className={`dot ${toneClass(tone)} ${hollow ? 'hollow' : ''} ${pulse ? 'pulse' : ''}`}
+    />
+  );
 }
 
 /** A card with one thing to say, and what can be done about it. */
@@ -94,7 +115,15 @@ export function Notice({
 }
 
 /** What stands where nothing is yet: what it would be, and the next step. */
-export function Empty({ title, children, actions }: { title: string; children?: ReactNode; actions?: ReactNode }) {
+export function Empty({
+  title,
+  children,
+  actions,
+}: {
+  title: string;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
   return (
     <section className="card empty">
       <p style={{ fontSize: 17, fontWeight: 650 }}>{title}</p>

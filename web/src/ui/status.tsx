@@ -1,27 +1,33 @@
-// How something stands, as a word in a badge: trouble, under way, waiting or well.
+// How something stands, as a label in a badge: trouble, under way, waiting or well.
 import { Badge, Dot } from './parts';
 
-/** A word, and what kind of standing it is. */
-export interface Standing {
-  word: string;
-  kind: 'waits' | 'runs' | 'well' | 'trouble';
+/** A label, and what kind of standing it is. */
+export interface StatusView {
+  label: string;
+  kind: 'pending' | 'running' | 'success' | 'failure';
 }
 
 /** The badge. */
-export function StandingBadge({ standing: { word, kind } }: { standing: Standing }) {
+export function StandingBadge({ standing: { label, kind } }: { standing: StatusView }) {
   return (
-    <Badge tone={kind === 'trouble' ? 'bad' : kind === 'runs' ? 'app' : null}>
-      {kind === 'runs' && <Dot tone="app" pulse />} {word}
+    <Badge tone={kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : null}>
+      {kind === 'running' && <Dot tone="app" pulse />} {label}
     </Badge>
   );
 }
 
-/** The same in a table: a dot and the word. */
-export function StandingDot({ standing: { word, kind } }: { standing: Standing }) {
-  const tone = kind === 'trouble' ? 'bad' : kind === 'runs' ? 'app' : kind === 'well' ? 'device' : null;
+/** The same in a table: a dot and the label. */
+export function StandingDot({ standing: { label, kind } }: { standing: StatusView }) {
+  const tone =
+    kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : kind === 'success' ? 'device' : null;
   return (
     <span className="row tight" style={{ flexWrap: 'nowrap' }}>
-      <Dot tone={tone} hollow={kind === 'trouble' || kind === 'waits'} pulse={kind === 'runs'} /> {word}
+      <Dot
+        tone={tone}
+        hollow={kind === 'failure' || kind === 'pending'}
+        pulse={kind === 'running'}
+      />{' '}
+      {label}
     </span>
   );
 }

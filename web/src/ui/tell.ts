@@ -7,5 +7,10 @@ const STAYS_MS = 12_000;
 
 /** Tells it. */
 export function tellFailure({ title, detail, remedies = [] }: Told) {
-  notifications.show({ color: 'red', title, message: [detail, ...remedies].filter(Boolean).join(' '), autoClose: STAYS_MS });
+  notifications.show({
+    color: 'red',
+    title,
+    message: [detail, ...remedies].filter(Boolean).join(' '),
+    autoClose: STAYS_MS,
+  });
 }

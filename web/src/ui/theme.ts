@@ -12,7 +12,18 @@ export const theme = createTheme({
   autoContrast: false,
   // The library's dark greys, from text to ground, in our blue-greys.
   colors: {
-    dark: ['#e6edf3', '#c5d0da', '#93a4b4', '#6c7f90', '#3c4c5c', '#283542', '#1c2732', '#151d26', '#0e141b', '#0a0f14'],
+    dark: [
+      '#e6edf3',
+      '#c5d0da',
+      '#93a4b4',
+      '#6c7f90',
+      '#3c4c5c',
+      '#283542',
+      '#1c2732',
+      '#151d26',
+      '#0e141b',
+      '#0a0f14',
+    ],
   },
   components: {
     Button: { defaultProps: { size: 'compact-sm', variant: 'default', fw: 500, px: 11, h: 30 } },

@@ -16,12 +16,16 @@ function channelsOf(theme: string, name: string): [number, number, number] {
 
 /** Relative luminance; WCAG 2.2. */
 function luminance(theme: string, name: string): number {
-  const [r, g, b] = channelsOf(theme, name).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = channelsOf(theme, name).map((c) =>
+    c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
+  );
   return 0.2126 * (r ?? 0) + 0.7152 * (g ?? 0) + 0.0722 * (b ?? 0);
 }
 
 function contrast(theme: string, one: string, other: string): number {
-  const [more = 0, less = 0] = [luminance(theme, one), luminance(theme, other)].sort((a, b) => b - a);
+  const [more = 0, less = 0] = [luminance(theme, one), luminance(theme, other)].sort(
+    (a, b) => b - a,
+  );
   return (more + 0.05) / (less + 0.05);
 }
 
@@ -30,7 +34,12 @@ function hue(theme: string, name: string): number | null {
   const [r, g, b] = channelsOf(theme, name);
   const [most, least] = [Math.max(r, g, b), Math.min(r, g, b)];
   if (most - least < 0.15) return null;
-  const sixth = most === r ? (g - b) / (most - least) : most === g ? 2 + (b - r) / (most - least) : 4 + (r - g) / (most - least);
+  const sixth =
+    most === r
+      ? (g - b) / (most - least)
+      : most === g
+        ? 2 + (b - r) / (most - least)
+        : 4 + (r - g) / (most - least);
   return (sixth * 60 + 360) % 360;
 }
 
@@ -39,13 +48,15 @@ describe.each([
   ['dark', dark],
 ])('runs, %s', (_, theme) => {
   it.each(RUNS)('%s is seen on every ground', (run) => {
-    for (const ground of ['bg', 'surface']) expect(contrast(theme, run, ground)).toBeGreaterThanOrEqual(3);
+    for (const ground of ['bg', 'surface'])
+      expect(contrast(theme, run, ground)).toBeGreaterThanOrEqual(3);
   });
 
   it.each(RUNS)('%s has the hue of no layer', (run) => {
     const own = hue(theme, run);
     for (const layer of LAYERS) {
-      const apart = own === null ? 180 : Math.abs(((own - (hue(theme, layer) ?? 0) + 540) % 360) - 180);
+      const apart =
+        own === null ? 180 : Math.abs(((own - (hue(theme, layer) ?? 0) + 540) % 360) - 180);
       expect(apart, layer).toBeGreaterThan(40);
     }
   });

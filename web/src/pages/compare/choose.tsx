@@ -4,10 +4,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RunSummary } from '../../api';
 import { runsQuery } from '../../api/queries';
-import { LEAST, MOST } from '../../model/compare';
-import { rate, shortCount, text } from '../../model/format';
-import { inOneLine, isActive, titleOf } from '../../model/summary';
-import { inWords } from '../../model/told';
+import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
+import { rate, shortCount, text } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
+import { describeRun, isActive, runTitle } from '../../model/run/summary';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Card, Empty } from '../../ui/parts';
@@ -15,16 +15,26 @@ import { ProblemNotice } from '../../ui/problem';
 import { Chosen } from './chosen';
 
 /** Recent runs with a result, to be ticked. */
-export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoose: (numbers: number[]) => void }) {
+export function Choose({
+  chosen,
+  onChoose,
+}: {
+  chosen: readonly number[];
+  onChoose: (numbers: number[]) => void;
+}) {
   const [q, setQ] = useState('');
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     runsQuery({ q: q || undefined }),
   );
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(chosen));
-  const runs = data?.pages.flatMap((page) => page.runs).filter((run) => !isActive(run) && run.iops !== null) ?? [];
+  const runs =
+    data?.pages.flatMap((page) => page.runs).filter((run) => !isActive(run) && run.iops !== null) ??
+    [];
   const toggle = (number: number) =>
-    setTicked((old) => new Set(old.has(number) ? [...old].filter((n) => n !== number) : [...old, number]));
-  const enough = ticked.size >= LEAST && ticked.size <= MOST;
+    setTicked(
+      (old) => new Set(old.has(number) ? [...old].filter((n) => n !== number) : [...old, number]),
+    );
+  const enough = ticked.size >= MIN_RUNS && ticked.size <= MAX_RUNS;
   if (data && !q && !hasNextPage && runs.length === 0)
     return (
       <Empty title="Nothing to compare yet" actions={<LinkButton to="/new">New run</LinkButton>}>
@@ -33,7 +43,7 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
     );
   return (
     <Card
-      title={`Choose ${LEAST} to ${MOST} runs`}
+      title={`Choose ${MIN_RUNS} to ${MAX_RUNS} runs`}
       aside={
         <Button
           variant="filled"
@@ -50,11 +60,16 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
         <FilterField value={q} onChange={setQ} />
         {ticked.size > 0 && <Chosen numbers={[...ticked]} onRemove={toggle} />}
       </div>
-      {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
       {data && runs.length === 0 && <p className="mute">No run with a result here.</p>}
       <ul className="decisions">
         {runs.map((run) => (
-          <Decision key={run.number} run={run} ticked={ticked.has(run.number)} onToggle={() => toggle(run.number)} />
+          <Decision
+            key={run.number}
+            run={run}
+            ticked={ticked.has(run.number)}
+            onToggle={() => toggle(run.number)}
+          />
         ))}
       </ul>
       {hasNextPage && (
@@ -66,8 +81,16 @@ export function Choose({ chosen, onChoose }: { chosen: readonly number[]; onChoo
   );
 }
 
-function Decision({ run, ticked, onToggle }: { run: RunSummary; ticked: boolean; onToggle: () => void }) {
-  const line = `#${run.number} ${titleOf(run)}`;
+function Decision({
+  run,
+  ticked,
+  onToggle,
+}: {
+  run: RunSummary;
+  ticked: boolean;
+  onToggle: () => void;
+}) {
+  const line = `#${run.number} ${runTitle(run)}`;
   return (
     <li>
       {/* biome-ignore lint/a11y/noLabelWithoutControl: the checkbox in it is the control */}
@@ -77,7 +100,7 @@ function Decision({ run, ticked, onToggle }: { run: RunSummary; ticked: boolean;
           {line}
         </span>
       </label>
-      <span className="mono mute clip">{inOneLine(run)}</span>
+      <span className="mono mute clip">{describeRun(run)}</span>
       <span>{text(shortCount(run.iops))} IOPS</span>
       <span>{text(rate(run.bytes_per_second))}</span>
     </li>

@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
-import { answeredBy } from '../../model/compare';
-import { gaugeOfCompared } from '../../model/gauge';
-import { strokeOf } from '../../model/stroke';
-import { titleOf } from '../../model/summary';
-import { gaugeInWords } from '../../model/verdict';
+import { verdictLabel } from '../../model/compare/metrics';
+import { gaugeOfCompared } from '../../model/gauge/gauge';
+import { runTitle } from '../../model/run/summary';
+import { gaugeText } from '../../model/run/verdict';
+import { lineStyle } from '../../model/series/line-style';
 import { Badge } from '../../ui/parts';
 
 interface GaugesProps {
@@ -19,8 +19,12 @@ interface GaugesProps {
 /** One gauge a run. */
 export function Gauges({ comparison: { runs, baseline }, onRemove, onBaseline }: GaugesProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={`gauges ${runs.length > 3 ? 'many' : ''}`} aria-label="Depth gauges" tabIndex={0}>
+    <section
+      className={`gauges ${runs.length > 3 ? 'many' : ''}`}
+      aria-label="Depth gauges"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
+      tabIndex={0}
+    >
       {runs.map((compared, place) => (
         <GaugeOfRun
           key={compared.run.number}
@@ -40,16 +44,25 @@ function GaugeOfRun({
   isBaseline,
   onRemove,
   onBaseline,
-}: { compared: ComparedRun; place: number; isBaseline: boolean } & Omit<GaugesProps, 'comparison'>) {
+}: { compared: ComparedRun; place: number; isBaseline: boolean } & Omit<
+  GaugesProps,
+  'comparison'
+>) {
   const { run } = compared;
   const gauge = gaugeOfCompared(compared);
-  const answered = answeredBy(compared);
+  const answered = verdictLabel(compared);
   return (
     <section className="card">
       <div className="row tight" style={{ flexWrap: 'nowrap', marginBottom: 6 }}>
-        <Legend entries={[{ label: '', ...strokeOf(place) }]} />
-        <Link to="/runs/$n" params={{ n: String(run.number) }} className="clip" title={titleOf(run)} style={{ fontWeight: 600 }}>
-          #{run.number} {titleOf(run)}
+        <Legend entries={[{ label: '', ...lineStyle(place) }]} />
+        <Link
+          to="/runs/$n"
+          params={{ n: String(run.number) }}
+          className="clip"
+          title={runTitle(run)}
+          style={{ fontWeight: 600 }}
+        >
+          #{run.number} {runTitle(run)}
         </Link>
       </div>
       <div className="row tight" style={{ marginBottom: 8, flexWrap: 'nowrap' }}>
@@ -70,7 +83,10 @@ function GaugeOfRun({
           ×
         </button>
       </div>
-      <DepthGauge gauge={gauge} words={gaugeInWords(gauge, compared.device?.name ?? null) ?? 'Nothing was issued.'} />
+      <DepthGauge
+        gauge={gauge}
+        words={gaugeText(gauge, compared.device?.name ?? null) ?? 'Nothing was issued.'}
+      />
     </section>
   );
 }

@@ -2,15 +2,20 @@
 // knows whether it is one.
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
-import { changeInWords, directionsIn, metricName, valueInUnit } from '../../model/compare';
-import { strokeOf } from '../../model/stroke';
+import {
+  countDirections,
+  formatChange,
+  formatValue,
+  metricName,
+} from '../../model/compare/metrics';
+import { lineStyle } from '../../model/series/line-style';
 import { NamedRows } from '../../ui/named-rows';
 
 /** The table. */
 export function Numbers({ comparison: { metrics, runs } }: { comparison: Comparison }) {
-  const directions = directionsIn(metrics);
+  const directions = countDirections(metrics);
   const heads = runs.map(({ run }, place) => (
-    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...strokeOf(place) }]} />
+    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...lineStyle(place) }]} />
   ));
   const rows = metrics.map((metric) => ({
     key: metric.name,
@@ -18,12 +23,14 @@ export function Numbers({ comparison: { metrics, runs } }: { comparison: Compari
     cells: metric.values.map((value, place) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
       <span key={place}>
-        {valueInUnit(value ?? null, metric.unit)}{' '}
-        <span className="change">{changeInWords(metric.change_percent[place] ?? null)}</span>
+        {formatValue(value ?? null, metric.unit)}{' '}
+        <span className="change">{formatChange(metric.change_percent[place] ?? null)}</span>
       </span>
     )),
   }));
-  return <NamedRows className="numbers" label="Numbers" corner="number" heads={heads} rows={rows} />;
+  return (
+    <NamedRows className="numbers" label="Numbers" corner="number" heads={heads} rows={rows} />
+  );
 }
 
 function MetricName({ name, better }: { name: string; better: ComparedMetric['better'] }) {

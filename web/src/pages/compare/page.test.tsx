@@ -10,7 +10,11 @@ const list = (...runs: RunSummary[]) => ({ runs, next_cursor: null, total: runs.
 
 it('lets a number that no run has be taken out', async () => {
   serve({
-    'GET /api/v1/compare': new Refuse(404, { title: 'Not found', code: 'not_found', detail: 'There is no run #99.' }),
+    'GET /api/v1/compare': new Refuse(404, {
+      title: 'Not found',
+      code: 'not_found',
+      detail: 'There is no run #99.',
+    }),
     'GET /api/v1/runs': list(run(1)),
   });
   const { router } = showPage(ComparePage, '/compare', '/compare?runs=1,2,99&baseline=1');

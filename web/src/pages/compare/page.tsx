@@ -7,9 +7,9 @@ import { useMemo } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { LEAST, MOST, numbersIn } from '../../model/compare';
-import { holdsDirect } from '../../model/disk-itself';
-import { inWords } from '../../model/told';
+import { hasDirectRun } from '../../model/compare/direct-run';
+import { MAX_RUNS, MIN_RUNS, parseRunNumbers } from '../../model/compare/metrics';
+import { errorText } from '../../model/format/problem-text';
 import { copyText } from '../../ui/clipboard';
 import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -28,16 +28,22 @@ const route = getRouteApi('/compare');
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const numbers = useMemo(() => numbersIn(search.runs), [search.runs]);
+  const numbers = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
   const wished = Number(search.baseline);
   const baseline = numbers.includes(wished) ? wished : numbers[0];
   const show = (runs: readonly number[], base = baseline) =>
     void navigate({
-      search: { runs: runs.join(','), baseline: String(base !== undefined && runs.includes(base) ? base : (runs[0] ?? '')) },
+      search: {
+        runs: runs.join(','),
+        baseline: String(base !== undefined && runs.includes(base) ? base : (runs[0] ?? '')),
+      },
     });
   const takeOut = (n: number) => show(numbers.filter((other) => other !== n));
-  const enough = numbers.length >= LEAST;
-  const { data, error, refetch } = useQuery({ ...compareQuery(numbers, baseline), enabled: enough });
+  const enough = numbers.length >= MIN_RUNS;
+  const { data, error, refetch } = useQuery({
+    ...compareQuery(numbers, baseline),
+    enabled: enough,
+  });
   const title = enough ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
 
   return (
@@ -45,25 +51,36 @@ export function ComparePage() {
       <div className="row">
         <h1>{title}</h1>
         <span className="push" />
-        {enough && numbers.length < MOST && <AddRun onAdd={(more) => show([...numbers, ...more].slice(0, MOST))} />}
+        {enough && numbers.length < MAX_RUNS && (
+          <AddRun onAdd={(more) => show([...numbers, ...more].slice(0, MAX_RUNS))} />
+        )}
         {enough && <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>}
       </div>
       {!enough && <Choose chosen={numbers} onChoose={show} />}
       {error && enough && (
         <>
           <Chosen numbers={numbers} onRemove={takeOut} />
-          <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+          <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
         </>
       )}
-      {data && enough && <Side comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />}
+      {data && enough && (
+        <Side comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />
+      )}
     </Page>
   );
 }
 
 function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
   return (
-    <form className="row tight" action={(form) => onAdd(numbersIn(String(form.get('run'))))}>
-      <TextInput name="run" aria-label="Number of a run to add" placeholder="Add run #" w={96} inputMode="numeric" required />
+    <form className="row tight" action={(form) => onAdd(parseRunNumbers(String(form.get('run'))))}>
+      <TextInput
+        name="run"
+        aria-label="Number of a run to add"
+        placeholder="Add run #"
+        w={96}
+        inputMode="numeric"
+        required
+      />
       <Button type="submit">Add</Button>
     </form>
   );
@@ -79,7 +96,8 @@ function Side({
   onBaseline: (n: number) => void;
 }) {
   const { comparable, confidence } = comparison;
-  const rerun = comparable.rerun && !holdsDirect(comparison, comparable.rerun.run) ? comparable.rerun : null;
+  const rerun =
+    comparable.rerun && !hasDirectRun(comparison, comparable.rerun.run) ? comparable.rerun : null;
   const more = (
     <>
       {comparable.reasons.map((reason) => (
@@ -100,7 +118,10 @@ function Side({
       <div className="side-by-side">
         <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
         <div className="tables">
-          <Card title="Numbers" aside={<span className="small">against #{comparison.baseline}</span>}>
+          <Card
+            title="Numbers"
+            aside={<span className="small">against #{comparison.baseline}</span>}
+          >
             <Numbers comparison={comparison} />
           </Card>
           <Differences comparison={comparison} />

@@ -7,7 +7,9 @@ import { DevicesPage } from './page';
 it('looks again at how the host stands, not at its devices alone', async () => {
   let online = true;
   serve({
-    'GET /api/v1/hosts': () => [{ id: 'local', online, reason: online ? null : 'the runner is gone' }],
+    'GET /api/v1/hosts': () => [
+      { id: 'local', online, reason: online ? null : 'the runner is gone' },
+    ],
     'GET /api/v1/hosts/local': {},
     'GET /api/v1/hosts/local/devices': { devices: [] },
   });

@@ -3,8 +3,8 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { HostSummary } from '../../api';
 import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
-import { bytes, text } from '../../model/format';
-import { inWords } from '../../model/told';
+import { bytes, text } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { DoctorList } from './doctor';
@@ -17,7 +17,7 @@ export function DevicesPage() {
   return (
     <Page title="Devices">
       <h1>Devices</h1>
-      {error && <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
       {hosts?.map((host) => (
         <HostPart key={host.id} host={host} onLook={() => void refetch()} />
       ))}
@@ -37,12 +37,15 @@ function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
           <b style={{ fontSize: 15 }}>{host.id}</b>
           {facts && (
             <span className="mute">
-              {facts.hostname} · kernel {facts.kernel} · {facts.cpu_model ?? facts.machine} · {facts.cpus}{' '}
-              {facts.cpus === 1 ? 'processor' : 'processors'} · {text(bytes(facts.memory_bytes))} memory
+              {facts.hostname} · kernel {facts.kernel} · {facts.cpu_model ?? facts.machine} ·{' '}
+              {facts.cpus} {facts.cpus === 1 ? 'processor' : 'processors'} ·{' '}
+              {text(bytes(facts.memory_bytes))} memory
               {facts.virtualization ? ` · ${facts.virtualization}` : ''}
             </span>
           )}
-          {!host.online && <span style={{ color: 'var(--bad-text)' }}>{host.reason ?? 'offline'}</span>}
+          {!host.online && (
+            <span style={{ color: 'var(--bad-text)' }}>{host.reason ?? 'offline'}</span>
+          )}
           <span className="push" />
           <Button
             loading={devices.isFetching}
@@ -56,9 +59,13 @@ function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
           </Button>
         </div>
       </Card>
-      {devices.error && <ProblemNotice problem={inWords(devices.error)} onRetry={() => void devices.refetch()} />}
+      {devices.error && (
+        <ProblemNotice problem={errorText(devices.error)} onRetry={() => void devices.refetch()} />
+      )}
       {devices.data && <DeviceTable devices={devices.data.devices} />}
-      {detail.error && <ProblemNotice problem={inWords(detail.error)} onRetry={() => void detail.refetch()} />}
+      {detail.error && (
+        <ProblemNotice problem={errorText(detail.error)} onRetry={() => void detail.refetch()} />
+      )}
       {detail.data?.doctor && <DoctorList checks={detail.data.doctor.checks} />}
     </>
   );

@@ -1,9 +1,9 @@
 // The devices of a host as a tree in a table; every line opens to all that is known of its device.
 import { Fragment, useState } from 'react';
 import type { Access, Device } from '../../api';
-import { deviceTree } from '../../model/device-tree';
-import { factsOf } from '../../model/facts';
-import { bytes, text, UNKNOWN } from '../../model/format';
+import { fieldRows } from '../../model/format/fields';
+import { bytes, text, UNKNOWN } from '../../model/format/numbers';
+import { deviceTree } from '../../model/host/device-tree';
 import { Facts } from '../../ui/facts';
 import { Card, Dot } from '../../ui/parts';
 
@@ -50,7 +50,7 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
                 {open === device.name && (
                   <tr>
                     <td colSpan={HEADS.length}>
-                      <Facts mono facts={factsOf(device)} />
+                      <Facts mono facts={fieldRows(device)} />
                     </td>
                   </tr>
                 )}
@@ -63,7 +63,17 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
   );
 }
 
-function DeviceRow({ device, depth, open, onToggle }: { device: Device; depth: number; open: boolean; onToggle: () => void }) {
+function DeviceRow({
+  device,
+  depth,
+  open,
+  onToggle,
+}: {
+  device: Device;
+  depth: number;
+  open: boolean;
+  onToggle: () => void;
+}) {
   const mounts = device.mounts.map(({ point }) => point).join(', ');
   return (
     <tr>
@@ -99,7 +109,8 @@ function AccessCell({ access: { allowed, reason } }: { access: Access }) {
   return (
     <td className="access" title={reason ?? undefined}>
       <p>
-        <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} /> {allowed ? 'may' : `refused${reason ? `: ${reason}` : ''}`}
+        <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} />{' '}
+        {allowed ? 'may' : `refused${reason ? `: ${reason}` : ''}`}
       </p>
     </td>
   );

@@ -4,9 +4,9 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { deleteRun, patchRun, type RunSummary } from '../../api';
-import { LEAST, MOST } from '../../model/compare';
-import { isActive } from '../../model/summary';
-import { inWords } from '../../model/told';
+import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
+import { errorText } from '../../model/format/problem-text';
+import { isActive } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 
 interface BulkProps {
@@ -19,7 +19,7 @@ interface BulkProps {
 export function BulkBar({ runs, clear }: BulkProps) {
   const [asking, setAsking] = useState<'tag' | 'delete' | null>(null);
   const numbers = runs.map(({ number }) => number);
-  const comparable = numbers.length >= LEAST && numbers.length <= MOST;
+  const comparable = numbers.length >= MIN_RUNS && numbers.length <= MAX_RUNS;
   return (
     <section className="card slim row" aria-label="Selected runs">
       <b>{numbers.length} selected</b>
@@ -35,7 +35,7 @@ export function BulkBar({ runs, clear }: BulkProps) {
       </LinkButton>
       {!comparable && (
         <span className="mute small">
-          compare takes {LEAST} to {MOST} runs
+          compare takes {MIN_RUNS} to {MAX_RUNS} runs
         </span>
       )}
       <Button onClick={() => setAsking('tag')}>Tag…</Button>
@@ -47,7 +47,12 @@ export function BulkBar({ runs, clear }: BulkProps) {
       <span className="push" />
       <Button onClick={clear}>Clear selection</Button>
       <TagDialog runs={runs} opened={asking === 'tag'} onClose={() => setAsking(null)} />
-      <DeleteDialog runs={runs} opened={asking === 'delete'} onClose={() => setAsking(null)} onDone={clear} />
+      <DeleteDialog
+        runs={runs}
+        opened={asking === 'delete'}
+        onClose={() => setAsking(null)}
+        onDone={clear}
+      />
     </section>
   );
 }
@@ -65,12 +70,16 @@ function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
 /** Does something to each run and says how many it was done to. */
 function useEach() {
   const queryClient = useQueryClient();
-  return async (runs: readonly RunSummary[], did: string, act: (run: RunSummary) => Promise<unknown>) => {
+  return async (
+    runs: readonly RunSummary[],
+    did: string,
+    act: (run: RunSummary) => Promise<unknown>,
+  ) => {
     const results = await Promise.allSettled(runs.map(act));
     const failed = results.find((result) => result.status === 'rejected');
     const done = results.filter((result) => result.status === 'fulfilled').length;
     notifications.show({
-      message: `${did} ${done} of ${runs.length} runs.${failed ? ` ${inWords(failed.reason).title}. ${inWords(failed.reason).detail}` : ''}`,
+      message: `${did} ${done} of ${runs.length} runs.${failed ? ` ${errorText(failed.reason).title}. ${errorText(failed.reason).detail}` : ''}`,
     });
     await queryClient.invalidateQueries({ queryKey: ['runs'] });
   };
@@ -89,7 +98,11 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
     onClose();
     if (word)
       await each(runs, 'Tagged', (run) =>
-        patchRun({ path: { n: run.number }, body: { tags: [...new Set([...run.tags, word])] }, throwOnError: true }),
+        patchRun({
+          path: { n: run.number },
+          body: { tags: [...new Set([...run.tags, word])] },
+          throwOnError: true,
+        }),
       );
   };
   return (
@@ -109,7 +122,9 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
   const over = runs.filter((run) => !isActive(run));
   const remove = async () => {
     onClose();
-    await each(over, 'Deleted', (run) => deleteRun({ path: { n: run.number }, throwOnError: true }));
+    await each(over, 'Deleted', (run) =>
+      deleteRun({ path: { n: run.number }, throwOnError: true }),
+    );
     onDone();
   };
   return (
@@ -117,7 +132,8 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
       <div className="stack">
         <p>
           Their reports, samples and events are gone for good.
-          {over.length < runs.length && ` ${runs.length - over.length} of them are not over yet and stay.`}
+          {over.length < runs.length &&
+            ` ${runs.length - over.length} of them are not over yet and stay.`}
         </p>
         <div className="row">
           <Button c="var(--bad-text)" onClick={() => void remove()} data-autofocus>

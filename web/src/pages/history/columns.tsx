@@ -3,9 +3,18 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
-import { fioRate, latency, moment, rate, shortCount, shortMoment, text, UNKNOWN } from '../../model/format';
-import { isActive, STATUS, titleOf } from '../../model/summary';
-import { badgeOf } from '../../model/verdict';
+import {
+  fioRate,
+  latency,
+  moment,
+  rate,
+  shortCount,
+  shortMoment,
+  text,
+  UNKNOWN,
+} from '../../model/format/numbers';
+import { isActive, runTitle, STATUS } from '../../model/run/summary';
+import { badgeOf } from '../../model/run/verdict';
 import { StandingDot } from '../../ui/status';
 
 /** One column. */
@@ -30,10 +39,14 @@ function Verdict({ run }: { run: RunSummary }) {
 
 /** A step's name stays to be read where that of its study, which it shares with others, does not fit. */
 function Name({ run }: { run: RunSummary }) {
-  const title = titleOf(run);
+  const title = runTitle(run);
   const cut = run.study ? title.indexOf(': ') : -1;
   return (
-    <Link to="/runs/$n" params={{ n: String(run.number) }} className={`name ${cut > 0 ? 'of-study' : 'clip'}`}>
+    <Link
+      to="/runs/$n"
+      params={{ n: String(run.number) }}
+      className={`name ${cut > 0 ? 'of-study' : 'clip'}`}
+    >
       {cut > 0 && <span className="clip">{title.slice(0, cut)}</span>}
       {cut > 0 ? <span className="clip step">{title.slice(cut)}</span> : title}
     </Link>
@@ -45,9 +58,29 @@ const statusHint = (run: RunSummary) =>
 
 /** All columns, in the order in which they stand. */
 export const COLUMNS: readonly RunColumn[] = [
-  { key: 'number', title: '#', width: 56, numeric: true, sort: 'number', cell: (run) => run.number },
-  { key: 'name', title: 'name', width: 0, sort: 'name', cell: (run) => <Name run={run} />, hint: titleOf },
-  { key: 'status', title: 'status', width: 98, cell: (run) => <StandingDot standing={STATUS[run.status]} />, hint: statusHint },
+  {
+    key: 'number',
+    title: '#',
+    width: 56,
+    numeric: true,
+    sort: 'number',
+    cell: (run) => run.number,
+  },
+  {
+    key: 'name',
+    title: 'name',
+    width: 0,
+    sort: 'name',
+    cell: (run) => <Name run={run} />,
+    hint: runTitle,
+  },
+  {
+    key: 'status',
+    title: 'status',
+    width: 98,
+    cell: (run) => <StandingDot standing={STATUS[run.status]} />,
+    hint: statusHint,
+  },
   { key: 'verdict', title: 'verdict', width: 120, cell: (run) => <Verdict run={run} /> },
   { key: 'host', title: 'host', width: 80, optional: true, cell: (run) => run.host },
   {
@@ -57,7 +90,13 @@ export const COLUMNS: readonly RunColumn[] = [
     cell: (run) => <span className="mono">{run.target.split('/').at(-1)}</span>,
     hint: (run) => run.target,
   },
-  { key: 'device', title: 'device', width: 80, optional: true, cell: (run) => run.device ?? UNKNOWN },
+  {
+    key: 'device',
+    title: 'device',
+    width: 80,
+    optional: true,
+    cell: (run) => run.device ?? UNKNOWN,
+  },
   { key: 'mode', title: 'mode', width: 72, cell: (run) => run.mode ?? UNKNOWN },
   { key: 'rw', title: 'rw', width: 88, cell: (run) => <span className="mono">{run.rw}</span> },
   {
@@ -70,7 +109,14 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   { key: 'depth', title: 'depth', width: 54, numeric: true, cell: (run) => run.iodepth },
   { key: 'jobs', title: 'jobs', width: 46, numeric: true, cell: (run) => run.numjobs },
-  { key: 'iops', title: 'IOPS', width: 76, numeric: true, sort: 'iops', cell: (run) => <b>{text(shortCount(run.iops))}</b> },
+  {
+    key: 'iops',
+    title: 'IOPS',
+    width: 76,
+    numeric: true,
+    sort: 'iops',
+    cell: (run) => <b>{text(shortCount(run.iops))}</b>,
+  },
   {
     key: 'bandwidth',
     title: 'bandwidth',
@@ -80,10 +126,37 @@ export const COLUMNS: readonly RunColumn[] = [
     cell: (run) => text(rate(run.bytes_per_second)),
     hint: (run) => fioRate(run.bytes_per_second),
   },
-  { key: 'p50', title: 'p50', width: 78, numeric: true, optional: true, cell: (run) => text(latency(run.lat_p50_ns)) },
-  { key: 'p99', title: 'p99', width: 78, numeric: true, sort: 'lat_p99_ns', cell: (run) => text(latency(run.lat_p99_ns)) },
-  { key: 'max', title: 'max', width: 78, numeric: true, optional: true, cell: (run) => text(latency(run.lat_max_ns)) },
-  { key: 'tags', title: 'tags', width: 90, cell: (run) => run.tags.join(', '), hint: (run) => run.tags.join(', ') },
+  {
+    key: 'p50',
+    title: 'p50',
+    width: 78,
+    numeric: true,
+    optional: true,
+    cell: (run) => text(latency(run.lat_p50_ns)),
+  },
+  {
+    key: 'p99',
+    title: 'p99',
+    width: 78,
+    numeric: true,
+    sort: 'lat_p99_ns',
+    cell: (run) => text(latency(run.lat_p99_ns)),
+  },
+  {
+    key: 'max',
+    title: 'max',
+    width: 78,
+    numeric: true,
+    optional: true,
+    cell: (run) => text(latency(run.lat_max_ns)),
+  },
+  {
+    key: 'tags',
+    title: 'tags',
+    width: 90,
+    cell: (run) => run.tags.join(', '),
+    hint: (run) => run.tags.join(', '),
+  },
   {
     key: 'when',
     title: 'when',
@@ -96,4 +169,6 @@ export const COLUMNS: readonly RunColumn[] = [
 ];
 
 /** The columns that are shown until somebody chooses. */
-export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter((column) => !column.optional).map(({ key }) => key);
+export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter((column) => !column.optional).map(
+  ({ key }) => key,
+);

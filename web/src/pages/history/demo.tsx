@@ -3,9 +3,9 @@ import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { StartWish, startRun } from '../../api/start';
-import { DEMO } from '../../model/demo';
-import { inWords } from '../../model/told';
+import { StartRequest, startRun } from '../../api/start';
+import { errorText } from '../../model/format/problem-text';
+import { DEMO_RUN } from '../../model/job/demo';
 import { LinkButton } from '../../ui/link-button';
 import { Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -15,14 +15,14 @@ import { usePreloadRunPage } from '../../ui/use-preload';
 export function FirstVisit() {
   usePreloadRunPage();
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartWish());
+  const [wish] = useState(() => new StartRequest());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startRun(DEMO, wish),
+    mutationFn: () => startRun(DEMO_RUN, wish),
     onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
   });
   return (
     <>
-      {error && <ProblemNotice problem={inWords(error)} onRetry={() => mutate()} />}
+      {error && <ProblemNotice problem={errorText(error)} onRetry={() => mutate()} />}
       <Empty
         title="No runs yet"
         actions={
@@ -36,8 +36,8 @@ export function FirstVisit() {
           </>
         }
       >
-        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes under the first target root, past the page
-        cache, for ten seconds. It touches nothing else.
+        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes under the first
+        target root, past the page cache, for ten seconds. It touches nothing else.
       </Empty>
     </>
   );

@@ -1,23 +1,32 @@
 // Beside the filter: the choice of a verdict, which is a part of it, and of columns.
 import { Button, Menu } from '@mantine/core';
-import { termOf, withTerm } from '../../model/filter-text';
-import { VERDICTS } from '../../model/verdict';
+import { termOf, withTerm } from '../../model/run/filter';
+import { VERDICTS } from '../../model/run/verdict';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
 
 /** Only runs that were answered in one place; the filter's text says so too. */
-export function VerdictMenu({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+export function VerdictMenu({
+  value,
+  onChange,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+}) {
   const chosen = termOf(value, 'verdict');
-  const word = VERDICTS.find(({ name }) => name === chosen)?.word ?? chosen;
+  const label = VERDICTS.find(({ name }) => name === chosen)?.label ?? chosen;
   return (
     <Menu>
       <Menu.Target>
-        <Button>{word ? `Verdict: ${word}` : 'Verdict'} ▾</Button>
+        <Button>{label ? `Verdict: ${label}` : 'Verdict'} ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.RadioGroup value={chosen ?? ''} onChange={(name) => onChange(withTerm(value, 'verdict', name))}>
+        <Menu.RadioGroup
+          value={chosen ?? ''}
+          onChange={(name) => onChange(withTerm(value, 'verdict', name))}
+        >
           {VERDICTS.map((verdict) => (
             <Menu.RadioItem key={verdict.name} value={verdict.name} closeMenuOnClick>
-              {verdict.word}
+              {verdict.label}
             </Menu.RadioItem>
           ))}
         </Menu.RadioGroup>
@@ -29,8 +38,15 @@ export function VerdictMenu({ value, onChange }: { value: string; onChange: (val
 }
 
 /** Which columns are shown. */
-export function ColumnMenu({ shown, onChange }: { shown: readonly string[]; onChange: (shown: string[]) => void }) {
-  const toggle = (key: string) => onChange(shown.includes(key) ? shown.filter((other) => other !== key) : [...shown, key]);
+export function ColumnMenu({
+  shown,
+  onChange,
+}: {
+  shown: readonly string[];
+  onChange: (shown: string[]) => void;
+}) {
+  const toggle = (key: string) =>
+    onChange(shown.includes(key) ? shown.filter((other) => other !== key) : [...shown, key]);
   return (
     <Menu closeOnItemClick={false}>
       <Menu.Target>
@@ -38,7 +54,12 @@ export function ColumnMenu({ shown, onChange }: { shown: readonly string[]; onCh
       </Menu.Target>
       <Menu.Dropdown>
         {COLUMNS.filter(({ key }) => key !== 'name').map(({ key, title }) => (
-          <Menu.CheckboxItem key={key} value={key} checked={shown.includes(key)} onChange={() => toggle(key)}>
+          <Menu.CheckboxItem
+            key={key}
+            value={key}
+            checked={shown.includes(key)}
+            onChange={() => toggle(key)}
+          >
             {title}
           </Menu.CheckboxItem>
         ))}

@@ -16,7 +16,10 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
     ...change,
   });
 const answer = (runs: RunSummary[]) =>
-  serve({ 'GET /api/v1/runs': { runs, next_cursor: null, total: runs.length }, 'POST /api/v1/runs': { number: 1 } });
+  serve({
+    'GET /api/v1/runs': { runs, next_cursor: null, total: runs.length },
+    'POST /api/v1/runs': { number: 1 },
+  });
 
 beforeEach(() => {
   // jsdom lays nothing out: without a height the table would draw no row.
@@ -27,7 +30,9 @@ it('shows a run in a row, with its verdict as a word', async () => {
   answer([run(3), run(2, { status: 'failed', iops: null, verdict: null, reason: 'no io_uring' })]);
   showPage(HistoryPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
-  expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(/3run 3 ?donepage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/);
+  expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(
+    /3run 3 ?donepage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/,
+  );
   expect(screen.getByText('failed').closest('td')).toHaveAttribute('title', 'no io_uring');
 });
 
@@ -36,9 +41,16 @@ it('asks the server to filter and to sort, and keeps both in the address', async
   const { router } = showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'IOPS' }));
   await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'rw:randread');
-  await waitFor(() => expect(router.state.location.searchStr).toBe('?sort=iops&order=desc&q=rw:randread'));
-  await waitFor(() => expect(calls.at(-1)?.call).toMatch(/q=rw%3Arandread.*sort=iops.*order=desc|sort=iops.*q=rw/));
-  expect(await screen.findByRole('columnheader', { name: /IOPS/ })).toHaveAttribute('aria-sort', 'descending');
+  await waitFor(() =>
+    expect(router.state.location.searchStr).toBe('?sort=iops&order=desc&q=rw:randread'),
+  );
+  await waitFor(() =>
+    expect(calls.at(-1)?.call).toMatch(/q=rw%3Arandread.*sort=iops.*order=desc|sort=iops.*q=rw/),
+  );
+  expect(await screen.findByRole('columnheader', { name: /IOPS/ })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
 });
 
 it('leaves the space between two words, and follows the address when it changes by itself', async () => {
@@ -60,7 +72,10 @@ it('compares two to eight selected runs', async () => {
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   expect(screen.getByText('compare takes 2 to 8 runs')).toBeVisible();
   await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
-  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute('href', '/compare?runs=1,3&baseline=1');
+  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute(
+    'href',
+    '/compare?runs=1,3&baseline=1',
+  );
 });
 
 it('does everything to the same runs, also to those that another order has yet to load', async () => {
@@ -71,9 +86,14 @@ it('does everything to the same runs, also to those that another order has yet t
   await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
   listed = [run(2), run(1)];
   await userEvent.click(screen.getByRole('button', { name: 'IOPS' }));
-  await waitFor(() => expect(screen.queryByRole('link', { name: 'run 3' })).not.toBeInTheDocument());
+  await waitFor(() =>
+    expect(screen.queryByRole('link', { name: 'run 3' })).not.toBeInTheDocument(),
+  );
   expect(screen.getByText('2 selected')).toBeVisible();
-  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute('href', '/compare?runs=1,3&baseline=1');
+  expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute(
+    'href',
+    '/compare?runs=1,3&baseline=1',
+  );
   await userEvent.click(screen.getByRole('button', { name: 'Tag…' }));
   expect(await screen.findByRole('dialog', { name: 'Tag 2 runs' })).toBeVisible();
 });
@@ -102,7 +122,13 @@ describe('with the shift key', () => {
     ['only what is clicked, where that run is no longer listed', [4, 3, 1], [1]],
   ])('selects %s', async (_, listed, chosen) => {
     let runs = [3, 2, 1];
-    serve({ 'GET /api/v1/runs': () => ({ runs: runs.map((n) => run(n)), next_cursor: null, total: runs.length }) });
+    serve({
+      'GET /api/v1/runs': () => ({
+        runs: runs.map((n) => run(n)),
+        next_cursor: null,
+        total: runs.length,
+      }),
+    });
     const { client } = showPage(HistoryPage, '/runs');
     await userEvent.click(await box(2));
     runs = listed;
@@ -110,7 +136,9 @@ describe('with the shift key', () => {
     await box(4);
     await shiftClick(1);
     const checked = screen.getAllByRole<HTMLInputElement>('checkbox').filter((one) => one.checked);
-    expect(checked.map((one) => one.ariaLabel ?? one.getAttribute('aria-label'))).toEqual(chosen.map((n) => `Select run ${n}`));
+    expect(checked.map((one) => one.ariaLabel ?? one.getAttribute('aria-label'))).toEqual(
+      chosen.map((n) => `Select run ${n}`),
+    );
   });
 });
 

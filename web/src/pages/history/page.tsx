@@ -6,8 +6,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import type { RunSort, SortOrder } from '../../api';
 import { type RunFilter, runsQuery } from '../../api/queries';
-import { count } from '../../model/format';
-import { inWords } from '../../model/told';
+import { count } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Empty, Page } from '../../ui/parts';
@@ -34,17 +34,25 @@ export function HistoryPage() {
   const query = useInfiniteQuery(runsQuery(filter));
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
   const total = query.data?.pages[0]?.total ?? 0;
-  const [shown, setShown] = useLocalStorage<string[]>({ key: 'leadline-run-columns', defaultValue: [...DEFAULT_COLUMNS] });
+  const [shown, setShown] = useLocalStorage<string[]>({
+    key: 'leadline-run-columns',
+    defaultValue: [...DEFAULT_COLUMNS],
+  });
   const { selected, chosen, select } = useSelection(search.q, runs);
   const columns = useMemo(() => COLUMNS.filter(({ key }) => shown.includes(key)), [shown]);
   const setFilter = useCallback(
-    (q: string) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true }),
+    (q: string) =>
+      void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true }),
     [navigate],
   );
   const sortBy = useCallback(
     (sort: RunSort) =>
       void navigate({
-        search: (old) => ({ ...old, sort, order: old.sort === sort && old.order !== 'asc' ? 'asc' : 'desc' }),
+        search: (old) => ({
+          ...old,
+          sort,
+          order: old.sort === sort && old.order !== 'asc' ? 'asc' : 'desc',
+        }),
         replace: true,
       }),
     [navigate],
@@ -55,7 +63,9 @@ export function HistoryPage() {
     <Page title="Runs" className="history">
       <div className="row">
         <h1>Runs</h1>
-        {query.isSuccess && <span className="mute">{search.q ? `${count(total)} match` : count(total)}</span>}
+        {query.isSuccess && (
+          <span className="mute">{search.q ? `${count(total)} match` : count(total)}</span>
+        )}
         <FilterField value={search.q ?? ''} onChange={setFilter} />
         <VerdictMenu value={search.q ?? ''} onChange={setFilter} />
         <ColumnMenu shown={shown} onChange={setShown} />
@@ -63,12 +73,14 @@ export function HistoryPage() {
           New run
         </LinkButton>
       </div>
-      {query.error && <ProblemNotice problem={inWords(query.error)} onRetry={() => void query.refetch()} />}
+      {query.error && (
+        <ProblemNotice problem={errorText(query.error)} onRetry={() => void query.refetch()} />
+      )}
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
         <Empty title="No run matches">
-          Words are looked for in names, targets, tags and notes; rw: status: tag: host: mode: verdict: name: device: look in one
-          of them; a minus before a word leaves it out.
+          Words are looked for in names, targets, tags and notes; rw: status: tag: host: mode:
+          verdict: name: device: look in one of them; a minus before a word leaves it out.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}

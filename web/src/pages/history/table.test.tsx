@@ -10,9 +10,19 @@ import { RunTable } from './table';
 /** Numbers of the runs whose rows were drawn. */
 const drawn: number[] = [];
 const RUNS = [3, 2, 1].map((number) => summaryOf(number));
-const COLUMNS: RunColumn[] = [{ key: 'number', title: '#', width: 56, cell: ({ number }) => drawn.push(number) }];
+const COLUMNS: RunColumn[] = [
+  { key: 'number', title: '#', width: 56, cell: ({ number }) => drawn.push(number) },
+];
 const nothing = () => undefined;
-const REST = { runs: RUNS, total: 3, columns: COLUMNS, sort: 'number', order: 'desc', onSort: nothing, onEnd: nothing } as const;
+const REST = {
+  runs: RUNS,
+  total: 3,
+  columns: COLUMNS,
+  sort: 'number',
+  order: 'desc',
+  onSort: nothing,
+  onEnd: nothing,
+} as const;
 
 function Table() {
   const [selected, select] = useState<ReadonlySet<number>>(new Set());

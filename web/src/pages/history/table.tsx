@@ -27,7 +27,17 @@ interface RunTableProps {
 }
 
 /** The table. */
-export function RunTable({ runs, total, columns, sort, order, onSort, selected, onSelect, onEnd }: RunTableProps) {
+export function RunTable({
+  runs,
+  total,
+  columns,
+  sort,
+  order,
+  onSort,
+  selected,
+  onSelect,
+  onEnd,
+}: RunTableProps) {
   const scroller = useRef<HTMLElement>(null);
   /** Number of the run that was chosen last: rows move while runs come and go. */
   const anchor = useRef<number | null>(null);
@@ -47,7 +57,9 @@ export function RunTable({ runs, total, columns, sort, order, onSort, selected, 
   const select = useCallbackRef((index: number, extend: boolean) => {
     const anchored = extend ? runs.findIndex(({ number }) => number === anchor.current) : -1;
     const from = anchored < 0 ? index : anchored;
-    const numbers = runs.slice(Math.min(from, index), Math.max(from, index) + 1).map((run) => run.number);
+    const numbers = runs
+      .slice(Math.min(from, index), Math.max(from, index) + 1)
+      .map((run) => run.number);
     const on = !selected.has(runs[index]?.number ?? -1);
     const next = new Set(selected);
     for (const number of numbers) on ? next.add(number) : next.delete(number);
@@ -56,8 +68,13 @@ export function RunTable({ runs, total, columns, sort, order, onSort, selected, 
   });
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section ref={scroller} className="card run-table" tabIndex={0} aria-label="List of runs, scrollable">
+    <section
+      ref={scroller}
+      className="card run-table"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
+      tabIndex={0}
+      aria-label="List of runs, scrollable"
+    >
       <table aria-rowcount={total + 1}>
         <colgroup>
           <col style={{ width: 30 }} />
@@ -71,7 +88,12 @@ export function RunTable({ runs, total, columns, sort, order, onSort, selected, 
               <span className="hidden">select</span>
             </th>
             {columns.map((column) => (
-              <HeadCell key={column.key} column={column} sorted={column.sort === sort ? order : null} onSort={onSort} />
+              <HeadCell
+                key={column.key}
+                column={column}
+                sorted={column.sort === sort ? order : null}
+                onSort={onSort}
+              />
             ))}
           </tr>
         </thead>
@@ -103,7 +125,15 @@ function Space({ height }: { height: number }) {
   return height > 0 ? <tr aria-hidden style={{ height }} /> : null;
 }
 
-function HeadCell({ column, sorted, onSort }: { column: RunColumn; sorted: SortOrder | null; onSort: (sort: RunSort) => void }) {
+function HeadCell({
+  column,
+  sorted,
+  onSort,
+}: {
+  column: RunColumn;
+  sorted: SortOrder | null;
+  onSort: (sort: RunSort) => void;
+}) {
   const { title, numeric, sort } = column;
   const aria = sorted === 'asc' ? 'ascending' : sorted === 'desc' ? 'descending' : undefined;
   return (
@@ -140,7 +170,12 @@ const RunRow = memo(function RunRow({ run, index, columns, selected, onSelect }:
         <Checkbox
           aria-label={`Select run ${run.number}`}
           checked={selected}
-          onChange={(event) => onSelect(index, event.nativeEvent instanceof globalThis.MouseEvent && event.nativeEvent.shiftKey)}
+          onChange={(event) =>
+            onSelect(
+              index,
+              event.nativeEvent instanceof globalThis.MouseEvent && event.nativeEvent.shiftKey,
+            )
+          }
         />
       </td>
       {columns.map(({ key, numeric, cell, hint }) => (

@@ -10,9 +10,13 @@ const NONE: Runs = new Map();
 export function useSelection(filter: string | undefined, listed: readonly RunSummary[]) {
   const [kept, keep] = useState({ filter, runs: NONE });
   const old = kept.filter === filter ? kept.runs : NONE;
-  const known: Runs = useMemo(() => new Map([...old, ...listed.map((run) => [run.number, run] as const)]), [old, listed]);
+  const known: Runs = useMemo(
+    () => new Map([...old, ...listed.map((run) => [run.number, run] as const)]),
+    [old, listed],
+  );
   const selected: ReadonlySet<number> = useMemo(() => new Set(old.keys()), [old]);
-  const among = (numbers: ReadonlySet<number>) => [...numbers].sort((a, b) => a - b).flatMap((number) => known.get(number) ?? []);
+  const among = (numbers: ReadonlySet<number>) =>
+    [...numbers].sort((a, b) => a - b).flatMap((number) => known.get(number) ?? []);
   const select = (numbers: ReadonlySet<number>) =>
     keep({ filter, runs: new Map(among(numbers).map((run) => [run.number, run])) });
   return { selected, chosen: among(selected), select };

@@ -1,6 +1,19 @@
 // What and how much: the options that every run has.
-import { Autocomplete, type ComboboxItem, NativeSelect, type OptionsFilter, SegmentedControl, TextInput } from '@mantine/core';
-import { CACHE_STATES, destroys, FILE_STATES, PATTERNS, wayOf } from '../../model/job-form';
+import {
+  Autocomplete,
+  type ComboboxItem,
+  NativeSelect,
+  type OptionsFilter,
+  SegmentedControl,
+  TextInput,
+} from '@mantine/core';
+import {
+  CACHE_STATES,
+  FILE_STATES,
+  ioModeOf,
+  isDestructive,
+  PATTERNS,
+} from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
 import { errorOf } from './option-field';
@@ -27,7 +40,7 @@ const FIELDS = [
 /** The fields. */
 export function BasicFields({ draft }: { draft: Draft }) {
   const { job, set, jobs, active, setActive } = draft;
-  const raw = wayOf(job) === 'raw';
+  const raw = ioModeOf(job) === 'raw';
   const pattern = (job.rw ?? 'read').split(':')[0] ?? '';
   const known = PATTERNS.some(({ value }) => value === pattern);
   return (
@@ -69,10 +82,22 @@ export function BasicFields({ draft }: { draft: Draft }) {
         ))}
       </div>
       <div className="states">
-        {!raw && <StateField draft={draft} option="file_state" label="file to begin with · file_state" decisions={FILE_STATES} />}
-        <StateField draft={draft} option="cache_state" label="page cache to begin with · cache_state" decisions={CACHE_STATES} />
+        {!raw && (
+          <StateField
+            draft={draft}
+            option="file_state"
+            label="file to begin with · file_state"
+            decisions={FILE_STATES}
+          />
+        )}
+        <StateField
+          draft={draft}
+          option="cache_state"
+          label="page cache to begin with · cache_state"
+          decisions={CACHE_STATES}
+        />
       </div>
-      {raw && <DevicePicker draft={draft} writing={destroys(job.rw)} />}
+      {raw && <DevicePicker draft={draft} writing={isDestructive(job.rw)} />}
     </Card>
   );
 }
@@ -80,7 +105,9 @@ export function BasicFields({ draft }: { draft: Draft }) {
 /** All suggestions while one of them is chosen, else those that begin as typed. */
 const suggest: OptionsFilter = ({ options, search }) => {
   const known = options as ComboboxItem[];
-  return known.some(({ value }) => value === search) ? known : known.filter(({ value }) => value.startsWith(search));
+  return known.some(({ value }) => value === search)
+    ? known
+    : known.filter(({ value }) => value.startsWith(search));
 };
 
 function Suggested({

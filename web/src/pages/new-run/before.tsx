@@ -1,23 +1,29 @@
 // Before it starts: what it takes, what it writes, what the number will tell, what to mind.
-import { bytes, duration, text } from '../../model/format';
-import { minds, takes, writes } from '../../model/plan-words';
-import { inWords } from '../../model/told';
+import { bytes, duration, text } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
+import { caveats, durationText, writesText } from '../../model/job/plan-summary';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import type { Draft } from './use-job';
 
 /** The plan in words. */
-export function Before({ draft: { plan, planned, planError }, title }: { draft: Draft; title: string }) {
-  if (planError) return <ProblemNotice problem={inWords(planError)} />;
-  const worries = plan ? minds(plan) : [];
+export function Before({
+  draft: { plan, planned, planError },
+  title,
+}: {
+  draft: Draft;
+  title: string;
+}) {
+  if (planError) return <ProblemNotice problem={errorText(planError)} />;
+  const worries = plan ? caveats(plan) : [];
   return (
     <Card title={title} className={planned ? '' : 'stale'}>
       {plan && plan.phases.length > 0 ? (
         <dl className="before">
           <dt>takes</dt>
-          <dd>{takes(plan)}</dd>
+          <dd>{durationText(plan)}</dd>
           <dt>writes</dt>
-          <dd>{writes(plan)}</dd>
+          <dd>{writesText(plan)}</dd>
           <dt>will tell</dt>
           <dd>{plan.measures || '–'}</dd>
           <dt>samples</dt>

@@ -4,23 +4,26 @@ import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
-import { bytes, text, UNKNOWN } from '../../model/format';
-import { inWords } from '../../model/told';
+import { bytes, text, UNKNOWN } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
 import { ProblemNotice } from '../../ui/problem';
 import { errorOf } from './option-field';
 import type { Draft } from './use-job';
 
 /** The stable path of a device where it has one. */
-const pathOf = (device: Device) => device.links.find((link) => link.includes('/by-id/')) ?? device.path;
+const pathOf = (device: Device) =>
+  device.links.find((link) => link.includes('/by-id/')) ?? device.path;
 
 /** The devices of the host as a choice. */
 export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolean }) {
   const { data, error, refetch } = useQuery(devicesQuery('local'));
   const chosen = draft.job.filename;
-  const device = data?.devices.find((one) => chosen !== undefined && [one.path, ...one.links].includes(chosen));
+  const device = data?.devices.find(
+    (one) => chosen !== undefined && [one.path, ...one.links].includes(chosen),
+  );
   const fault = errorOf(draft, 'filename');
   const problem = draft.obstacles.find(({ option }) => option === 'confirm');
-  if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   return (
     <fieldset className="devices">
       <legend className="mute small">device · filename</legend>
@@ -66,7 +69,13 @@ function DeviceChoice({
   const access = writing ? device.write_access : device.read_access;
   return (
     <label className={`${checked ? 'on' : ''} ${access.allowed ? '' : 'off'}`}>
-      <input type="radio" name="device" checked={checked} disabled={!access.allowed} onChange={onChoose} />
+      <input
+        type="radio"
+        name="device"
+        checked={checked}
+        disabled={!access.allowed}
+        onChange={onChoose}
+      />
       <b className="mono">{device.name}</b>
       <span className="clip" title={device.model ?? device.backing_file ?? undefined}>
         {device.model ?? device.backing_file ?? device.kind}
@@ -76,7 +85,9 @@ function DeviceChoice({
         {device.identity ?? 'no stable identity'}
       </span>
       <span className="mute">
-        {access.allowed ? device.used_by.join(', ') || 'not in use' : `not usable: ${access.reason ?? UNKNOWN}`}
+        {access.allowed
+          ? device.used_by.join(', ') || 'not in use'
+          : `not usable: ${access.reason ?? UNKNOWN}`}
       </span>
     </label>
   );

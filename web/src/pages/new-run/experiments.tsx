@@ -6,9 +6,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Experiment, Study, StudyDocument, StudySummary } from '../../api';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
-import { StartWish, startStudy } from '../../api/start';
-import { studyTakes } from '../../model/plan-words';
-import { inWords, refusalInWords } from '../../model/told';
+import { StartRequest, startStudy } from '../../api/start';
+import { errorText, problemText } from '../../model/format/problem-text';
+import { studyCostText } from '../../model/job/plan-summary';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -18,7 +18,7 @@ export function Experiments() {
   const { data: experiments, error, refetch } = useQuery(experimentsQuery);
   const { data: done } = useInfiniteQuery(studiesQuery);
   const studies = done?.pages.flatMap((page) => page.studies) ?? [];
-  if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   return (
     <section id="experiments" className="stack" aria-labelledby="experiments-title">
       <div>
@@ -26,8 +26,8 @@ export function Experiments() {
           See it happen on your disk
         </h2>
         <p className="mute">
-          Five people measured a disk and got a number that was not the disk’s. Each card does the same here, step by step, and
-          shows in which layer the number was made.
+          Five people measured a disk and got a number that was not the disk’s. Each card does the
+          same here, step by step, and shows in which layer the number was made.
         </p>
       </div>
       <div className="experiments">
@@ -43,7 +43,13 @@ export function Experiments() {
   );
 }
 
-function ExperimentCard({ experiment: { study }, last }: { experiment: Experiment; last: StudySummary | undefined }) {
+function ExperimentCard({
+  experiment: { study },
+  last,
+}: {
+  experiment: Experiment;
+  last: StudySummary | undefined;
+}) {
   const [open, setOpen] = useState(false);
   const { start, pending, error } = useStart(study);
   return (
@@ -59,7 +65,7 @@ function ExperimentCard({ experiment: { study }, last }: { experiment: Experimen
           </Link>
         )}
       </div>
-      {error && <ProblemNotice problem={inWords(error)} />}
+      {error && <ProblemNotice problem={errorText(error)} />}
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>Steps, sizes, and what was published</summary>
         {open && <Inside study={study} />}
@@ -70,10 +76,11 @@ function ExperimentCard({ experiment: { study }, last }: { experiment: Experimen
 
 function useStart(document: StudyDocument) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartWish());
+  const [wish] = useState(() => new StartRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => startStudy(document, wish),
-    onSuccess: (study: Study) => navigate({ to: '/studies/$n', params: { n: String(study.number) } }),
+    onSuccess: (study: Study) =>
+      navigate({ to: '/studies/$n', params: { n: String(study.number) } }),
   });
   return { start: () => mutate(), pending: isPending, error };
 }
@@ -90,12 +97,12 @@ function Inside({ study }: { study: StudyDocument }) {
           </li>
         ))}
       </ol>
-      {error && <ProblemNotice problem={inWords(error)} />}
-      {plan && <p>{[studyTakes(plan), plan.scaled.sentence].join(' ')}</p>}
+      {error && <ProblemNotice problem={errorText(error)} />}
+      {plan && <p>{[studyCostText(plan), plan.scaled.sentence].join(' ')}</p>}
       {plan?.scaled.note && <p className="mute">{plan.scaled.note}</p>}
       {plan?.problems.map((problem) => (
         <p key={problem.field ?? problem.detail} style={{ color: 'var(--bad-text)' }}>
-          {refusalInWords(problem)}
+          {problemText(problem)}
         </p>
       ))}
       {study.published && <PublishedTable published={study.published} />}
@@ -103,7 +110,11 @@ function Inside({ study }: { study: StudyDocument }) {
   );
 }
 
-function PublishedTable({ published: { source, columns, rows } }: { published: NonNullable<StudyDocument['published']> }) {
+function PublishedTable({
+  published: { source, columns, rows },
+}: {
+  published: NonNullable<StudyDocument['published']>;
+}) {
   const [corner = '', ...heads] = columns;
   return (
     <div>

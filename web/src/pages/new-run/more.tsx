@@ -4,14 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { optionsQuery } from '../../api/queries';
-import { BASIC } from '../../model/job-form';
-import { inWords } from '../../model/told';
+import { errorText } from '../../model/format/problem-text';
+import { BASIC_OPTIONS } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { OptionField } from './option-field';
 import type { Draft } from './use-job';
 
-const isBasic = ({ name }: OptionDoc) => (BASIC as readonly string[]).includes(name);
+const isBasic = ({ name }: OptionDoc) => (BASIC_OPTIONS as readonly string[]).includes(name);
 
 /** The rest, folded until it is wanted. */
 export function MoreOptions({ draft }: { draft: Draft }) {
@@ -22,7 +22,7 @@ export function MoreOptions({ draft }: { draft: Draft }) {
     [name, help, ...aliases].some((word) => word.toLowerCase().includes(wanted.toLowerCase())),
   );
   const groups = [...new Set(found.map(({ group }) => group))];
-  if (error) return <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   if (options.length === 0) return null;
   return (
     <Card className="more">
@@ -46,17 +46,30 @@ export function MoreOptions({ draft }: { draft: Draft }) {
             options={found.filter((doc) => doc.group === group)}
           />
         ))}
-        {groups.length === 0 && <p className="mute">No option is called so, and no help speaks of it.</p>}
+        {groups.length === 0 && (
+          <p className="mute">No option is called so, and no help speaks of it.</p>
+        )}
       </details>
     </Card>
   );
 }
 
-function Group({ name, draft, options, open }: { name: string; draft: Draft; options: readonly OptionDoc[]; open: boolean }) {
+function Group({
+  name,
+  draft,
+  options,
+  open,
+}: {
+  name: string;
+  draft: Draft;
+  options: readonly OptionDoc[];
+  open: boolean;
+}) {
   return (
     <details open={open}>
       <summary>
-        <b>{name}</b> <span className="mute small">{options.map((doc) => doc.name).join(', ')}</span>{' '}
+        <b>{name}</b>{' '}
+        <span className="mute small">{options.map((doc) => doc.name).join(', ')}</span>{' '}
         <SetCount draft={draft} of={options} />
       </summary>
       <div className="fields wide">
@@ -69,6 +82,8 @@ function Group({ name, draft, options, open }: { name: string; draft: Draft; opt
 }
 
 function SetCount({ draft: { job }, of }: { draft: Draft; of: readonly OptionDoc[] }) {
-  const set = of.filter(({ name, aliases }) => [name, ...aliases].some((word) => job[word] !== undefined)).length;
+  const set = of.filter(({ name, aliases }) =>
+    [name, ...aliases].some((word) => job[word] !== undefined),
+  ).length;
   return set > 0 ? <span className="chip">{set} set</span> : null;
 }

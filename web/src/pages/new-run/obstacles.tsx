@@ -1,9 +1,9 @@
 // What is in the way of a start, one line each, with what would help.
 import type { ReactNode } from 'react';
-import type { Obstacle } from '../../model/job-form';
+import type { FormProblem } from '../../model/job/job-form';
 
 interface ObstaclesProps {
-  of: readonly Obstacle[];
+  of: readonly FormProblem[];
   /** Where they stand, when it is not plain. */
   at?: ReactNode;
 }

@@ -5,8 +5,8 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { Run } from '../../api';
 import { runQuery, studyWithRunsQuery } from '../../api/queries';
-import { draftOf } from '../../model/study-again';
-import { inWords } from '../../model/told';
+import { errorText } from '../../model/format/problem-text';
+import { draftOfStudy } from '../../model/study/draft-of-study';
 import { Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { copyOf, useKeptRun } from './use-draft';
@@ -16,14 +16,23 @@ import { useKeptStudy } from './use-study';
 export function OpenRun({ number }: { number: number }) {
   const [, keep] = useKeptRun();
   const query = useQuery(runQuery(number));
-  return <Opening query={query} from={`run #${number}`} begin={useCallback((run: Run) => keep(copyOf(run)), [keep])} />;
+  return (
+    <Opening
+      query={query}
+      from={`run #${number}`}
+      begin={useCallback((run: Run) => keep(copyOf(run)), [keep])}
+    />
+  );
 }
 
 /** What stands there until the form of a study does. */
 export function OpenStudy({ number }: { number: number }) {
   const [, keep] = useKeptStudy();
   const query = useQuery(studyWithRunsQuery(number));
-  const begin = useCallback(({ study, runs }: NonNullable<typeof query.data>) => keep(draftOf(study, runs)), [keep]);
+  const begin = useCallback(
+    ({ study, runs }: NonNullable<typeof query.data>) => keep(draftOfStudy(study, runs)),
+    [keep],
+  );
   return <Opening query={query} from={`the steps of study #${number}`} study="1" begin={begin} />;
 }
 
@@ -37,7 +46,12 @@ interface OpeningProps<Found> {
   begin: (found: Found) => void;
 }
 
-function Opening<Found>({ query: { data, error, refetch }, from, study, begin }: OpeningProps<Found>) {
+function Opening<Found>({
+  query: { data, error, refetch },
+  from,
+  study,
+  begin,
+}: OpeningProps<Found>) {
   const navigate = useNavigate();
   const what = study ? 'study' : 'run';
   useEffect(() => {
@@ -50,7 +64,7 @@ function Opening<Found>({ query: { data, error, refetch }, from, study, begin }:
       <h1>New {what}</h1>
       {error ? (
         <>
-          <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} />
+          <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
           <p>
             <Link to="/new" search={{ study }}>
               The {what} in the making

@@ -6,8 +6,22 @@ import { Refuse, serve, showPage } from '../../test-page';
 import { NewRunPage } from './page';
 
 const OPTIONS: OptionDoc[] = [
-  { name: 'bs', aliases: [], group: 'pattern', kind: 'size', default: '4k', help: 'Bytes of one I/O.' },
-  { name: 'fsync', aliases: [], group: 'durability', kind: 'count', default: '0', help: 'fsync after every N writes.' },
+  {
+    name: 'bs',
+    aliases: [],
+    group: 'pattern',
+    kind: 'size',
+    default: '4k',
+    help: 'Bytes of one I/O.',
+  },
+  {
+    name: 'fsync',
+    aliases: [],
+    group: 'durability',
+    kind: 'count',
+    default: '0',
+    help: 'fsync after every N writes.',
+  },
 ];
 const TOO_ODD: Problem = {
   code: 'alignment',
@@ -19,7 +33,13 @@ const TOO_ODD: Problem = {
 
 function plan({ jobs, sample_ms }: RunRequest): Plan {
   const problems = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
-  const estimate = { seconds: 41, seconds_note: null, layout_bytes: 2 ** 30, measure_write_bytes: 0, buffer_bytes: 131_072 };
+  const estimate = {
+    seconds: 41,
+    seconds_note: null,
+    layout_bytes: 2 ** 30,
+    measure_write_bytes: 0,
+    buffer_bytes: 131_072,
+  };
   return {
     jobs: [],
     sample_ms: sample_ms ?? 100,
@@ -31,7 +51,10 @@ function plan({ jobs, sample_ms }: RunRequest): Plan {
   };
 }
 
-const NO_STUDIES = { 'GET /api/v1/experiments': [], 'GET /api/v1/studies': { studies: [], next_cursor: null, total: 0 } };
+const NO_STUDIES = {
+  'GET /api/v1/experiments': [],
+  'GET /api/v1/studies': { studies: [], next_cursor: null, total: 0 },
+};
 let calls: ReturnType<typeof serve>;
 beforeEach(() => {
   calls = serve({
@@ -78,7 +101,10 @@ describe('the form and its text', () => {
   });
 
   it('say that the other options could not be had', async () => {
-    calls = serve({ ...NO_STUDIES, 'GET /api/v1/options': new Refuse(503, { title: 'Not ready', code: 'busy', detail: '' }) });
+    calls = serve({
+      ...NO_STUDIES,
+      'GET /api/v1/options': new Refuse(503, { title: 'Not ready', code: 'busy', detail: '' }),
+    });
     showPage(NewRunPage, '/new');
     expect(await screen.findByText('Not ready')).toBeVisible();
   });
@@ -140,7 +166,10 @@ describe('a copy of an earlier run', () => {
   it('says so when there is no such run, and leads to the draft', async () => {
     showPage(NewRunPage, '/new', '/new?from=6');
     expect(await screen.findByRole('alert')).toHaveTextContent('Not found');
-    expect(screen.getByRole('link', { name: 'The run in the making' })).toHaveAttribute('href', '/new');
+    expect(screen.getByRole('link', { name: 'The run in the making' })).toHaveAttribute(
+      'href',
+      '/new',
+    );
   });
 });
 
@@ -150,7 +179,9 @@ describe('the start', () => {
     await screen.findByText('Device speed.');
     await userEvent.click(start());
     await waitFor(() => expect(router.state.location.pathname).toBe('/runs/12'));
-    expect(started()[0]?.body).toMatchObject({ jobs: [{ name: 't1', rw: 'randread', bs: '4k', direct: '1' }] });
+    expect(started()[0]?.body).toMatchObject({
+      jobs: [{ name: 't1', rw: 'randread', bs: '4k', direct: '1' }],
+    });
   });
 
   it('says what is in the way at the field, in the text and beside the button, and does not start', async () => {
@@ -159,7 +190,9 @@ describe('the start', () => {
     await userEvent.clear(size);
     await userEvent.type(size, '3000');
     await waitFor(() => expect(start()).toHaveAttribute('aria-disabled', 'true'));
-    expect(within(screen.getByRole('status')).getByText(/no multiple of 512/)).toHaveTextContent('line 4:');
+    expect(within(screen.getByRole('status')).getByText(/no multiple of 512/)).toHaveTextContent(
+      'line 4:',
+    );
     expect(size).toHaveAccessibleDescription(/no multiple of 512 B/);
     await userEvent.click(start());
     expect(started()).toEqual([]);
@@ -168,7 +201,9 @@ describe('the start', () => {
   it('names the line that cannot be read', async () => {
     showPage(NewRunPage, '/new');
     await userEvent.type(await text(), '=nonsense');
-    await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(/line 10: .*neither option=value/));
+    await waitFor(() =>
+      expect(screen.getByRole('status')).toHaveTextContent(/line 10: .*neither option=value/),
+    );
   });
 
   it('tells what the server refused', async () => {
@@ -176,7 +211,11 @@ describe('the start', () => {
       ...NO_STUDIES,
       'GET /api/v1/options': OPTIONS,
       'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
-      'POST /api/v1/runs': new Refuse(429, { title: 'The queue is full', code: 'queue_full', detail: '1,000 runs wait.' }),
+      'POST /api/v1/runs': new Refuse(429, {
+        title: 'The queue is full',
+        code: 'queue_full',
+        detail: '1,000 runs wait.',
+      }),
     });
     showPage(NewRunPage, '/new');
     await screen.findByText('Device speed.');

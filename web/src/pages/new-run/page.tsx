@@ -60,5 +60,7 @@ function MakeStudy({ draft: { text, sampleMs } }: { draft: RunDraft }) {
     take(text, sampleMs);
     void navigate({ to: '/new', search: { study: '1' } });
   };
-  return <Button onClick={go}>{steps > 0 ? `Add it to the study (${steps})` : 'Make it a study'}</Button>;
+  return (
+    <Button onClick={go}>{steps > 0 ? `Add it to the study (${steps})` : 'Make it a study'}</Button>
+  );
 }

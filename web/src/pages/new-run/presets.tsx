@@ -1,6 +1,6 @@
 // The menu of jobs worth starting from, each with the reason for it.
 import { Button, Menu } from '@mantine/core';
-import { PRESETS } from '../../model/presets';
+import { PRESETS } from '../../model/job/presets';
 
 /** The menu; what is chosen takes the place of the text. */
 export function PresetMenu({ onChoose }: { onChoose: (text: string) => void }) {

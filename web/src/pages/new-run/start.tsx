@@ -6,9 +6,9 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { runsQuery } from '../../api/queries';
-import { StartWish, startRun } from '../../api/start';
-import { waitsFor } from '../../model/job-form';
-import { inWords } from '../../model/told';
+import { StartRequest, startRun } from '../../api/start';
+import { errorText } from '../../model/format/problem-text';
+import { blockingRun } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
@@ -29,8 +29,12 @@ export function StartRow({ draft }: { draft: RunDraft }) {
       <Card>
         <Naming what="run" {...draft} />
       </Card>
-      {error && <ProblemNotice problem={inWords(error)} />}
-      <Start start={start} pending={pending} obstacles={draft.obstacles.length > 0 && <Obstacles of={draft.obstacles} />}>
+      {error && <ProblemNotice problem={errorText(error)} />}
+      <Start
+        start={start}
+        pending={pending}
+        obstacles={draft.obstacles.length > 0 && <Obstacles of={draft.obstacles} />}
+      >
         <Waits draft={draft} />
       </Start>
     </>
@@ -56,7 +60,13 @@ export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
-      <TagsInput label="tags" placeholder={tags.length === 0 ? 'optional' : ''} value={tags} onChange={setTags} maxTags={20} />
+      <TagsInput
+        label="tags"
+        placeholder={tags.length === 0 ? 'optional' : ''}
+        value={tags}
+        onChange={setTags}
+        maxTags={20}
+      />
     </div>
   );
 }
@@ -64,10 +74,10 @@ export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
 /** Starts what is ready once a wish, by button or by key. */
 export function useStart<Started>(
   ready: boolean,
-  begin: (wish: StartWish) => Promise<Started>,
+  begin: (wish: StartRequest) => Promise<Started>,
   go: (started: Started) => unknown,
 ) {
-  const [wish] = useState(() => new StartWish());
+  const [wish] = useState(() => new StartRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => begin(wish),
     onSuccess: go,
@@ -119,6 +129,6 @@ export function Start({ start, pending, obstacles, children }: StartProps) {
 
 function Waits({ draft: { plan } }: { draft: RunDraft }) {
   const { data } = useInfiniteQuery(runsQuery({}));
-  const before = plan ? waitsFor(plan, data?.pages.flatMap((page) => page.runs) ?? []) : null;
+  const before = plan ? blockingRun(plan, data?.pages.flatMap((page) => page.runs) ?? []) : null;
   return before && ` · waits behind #${before.number} on ${before.device}`;
 }

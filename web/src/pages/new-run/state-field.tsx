@@ -1,7 +1,7 @@
 // A state to begin with, as a plain choice: what it is called, and below it what the chosen one means.
 import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
-import { AS_IS, type StateChoice } from '../../model/job-form';
+import { type StateChoice, UNCHANGED } from '../../model/job/job-form';
 import { errorOf } from './option-field';
 import type { Draft } from './use-job';
 
@@ -15,7 +15,7 @@ interface StateFieldProps {
 /** The choice; "as it is" is what a job says by saying nothing. */
 export function StateField({ draft, option, label, decisions }: StateFieldProps) {
   const id = useId();
-  const value = draft.job[option] ?? AS_IS;
+  const value = draft.job[option] ?? UNCHANGED;
   const chosen = decisions.find((choice) => choice.value === value);
   const fault = errorOf(draft, option);
   return (
@@ -27,10 +27,12 @@ export function StateField({ draft, option, label, decisions }: StateFieldProps)
         size="xs"
         aria-labelledby={id}
         value={value}
-        onChange={(next) => (next === AS_IS ? draft.drop(option) : draft.set(option, next))}
+        onChange={(next) => (next === UNCHANGED ? draft.drop(option) : draft.set(option, next))}
         data={decisions.map((choice) => ({ value: choice.value, label: choice.label }))}
       />
-      <span className="mute small">{chosen?.description ?? `${value} is no state that is known here.`}</span>
+      <span className="mute small">
+        {chosen?.description ?? `${value} is no state that is known here.`}
+      </span>
       {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
     </div>
   );

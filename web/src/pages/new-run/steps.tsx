@@ -2,7 +2,7 @@
 // shown in the form below. Everything is done by button or by key: Alt with an arrow moves the step that has the focus.
 import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import { FIRST_TEXT } from '../../model/presets';
+import { FIRST_TEXT } from '../../model/job/presets';
 import {
   addStep,
   changeStep,
@@ -12,8 +12,8 @@ import {
   removeStep,
   type Step,
   type StudyDraft,
-  stepInWords,
-} from '../../model/study-form';
+  stepSummary,
+} from '../../model/study/draft';
 import { Badge, Card } from '../../ui/parts';
 import type { StudyInTheMaking } from './use-study';
 
@@ -64,7 +64,7 @@ interface StepLineProps {
 
 function StepLine({ step, place, study: { draft, change, obstacles }, edit }: StepLineProps) {
   const { id, name, note } = step;
-  const { job, does, state } = stepInWords(step);
+  const { job, does, state } = stepSummary(step);
   const found = obstacles.get(place) ?? [];
   const shown = draft.active === id;
   const show = () => change((old) => ({ ...old, active: id }));
@@ -82,7 +82,13 @@ function StepLine({ step, place, study: { draft, change, obstacles }, edit }: St
   const fault = found.find(({ job, option }) => job === null && option === 'name');
   return (
     <li data-step={id} className={shown ? 'on' : ''} onKeyDown={press}>
-      <input type="radio" name="step" aria-label={`Show step ${place + 1}`} checked={shown} onChange={show} />
+      <input
+        type="radio"
+        name="step"
+        aria-label={`Show step ${place + 1}`}
+        checked={shown}
+        onChange={show}
+      />
       <b>{place + 1}</b>
       <TextInput
         size="xs"
@@ -93,11 +99,15 @@ function StepLine({ step, place, study: { draft, change, obstacles }, edit }: St
         value={name}
         error={fault?.detail}
         onFocus={show}
-        onChange={({ currentTarget }) => change((old) => changeStep(old, place, { name: currentTarget.value }))}
+        onChange={({ currentTarget }) =>
+          change((old) => changeStep(old, place, { name: currentTarget.value }))
+        }
       />
       <button type="button" className="does" tabIndex={-1} onClick={show}>
         <span className="mono">{does}</span> {state && <span className="mute small">{state}</span>}{' '}
-        {found.length > 0 && <Badge tone="bad">{found.length === 1 ? '1 problem' : `${found.length} problems`}</Badge>}
+        {found.length > 0 && (
+          <Badge tone="bad">{found.length === 1 ? '1 problem' : `${found.length} problems`}</Badge>
+        )}
         {note && <span className="mute small clip note">{note}</span>}
       </button>
       <Buttons place={place} id={id} last={draft.steps.length - 1} edit={edit} move={move} />
@@ -131,7 +141,9 @@ function Buttons({ place, id, last, edit, move }: ButtonsProps) {
     <span className="acts">
       {one('Move up', '↑', place === 0, () => move(-1, itself('Move up')))}
       {one('Move down', '↓', place === last, () => move(1, itself('Move down')))}
-      {one('Duplicate', 'copy', last + 1 >= MAX_STEPS, () => edit((old) => duplicateStep(old, place), nameOfActive))}
+      {one('Duplicate', 'copy', last + 1 >= MAX_STEPS, () =>
+        edit((old) => duplicateStep(old, place), nameOfActive),
+      )}
       {one('Remove', '×', last === 0, () => edit((old) => removeStep(old, place), nameOfActive))}
     </span>
   );

@@ -2,9 +2,9 @@
 import { Button, Checkbox, Textarea } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
-import { studyTakes } from '../../model/plan-words';
-import { changeStep } from '../../model/study-form';
-import { inWords } from '../../model/told';
+import { errorText } from '../../model/format/problem-text';
+import { studyCostText } from '../../model/job/plan-summary';
+import { changeStep } from '../../model/study/draft';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -29,9 +29,13 @@ export function StudyForm() {
       <div className="row">
         <h1>New study</h1>
         {draft.from && <span className="chip">begun as study #{draft.from}</span>}
-        <span className="mute clip aim">runs that are started together and done one after the other</span>
+        <span className="mute clip aim">
+          runs that are started together and done one after the other
+        </span>
         <Link to="/new">One run instead</Link>
-        <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>Copy as JSON</Button>
+        <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>
+          Copy as JSON
+        </Button>
         <Button onClick={clear}>Begin anew</Button>
         <PresetMenu onChoose={job.setText} />
       </div>
@@ -46,8 +50,9 @@ export function StudyForm() {
           <Before draft={job} title={`Before step ${place + 1} starts`} />
         </div>
         <JobText draft={job}>
-          <code>$study</code> in a file name stands for a mark of the study’s own. Files that carry it, and that their last step
-          removes (<code>unlink=1</code>), do not stay behind however the study ends.
+          <code>$study</code> in a file name stands for a mark of the study’s own. Files that carry
+          it, and that their last step removes (<code>unlink=1</code>), do not stay behind however
+          the study ends.
         </JobText>
       </div>
       <StudyStart study={study} />
@@ -67,7 +72,9 @@ function StepNote({ study: { draft, place, change, obstacles } }: { study: Study
         placeholder="optional: what it is there for"
         value={draft.steps[place]?.note ?? ''}
         error={fault && `${fault.detail} ${fault.remedy}`}
-        onChange={({ currentTarget: { value } }) => change((old) => changeStep(old, place, { note: value }))}
+        onChange={({ currentTarget: { value } }) =>
+          change((old) => changeStep(old, place, { note: value }))
+        }
       />
     </Card>
   );
@@ -104,12 +111,18 @@ function StudyStart({ study }: { study: StudyInTheMaking }) {
           mt={10}
           label="A step that fails leaves the others be"
           checked={draft.continueOnFailure}
-          onChange={({ currentTarget: { checked } }) => change((old) => ({ ...old, continueOnFailure: checked }))}
+          onChange={({ currentTarget: { checked } }) =>
+            change((old) => ({ ...old, continueOnFailure: checked }))
+          }
         />
-        {plan && !blocked && <p style={{ marginTop: 10 }}>{studyTakes(plan)}</p>}
+        {plan && !blocked && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
       </Card>
-      {error && <ProblemNotice problem={inWords(error)} />}
-      <Start start={start} pending={pending} obstacles={blocked && <AllObstacles study={study} />} />
+      {error && <ProblemNotice problem={errorText(error)} />}
+      <Start
+        start={start}
+        pending={pending}
+        obstacles={blocked && <AllObstacles study={study} />}
+      />
     </>
   );
 }
@@ -122,7 +135,12 @@ function AllObstacles({ study: { draft, obstacles, change } }: { study: StudyInT
       of={found}
       at={
         place >= 0 && (
-          <button type="button" onClick={() => change((old) => ({ ...old, active: draft.steps[place]?.id ?? old.active }))}>
+          <button
+            type="button"
+            onClick={() =>
+              change((old) => ({ ...old, active: draft.steps[place]?.id ?? old.active }))
+            }
+          >
             step {place + 1}
           </button>
         )

@@ -5,7 +5,13 @@ import { Card } from '../../ui/parts';
 import type { Draft } from './use-job';
 
 /** The text beside the form; below it, what else is to be known. */
-export function JobText({ draft: { text, setText, obstacles }, children }: { draft: Draft; children?: ReactNode }) {
+export function JobText({
+  draft: { text, setText, obstacles },
+  children,
+}: {
+  draft: Draft;
+  children?: ReactNode;
+}) {
   const area = useRef<HTMLTextAreaElement>(null);
   const bad = obstacles.filter((obstacle) => obstacle.line !== null);
   const marked = new Set(bad.map(({ line }) => line));
@@ -58,8 +64,9 @@ export function JobText({ draft: { text, setText, obstacles }, children }: { dra
         </ul>
       )}
       <p className="mute small">
-        Edit here or there; each follows the other. Sections under <code>[name]</code> are jobs that start together;{' '}
-        <code>[global]</code> counts for all after it, and an empty <code>option=</code> takes that from one of them.
+        Edit here or there; each follows the other. Sections under <code>[name]</code> are jobs that
+        start together; <code>[global]</code> counts for all after it, and an empty{' '}
+        <code>option=</code> takes that from one of them.
       </p>
       {children && <p className="mute small">{children}</p>}
     </Card>

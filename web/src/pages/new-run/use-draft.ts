@@ -3,10 +3,10 @@ import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import type { Plan, Run, RunRequest } from '../../api';
 import { planQuery } from '../../api/queries';
-import { asJobText } from '../../model/copy-as';
-import { type Obstacle, obstaclesOf } from '../../model/job-form';
-import type { JobFile } from '../../model/job-text';
-import { FIRST_TEXT } from '../../model/presets';
+import { toJobText } from '../../model/job/export';
+import { type FormProblem, formProblems } from '../../model/job/job-form';
+import type { JobFile } from '../../model/job/job-text';
+import { FIRST_TEXT } from '../../model/job/presets';
 import { type Draft, useJob } from './use-job';
 import { usePlan } from './use-plan';
 
@@ -33,12 +33,13 @@ export interface RunDraft extends Draft, Omit<KeptRun, 'text'> {
 }
 
 /** The run in the making as it is kept in the browser's session. */
-export const useKeptRun = () => useSessionStorage<KeptRun>({ key: 'leadline-run', defaultValue: FIRST });
+export const useKeptRun = () =>
+  useSessionStorage<KeptRun>({ key: 'leadline-run', defaultValue: FIRST });
 
 /** A run in the making that begins as a copy of another. */
 export const copyOf = (run: Run): KeptRun => ({
   from: run.number,
-  text: asJobText(run),
+  text: toJobText(run),
   name: run.name,
   tags: run.tags,
   sampleMs: run.requested.sample_ms,
@@ -48,8 +49,14 @@ export const copyOf = (run: Run): KeptRun => ({
 export function useDraft(): RunDraft {
   const [{ from, text, name, tags, sampleMs }, keep] = useKeptRun();
   const [confirm, setConfirm] = useState('');
-  const change = useCallback((part: Partial<KeptRun>) => keep((old) => ({ ...old, ...part })), [keep]);
-  const changeText = useCallback((edit: (text: string) => string) => keep((old) => ({ ...old, text: edit(old.text) })), [keep]);
+  const change = useCallback(
+    (part: Partial<KeptRun>) => keep((old) => ({ ...old, ...part })),
+    [keep],
+  );
+  const changeText = useCallback(
+    (edit: (text: string) => string) => keep((old) => ({ ...old, text: edit(old.text) })),
+    [keep],
+  );
   const setName = (next: string) => change({ name: next });
   const setTags = (next: string[]) => change({ tags: next });
   const beginWith = (next: string) => change({ from: undefined, text: next, sampleMs: undefined });
@@ -66,21 +73,36 @@ export function useDraft(): RunDraft {
     (): RunRequest => ({ jobs, sample_ms: sampleMs, confirm: request.confirm }),
     [jobs, sampleMs, request.confirm],
   );
-  const { plan, planned, error: planError } = usePlan(wanted, planQuery, file.faults.length === 0 && jobs.length > 0);
-  const obstacles = useMemo(() => obstaclesInAll(file, plan, text, jobs.length), [file, plan, text, jobs.length]);
+  const {
+    plan,
+    planned,
+    error: planError,
+  } = usePlan(wanted, planQuery, file.errors.length === 0 && jobs.length > 0);
+  const obstacles = useMemo(
+    () => obstaclesInAll(file, plan, text, jobs.length),
+    [file, plan, text, jobs.length],
+  );
   const named = { from, name, setName, tags, setTags, sampleMs, beginWith };
   return { ...edit, ...named, confirm, setConfirm, request, plan, planned, planError, obstacles };
 }
 
-function obstaclesInAll(file: JobFile, plan: Plan | undefined, text: string, jobs: number): Obstacle[] {
-  const plain = (line: number | null, detail: string, remedy: string): Obstacle => ({
+function obstaclesInAll(
+  file: JobFile,
+  plan: Plan | undefined,
+  text: string,
+  jobs: number,
+): FormProblem[] {
+  const plain = (line: number | null, detail: string, remedy: string): FormProblem => ({
     job: null,
     option: null,
     line,
     detail,
     remedy,
   });
-  const faults = file.faults.map(({ line, detail }) => plain(line, detail, ''));
-  const none = jobs === 0 ? [plain(null, 'There is no job yet.', 'Write a heading such as [t1], or take a preset.')] : [];
-  return [...faults, ...none, ...obstaclesOf(plan?.problems ?? [], text)];
+  const faults = file.errors.map(({ line, detail }) => plain(line, detail, ''));
+  const none =
+    jobs === 0
+      ? [plain(null, 'There is no job yet.', 'Write a heading such as [t1], or take a preset.')]
+      : [];
+  return [...faults, ...none, ...formProblems(plan?.problems ?? [], text)];
 }

@@ -2,8 +2,14 @@
 // step's), what the server plans with it and what is in its way is told from outside.
 import { useCallback, useMemo, useState } from 'react';
 import type { Plan } from '../../api';
-import type { Obstacle } from '../../model/job-form';
-import { type JobFile, type JobOptions, jobsOf, parseJobText, setOption } from '../../model/job-text';
+import type { FormProblem } from '../../model/job/job-form';
+import {
+  type JobFile,
+  type JobOptions,
+  jobsOf,
+  parseJobText,
+  setOption,
+} from '../../model/job/job-text';
 
 /** A job text being edited. */
 interface JobEdit {
@@ -32,7 +38,7 @@ export interface Draft extends JobEdit {
   /** Whether the plan is that of the text as it stands. */
   planned: boolean;
   planError: Error | null;
-  obstacles: Obstacle[];
+  obstacles: FormProblem[];
 }
 
 /** Edits a text that is kept elsewhere. */
@@ -46,10 +52,27 @@ export function useJob(text: string, change: (edit: (text: string) => string) =>
     (option: string, value: string) => change((old) => setOption(old, index, option, value)),
     [change, index],
   );
-  const drop = useCallback((option: string) => change((old) => setOption(old, index, option, null)), [change, index]);
-  const settle = useCallback(
-    (option: string) => change((old) => (jobsOf(parseJobText(old))[index]?.[option] ? old : setOption(old, index, option, null))),
+  const drop = useCallback(
+    (option: string) => change((old) => setOption(old, index, option, null)),
     [change, index],
   );
-  return { text, setText, file, jobs, active: index, setActive, job: jobs[index] ?? {}, set, drop, settle };
+  const settle = useCallback(
+    (option: string) =>
+      change((old) =>
+        jobsOf(parseJobText(old))[index]?.[option] ? old : setOption(old, index, option, null),
+      ),
+    [change, index],
+  );
+  return {
+    text,
+    setText,
+    file,
+    jobs,
+    active: index,
+    setActive,
+    job: jobs[index] ?? {},
+    set,
+    drop,
+    settle,
+  };
 }

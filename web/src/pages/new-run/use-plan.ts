@@ -22,5 +22,9 @@ export function usePlan<Wanted, Plan, Key extends QueryKey>(
   const [asked] = useDebouncedValue(wanted, REST_MS);
   const { data, error, isPlaceholderData } = useQuery({ ...queryOf(asked), enabled: complete });
   if (!complete) return { plan: undefined, planned: false, error: null };
-  return { plan: data, planned: data !== undefined && asked === wanted && !isPlaceholderData, error };
+  return {
+    plan: data,
+    planned: data !== undefined && asked === wanted && !isPlaceholderData,
+    error,
+  };
 }

@@ -5,18 +5,18 @@ import { useCallback, useMemo, useState } from 'react';
 import type { StudyDocument, StudyPlan } from '../../api';
 import { ApiProblem } from '../../api/problem';
 import { studyPlanQuery } from '../../api/queries';
-import type { Obstacle } from '../../model/job-form';
-import { FIRST_TEXT } from '../../model/presets';
+import type { FormProblem } from '../../model/job/job-form';
+import { FIRST_TEXT } from '../../model/job/presets';
 import {
+  activeIndex,
   addStep,
   changeStep,
-  documentOf,
-  isReadable,
-  obstaclesByStep,
-  placeOfActive,
+  isComplete,
+  newDraft,
+  problemsByStep,
   type StudyDraft,
-  studyOf,
-} from '../../model/study-form';
+  toDocument,
+} from '../../model/study/draft';
 import { type Draft, useJob } from './use-job';
 import { usePlan } from './use-plan';
 
@@ -33,47 +33,57 @@ export interface StudyInTheMaking {
   document: StudyDocument;
   plan: StudyPlan | undefined;
   /** By the place of the step; -1 for what is about none. */
-  obstacles: Map<number, Obstacle[]>;
+  obstacles: Map<number, FormProblem[]>;
   /** Whether anything is in the way. */
   blocked: boolean;
 }
 
 /** The draft as it is kept in the browser's session; null when there is none. */
-export const useKeptStudy = () => useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
+export const useKeptStudy = () =>
+  useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
 
 /** Takes a job text over into the study: as its first step, or behind those that it has. */
 export function useTakeOver() {
   const [kept, keep] = useKeptStudy();
-  const take = (text: string, sampleMs?: number) => keep(kept ? addStep(kept, text, sampleMs) : studyOf(text, sampleMs));
+  const take = (text: string, sampleMs?: number) =>
+    keep(kept ? addStep(kept, text, sampleMs) : newDraft(text, sampleMs));
   return { steps: kept?.steps.length ?? 0, take };
 }
 
 /** The study. */
 export function useStudy(): StudyInTheMaking {
   const [kept, keep] = useKeptStudy();
-  const draft = useMemo(() => kept ?? studyOf(FIRST_TEXT), [kept]);
+  const draft = useMemo(() => kept ?? newDraft(FIRST_TEXT), [kept]);
   const change = useCallback(
-    (edit: (draft: StudyDraft) => StudyDraft) => keep((old) => edit(old ?? studyOf(FIRST_TEXT))),
+    (edit: (draft: StudyDraft) => StudyDraft) => keep((old) => edit(old ?? newDraft(FIRST_TEXT))),
     [keep],
   );
   const [confirm, setConfirm] = useState('');
   const changeText = useCallback(
     (edit: (text: string) => string) =>
       change((old) => {
-        const at = placeOfActive(old);
+        const at = activeIndex(old);
         return changeStep(old, at, { text: edit(old.steps[at]?.text ?? '') });
       }),
     [change],
   );
-  const place = placeOfActive(draft);
+  const place = activeIndex(draft);
   const edit = useJob(draft.steps[place]?.text ?? '', changeText);
-  const document = useMemo(() => documentOf(draft, confirm), [draft, confirm]);
-  const { plan, planned, error } = usePlan(document, studyPlanQuery, isReadable(draft));
+  const document = useMemo(() => toDocument(draft, confirm), [draft, confirm]);
+  const { plan, planned, error } = usePlan(document, studyPlanQuery, isComplete(draft));
   const refused = error instanceof ApiProblem ? error.problems : [];
-  const obstacles = obstaclesByStep(draft, plan?.problems ?? refused);
+  const obstacles = problemsByStep(draft, plan?.problems ?? refused);
   const planError = refused.length > 0 ? null : error;
   const own = obstacles.get(place) ?? [];
-  const job = { ...edit, confirm, setConfirm, plan: plan?.steps[place]?.plan, planned, planError, obstacles: own };
+  const job = {
+    ...edit,
+    confirm,
+    setConfirm,
+    plan: plan?.steps[place]?.plan,
+    planned,
+    planError,
+    obstacles: own,
+  };
   const blocked = [...obstacles.values()].some((found) => found.length > 0);
   return { draft, change, clear: () => keep(null), place, job, document, plan, obstacles, blocked };
 }

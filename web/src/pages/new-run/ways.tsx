@@ -1,17 +1,17 @@
 // The first choice: which way to the disk.
-import { takeWay, WAYS, type Way, wayOf } from '../../model/job-form';
+import { IO_MODES, type IoMode, ioModeOf, setIoMode } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import type { Draft } from './use-job';
 
 /** Three plain decisions. */
 export function WayChoice({ draft: { text, setText, active, job } }: { draft: Draft }) {
-  const chosen = wayOf(job);
-  const choose = (way: Way) => setText(takeWay(text, active, job, way));
+  const chosen = ioModeOf(job);
+  const choose = (way: IoMode) => setText(setIoMode(text, active, job, way));
   return (
     <Card title="Which way to the disk?">
       <fieldset className="ways">
         <legend className="hidden">Which way to the disk?</legend>
-        {WAYS.map(({ way, title, description }) => (
+        {IO_MODES.map(({ way, title, description }) => (
           <label key={way} className={way === chosen ? 'on' : ''}>
             <input type="radio" name="way" checked={way === chosen} onChange={() => choose(way)} />
             <span>

@@ -4,16 +4,16 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
-import { StartWish, startAgain } from '../../api/start';
-import { inWords } from '../../model/told';
+import { StartRequest, startAgain } from '../../api/start';
+import { errorText } from '../../model/format/problem-text';
 import { tellFailure } from '../../ui/tell';
 
-const tell = (error: unknown) => tellFailure(inWords(error));
+const tell = (error: unknown) => tellFailure(errorText(error));
 
 /** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
 export function useRerun(run: Run) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartWish());
+  const [wish] = useState(() => new StartRequest());
   const { mutate, isPending } = useMutation({
     mutationFn: (body: RerunRequest) => startAgain(run.number, body, wish),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
@@ -41,9 +41,12 @@ type Own = 'name' | 'tags' | 'notes';
 export function useOwn<Field extends Own>(run: Run, field: Field) {
   const queryClient = useQueryClient();
   const { mutate, variables, isPending, isError, reset } = useMutation({
-    mutationFn: (value: Run[Field]) => patchRun({ path: { n: run.number }, body: { [field]: value }, throwOnError: true }),
+    mutationFn: (value: Run[Field]) =>
+      patchRun({ path: { n: run.number }, body: { [field]: value }, throwOnError: true }),
     onSuccess: (_, value) =>
-      queryClient.setQueryData<Run>(['run', run.number], (old) => (old ? { ...old, [field]: value } : old)),
+      queryClient.setQueryData<Run>(['run', run.number], (old) =>
+        old ? { ...old, [field]: value } : old,
+      ),
     onError: tell,
   });
   const keep = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));

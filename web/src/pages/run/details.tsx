@@ -1,22 +1,24 @@
 // Everything else: tags and notes, each job by itself, the settings as resolved, the host as found.
 import { TagsInput, Textarea } from '@mantine/core';
 import type { JobReport, Run } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { factsOf } from '../../model/facts';
-import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import { fieldRows } from '../../model/format/fields';
+import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format/numbers';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { useOwn } from './actions';
 
 /** The lower part of the page. */
-export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  const outcome = useFromStage(stage, () => fold.outcome);
-  const accepted = useFromStage(stage, () => fold.accepted);
+export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const outcome = useLiveValue(chartGroup, () => fold.result);
+  const accepted = useLiveValue(chartGroup, () => fold.accepted);
   const jobs = outcome?.report.jobs ?? [];
   const resolved = accepted?.jobs ?? run.resolved ?? [];
   const host = accepted?.host ?? run.host_facts;
-  const decisions = jobs.flatMap((job) => job.decisions.map((choice) => ({ ...choice, job: job.name })));
+  const decisions = jobs.flatMap((job) =>
+    job.decisions.map((choice) => ({ ...choice, job: job.name })),
+  );
   return (
     <>
       {jobs.length > 1 && <JobTable jobs={jobs} />}
@@ -38,8 +40,8 @@ export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }
         {resolved.map((job) => (
           <Card key={job.name} title={`Job ${job.name}, every setting as resolved`}>
             <details>
-              <summary>{`${factsOf(job).length} settings`}</summary>
-              <Facts mono facts={factsOf(job)} />
+              <summary>{`${fieldRows(job).length} settings`}</summary>
+              <Facts mono facts={fieldRows(job)} />
             </details>
           </Card>
         ))}
@@ -49,7 +51,7 @@ export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }
               <summary>
                 {host.hostname} · kernel {host.kernel}
               </summary>
-              <Facts mono facts={factsOf(host)} />
+              <Facts mono facts={fieldRows(host)} />
             </details>
           </Card>
         )}
@@ -59,7 +61,10 @@ export function Details({ run, live: { fold, stage } }: { run: Run; live: Live }
 }
 
 function timesOf(run: Run): [string, string][] {
-  const lasted = run.started_at_ms && run.finished_at_ms ? duration(run.finished_at_ms - run.started_at_ms) : null;
+  const lasted =
+    run.started_at_ms && run.finished_at_ms
+      ? duration(run.finished_at_ms - run.started_at_ms)
+      : null;
   const phases = (run.report?.phases ?? []).map(({ phase, duration_ms }): [string, string] => [
     phase.replaceAll('_', ' '),
     duration(duration_ms),
@@ -104,13 +109,27 @@ function Keep({ run }: { run: Run }) {
   );
 }
 
-const JOB_HEADS = ['engine', 'clones', 'direction', 'IOPS', 'bandwidth', 'p50', 'p99', 'max', 'errors'];
+const JOB_HEADS = [
+  'engine',
+  'clones',
+  'direction',
+  'IOPS',
+  'bandwidth',
+  'p50',
+  'p99',
+  'max',
+  'errors',
+];
 
 function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   const rows = jobs.flatMap((job) =>
     (['read', 'write', 'trim'] as const)
       .filter((direction) => job[direction].ios > 0)
-      .map((direction) => ({ key: job.name + direction, name: job.name, cells: cellsOf(job, direction) })),
+      .map((direction) => ({
+        key: job.name + direction,
+        name: job.name,
+        cells: cellsOf(job, direction),
+      })),
   );
   return (
     <Card title="Each job by itself">
@@ -121,6 +140,16 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
 
 function cellsOf(job: JobReport, direction: 'read' | 'write' | 'trim') {
   const { iops, bytes_per_second, lat_ns } = job[direction];
-  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max].map((ns) => text(latency(ns)));
-  return [job.engine, job.workers, direction, text(shortCount(iops)), fioRate(bytes_per_second), ...latencies, job.errors];
+  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max].map((ns) =>
+    text(latency(ns)),
+  );
+  return [
+    job.engine,
+    job.workers,
+    direction,
+    text(shortCount(iops)),
+    fioRate(bytes_per_second),
+    ...latencies,
+    job.errors,
+  ];
 }

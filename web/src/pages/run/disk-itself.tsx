@@ -1,7 +1,7 @@
 // Beside a number of memory's: what the disk itself does, and where that was measured.
 import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Run } from '../../api';
-import { count } from '../../model/format';
+import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';
 
 /** The number, and a link to its run. */
@@ -21,7 +21,11 @@ export function DiskItself({ itself: { run } }: { itself: ComparedRun }) {
 export function CompareWithDisk({ run, itself }: { run: Run; itself: ComparedRun }) {
   const disk = String(itself.run.number);
   return (
-    <LinkButton variant="filled" to="/compare" search={{ runs: `${disk},${run.number}`, baseline: disk }}>
+    <LinkButton
+      variant="filled"
+      to="/compare"
+      search={{ runs: `${disk},${run.number}`, baseline: disk }}
+    >
       Compare with the disk
     </LinkButton>
   );

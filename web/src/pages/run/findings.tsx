@@ -1,6 +1,6 @@
 // What a reader of the result must know, each with its remedy.
 import type { Run, Severity } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
+import { type Live, useLiveValue } from '../../charts/use-live';
 import { Badge, Card } from '../../ui/parts';
 import { RemedyButton } from './remedy';
 
@@ -12,8 +12,8 @@ const SEVERITY: Record<Severity, { word: string; tone: 'bad' | 'cache' | null }>
 const GRAVEST_FIRST: Severity[] = ['serious', 'warning', 'note'];
 
 /** The findings of the report; nothing before there is one. */
-export function FindingList({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  const outcome = useFromStage(stage, () => fold.outcome);
+export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const outcome = useLiveValue(chartGroup, () => fold.result);
   const findings = (outcome?.findings ?? []).toSorted(
     (a, b) => GRAVEST_FIRST.indexOf(a.severity) - GRAVEST_FIRST.indexOf(b.severity),
   );

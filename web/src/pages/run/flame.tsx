@@ -1,10 +1,10 @@
 // Where the runner's processor time went, for runs with profile=1: the picture, and its hottest functions in words.
 import type { Run } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { hottest } from '../../model/flame';
-import { isFinal } from '../../model/fold';
-import { count, share } from '../../model/format';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import { isFinal } from '../../model/fold/run-fold';
+import { count, share } from '../../model/format/numbers';
+import { hotFunctions } from '../../model/run/hot-functions';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
@@ -12,15 +12,19 @@ import { Card } from '../../ui/parts';
 const NAMED = 8;
 
 /** The flame graph; nothing where no stacks were taken. */
-export function FlamePart({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  const profile = useFromStage(stage, () => (isFinal(fold.status) ? fold.outcome?.report.profile : null));
+export function FlamePart({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const profile = useLiveValue(chartGroup, () =>
+    isFinal(fold.status) ? fold.result?.report.profile : null,
+  );
   if (!profile) return null;
   const { samples, frequency_hz, omitted_stacks } = profile;
   const left = omitted_stacks > 0 ? `, without ${count(omitted_stacks)} of the rarest stacks` : '';
   return (
     <Card
       title="Where the processor time went"
-      aside={<span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${left}`}</span>}
+      aside={
+        <span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${left}`}</span>
+      }
     >
       <FlameGraph
         path={`/runs/${run.number}/flame.svg`}
@@ -31,7 +35,11 @@ export function FlamePart({ run, live: { fold, stage } }: { run: Run; live: Live
         label="Hottest functions"
         corner="function"
         heads={['of the samples ended there']}
-        rows={hottest(profile, NAMED).map(({ name, share: part }) => ({ key: name, name, cells: [share(part)] }))}
+        rows={hotFunctions(profile, NAMED).map(({ name, share: part }) => ({
+          key: name,
+          name,
+          cells: [share(part)],
+        }))}
       />
     </Card>
   );

@@ -3,10 +3,10 @@ import { Button, Menu, Modal } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Run } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { asCurl, asRequest, forFio } from '../../model/copy-as';
-import { isFinal } from '../../model/fold';
-import { inOneLine, STATUS, titleOf } from '../../model/summary';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import { isFinal } from '../../model/fold/run-fold';
+import { toCurl, toFioJobText, toRunRequest } from '../../model/job/export';
+import { describeRun, runTitle, STATUS } from '../../model/run/summary';
 import { copyText } from '../../ui/clipboard';
 import { LinkButton, LinkItem } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
@@ -14,8 +14,8 @@ import { StandingBadge } from '../../ui/status';
 import { useCancel, useDelete, useOwn, useRerun } from './actions';
 
 /** The head of the page. */
-export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  const status = useFromStage(stage, () => fold.status);
+export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const status = useLiveValue(chartGroup, () => fold.status);
   const over = isFinal(status);
   return (
     <div className="row top">
@@ -28,7 +28,7 @@ export function RunHeader({ run, live: { fold, stage } }: { run: Run; live: Live
           {run.study && <StudyChip study={run.study} step={run.step ?? 0} />}
         </div>
         <p className="mono mute breaks" style={{ marginTop: 2 }}>
-          {inOneLine(run)}
+          {describeRun(run)}
         </p>
       </div>
       <div className="row tight no-print">
@@ -60,7 +60,7 @@ function NameField({ run }: { run: Run }) {
         aria-label="Name of the run"
         aria-invalid={unsaved}
         defaultValue={run.name}
-        placeholder={titleOf({ ...run, name: '' })}
+        placeholder={runTitle({ ...run, name: '' })}
         maxLength={200}
         onKeyDown={(event) => {
           if (event.key === 'Escape') event.currentTarget.value = run.name;
@@ -78,13 +78,23 @@ function RerunButtons({ run }: { run: Run }) {
   const flipped = run.direct ? 0 : 1;
   return (
     <>
-      <Button data-key="r" data-does="run the same again" loading={pending} onClick={() => rerun({})}>
+      <Button
+        data-key="r"
+        data-does="run the same again"
+        loading={pending}
+        onClick={() => rerun({})}
+      >
         Rerun
       </Button>
       {run.mode !== 'null' && (
         <Button
           disabled={pending}
-          onClick={() => rerun({ patch: { direct: flipped }, name: `${titleOf(run)}, ${flipped ? 'direct' : 'buffered'}` })}
+          onClick={() =>
+            rerun({
+              patch: { direct: flipped },
+              name: `${runTitle(run)}, ${flipped ? 'direct' : 'buffered'}`,
+            })
+          }
         >
           Rerun {flipped ? 'direct' : 'buffered'}
         </Button>
@@ -103,12 +113,20 @@ function CopyMenu({ run }: { run: Run }) {
         <Button>Copy as ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => void copyText('fio job file', forFio(run))}>fio job file</Menu.Item>
-        <Menu.Item onClick={() => void copyText('curl command', asCurl(run, location.origin))}>curl command</Menu.Item>
-        <Menu.Item onClick={() => void copyText('Job JSON', JSON.stringify(asRequest(run), null, 2))}>
+        <Menu.Item onClick={() => void copyText('fio job file', toFioJobText(run))}>
+          fio job file
+        </Menu.Item>
+        <Menu.Item onClick={() => void copyText('curl command', toCurl(run, location.origin))}>
+          curl command
+        </Menu.Item>
+        <Menu.Item
+          onClick={() => void copyText('Job JSON', JSON.stringify(toRunRequest(run), null, 2))}
+        >
           JSON of the request
         </Menu.Item>
-        <Menu.Item onClick={() => void copyText('Link', location.href)}>link to this page</Menu.Item>
+        <Menu.Item onClick={() => void copyText('Link', location.href)}>
+          link to this page
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -125,10 +143,19 @@ function ExportMenu({ run, over }: { run: Run; over: boolean }) {
         <Menu.Item component="a" href={base} target="_blank">
           JSON: the whole run
         </Menu.Item>
-        <Menu.Item component="a" href={`${base}/export?format=csv`} download={`run-${run.number}.csv`} disabled={!over}>
+        <Menu.Item
+          component="a"
+          href={`${base}/export?format=csv`}
+          download={`run-${run.number}.csv`}
+          disabled={!over}
+        >
           CSV: one line a sample
         </Menu.Item>
-        <Menu.Item component="a" href={`${base}/export?format=ndjson`} download={`run-${run.number}.ndjson`}>
+        <Menu.Item
+          component="a"
+          href={`${base}/export?format=ndjson`}
+          download={`run-${run.number}.ndjson`}
+        >
           NDJSON: every event
         </Menu.Item>
         <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
@@ -140,7 +167,13 @@ function ExportMenu({ run, over }: { run: Run; over: boolean }) {
 function CancelButton({ run }: { run: Run }) {
   const { cancel, pending } = useCancel(run);
   return (
-    <Button data-key="x" data-does="cancel the run" c="var(--bad-text)" loading={pending} onClick={cancel}>
+    <Button
+      data-key="x"
+      data-does="cancel the run"
+      c="var(--bad-text)"
+      loading={pending}
+      onClick={cancel}
+    >
       Cancel
     </Button>
   );
@@ -166,7 +199,10 @@ function MoreMenu({ run }: { run: Run }) {
       </Menu>
       <Modal opened={asking} onClose={() => setAsking(false)} title={`Delete run #${run.number}?`}>
         <div className="stack">
-          <p>Its report, its samples and its events are gone for good. Files that it wrote stay where they are.</p>
+          <p>
+            Its report, its samples and its events are gone for good. Files that it wrote stay where
+            they are.
+          </p>
           <div className="row">
             <Button c="var(--bad-text)" onClick={remove} data-autofocus>
               Delete #{run.number}

@@ -2,17 +2,19 @@
 // while the run goes on, the charts over time say enough.
 import { lazy, Suspense, useMemo } from 'react';
 import type { Report, Run } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { latencyTable } from '../../model/latency-table';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import { latencyTable } from '../../model/run/latency-table';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
 /** The latencies of a finished run. */
-export function LatencyPart({ live: { fold, stage } }: { run: Run; live: Live }) {
-  const report = useFromStage(stage, () => fold.outcome?.report);
-  return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? <Latencies report={report} /> : null;
+export function LatencyPart({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const report = useLiveValue(chartGroup, () => fold.result?.report);
+  return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? (
+    <Latencies report={report} />
+  ) : null;
 }
 
 function Latencies({ report }: { report: Report }) {
@@ -29,7 +31,11 @@ function Latencies({ report }: { report: Report }) {
   return (
     <>
       <Suspense fallback={<div style={{ minHeight: 220 }} />}>
-        <LatencyCharts of={of} title="Latency" elsewhere="the table “Latency by percentile” says the same" />
+        <LatencyCharts
+          of={of}
+          title="Latency"
+          elsewhere="the table “Latency by percentile” says the same"
+        />
       </Suspense>
       <PercentileTable report={report} />
     </>

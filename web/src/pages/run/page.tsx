@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
-import { type Live, useFromStage, useLive } from '../../charts/use-live';
-import { isFinal } from '../../model/fold';
-import { titleOf } from '../../model/summary';
-import { inWords } from '../../model/told';
+import { type Live, useLive, useLiveValue } from '../../charts/use-live';
+import { isFinal } from '../../model/fold/run-fold';
+import { errorText } from '../../model/format/problem-text';
+import { runTitle } from '../../model/run/summary';
 import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Courses } from './courses';
@@ -29,13 +29,19 @@ const route = getRouteApi('/runs/$n');
 export function RunPage() {
   const { n } = route.useParams();
   const number = Number(n);
-  const { data: run, error, refetch } = useQuery({ ...runQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  const {
+    data: run,
+    error,
+    refetch,
+  } = useQuery({ ...runQuery(number), enabled: Number.isInteger(number) && number > 0 });
   if (run) return <RunView key={run.number} run={run} />;
   return (
     <Page title={`Run #${n}`}>
       <h1>Run #{n}</h1>
-      {error ? <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} /> : null}
-      {!(number > 0) && <Empty title="That is no number of a run" actions={<Link to="/runs">All runs</Link>} />}
+      {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
+      {!(number > 0) && (
+        <Empty title="That is no number of a run" actions={<Link to="/runs">All runs</Link>} />
+      )}
     </Page>
   );
 }
@@ -43,7 +49,7 @@ export function RunPage() {
 function RunView({ run }: { run: Run }) {
   const live = useLive(run);
   return (
-    <Page title={`#${run.number} ${titleOf(run)}`}>
+    <Page title={`#${run.number} ${runTitle(run)}`}>
       <RunHeader run={run} live={live} />
       <Spoken run={run} live={live} />
       <Phases live={live} />
@@ -56,11 +62,11 @@ function RunView({ run }: { run: Run }) {
 /** All that was counted; a run that failed before its first sample has nothing but its details. */
 function Measured({ run, live }: { run: Run; live: Live }) {
   const { fold, bucketed } = live;
-  const isEmpty = useFromStage(
-    live.stage,
-    () => isFinal(fold.status) && !bucketed && !fold.outcome && fold.course.points.length === 0,
+  const isEmpty = useLiveValue(
+    live.chartGroup,
+    () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
-  const isUnread = useFromStage(live.stage, () => !bucketed && fold.lastSeq < 0);
+  const isUnread = useLiveValue(live.chartGroup, () => !bucketed && fold.lastSeq < 0);
   if (isEmpty)
     return (
       <>

@@ -5,9 +5,9 @@ import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Event, Run } from '../../api';
 import { runQuery } from '../../api/queries';
-import { Stage } from '../../charts/stage';
+import { ChartGroup } from '../../charts/chart-group';
 import type { Live } from '../../charts/use-live';
-import { RunFold } from '../../model/fold';
+import { RunFold } from '../../model/fold/run-fold';
 import { Refuse, serve, showPage } from '../../test-page';
 import { Details } from './details';
 import { FindingList } from './findings';
@@ -44,7 +44,13 @@ beforeEach(() => {
   vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => Number(frame(0) ?? 1));
   serve({});
   const folded = new RunFold();
-  live = { fold: folded, stage: new Stage(), link: 'open', bucketed: false, clock: () => folded.now_ms };
+  live = {
+    fold: folded,
+    chartGroup: new ChartGroup(),
+    link: 'open',
+    bucketed: false,
+    clock: () => folded.now_ms,
+  };
 });
 
 it('says what a waiting run waits for', async () => {
@@ -63,7 +69,7 @@ it('draws events that arrive after it was shown', async () => {
   expect(await screen.findByText('IOPS')).toBeVisible();
   act(() => {
     fold(18);
-    live.stage.pause(false);
+    live.chartGroup.pause(false);
   });
   expect(screen.getByText(/mean so far/)).toBeVisible();
   expect(screen.getByText(/measure 0\.6 of/).closest('li')).toHaveAttribute('aria-current', 'step');
@@ -80,7 +86,10 @@ it('gives the verdict of the report, and what to know about it', async () => {
   ));
   expect(await screen.findByText(/43,864 IOPS came from vda/)).toBeVisible();
   expect(screen.getByText('device 100 %')).toBeVisible();
-  expect(screen.getAllByText(/warning|note/).map((badge) => badge.textContent)).toEqual(['warning', 'note']);
+  expect(screen.getAllByText(/warning|note/).map((badge) => badge.textContent)).toEqual([
+    'warning',
+    'note',
+  ]);
 });
 
 describe('where memory answered', () => {
@@ -95,7 +104,11 @@ describe('where memory answered', () => {
     target: '/t',
   } as Run;
   const direct = { ...warm, number: 12, direct: true, verdict: 'device', iops: 21_756.4 };
-  const side = (run: object, name: string) => ({ run, duration_ms: 1000, verdict: { read: { class: name }, write: null } });
+  const side = (run: object, name: string) => ({
+    run,
+    duration_ms: 1000,
+    verdict: { read: { class: name }, write: null },
+  });
   const comparison = (name: string) => ({
     runs: [side(warm, 'page_cache'), side(direct, name)],
     setting_differences: [{ name: 'direct', values: ['false', 'true'] }],
@@ -103,25 +116,40 @@ describe('where memory answered', () => {
   const say = async (answers: Parameters<typeof serve>[0]) => {
     const calls = serve(answers);
     fold(99);
-    const { outcome } = live.fold;
-    if (!outcome?.verdict?.read) throw new Error('the recorded run has a verdict');
-    const [finding] = outcome.findings;
+    const { result } = live.fold;
+    if (!result?.verdict?.read) throw new Error('the recorded run has a verdict');
+    const [finding] = result.findings;
     if (!finding) throw new Error('the recorded run has findings');
-    const verdict = { ...outcome.verdict, read: { ...outcome.verdict.read, class: 'page_cache' as const } };
-    const mended = { ...finding, severity: 'serious' as const, patch: { direct: 1 }, patch_label: 'Rerun direct' };
-    live.fold.outcome = { ...outcome, verdict, findings: [mended] };
+    const verdict = {
+      ...result.verdict,
+      read: { ...result.verdict.read, class: 'page_cache' as const },
+    };
+    const mended = {
+      ...finding,
+      severity: 'serious' as const,
+      patch: { direct: 1 },
+      patch_label: 'Rerun direct',
+    };
+    live.fold.result = { ...result, verdict, findings: [mended] };
     await show(() => <Say run={warm} live={live} />);
     return calls;
   };
 
   it('says what the disk itself does, where the history knows', async () => {
-    const calls = await say({ 'GET /api/v1/runs': { runs: [direct] }, 'GET /api/v1/compare': comparison('device') });
-    expect(await screen.findByText(/^The disk itself/)).toHaveTextContent('The disk itself: 21,756 IOPS (run #12)');
+    const calls = await say({
+      'GET /api/v1/runs': { runs: [direct] },
+      'GET /api/v1/compare': comparison('device'),
+    });
+    expect(await screen.findByText(/^The disk itself/)).toHaveTextContent(
+      'The disk itself: 21,756 IOPS (run #12)',
+    );
     expect(screen.getByRole('link', { name: 'run #12' })).toHaveAttribute('href', '/runs/12');
     const compare = screen.getByRole('link', { name: 'Compare with the disk' });
     expect(compare).toHaveAttribute('href', '/compare?runs=12,9&baseline=12');
     expect(screen.queryByRole('button', { name: 'Rerun direct' })).toBeNull();
-    expect(calls.map(({ call }) => decodeURIComponent(call)).at(-1)).toBe('GET /api/v1/compare?runs=9,12&baseline=9');
+    expect(calls.map(({ call }) => decodeURIComponent(call)).at(-1)).toBe(
+      'GET /api/v1/compare?runs=9,12&baseline=9',
+    );
   });
 
   it.each([
@@ -151,9 +179,18 @@ it('says why a run ended early, and what would help', async () => {
     },
   ];
   live.fold.apply({ ...at, seq: 16, type: 'failed', exit_code: 1, problems });
-  live.fold.apply({ ...at, seq: 17, type: 'status', status: 'failed', at_ms: 0, reason: 'an I/O failed' });
+  live.fold.apply({
+    ...at,
+    seq: 17,
+    type: 'status',
+    status: 'failed',
+    at_ms: 0,
+    reason: 'an I/O failed',
+  });
   await show(() => <Say run={RUN} live={live} />);
-  expect(await screen.findByRole('alert')).toHaveTextContent('failedReading failed: EIO.an I/O failedLook at the kernel log.');
+  expect(await screen.findByRole('alert')).toHaveTextContent(
+    'failedReading failed: EIO.an I/O failedLook at the kernel log.',
+  );
 });
 
 function Stored() {
@@ -182,8 +219,16 @@ describe('tags and notes', () => {
     const { client } = showPage(Stored, '/part');
     await userEvent.type(await notes(), ', and more');
     await userEvent.tab();
-    await waitFor(() => expect(client.getQueryData(['run', 1])).toMatchObject({ notes: 'as stored, and more', tags: ['old'] }));
-    expect(calls.at(-1)).toEqual({ call: 'PATCH /api/v1/runs/1', body: { notes: 'as stored, and more' } });
+    await waitFor(() =>
+      expect(client.getQueryData(['run', 1])).toMatchObject({
+        notes: 'as stored, and more',
+        tags: ['old'],
+      }),
+    );
+    expect(calls.at(-1)).toEqual({
+      call: 'PATCH /api/v1/runs/1',
+      body: { notes: 'as stored, and more' },
+    });
     expect(screen.queryByText(/^Not saved/)).not.toBeInTheDocument();
   });
 });
@@ -195,7 +240,7 @@ it('tells a screen reader each status once, and at the end what the run means', 
   expect(status.textContent).toBe('Run #1: measuring.');
   act(() => {
     fold(99);
-    live.stage.pause(false);
+    live.chartGroup.pause(false);
   });
   expect(status.textContent).toMatch(/^Run #1: done\. 43,864 IOPS came from vda/);
 });

@@ -1,17 +1,17 @@
 // The phase bar, and how long it will still take.
 
 import { type Live, useTick } from '../../charts/use-live';
-import { duration } from '../../model/format';
-import { type PhasePart, phaseBar, remaining } from '../../model/phase-bar';
+import { type PhasePart, phaseBar, remainingMs } from '../../model/fold/phase-bar';
+import { duration } from '../../model/format/numbers';
 
 const SAID = { done: 'done', now: 'now', next: 'to come' } as const;
 
 /** What was done, is done and will be done. */
-export function Phases({ live: { fold, stage, clock } }: { live: Live }) {
-  useTick(stage);
+export function Phases({ live: { fold, chartGroup, clock } }: { live: Live }) {
+  useTick(chartGroup);
   const now_ms = clock();
   const parts = phaseBar(fold, now_ms);
-  const left = remaining(fold, now_ms);
+  const left = remainingMs(fold, now_ms);
   if (parts.length === 0) return null;
   return (
     <div className="row" style={{ flexWrap: 'nowrap' }}>
@@ -21,15 +21,28 @@ export function Phases({ live: { fold, stage, clock } }: { live: Live }) {
           <PhaseItem key={i} part={part} />
         ))}
       </ol>
-      {left !== null && <span className="mute small">about {duration(Math.max(1, Math.ceil(left / 1000)) * 1000)} left</span>}
+      {left !== null && (
+        <span className="mute small">
+          about {duration(Math.max(1, Math.ceil(left / 1000)) * 1000)} left
+        </span>
+      )}
     </div>
   );
 }
 
 function PhaseItem({ part: { label, state, fraction } }: { part: PhasePart }) {
   return (
-    <li className={state} title={`${label} (${SAID[state]})`} aria-current={state === 'now' ? 'step' : undefined}>
-      {state === 'now' && (fraction === null ? <i className="unknown" /> : <i style={{ width: `${fraction * 100}%` }} />)}
+    <li
+      className={state}
+      title={`${label} (${SAID[state]})`}
+      aria-current={state === 'now' ? 'step' : undefined}
+    >
+      {state === 'now' &&
+        (fraction === null ? (
+          <i className="unknown" />
+        ) : (
+          <i style={{ width: `${fraction * 100}%` }} />
+        ))}
       <span>
         {state === 'done' && '✓ '}
         {label}

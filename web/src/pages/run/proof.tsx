@@ -1,7 +1,7 @@
 // "Show me": the numbers behind the verdict from the job down to the device, each before, after and the difference, with
 // the command that shows the same without us.
 import type { Layer, Proof } from '../../api';
-import { proofInWords, type VerdictLine } from '../../model/verdict';
+import { proofRow, type VerdictLine } from '../../model/run/verdict';
 import { Command } from '../../ui/command';
 import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card, type Tone } from '../../ui/parts';
@@ -29,11 +29,15 @@ export function ProofCard({ line: { direction, proof } }: { line: VerdictLine })
         label={`What was counted for ${direction}s`}
         corner="counted"
         heads={HEADS}
-        rows={proof.map((row) => ({ key: row.layer + row.name, name: <Name {...row} />, cells: cellsOf(row) }))}
+        rows={proof.map((row) => ({
+          key: row.layer + row.name,
+          name: <Name {...row} />,
+          cells: cellsOf(row),
+        }))}
       />
       <p className="mute small">
-        Call a command before and after a run of your own: its output changes by the difference. The device’s numbers are
-        everybody’s, the application’s only this run’s.
+        Call a command before and after a run of your own: its output changes by the difference. The
+        device’s numbers are everybody’s, the application’s only this run’s.
       </p>
     </Card>
   );
@@ -49,8 +53,12 @@ function Name({ layer, name }: Proof) {
 }
 
 function cellsOf(row: Proof) {
-  const { before, after, difference, short } = proofInWords(row);
-  const command = row.command ? <Command key="command" command={row.command} /> : 'counted by the runner';
+  const { before, after, difference, short } = proofRow(row);
+  const command = row.command ? (
+    <Command key="command" command={row.command} />
+  ) : (
+    'counted by the runner'
+  );
   const change = (
     <span key="difference">
       <b>{difference}</b>

@@ -4,7 +4,15 @@ import type { Finding, Run } from '../../api';
 import { useRerun } from './actions';
 
 /** The button; nothing where no option mends it. `filled`: it is the one that matters. */
-export function RemedyButton({ finding, run, filled }: { finding: Finding | null; run: Run; filled?: boolean }) {
+export function RemedyButton({
+  finding,
+  run,
+  filled,
+}: {
+  finding: Finding | null;
+  run: Run;
+  filled?: boolean;
+}) {
   const { rerun, pending } = useRerun(run);
   if (!finding?.patch || !finding.patch_label) return null;
   const { patch, patch_label } = finding;

@@ -3,13 +3,13 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Failure, Finding, Run, Verdicts } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
+import { type Live, useLiveValue } from '../../charts/use-live';
 import { toneOf } from '../../charts/verdict-badge';
-import { isFinal, type RunFold } from '../../model/fold';
-import { gaugeNow } from '../../model/gauge-now';
-import { STATUS } from '../../model/summary';
-import { refusalInWords } from '../../model/told';
-import { gaugeInWords, remedyOf, verdictLines } from '../../model/verdict';
+import { isFinal, type RunFold } from '../../model/fold/run-fold';
+import { problemText } from '../../model/format/problem-text';
+import { runGauge } from '../../model/gauge/run-gauge';
+import { STATUS } from '../../model/run/summary';
+import { gaugeText, topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
 import { CompareWithDisk, DiskItself } from './disk-itself';
 import { ProofCard } from './proof';
@@ -17,9 +17,9 @@ import { RemedyButton } from './remedy';
 import { useDiskItself } from './use-disk-itself';
 
 /** What there is to say first. */
-export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live }) {
-  const status = useFromStage(stage, () => fold.status);
-  const outcome = useFromStage(stage, () => fold.outcome);
+export function Say({ run, live: { fold, chartGroup, link } }: { run: Run; live: Live }) {
+  const status = useLiveValue(chartGroup, () => fold.status);
+  const outcome = useLiveValue(chartGroup, () => fold.result);
   const verdicts = outcome?.verdict ?? run.verdict;
   const lines = verdictLines(verdicts);
   return (
@@ -34,8 +34,14 @@ export function Say({ run, live: { fold, stage, link } }: { run: Run; live: Live
         />
       )}
       {status === 'queued' && <Queued run={run} />}
-      {STATUS[status].kind === 'trouble' && <Trouble fold={fold} run={run} />}
-      {lines.length > 0 && <VerdictNotices verdicts={verdicts} run={run} findings={outcome?.findings ?? run.findings} />}
+      {STATUS[status].kind === 'failure' && <Trouble fold={fold} run={run} />}
+      {lines.length > 0 && (
+        <VerdictNotices
+          verdicts={verdicts}
+          run={run}
+          findings={outcome?.findings ?? run.findings}
+        />
+      )}
       {lines.length === 0 && outcome && <Plain run={run} fold={fold} />}
     </>
   );
@@ -60,19 +66,21 @@ function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
   const more = [
     ...(first && reason && reason !== first.detail ? [reason] : []),
     ...(first ? [first.remedy] : []),
-    ...others.map(refusalInWords),
+    ...others.map(problemText),
   ];
   return (
     <Notice
       alert
       tone="bad"
-      badge={STATUS[fold.status].word}
+      badge={STATUS[fold.status].label}
       say={first?.detail ?? reason ?? 'The run ended early.'}
-      more={[...more, fold.outcome ? 'The figures cover what was measured until then.' : ''].filter(Boolean).map((line) => (
-        <p key={line} className="breaks">
-          {line}
-        </p>
-      ))}
+      more={[...more, fold.result ? 'The figures cover what was measured until then.' : '']
+        .filter(Boolean)
+        .map((line) => (
+          <p key={line} className="breaks">
+            {line}
+          </p>
+        ))}
     />
   );
 }
@@ -94,7 +102,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
         <Notice
           key={line.direction}
           tone={toneOf(line.layer)}
-          badge={lines.length > 1 ? `${line.direction}s: ${line.word}` : line.word}
+          badge={lines.length > 1 ? `${line.direction}s: ${line.label}` : line.label}
           say={line.sentence}
           more={
             <>
@@ -114,7 +122,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
                   {shown ? 'Hide' : 'Show me'}
                 </Button>
                 {itself && <CompareWithDisk run={run} itself={itself} />}
-                {itself === null && <RemedyButton finding={remedyOf(findings)} run={run} filled />}
+                {itself === null && <RemedyButton finding={topRemedy(findings)} run={run} filled />}
               </>
             )
           }
@@ -127,7 +135,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
 
 /** No verdict came with the report: the gauge is put into words. */
 function Plain({ run, fold }: { run: Run; fold: RunFold }) {
-  const gauge = gaugeNow(run, fold);
-  const words = gaugeInWords(gauge, fold.outcome?.report.device?.name ?? null);
-  return words && <Notice tone={toneOf(gauge.ended)} say={words} />;
+  const gauge = runGauge(run, fold);
+  const words = gaugeText(gauge, fold.result?.report.device?.name ?? null);
+  return words && <Notice tone={toneOf(gauge.servedBy)} say={words} />;
 }

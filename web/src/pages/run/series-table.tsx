@@ -1,13 +1,22 @@
 // The course as a table: for those who do not see the charts, and for copying. One row a point, as drawn.
+
+import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
-import type { Stage } from '../../charts/stage';
 import { useTick } from '../../charts/use-live';
-import type { SeriesView } from '../../model/series';
+import type { SeriesView } from '../../model/fold/series-view';
 import { Card } from '../../ui/parts';
 
 /** All lines of all panels, column by column. */
-export function SeriesTable({ view, panels, stage }: { view: SeriesView; panels: readonly Panel[]; stage: Stage }) {
-  useTick(stage);
+export function SeriesTable({
+  view,
+  panels,
+  chartGroup,
+}: {
+  view: SeriesView;
+  panels: readonly Panel[];
+  chartGroup: ChartGroup;
+}) {
+  useTick(chartGroup);
   const rows = Array.from({ length: view.length }, (_, at) => at);
   return (
     <Card title="Course as a table">
@@ -31,7 +40,11 @@ export function SeriesTable({ view, panels, stage }: { view: SeriesView; panels:
               <tr key={at}>
                 <th scope="row">{view.seconds(at).toFixed(2)} s</th>
                 {panels.flatMap((panel) =>
-                  panel.lines.map((line) => <td key={panel.key + line.label}>{panel.format(view.value(at, line.columns))}</td>),
+                  panel.lines.map((line) => (
+                    <td key={panel.key + line.label}>
+                      {panel.format(view.value(at, line.columns))}
+                    </td>
+                  )),
                 )}
               </tr>
             ))}

@@ -1,19 +1,22 @@
 // What a screen reader hears while a run goes on: each status once, and at the end what the run means. Never the figures,
 // which change ten times a second.
 import type { Run } from '../../api';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { isFinal } from '../../model/fold';
-import { STATUS } from '../../model/summary';
-import { verdictLines } from '../../model/verdict';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import { isFinal } from '../../model/fold/run-fold';
+import { STATUS } from '../../model/run/summary';
+import { verdictLines } from '../../model/run/verdict';
 
 /** Words that are heard and not seen. */
-export function Spoken({ run, live: { fold, stage } }: { run: Run; live: Live }) {
-  const status = useFromStage(stage, () => fold.status);
-  const outcome = useFromStage(stage, () => fold.outcome);
+export function Spoken({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const status = useLiveValue(chartGroup, () => fold.status);
+  const outcome = useLiveValue(chartGroup, () => fold.result);
   const meaning = isFinal(status) ? verdictLines(outcome?.verdict ?? run.verdict) : [];
   return (
     <p role="status" className="hidden">
-      {[`Run #${run.number}: ${STATUS[status].word}.`, ...meaning.map(({ sentence }) => sentence)].join(' ')}
+      {[
+        `Run #${run.number}: ${STATUS[status].label}.`,
+        ...meaning.map(({ sentence }) => sentence),
+      ].join(' ')}
     </p>
   );
 }

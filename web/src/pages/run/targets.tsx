@@ -1,8 +1,14 @@
 // The files and devices before and after: what of each lay in the page cache, where, and what its extents are.
 import type { Run, TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
-import { type Live, useFromStage } from '../../charts/use-live';
-import { extentRows, type NumberRow, quoted, residencyRows, targetFacts } from '../../model/targets';
+import { type Live, useLiveValue } from '../../charts/use-live';
+import {
+  extentRows,
+  type NumberRow,
+  residencyRows,
+  shellQuote,
+  targetFacts,
+} from '../../model/run/targets';
 import { Command } from '../../ui/command';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
@@ -12,8 +18,8 @@ import { Card } from '../../ui/parts';
 const SHOWN = 4;
 
 /** All targets of a finished run. */
-export function Targets({ live: { fold, stage } }: { run: Run; live: Live }) {
-  const targets = useFromStage(stage, () => fold.outcome?.report.targets) ?? [];
+export function Targets({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
+  const targets = useLiveValue(chartGroup, () => fold.result?.report.targets) ?? [];
   const [shown, folded] = [targets.slice(0, SHOWN), targets.slice(SHOWN)];
   return (
     <>
@@ -37,9 +43,14 @@ function TargetCard({ target }: { target: TargetReport }) {
   const name = path.split('/').at(-1) ?? path;
   const missing = Object.entries(target.absent);
   return (
-    <Card title={`${kind === 'device' ? 'Device' : 'File'} before and after`} aside={<Path path={path} />}>
+    <Card
+      title={`${kind === 'device' ? 'Device' : 'File'} before and after`}
+      aside={<Path path={path} />}
+    >
       <div className="stack">
-        {map.start && <ResidencyMap label="at the start" cells={map.start} cell_bytes={map.cell_bytes} />}
+        {map.start && (
+          <ResidencyMap label="at the start" cells={map.start} cell_bytes={map.cell_bytes} />
+        )}
         {map.end && <ResidencyMap label="at the end" cells={map.end} cell_bytes={map.cell_bytes} />}
         <div className="two">
           <Numbers
@@ -47,14 +58,14 @@ function TargetCard({ target }: { target: TargetReport }) {
             corner="page cache"
             heads={['found', 'at the start', 'at the end']}
             rows={residencyRows(target)}
-            command={kind === 'file' ? `fincore --bytes ${quoted(path)}` : null}
+            command={kind === 'file' ? `fincore --bytes ${shellQuote(path)}` : null}
           />
           <Numbers
             label={`Extents of ${name}`}
             corner="extents"
             heads={['before', 'after']}
             rows={extentRows(target)}
-            command={`filefrag -v ${quoted(path)}`}
+            command={`filefrag -v ${shellQuote(path)}`}
           />
         </div>
         <Facts facts={targetFacts(target)} />

@@ -3,16 +3,23 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareQuery, runsQuery } from '../../api/queries';
-import { candidatesFor, diskItself, filterFor } from '../../model/disk-itself';
-import { isMemorys } from '../../model/verdict';
+import { directRun, directRunCandidates, directRunFilter } from '../../model/compare/direct-run';
+import { isServedFromMemory } from '../../model/run/verdict';
 
 /** The same job done direct, whose number is the disk's; null where there is none, undefined until that is known. */
-export function useDiskItself(run: Run, verdicts: Verdicts | null | undefined): ComparedRun | null | undefined {
-  const q = isMemorys(verdicts) ? filterFor(run) : null;
+export function useDiskItself(
+  run: Run,
+  verdicts: Verdicts | null | undefined,
+): ComparedRun | null | undefined {
+  const q = isServedFromMemory(verdicts) ? directRunFilter(run) : null;
   const list = useInfiniteQuery({ ...runsQuery({ q: q ?? '' }), enabled: q !== null });
-  const candidates = q === null ? [] : candidatesFor(run, list.data?.pages.flatMap(({ runs }) => runs) ?? []);
-  const held = useQuery({ ...compareQuery([run.number, ...candidates], run.number), enabled: candidates.length > 0 });
-  if (held.data) return diskItself(held.data, run.number);
+  const candidates =
+    q === null ? [] : directRunCandidates(run, list.data?.pages.flatMap(({ runs }) => runs) ?? []);
+  const held = useQuery({
+    ...compareQuery([run.number, ...candidates], run.number),
+    enabled: candidates.length > 0,
+  });
+  if (held.data) return directRun(held.data, run.number);
   const isAsking = q !== null && (list.isPending || (candidates.length > 0 && held.isPending));
   return isAsking ? undefined : null;
 }

@@ -4,9 +4,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { StudySummary } from '../../api';
 import { studiesQuery } from '../../api/queries';
-import { duration, moment, shortMoment, UNKNOWN } from '../../model/format';
-import { STUDY_STATUS } from '../../model/study';
-import { inWords } from '../../model/told';
+import { duration, moment, shortMoment, UNKNOWN } from '../../model/format/numbers';
+import { errorText } from '../../model/format/problem-text';
+import { STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { NamedRows } from '../../ui/named-rows';
 import { Card, Empty, Page } from '../../ui/parts';
@@ -31,13 +31,19 @@ export function StudiesPage() {
           New study
         </LinkButton>
       </div>
-      {query.error && <ProblemNotice problem={inWords(query.error)} onRetry={() => void query.refetch()} />}
+      {query.error && (
+        <ProblemNotice problem={errorText(query.error)} onRetry={() => void query.refetch()} />
+      )}
       {query.isSuccess && studies.length === 0 && <NoStudies />}
       {studies.length > 0 && (
         <Card>
           <NamedRows label="Studies" corner="study" heads={HEADS} rows={studies.map(rowOf)} />
           {query.hasNextPage && (
-            <Button mt={8} loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            <Button
+              mt={8}
+              loading={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
               Older ones
             </Button>
           )}
@@ -62,14 +68,25 @@ function NoStudies() {
         </>
       }
     >
-      A study is a row of runs that are started together and done one after the other. Five come with Leadline: each shows on this
-      disk how a benchmark’s number misleads. Others you build step by step, post with curl, or run in a terminal.
+      A study is a row of runs that are started together and done one after the other. Five come
+      with Leadline: each shows on this disk how a benchmark’s number misleads. Others you build
+      step by step, post with curl, or run in a terminal.
     </Empty>
   );
 }
 
 function rowOf(study: StudySummary) {
-  const { number, name, status, steps_ended, steps_total, started_at_ms, finished_at_ms, created_at_ms, reason } = study;
+  const {
+    number,
+    name,
+    status,
+    steps_ended,
+    steps_total,
+    started_at_ms,
+    finished_at_ms,
+    created_at_ms,
+    reason,
+  } = study;
   const took = started_at_ms && finished_at_ms ? duration(finished_at_ms - started_at_ms) : UNKNOWN;
   return {
     key: String(number),

@@ -5,7 +5,15 @@ import { TestSocket } from '../../api/test-socket';
 import { serve, showPage } from '../../test-page';
 import { StepGauges } from './gauges';
 
-const RUN = { number: 7, status: 'failed', samples: 0, last_seq: 2, started_at_ms: 1, finished_at_ms: 2, findings: [] };
+const RUN = {
+  number: 7,
+  status: 'failed',
+  samples: 0,
+  last_seq: 2,
+  started_at_ms: 1,
+  finished_at_ms: 2,
+  findings: [],
+};
 const STUDY = { steps: [{ step: 1, name: 'first', run: RUN }] } as unknown as Study;
 const ENDED = 'It ended before anything was issued.';
 

@@ -2,9 +2,9 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelStudy, type Study } from '../../api';
-import { LEAST } from '../../model/compare';
-import { comparableRuns, isUnderWay, STUDY_STATUS } from '../../model/study';
-import { inWords } from '../../model/told';
+import { MIN_RUNS } from '../../model/compare/metrics';
+import { errorText } from '../../model/format/problem-text';
+import { comparableRuns, isStudyActive, STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { StandingBadge } from '../../ui/status';
 import { tellFailure } from '../../ui/tell';
@@ -23,7 +23,7 @@ export function StudyHeader({ study }: { study: Study }) {
         {steps_ended} of {steps_total} steps
       </span>
       <span className="push" />
-      {runs.length >= LEAST && (
+      {runs.length >= MIN_RUNS && (
         <LinkButton
           to="/compare"
           search={{ runs: runs.join(','), baseline: String(runs[0]) }}
@@ -36,7 +36,7 @@ export function StudyHeader({ study }: { study: Study }) {
       <LinkButton to="/new" search={{ study: '1', from: String(number) }}>
         Edit and start again
       </LinkButton>
-      {isUnderWay(status) && <CancelButton number={number} />}
+      {isStudyActive(status) && <CancelButton number={number} />}
     </div>
   );
 }
@@ -46,10 +46,16 @@ function CancelButton({ number }: { number: number }) {
   const { mutate, isPending } = useMutation({
     mutationFn: async () => (await cancelStudy({ path: { n: number }, throwOnError: true })).data,
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['study', number] }),
-    onError: (error) => tellFailure(inWords(error)),
+    onError: (error) => tellFailure(errorText(error)),
   });
   return (
-    <Button data-key="x" data-does="cancel the study" c="var(--bad-text)" loading={isPending} onClick={() => mutate()}>
+    <Button
+      data-key="x"
+      data-does="cancel the study"
+      c="var(--bad-text)"
+      loading={isPending}
+      onClick={() => mutate()}
+    >
       Cancel
     </Button>
   );

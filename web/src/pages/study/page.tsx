@@ -6,9 +6,9 @@ import { useCallback } from 'react';
 import type { Study } from '../../api';
 import { compareQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { LEAST } from '../../model/compare';
-import { comparableRuns } from '../../model/study';
-import { inWords, refusalInWords } from '../../model/told';
+import { MIN_RUNS } from '../../model/compare/metrics';
+import { errorText, problemText } from '../../model/format/problem-text';
+import { comparableRuns } from '../../model/study/rows';
 import { Card, Empty, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { StepGauges } from './gauges';
@@ -22,13 +22,22 @@ const route = getRouteApi('/studies/$n');
 export function StudyPage() {
   const { n } = route.useParams();
   const number = Number(n);
-  const { data: study, error, refetch } = useQuery({ ...studyQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  const {
+    data: study,
+    error,
+    refetch,
+  } = useQuery({ ...studyQuery(number), enabled: Number.isInteger(number) && number > 0 });
   if (study) return <StudyView study={study} />;
   return (
     <Page title={`Study #${n}`}>
       <h1>Study #{n}</h1>
-      {error ? <ProblemNotice problem={inWords(error)} onRetry={() => void refetch()} /> : null}
-      {!(number > 0) && <Empty title="That is no number of a study" actions={<Link to="/studies">All studies</Link>} />}
+      {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
+      {!(number > 0) && (
+        <Empty
+          title="That is no number of a study"
+          actions={<Link to="/studies">All studies</Link>}
+        />
+      )}
     </Page>
   );
 }
@@ -36,14 +45,22 @@ export function StudyPage() {
 function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps } = study;
   const runs = comparableRuns(study);
-  const { data: comparison } = useQuery({ ...compareQuery(runs, runs[0]), enabled: runs.length >= LEAST });
-  const labelOf = useCallback((run: number) => `step ${steps.find((step) => step.run?.number === run)?.step}`, [steps]);
+  const { data: comparison } = useQuery({
+    ...compareQuery(runs, runs[0]),
+    enabled: runs.length >= MIN_RUNS,
+  });
+  const labelOf = useCallback(
+    (run: number) => `step ${steps.find((step) => step.run?.number === run)?.step}`,
+    [steps],
+  );
   return (
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
       {reason && <Notice alert tone="bad" badge={study.status} say={reason} />}
       {leftover_files.length > 0 && <LeftoverFile files={leftover_files} />}
-      {missed_by_author && <Notice tone="cache" badge="found out by hand" say={missed_by_author} more={about} />}
+      {missed_by_author && (
+        <Notice tone="cache" badge="found out by hand" say={missed_by_author} more={about} />
+      )}
       {!missed_by_author && about && <Card>{about}</Card>}
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
@@ -57,7 +74,7 @@ function LeftoverFile({ files }: { files: Study['leftover_files'] }) {
   const say = `${files.length} of its files could not be removed. The server tries again when it starts.`;
   const more = files.map(({ path, reason }) => (
     <p key={path} className="breaks">
-      <span className="mono">{path}</span> {reason && refusalInWords(reason)}
+      <span className="mono">{path}</span> {reason && problemText(reason)}
     </p>
   ));
   return <Notice tone="bad" badge="left behind" say={say} more={more} />;

@@ -2,11 +2,17 @@
 import { Link } from '@tanstack/react-router';
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
-import { publishedHeads, rowsOf, type StepRow } from '../../model/study';
+import { publishedHeads, type StepRow, stepRows } from '../../model/study/rows';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-const HEADS = ['IOPS', 'against step 1', 'bandwidth', 'p99', <span key="went">where the I/O went</span>];
+const HEADS = [
+  'IOPS',
+  'against step 1',
+  'bandwidth',
+  'p99',
+  <span key="went">where the I/O went</span>,
+];
 
 /** The table. */
 export function Steps({ study }: { study: Study }) {
@@ -16,14 +22,21 @@ export function Steps({ study }: { study: Study }) {
     { word: 'published', span: published.length },
   ];
   return (
-    <Card title="Its steps" aside={study.published && <span className="small">{study.published.source}</span>}>
+    <Card
+      title="Its steps"
+      aside={study.published && <span className="small">{study.published.source}</span>}
+    >
       <NamedRows
         className="steps"
         label="Steps"
         corner="step"
         heads={[...HEADS, ...published]}
         groups={published.length > 0 ? groups : undefined}
-        rows={rowsOf(study).map((row) => ({ key: `${row.step}${row.name}`, name: <StepName {...row} />, cells: cellsOf(row) }))}
+        rows={stepRows(study).map((row) => ({
+          key: `${row.step}${row.name}`,
+          name: <StepName {...row} />,
+          cells: cellsOf(row),
+        }))}
       />
     </Card>
   );
@@ -45,10 +58,10 @@ function StepName({ step, name, note, run }: StepRow) {
   );
 }
 
-function cellsOf({ iops, change, bandwidth, p99, badge, sentence, standing, published }: StepRow) {
+function cellsOf({ iops, change, bandwidth, p99, badge, sentence, status, published }: StepRow) {
   const went = (
     <div key="went" className="went">
-      {badge && <VerdictBadge badge={badge} />} {sentence || standing}
+      {badge && <VerdictBadge badge={badge} />} {sentence || status}
     </div>
   );
   const beside = published.map((cell, place) => (

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan, RunSummary } from '../../api';
+import {
+  blockingRun,
+  formProblems,
+  type IoMode,
+  ioModeOf,
+  isDestructive,
+  setIoMode,
+} from './job-form';
+import { jobsOf, parseJobText } from './job-text';
+
+const FILE = '[t1]\nfilename=t1\nrw=randread\ndirect=1\n';
+const first = (text: string) => jobsOf(parseJobText(text))[0] ?? {};
+
+describe('the way to the disk', () => {
+  it.each<[string, IoMode | null]>([
+    ['[a]\ndirect=1', 'direct'],
+    ['[a]\ndirect=true', 'direct'],
+    ['[a]\ndirect=0', 'buffered'],
+    ['[a]\nrw=read', null],
+    ['[a]\nfilename=/dev/vdb\ndirect=0', 'raw'],
+  ])('of %j is %s', (text, way) => expect(ioModeOf(first(text))).toBe(way));
+
+  it.each<[IoMode, Record<string, string>]>([
+    ['buffered', { filename: 't1', direct: '0' }],
+    ['direct', { filename: 't1', direct: '1' }],
+    ['raw', { filename: '/dev/', direct: '1' }],
+  ])('is changed to %s by the smallest edit', (way, options) => {
+    const text = setIoMode(FILE, 0, first(FILE), way);
+    expect(first(text)).toMatchObject(options);
+    expect(ioModeOf(first(text))).toBe(way);
+  });
+
+  it('is changed for one job of several', () => {
+    const two = '[global]\nfilename=t1\ndirect=1\n[a]\nrw=read\n[b]\nrw=write\n';
+    const [a, b] = jobsOf(parseJobText(setIoMode(two, 0, first(two), 'raw')));
+    expect([ioModeOf(a ?? {}), ioModeOf(b ?? {})]).toEqual(['raw', 'direct']);
+  });
+
+  it('forgets the device on the way back to a file', () => {
+    const raw = '[a]\nfilename=/dev/vdb\ndirect=1\n';
+    expect(first(setIoMode(raw, 0, first(raw), 'direct')).filename).toBe('t1');
+  });
+});
+
+it.each([
+  ['randread', false],
+  ['read:8k', false],
+  ['randwrite', true],
+  ['randrw', true],
+  ['rw', true],
+  ['trim', true],
+  [undefined, false],
+])('%s destroys: %s', (rw, does) => expect(isDestructive(rw)).toBe(does));
+
+it.each([
+  ['jobs[0].rw', { job: 0, option: 'rw', line: 2 }],
+  ['jobs[0].runtime', { job: 0, option: 'runtime', line: 0 }],
+  ['jobs[0]', { job: 0, option: null, line: null }],
+  ['direct', { job: 0, option: 'direct', line: 3 }],
+  ['confirm', { job: null, option: 'confirm', line: null }],
+  [null, { job: null, option: null, line: null }],
+])('a problem of %j belongs to %j', (field, place) => {
+  expect(
+    formProblems([{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }], FILE)[0],
+  ).toMatchObject(place);
+});
+
+it('waits for the last active run on the same device', () => {
+  const plan = { jobs: [{ targets: [{ device: 'vda' }] }] } as unknown as Plan;
+  const run = (number: number, device: string, status: string) =>
+    ({ number, device, status }) as unknown as RunSummary;
+  expect(
+    blockingRun(plan, [
+      run(3, 'vda', 'queued'),
+      run(4, 'vdb', 'queued'),
+      run(2, 'vda', 'measuring'),
+      run(9, 'vda', 'done'),
+    ])?.number,
+  ).toBe(3);
+  expect(blockingRun(plan, [])).toBeNull();
+});

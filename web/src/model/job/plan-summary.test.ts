@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import type { Plan } from '../../api';
+import { caveats, durationText, studyCostText, writesText } from './plan-summary';
+
+const GIB = 2 ** 30;
+function plan(change: Partial<Plan['estimate']>, rest: Partial<Plan> = {}): Plan {
+  const estimate = {
+    seconds: 30,
+    seconds_note: null,
+    layout_bytes: 0,
+    measure_write_bytes: 0,
+    buffer_bytes: 4096,
+    ...change,
+  };
+  return {
+    jobs: [],
+    sample_ms: 100,
+    phases: [],
+    estimate,
+    measures: '',
+    findings: [],
+    problems: [],
+    ...rest,
+  };
+}
+const phase = (name: 'layout' | 'ramp' | 'measure' | 'guard', seconds: number | null) => ({
+  phase: name,
+  seconds,
+  write_bytes: null,
+});
+const job = (rw: string, path: string, layout_bytes: number) =>
+  ({ rw, targets: [{ path, layout_bytes }] }) as unknown as Plan['jobs'][number];
+const plain = (s: string) => s.replaceAll('\u00a0', ' ');
+
+it.each<[string, Plan]>([
+  [
+    'about 41 s: layout 9 s, warm-up 2 s, measure 30 s',
+    plan(
+      { seconds: 41 },
+      {
+        phases: [phase('guard', 0.01), phase('layout', 9), phase('ramp', 2), phase('measure', 30)],
+      },
+    ),
+  ],
+  ['about 30 s', plan({}, { phases: [phase('measure', 30)] })],
+  ['about 30 s; as fast as it can', plan({ seconds_note: 'as fast as it can' })],
+  ['size ends it', plan({ seconds: null, seconds_note: 'size ends it' })],
+  ['not known beforehand', plan({ seconds: null })],
+])('takes %s', (words, input) => expect(plain(durationText(input))).toBe(words));
+
+it.each<[string, Plan]>([
+  ['nothing', plan({}, { jobs: [job('randread', '/t', 0)] })],
+  [
+    '1 GiB once, to lay out /t',
+    plan({ layout_bytes: GIB }, { jobs: [job('randread', '/t', GIB)] }),
+  ],
+  [
+    '1 GiB once, to lay out /t, then up to 4 GiB',
+    plan({ layout_bytes: GIB, measure_write_bytes: 4 * GIB }, { jobs: [job('write', '/t', GIB)] }),
+  ],
+  [
+    'then as much as it can until the time is over',
+    plan({ measure_write_bytes: null }, { jobs: [job('randrw', '/t', 0)] }),
+  ],
+])('writes %s', (words, input) => expect(plain(writesText(input))).toBe(words));
+
+it.each<[string, Partial<Plan['estimate']>[]]>([
+  ['1 step, about 30 s; writes 0 B.', [{}]],
+  ['2 steps, about 1 min; writes 1 GiB.', [{ layout_bytes: GIB }, {}]],
+  [
+    '2 steps, about 30 s and 1 step that ends when its size is done; writes 0 B.',
+    [{}, { seconds: null }],
+  ],
+  [
+    '3 steps, about 30 s and 2 steps that end when their size is done; writes 0 B.',
+    [{}, { seconds: null }, { seconds: null }],
+  ],
+  ['1 step; writes 0 B.', [{ seconds: null }]],
+  [
+    '1 step, about 30 s; writes as much as it can until the time is over.',
+    [{ measure_write_bytes: null }],
+  ],
+  [
+    '2 steps, about 1 min; writes 3 GiB and as much as it can until the time is over.',
+    [{ layout_bytes: GIB, measure_write_bytes: null }, { measure_write_bytes: 2 * GIB }],
+  ],
+])('a study takes %s', (words, estimates) => {
+  const phases = [phase('measure', 30)];
+  const steps = estimates.map((estimate) => ({
+    name: '',
+    jobs: [],
+    plan: plan(estimate, { phases }),
+  }));
+  expect(plain(studyCostText({ steps }))).toBe(words);
+});
+
+it('a study says nothing of what a refused step would write', () => {
+  const refused = plan({ seconds: null, measure_write_bytes: null });
+  expect(plain(studyCostText({ steps: [{ name: '', jobs: [], plan: refused }] }))).toBe(
+    '1 step; writes 0 B.',
+  );
+});
+
+it('minds findings with their remedies', () => {
+  const findings = [
+    {
+      code: 'x',
+      severity: 'warning' as const,
+      sentence: 'The database is on vda too.',
+      evidence: {},
+      remedy: 'Move it.',
+    },
+  ];
+  expect(caveats(plan({}, { findings }))).toEqual(['The database is on vda too. Move it.']);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import {
+  bars,
+  bucketOf,
+  bucketRange,
+  countOf,
+  curve,
+  mergeBuckets,
+  percentiles,
+} from './histogram';
+
+/** Buckets of plain values. */
+function of(values: number[]): [number, number][] {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(bucketOf(value), (counts.get(bucketOf(value)) ?? 0) + 1);
+  return [...counts].sort((a, b) => a[0] - b[0]);
+}
+
+describe('buckets', () => {
+  // Of the `histogram` crate 1.6.4, Config::new(6, 40): index_to_lower_bound and index_to_upper_bound.
+  it.each([
+    [0, 0, 0],
+    [127, 127, 127],
+    [128, 128, 129],
+    [191, 254, 255],
+    [192, 256, 259],
+    [255, 508, 511],
+    [256, 512, 519],
+    [1023, 2_080_768, 2_097_151],
+    [1855, 508 * 2 ** 20 * 32, 2 ** 34 - 1],
+  ])('bucket %i holds %i to %i ns', (index, low, high) => {
+    expect(bucketRange(index)).toEqual({ low, high });
+    expect(bucketOf(low)).toBe(index);
+    expect(bucketOf(high)).toBe(index);
+  });
+
+  it('has no gap and no overlap up to 18 minutes', () => {
+    for (let index = 1; index < 2240; index += 1)
+      expect(bucketRange(index).low).toBe(bucketRange(index - 1).high + 1);
+  });
+});
+
+describe('percentiles', () => {
+  it('equal an exact sort within 0.8 %', () => {
+    const values = Array.from({ length: 20_000 }, (_, i) => Math.floor(900 * 1.0007 ** i)).sort(
+      (a, b) => a - b,
+    );
+    const wanted = [1, 50, 90, 99, 99.9, 100];
+    percentiles(of(values), wanted).forEach((got, i) => {
+      const exact =
+        values[Math.max(0, Math.ceil(((wanted[i] ?? 0) / 100) * values.length) - 1)] ?? Number.NaN;
+      expect(Math.abs((got ?? 0) - exact) / exact).toBeLessThanOrEqual(0.008);
+    });
+  });
+
+  it('are null where nothing was counted', () =>
+    expect(percentiles([], [50, 99])).toEqual([null, null]));
+});
+
+describe('merging', () => {
+  it('is the same as counting together', () => {
+    const a = [5, 5, 900, 70_000];
+    const b = [5, 300, 900, 1_000_000];
+    expect(mergeBuckets(of(a), of(b))).toEqual(of([...a, ...b]));
+    expect(mergeBuckets([], of(b))).toEqual(of(b));
+  });
+});
+
+describe('drawing', () => {
+  it('bars cover everything and keep gaps', () => {
+    const drawn = bars(of([1000, 1000, 1000, 16_000]));
+    expect(drawn.reduce((sum, bar) => sum + bar.share, 0)).toBeCloseTo(1);
+    expect(drawn).toHaveLength(17);
+    expect(drawn.filter((bar) => bar.share === 0)).toHaveLength(15);
+  });
+
+  it('the curve rises and ends at the last latency', () => {
+    const points = curve(of(Array.from({ length: 1000 }, (_, i) => 1000 + i * 50)));
+    expect(points.every((point, i) => i === 0 || point.nines >= (points[i - 1]?.nines ?? 0))).toBe(
+      true,
+    );
+    expect(points.at(-1)?.nines).toBeCloseTo(3);
+    expect(countOf([])).toBe(0);
+  });
+});

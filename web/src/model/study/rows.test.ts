@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import type { Published, RunSummary, StudyStep } from '../../api';
+import { comparableRuns, isStudyActive, runningStep, stepRows } from './rows';
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+const run = (number: number, change: Partial<RunSummary> = {}) =>
+  ({
+    number,
+    status: 'done',
+    iops: 8767,
+    bytes_per_second: 8767 * 4096,
+    lat_p99_ns: 131_000,
+    verdict: 'device',
+    ...change,
+  }) as RunSummary;
+const step = (place: number, change: Partial<StudyStep> = {}): StudyStep => ({
+  step: place,
+  name: `step ${place}`,
+  run: run(place),
+  ...change,
+});
+const PUBLISHED: Published = {
+  source: 'a course',
+  columns: ['run', 'IOPS'],
+  rows: [
+    { step: 2, cells: ['buffered again', '853,333'] },
+    { step: null, cells: ['on another machine', '9,142'] },
+  ],
+};
+
+it('puts what was published beside the step that does the same', () => {
+  const rows = stepRows({
+    steps: [step(1), step(2, { iops_change_percent: 9633 })],
+    published: PUBLISHED,
+  });
+  expect(rows.map(({ name, published }) => [name, ...published])).toEqual([
+    ['step 1', '', ''],
+    ['step 2', 'buffered again', '853,333'],
+    ['on another machine', 'on another machine', '9,142'],
+  ]);
+  expect(
+    [rows[1]?.iops, rows[1]?.change, rows[1]?.bandwidth, rows[1]?.p99].map((words) =>
+      plain(words ?? ''),
+    ),
+  ).toEqual(['8.77 k', '97.3 ×', '34.2 MiB/s', '131 µs']);
+});
+
+it.each<[string, Partial<StudyStep>, string]>([
+  ['done', {}, ''],
+  ['waiting', { run: run(1, { status: 'queued' }) }, 'queued'],
+  ['failed', { run: run(1, { status: 'failed', reason: 'no room' }) }, 'failed: no room'],
+  ['deleted', { run: null }, 'its run was deleted'],
+])('says of a step that is %s how it stands', (_, change, standing) =>
+  expect(stepRows({ steps: [step(1, change)] })[0]?.status).toBe(standing),
+);
+
+it('lays the first eight that are done over each other', () => {
+  const failed = step(1, { run: run(99, { status: 'failed' }) });
+  const done = Array.from({ length: 9 }, (_, at) => step(at + 2));
+  expect(comparableRuns({ steps: [failed, ...done] })).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+it('knows the step that runs now', () => {
+  const measuring = step(2, { run: run(2, { status: 'measuring' }) });
+  expect(
+    runningStep({ steps: [step(1), measuring, step(3, { run: run(3, { status: 'queued' }) })] }),
+  ).toBe(measuring);
+  expect(runningStep({ steps: [step(1)] })).toBeNull();
+});
+
+it.each([
+  ['queued', true],
+  ['running', true],
+  ['done', false],
+  ['interrupted', false],
+] as const)('a study that is %s is under way: %s', (status, expected) =>
+  expect(isStudyActive(status)).toBe(expected),
+);
