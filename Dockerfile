@@ -1,5 +1,5 @@
-# Leadline's server and runner in one small image. Build: docker build -t leadline .  Start: docker compose up (it sets the
-# seccomp profile without which Docker refuses io_uring).
+# Image with the Leadline server and runner. Build: docker build -t leadline .
+# Start: docker compose up, which also sets the seccomp profile that permits io_uring.
 
 FROM node:20.19-bookworm-slim AS pages
 WORKDIR /src/web
@@ -22,7 +22,7 @@ RUN useradd --system --uid 7070 --home-dir /var/lib/leadline --shell /usr/sbin/n
 COPY --from=programs /out/ /usr/local/bin/
 COPY LICENSE NOTICE /usr/share/doc/leadline/
 USER leadline
-# Not the image's own overlay filesystem: what is measured must lie on a volume.
+# Targets must be on a volume, not on the overlay filesystem of the image.
 VOLUME /var/lib/leadline
 ENV LEADLINE_DATA_DIR=/var/lib/leadline LEADLINE_LISTEN=0.0.0.0:7070
 EXPOSE 7070
