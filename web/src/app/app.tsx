@@ -5,8 +5,8 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { openFeed } from '../api/feed';
-import { followFeed } from '../api/follow-feed';
-import { onSignedOut } from '../api/problem';
+import { syncCache } from '../api/follow-feed';
+import { onUnauthorized } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
 import { keepFocus } from './focus';
@@ -16,7 +16,7 @@ import { SignIn } from './sign-in';
 /** Leadline in a browser. */
 export function App() {
   const [signedOut, setSignedOut] = useState(false);
-  useEffect(() => onSignedOut(() => setSignedOut(true)), []);
+  useEffect(() => onUnauthorized(() => setSignedOut(true)), []);
   return (
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
@@ -30,7 +30,7 @@ export function App() {
 
 function Signed() {
   useEffect(() => {
-    const stops = [followFeed(), openFeed(), keepFocus(router)];
+    const stops = [syncCache(), openFeed(), keepFocus(router)];
     return () => {
       for (const stop of stops) stop();
     };

@@ -2,16 +2,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
-import { feedState, watchFeed } from '../api/feed';
+import { getFeedState, subscribeFeed } from '../api/feed';
 import { hostsQuery } from '../api/queries';
 import { Dot } from '../ui/parts';
 
 /** The chips of the header. */
 export function HeaderChips() {
-  const { link, queue } = useSyncExternalStore(watchFeed, feedState);
+  const { status, queue } = useSyncExternalStore(subscribeFeed, getFeedState);
   return (
     <>
-      {link === 'lost' && (
+      {status === 'lost' && (
         <span className="chip tone-bad" role="status">
           <Dot tone="bad" hollow /> server lost, trying again
         </span>

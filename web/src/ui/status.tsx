@@ -8,7 +8,7 @@ export interface StatusView {
 }
 
 /** The badge. */
-export function StandingBadge({ standing: { label, kind } }: { standing: StatusView }) {
+export function StatusBadge({ standing: { label, kind } }: { standing: StatusView }) {
   return (
     <Badge tone={kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : null}>
       {kind === 'running' && <Dot tone="app" pulse />} {label}
@@ -17,7 +17,7 @@ export function StandingBadge({ standing: { label, kind } }: { standing: StatusV
 }
 
 /** The same in a table: a dot and the label. */
-export function StandingDot({ standing: { label, kind } }: { standing: StatusView }) {
+export function StatusDot({ standing: { label, kind } }: { standing: StatusView }) {
   const tone =
     kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : kind === 'success' ? 'device' : null;
   return (

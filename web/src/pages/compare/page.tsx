@@ -13,12 +13,12 @@ import { errorText } from '../../model/format/problem-text';
 import { copyText } from '../../ui/clipboard';
 import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { Choose } from './choose';
-import { Chosen } from './chosen';
+import { RunPicker } from './run-picker';
+import { RunChips } from './run-chips';
 import { Differences } from './differences';
-import { FlameDifference } from './flame';
+import { FlameDiff } from './flame-diff';
 import { Gauges } from './gauges';
-import { Numbers } from './numbers';
+import { MetricsTable } from './metrics-table';
 import { RerunButton } from './rerun';
 import './compare.css';
 
@@ -56,15 +56,15 @@ export function ComparePage() {
         )}
         {enough && <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>}
       </div>
-      {!enough && <Choose chosen={numbers} onChoose={show} />}
+      {!enough && <RunPicker chosen={numbers} onChoose={show} />}
       {error && enough && (
         <>
-          <Chosen numbers={numbers} onRemove={takeOut} />
+          <RunChips numbers={numbers} onRemove={takeOut} />
           <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
         </>
       )}
       {data && enough && (
-        <Side comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />
+        <ComparisonView comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />
       )}
     </Page>
   );
@@ -86,7 +86,7 @@ function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
   );
 }
 
-function Side({
+function ComparisonView({
   comparison,
   onRemove,
   onBaseline,
@@ -122,13 +122,13 @@ function Side({
             title="Numbers"
             aside={<span className="small">against #{comparison.baseline}</span>}
           >
-            <Numbers comparison={comparison} />
+            <MetricsTable comparison={comparison} />
           </Card>
           <Differences comparison={comparison} />
         </div>
       </div>
       <Overlays comparison={comparison} />
-      <FlameDifference comparison={comparison} />
+      <FlameDiff comparison={comparison} />
     </>
   );
 }

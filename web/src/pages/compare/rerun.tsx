@@ -4,18 +4,18 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Rerun } from '../../api';
-import { StartRequest, startAgain } from '../../api/start';
+import { IdempotentRequest, startRerun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
-import { tellFailure } from '../../ui/tell';
+import { notifyError } from '../../ui/notify';
 
 /** The button. */
 export function RerunButton({ rerun: { run, label, patch } }: { rerun: Rerun }) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartRequest());
+  const [wish] = useState(() => new IdempotentRequest());
   const { mutate, isPending } = useMutation({
-    mutationFn: () => startAgain(run, { patch }, wish),
+    mutationFn: () => startRerun(run, { patch }, wish),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
-    onError: (error) => tellFailure(errorText(error)),
+    onError: (error) => notifyError(errorText(error)),
   });
   return (
     <Button variant="filled" loading={isPending} onClick={() => mutate()}>

@@ -7,8 +7,8 @@ import { bytes, text } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { DoctorList } from './doctor';
-import { DeviceTable } from './tree';
+import { HostChecks } from './host-checks';
+import { DeviceTable } from './device-table';
 import './devices.css';
 
 /** The page. */
@@ -66,7 +66,7 @@ function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
       {detail.error && (
         <ProblemNotice problem={errorText(detail.error)} onRetry={() => void detail.refetch()} />
       )}
-      {detail.data?.doctor && <DoctorList checks={detail.data.doctor.checks} />}
+      {detail.data?.doctor && <HostChecks checks={detail.data.doctor.checks} />}
     </>
   );
 }

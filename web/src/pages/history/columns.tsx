@@ -15,7 +15,7 @@ import {
 } from '../../model/format/numbers';
 import { isActive, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
-import { StandingDot } from '../../ui/status';
+import { StatusDot } from '../../ui/status';
 
 /** One column. */
 export interface RunColumn {
@@ -78,7 +78,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'status',
     title: 'status',
     width: 98,
-    cell: (run) => <StandingDot standing={STATUS[run.status]} />,
+    cell: (run) => <StatusDot standing={STATUS[run.status]} />,
     hint: statusHint,
   },
   { key: 'verdict', title: 'verdict', width: 120, cell: (run) => <Verdict run={run} /> },

@@ -8,14 +8,14 @@ import { bytes, text, UNKNOWN } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
 import { ProblemNotice } from '../../ui/problem';
 import { errorOf } from './option-field';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 /** The stable path of a device where it has one. */
 const pathOf = (device: Device) =>
   device.links.find((link) => link.includes('/by-id/')) ?? device.path;
 
 /** The devices of the host as a choice. */
-export function DevicePicker({ draft, writing }: { draft: Draft; writing: boolean }) {
+export function DevicePicker({ draft, writing }: { draft: JobDraft; writing: boolean }) {
   const { data, error, refetch } = useQuery(devicesQuery('local'));
   const chosen = draft.job.filename;
   const device = data?.devices.find(

@@ -6,7 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Experiment, Study, StudyDocument, StudySummary } from '../../api';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
-import { StartRequest, startStudy } from '../../api/start';
+import { IdempotentRequest, startStudy } from '../../api/start';
 import { errorText, problemText } from '../../model/format/problem-text';
 import { studyCostText } from '../../model/job/plan-summary';
 import { NamedRows } from '../../ui/named-rows';
@@ -76,7 +76,7 @@ function ExperimentCard({
 
 function useStart(document: StudyDocument) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartRequest());
+  const [wish] = useState(() => new IdempotentRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => startStudy(document, wish),
     onSuccess: (study: Study) =>

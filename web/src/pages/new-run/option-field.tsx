@@ -2,10 +2,10 @@
 import { Autocomplete, TextInput } from '@mantine/core';
 import type { OptionDoc } from '../../api';
 import { OPTION_VALUES } from '../../model/job/job-form';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 /** What is wrong with an option of the job that the form shows; null when nothing is. */
-export function errorOf({ obstacles, active }: Draft, option: string): string | null {
+export function errorOf({ obstacles, active }: JobDraft, option: string): string | null {
   const found = obstacles.filter(
     (obstacle) => obstacle.job === active && obstacle.option === option,
   );
@@ -17,7 +17,7 @@ export function OptionField({
   draft,
   doc: { name, kind, default: fallback, help, aliases },
 }: {
-  draft: Draft;
+  draft: JobDraft;
   doc: OptionDoc;
 }) {
   const said = [name, ...aliases].find((word) => draft.job[word] !== undefined) ?? name;
@@ -34,7 +34,7 @@ export function OptionField({
     placeholder: fallback ?? `${kind}, not set`,
     value: draft.job[said] ?? '',
     error: errorOf(draft, said),
-    onBlur: () => draft.settle(said),
+    onBlur: () => draft.unsetIfEmpty(said),
   };
   if (words)
     return (

@@ -3,18 +3,18 @@
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Page } from '../../ui/parts';
-import { BasicFields } from './basic';
-import { Before } from './before';
+import { BasicFields } from './basic-fields';
+import { PlanPreview } from './plan-preview';
 import { Experiments } from './experiments';
-import { MoreOptions } from './more';
-import { OpenRun, OpenStudy } from './open';
+import { AllOptions } from './all-options';
+import { LoadRunDraft, LoadStudyDraft } from './load-draft';
 import { PresetMenu } from './presets';
-import { StartRow } from './start';
-import { StudyForm } from './study';
-import { JobText } from './text';
-import { type RunDraft, useDraft } from './use-draft';
-import { useTakeOver } from './use-study';
-import { WayChoice } from './ways';
+import { StartRun } from './start';
+import { StudyForm } from './study-form';
+import { JobEditor } from './job-editor';
+import { type RunDraft, useRunDraft } from './use-draft';
+import { useAddToStudy } from './use-study';
+import { IoModeCard } from './io-mode';
 import './new-run.css';
 
 const route = getRouteApi('/new');
@@ -22,12 +22,12 @@ const route = getRouteApi('/new');
 /** The page. */
 export function NewRunPage() {
   const { from, study } = route.useSearch();
-  if (study) return from ? <OpenStudy number={Number(from)} /> : <StudyForm />;
-  return from ? <OpenRun number={Number(from)} /> : <RunForm />;
+  if (study) return from ? <LoadStudyDraft number={Number(from)} /> : <StudyForm />;
+  return from ? <LoadRunDraft number={Number(from)} /> : <RunForm />;
 }
 
 function RunForm() {
-  const draft = useDraft();
+  const draft = useRunDraft();
   return (
     <Page title="New run">
       <div className="row">
@@ -35,17 +35,17 @@ function RunForm() {
         {draft.from && <span className="chip">begun as #{draft.from}</span>}
         <span className="push" />
         <MakeStudy draft={draft} />
-        <PresetMenu onChoose={draft.beginWith} />
+        <PresetMenu onChoose={draft.loadText} />
       </div>
       <div className="new-run">
         <div className="stack">
-          <WayChoice draft={draft} />
+          <IoModeCard draft={draft} />
           <BasicFields draft={draft} />
-          <MoreOptions draft={draft} />
-          <Before draft={draft} title="Before it starts" />
-          <StartRow draft={draft} />
+          <AllOptions draft={draft} />
+          <PlanPreview draft={draft} title="Before it starts" />
+          <StartRun draft={draft} />
         </div>
-        <JobText draft={draft} />
+        <JobEditor draft={draft} />
       </div>
       <Experiments />
     </Page>
@@ -54,7 +54,7 @@ function RunForm() {
 
 /** Takes the job over into the study that is being built. */
 function MakeStudy({ draft: { text, sampleMs } }: { draft: RunDraft }) {
-  const { steps, take } = useTakeOver();
+  const { steps, take } = useAddToStudy();
   const navigate = useNavigate();
   const go = () => {
     take(text, sampleMs);

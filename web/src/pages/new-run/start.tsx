@@ -6,17 +6,17 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { runsQuery } from '../../api/queries';
-import { StartRequest, startRun } from '../../api/start';
+import { IdempotentRequest, startRun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
 import { blockingRun } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
-import { Obstacles } from './obstacles';
+import { ProblemList } from './problem-list';
 import type { RunDraft } from './use-draft';
 
 /** The start of the run. */
-export function StartRow({ draft }: { draft: RunDraft }) {
+export function StartRun({ draft }: { draft: RunDraft }) {
   usePreloadRunPage();
   const navigate = useNavigate();
   const { start, pending, error } = useStart(
@@ -27,16 +27,16 @@ export function StartRow({ draft }: { draft: RunDraft }) {
   return (
     <>
       <Card>
-        <Naming what="run" {...draft} />
+        <NameAndTags what="run" {...draft} />
       </Card>
       {error && <ProblemNotice problem={errorText(error)} />}
-      <Start
+      <StartButton
         start={start}
         pending={pending}
-        obstacles={draft.obstacles.length > 0 && <Obstacles of={draft.obstacles} />}
+        obstacles={draft.obstacles.length > 0 && <ProblemList of={draft.obstacles} />}
       >
-        <Waits draft={draft} />
-      </Start>
+        <QueueNote draft={draft} />
+      </StartButton>
     </>
   );
 }
@@ -50,7 +50,7 @@ interface NamingProps {
 }
 
 /** The fields for name and tags. */
-export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
+export function NameAndTags({ what, name, setName, tags, setTags }: NamingProps) {
   return (
     <div className="fields naming">
       <TextInput
@@ -74,10 +74,10 @@ export function Naming({ what, name, setName, tags, setTags }: NamingProps) {
 /** Starts what is ready once a wish, by button or by key. */
 export function useStart<Started>(
   ready: boolean,
-  begin: (wish: StartRequest) => Promise<Started>,
+  begin: (wish: IdempotentRequest) => Promise<Started>,
   go: (started: Started) => unknown,
 ) {
-  const [wish] = useState(() => new StartRequest());
+  const [wish] = useState(() => new IdempotentRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => begin(wish),
     onSuccess: go,
@@ -99,7 +99,7 @@ interface StartProps {
 }
 
 /** The button, and beside it what is in the way. */
-export function Start({ start, pending, obstacles, children }: StartProps) {
+export function StartButton({ start, pending, obstacles, children }: StartProps) {
   return (
     <div className="row start">
       <Button
@@ -127,7 +127,7 @@ export function Start({ start, pending, obstacles, children }: StartProps) {
   );
 }
 
-function Waits({ draft: { plan } }: { draft: RunDraft }) {
+function QueueNote({ draft: { plan } }: { draft: RunDraft }) {
   const { data } = useInfiniteQuery(runsQuery({}));
   const before = plan ? blockingRun(plan, data?.pages.flatMap((page) => page.runs) ?? []) : null;
   return before && ` · waits behind #${before.number} on ${before.device}`;

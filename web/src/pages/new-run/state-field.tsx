@@ -3,10 +3,10 @@ import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
 import { type StateChoice, UNCHANGED } from '../../model/job/job-form';
 import { errorOf } from './option-field';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 interface StateFieldProps {
-  draft: Draft;
+  draft: JobDraft;
   option: 'file_state' | 'cache_state';
   label: string;
   decisions: readonly StateChoice[];
@@ -27,7 +27,7 @@ export function StateField({ draft, option, label, decisions }: StateFieldProps)
         size="xs"
         aria-labelledby={id}
         value={value}
-        onChange={(next) => (next === UNCHANGED ? draft.drop(option) : draft.set(option, next))}
+        onChange={(next) => (next === UNCHANGED ? draft.unset(option) : draft.set(option, next))}
         data={decisions.map((choice) => ({ value: choice.value, label: choice.label }))}
       />
       <span className="mute small">

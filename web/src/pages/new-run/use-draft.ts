@@ -7,11 +7,11 @@ import { toJobText } from '../../model/job/export';
 import { type FormProblem, formProblems } from '../../model/job/job-form';
 import type { JobFile } from '../../model/job/job-text';
 import { FIRST_TEXT } from '../../model/job/presets';
-import { type Draft, useJob } from './use-job';
+import { type JobDraft, useJobText } from './use-job';
 import { usePlan } from './use-plan';
 
 /** What is kept of a run in the making. */
-interface KeptRun {
+interface StoredRun {
   /** Number of the run that it began as a copy of. */
   from?: number;
   text: string;
@@ -21,23 +21,23 @@ interface KeptRun {
   sampleMs?: number;
 }
 
-const FIRST: KeptRun = { text: FIRST_TEXT, name: '', tags: [] };
+const FIRST: StoredRun = { text: FIRST_TEXT, name: '', tags: [] };
 
 /** A run in the making. */
-export interface RunDraft extends Draft, Omit<KeptRun, 'text'> {
+export interface RunDraft extends JobDraft, Omit<StoredRun, 'text'> {
   setName: (name: string) => void;
   setTags: (tags: string[]) => void;
   /** Takes another text in the place of all that stands there. */
-  beginWith: (text: string) => void;
+  loadText: (text: string) => void;
   request: RunRequest;
 }
 
 /** The run in the making as it is kept in the browser's session. */
-export const useKeptRun = () =>
-  useSessionStorage<KeptRun>({ key: 'leadline-run', defaultValue: FIRST });
+export const useStoredRun = () =>
+  useSessionStorage<StoredRun>({ key: 'leadline-run', defaultValue: FIRST });
 
 /** A run in the making that begins as a copy of another. */
-export const copyOf = (run: Run): KeptRun => ({
+export const copyRun = (run: Run): StoredRun => ({
   from: run.number,
   text: toJobText(run),
   name: run.name,
@@ -46,11 +46,11 @@ export const copyOf = (run: Run): KeptRun => ({
 });
 
 /** The draft. */
-export function useDraft(): RunDraft {
-  const [{ from, text, name, tags, sampleMs }, keep] = useKeptRun();
+export function useRunDraft(): RunDraft {
+  const [{ from, text, name, tags, sampleMs }, keep] = useStoredRun();
   const [confirm, setConfirm] = useState('');
   const change = useCallback(
-    (part: Partial<KeptRun>) => keep((old) => ({ ...old, ...part })),
+    (part: Partial<StoredRun>) => keep((old) => ({ ...old, ...part })),
     [keep],
   );
   const changeText = useCallback(
@@ -61,7 +61,7 @@ export function useDraft(): RunDraft {
   const setTags = (next: string[]) => change({ tags: next });
   const beginWith = (next: string) => change({ from: undefined, text: next, sampleMs: undefined });
 
-  const edit = useJob(text, changeText);
+  const edit = useJobText(text, changeText);
   const { file, jobs } = edit;
   const request = useMemo(
     // Given even when empty: then the server says so where a device would be overwritten.

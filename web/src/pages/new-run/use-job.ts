@@ -25,13 +25,13 @@ interface JobEdit {
   /** Sets an option of that job; an empty one keeps its place in the text. */
   set: (option: string, value: string) => void;
   /** Takes an option of that job out. */
-  drop: (option: string) => void;
+  unset: (option: string) => void;
   /** Takes an option out whose value was left empty. */
-  settle: (option: string) => void;
+  unsetIfEmpty: (option: string) => void;
 }
 
 /** The same with what the server says about it. */
-export interface Draft extends JobEdit {
+export interface JobDraft extends JobEdit {
   confirm: string;
   setConfirm: (confirm: string) => void;
   plan: Plan | undefined;
@@ -42,7 +42,7 @@ export interface Draft extends JobEdit {
 }
 
 /** Edits a text that is kept elsewhere. */
-export function useJob(text: string, change: (edit: (text: string) => string) => void): JobEdit {
+export function useJobText(text: string, change: (edit: (text: string) => string) => void): JobEdit {
   const [active, setActive] = useState(0);
   const file = useMemo(() => parseJobText(text), [text]);
   const jobs = useMemo(() => jobsOf(file), [file]);
@@ -72,7 +72,7 @@ export function useJob(text: string, change: (edit: (text: string) => string) =>
     setActive,
     job: jobs[index] ?? {},
     set,
-    drop,
-    settle,
+    unset,
+    unsetIfEmpty,
   };
 }

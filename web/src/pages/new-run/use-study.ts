@@ -17,11 +17,11 @@ import {
   type StudyDraft,
   toDocument,
 } from '../../model/study/draft';
-import { type Draft, useJob } from './use-job';
+import { type JobDraft, useJobText } from './use-job';
 import { usePlan } from './use-plan';
 
 /** A study in the making. */
-export interface StudyInTheMaking {
+export interface StudyEditor {
   draft: StudyDraft;
   change: (change: (draft: StudyDraft) => StudyDraft) => void;
   /** Forgets all of it. */
@@ -29,7 +29,7 @@ export interface StudyInTheMaking {
   /** The place of the step that the form shows, from 0. */
   place: number;
   /** The job text of that step. */
-  job: Draft;
+  job: JobDraft;
   document: StudyDocument;
   plan: StudyPlan | undefined;
   /** By the place of the step; -1 for what is about none. */
@@ -39,20 +39,20 @@ export interface StudyInTheMaking {
 }
 
 /** The draft as it is kept in the browser's session; null when there is none. */
-export const useKeptStudy = () =>
+export const useStoredStudy = () =>
   useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
 
 /** Takes a job text over into the study: as its first step, or behind those that it has. */
-export function useTakeOver() {
-  const [kept, keep] = useKeptStudy();
+export function useAddToStudy() {
+  const [kept, keep] = useStoredStudy();
   const take = (text: string, sampleMs?: number) =>
     keep(kept ? addStep(kept, text, sampleMs) : newDraft(text, sampleMs));
   return { steps: kept?.steps.length ?? 0, take };
 }
 
 /** The study. */
-export function useStudy(): StudyInTheMaking {
-  const [kept, keep] = useKeptStudy();
+export function useStudyEditor(): StudyEditor {
+  const [kept, keep] = useStoredStudy();
   const draft = useMemo(() => kept ?? newDraft(FIRST_TEXT), [kept]);
   const change = useCallback(
     (edit: (draft: StudyDraft) => StudyDraft) => keep((old) => edit(old ?? newDraft(FIRST_TEXT))),
@@ -68,7 +68,7 @@ export function useStudy(): StudyInTheMaking {
     [change],
   );
   const place = activeIndex(draft);
-  const edit = useJob(draft.steps[place]?.text ?? '', changeText);
+  const edit = useJobText(draft.steps[place]?.text ?? '', changeText);
   const document = useMemo(() => toDocument(draft, confirm), [draft, confirm]);
   const { plan, planned, error } = usePlan(document, studyPlanQuery, isComplete(draft));
   const refused = error instanceof ApiProblem ? error.problems : [];

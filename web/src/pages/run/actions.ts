@@ -4,18 +4,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
-import { StartRequest, startAgain } from '../../api/start';
+import { IdempotentRequest, startRerun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
-import { tellFailure } from '../../ui/tell';
+import { notifyError } from '../../ui/notify';
 
-const tell = (error: unknown) => tellFailure(errorText(error));
+const tell = (error: unknown) => notifyError(errorText(error));
 
 /** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
 export function useRerun(run: Run) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartRequest());
+  const [wish] = useState(() => new IdempotentRequest());
   const { mutate, isPending } = useMutation({
-    mutationFn: (body: RerunRequest) => startAgain(run.number, body, wish),
+    mutationFn: (body: RerunRequest) => startRerun(run.number, body, wish),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
     onError: tell,
   });
@@ -32,13 +32,13 @@ export function useCancel(run: Run) {
 }
 
 /** What a run's owner may change of it. */
-type Own = 'name' | 'tags' | 'notes';
+type EditableField = 'name' | 'tags' | 'notes';
 
 /**
  * A field of a run that its owner changes. `value` is what was last said, also while it is being saved or could not be
  * (`unsaved`); the run has it only when the server does.
  */
-export function useOwn<Field extends Own>(run: Run, field: Field) {
+export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();
   const { mutate, variables, isPending, isError, reset } = useMutation({
     mutationFn: (value: Run[Field]) =>

@@ -7,7 +7,7 @@ import { duration, fioRate, latency, moment, shortCount, text } from '../../mode
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
-import { useOwn } from './actions';
+import { useRunField } from './actions';
 
 /** The lower part of the page. */
 export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
@@ -22,7 +22,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
   return (
     <>
       {jobs.length > 1 && <JobTable jobs={jobs} />}
-      <Keep run={run} />
+      <TagsAndNotes run={run} />
       <div className="two">
         <Card title="Times">
           <Facts facts={timesOf(run)} />
@@ -79,9 +79,9 @@ function timesOf(run: Run): [string, string][] {
 }
 
 /** What its owner says about it. */
-function Keep({ run }: { run: Run }) {
-  const tags = useOwn(run, 'tags');
-  const notes = useOwn(run, 'notes');
+function TagsAndNotes({ run }: { run: Run }) {
+  const tags = useRunField(run, 'tags');
+  const notes = useRunField(run, 'notes');
   return (
     <Card title="Tags and notes">
       <div className="stack">

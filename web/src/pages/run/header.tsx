@@ -10,8 +10,8 @@ import { describeRun, runTitle, STATUS } from '../../model/run/summary';
 import { copyText } from '../../ui/clipboard';
 import { LinkButton, LinkItem } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
-import { StandingBadge } from '../../ui/status';
-import { useCancel, useDelete, useOwn, useRerun } from './actions';
+import { StatusBadge } from '../../ui/status';
+import { useCancel, useDelete, useRunField, useRerun } from './actions';
 
 /** The head of the page. */
 export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
@@ -24,7 +24,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
           <h1>
             #{run.number} <NameField run={run} />
           </h1>
-          <StandingBadge standing={STATUS[status]} />
+          <StatusBadge standing={STATUS[status]} />
           {run.study && <StudyChip study={run.study} step={run.step ?? 0} />}
         </div>
         <p className="mono mute breaks" style={{ marginTop: 2 }}>
@@ -51,7 +51,7 @@ function StudyChip({ study, step }: { study: number; step: number }) {
 
 /** The name, changed in place: Enter or leaving the field keeps it, Escape does not. */
 function NameField({ run }: { run: Run }) {
-  const { keep, unsaved } = useOwn(run, 'name');
+  const { keep, unsaved } = useRunField(run, 'name');
   return (
     <>
       <input

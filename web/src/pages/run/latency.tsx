@@ -10,7 +10,7 @@ import { Card } from '../../ui/parts';
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
 /** The latencies of a finished run. */
-export function LatencyPart({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function Latency({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
   const report = useLiveValue(chartGroup, () => fold.result?.report);
   return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? (
     <Latencies report={report} />

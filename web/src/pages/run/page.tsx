@@ -9,16 +9,16 @@ import { errorText } from '../../model/format/problem-text';
 import { runTitle } from '../../model/run/summary';
 import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { Courses } from './courses';
+import { TimeSeries } from './time-series';
 import { Details } from './details';
 import { FindingList } from './findings';
-import { FlamePart } from './flame';
+import { CpuProfile } from './cpu-profile';
 import { GaugeCard } from './gauge-card';
 import { RunHeader } from './header';
-import { LatencyPart } from './latency';
+import { Latency } from './latency';
 import { Phases } from './phases';
-import { Say } from './say';
-import { Spoken } from './spoken';
+import { RunNotices } from './run-notices';
+import { LiveRegion } from './live-region';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import './run.css';
@@ -51,9 +51,9 @@ function RunView({ run }: { run: Run }) {
   return (
     <Page title={`#${run.number} ${runTitle(run)}`}>
       <RunHeader run={run} live={live} />
-      <Spoken run={run} live={live} />
+      <LiveRegion run={run} live={live} />
       <Phases live={live} />
-      <Say run={run} live={live} />
+      <RunNotices run={run} live={live} />
       <Measured run={run} live={live} />
     </Page>
   );
@@ -79,11 +79,11 @@ function Measured({ run, live }: { run: Run; live: Live }) {
       <GaugeCard run={run} live={live} />
       <div className="stack">
         <Tiles live={live} />
-        <Courses run={run} live={live} />
+        <TimeSeries run={run} live={live} />
         <FindingList run={run} live={live} />
         <Targets run={run} live={live} />
-        <FlamePart run={run} live={live} />
-        <LatencyPart run={run} live={live} />
+        <CpuProfile run={run} live={live} />
+        <Latency run={run} live={live} />
         <Details run={run} live={live} />
       </div>
     </div>

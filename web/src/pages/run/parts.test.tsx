@@ -13,8 +13,8 @@ import { Details } from './details';
 import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
 import { Phases } from './phases';
-import { Say } from './say';
-import { Spoken } from './spoken';
+import { RunNotices } from './run-notices';
+import { LiveRegion } from './live-region';
 import { Tiles } from './tiles';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
@@ -47,14 +47,14 @@ beforeEach(() => {
   live = {
     fold: folded,
     chartGroup: new ChartGroup(),
-    link: 'open',
+    connection: 'open',
     bucketed: false,
     clock: () => folded.now_ms,
   };
 });
 
 it('says what a waiting run waits for', async () => {
-  await show(() => <Say run={RUN} live={live} />);
+  await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByText('Place 2 in the queue: runs after #4 on vda.')).toBeVisible();
 });
 
@@ -80,7 +80,7 @@ it('gives the verdict of the report, and what to know about it', async () => {
   fold(99);
   await show(() => (
     <>
-      <Say run={{ ...RUN, status: 'done' }} live={live} />
+      <RunNotices run={{ ...RUN, status: 'done' }} live={live} />
       <FindingList run={RUN} live={live} />
     </>
   ));
@@ -131,7 +131,7 @@ describe('where memory answered', () => {
       patch_label: 'Rerun direct',
     };
     live.fold.result = { ...result, verdict, findings: [mended] };
-    await show(() => <Say run={warm} live={live} />);
+    await show(() => <RunNotices run={warm} live={live} />);
     return calls;
   };
 
@@ -187,7 +187,7 @@ it('says why a run ended early, and what would help', async () => {
     at_ms: 0,
     reason: 'an I/O failed',
   });
-  await show(() => <Say run={RUN} live={live} />);
+  await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent(
     'failedReading failed: EIO.an I/O failedLook at the kernel log.',
   );
@@ -235,7 +235,7 @@ describe('tags and notes', () => {
 
 it('tells a screen reader each status once, and at the end what the run means', async () => {
   fold(15);
-  await show(() => <Spoken run={RUN} live={live} />);
+  await show(() => <LiveRegion run={RUN} live={live} />);
   const status = await screen.findByRole('status');
   expect(status.textContent).toBe('Run #1: measuring.');
   act(() => {
@@ -247,7 +247,7 @@ it('tells a screen reader each status once, and at the end what the run means', 
 
 it('says when the connection is lost while the run goes on', async () => {
   fold(18);
-  live = { ...live, link: 'lost' };
-  await show(() => <Say run={RUN} live={live} />);
+  live = { ...live, connection: 'lost' };
+  await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent(/The run goes on/);
 });

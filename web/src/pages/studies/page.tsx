@@ -11,7 +11,7 @@ import { LinkButton } from '../../ui/link-button';
 import { NamedRows } from '../../ui/named-rows';
 import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { StandingDot } from '../../ui/status';
+import { StatusDot } from '../../ui/status';
 
 const HEADS = ['status', 'steps', 'took', 'when'];
 
@@ -99,7 +99,7 @@ function rowOf(study: StudySummary) {
       </>
     ),
     cells: [
-      <StandingDot key="status" standing={STUDY_STATUS[status]} />,
+      <StatusDot key="status" standing={STUDY_STATUS[status]} />,
       `${steps_ended} of ${steps_total}`,
       took,
       <span key="when" title={moment(created_at_ms)}>

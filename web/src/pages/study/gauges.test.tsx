@@ -28,7 +28,7 @@ it('says that nothing was issued only when all that was kept has been read', asy
   act(() => {
     TestSocket.last.accept();
     ['queued', 'preparing', 'failed'].forEach((status, seq) => {
-      TestSocket.last.tell({ seq, t_ms: 0, type: 'status', status, at_ms: 1 });
+      TestSocket.last.receive({ seq, t_ms: 0, type: 'status', status, at_ms: 1 });
     });
   });
   expect(await screen.findByText(ENDED)).toBeVisible();

@@ -6,8 +6,8 @@ import { MIN_RUNS } from '../../model/compare/metrics';
 import { errorText } from '../../model/format/problem-text';
 import { comparableRuns, isStudyActive, STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
-import { StandingBadge } from '../../ui/status';
-import { tellFailure } from '../../ui/tell';
+import { StatusBadge } from '../../ui/status';
+import { notifyError } from '../../ui/notify';
 
 /** The head of the page. */
 export function StudyHeader({ study }: { study: Study }) {
@@ -18,7 +18,7 @@ export function StudyHeader({ study }: { study: Study }) {
       <h1 className="breaks">
         Study #{number} {name}
       </h1>
-      <StandingBadge standing={STUDY_STATUS[status]} />
+      <StatusBadge standing={STUDY_STATUS[status]} />
       <span className="mute">
         {steps_ended} of {steps_total} steps
       </span>
@@ -46,7 +46,7 @@ function CancelButton({ number }: { number: number }) {
   const { mutate, isPending } = useMutation({
     mutationFn: async () => (await cancelStudy({ path: { n: number }, throwOnError: true })).data,
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['study', number] }),
-    onError: (error) => tellFailure(errorText(error)),
+    onError: (error) => notifyError(errorText(error)),
   });
   return (
     <Button

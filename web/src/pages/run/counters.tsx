@@ -15,7 +15,7 @@ const LAYERS: Record<Layer, { word: string; tone: Tone }> = {
 const HEADS = ['before', 'after', 'difference', 'unit', 'shown by'];
 
 /** The proof of one direction. */
-export function ProofCard({ line: { direction, proof } }: { line: VerdictLine }) {
+export function CountersCard({ line: { direction, proof } }: { line: VerdictLine }) {
   if (proof.length === 0)
     return (
       <Card title={`What was counted for ${direction}s`}>

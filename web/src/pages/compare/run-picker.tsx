@@ -12,10 +12,10 @@ import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Card, Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { Chosen } from './chosen';
+import { RunChips } from './run-chips';
 
 /** Recent runs with a result, to be ticked. */
-export function Choose({
+export function RunPicker({
   chosen,
   onChoose,
 }: {
@@ -58,13 +58,13 @@ export function Choose({
     >
       <div className="row">
         <FilterField value={q} onChange={setQ} />
-        {ticked.size > 0 && <Chosen numbers={[...ticked]} onRemove={toggle} />}
+        {ticked.size > 0 && <RunChips numbers={[...ticked]} onRemove={toggle} />}
       </div>
       {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
       {data && runs.length === 0 && <p className="mute">No run with a result here.</p>}
       <ul className="decisions">
         {runs.map((run) => (
-          <Decision
+          <PickerRow
             key={run.number}
             run={run}
             ticked={ticked.has(run.number)}
@@ -81,7 +81,7 @@ export function Choose({
   );
 }
 
-function Decision({
+function PickerRow({
   run,
   ticked,
   onToggle,

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { StartRequest, startRun } from '../../api/start';
+import { IdempotentRequest, startRun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
 import { DEMO_RUN } from '../../model/job/demo';
 import { LinkButton } from '../../ui/link-button';
@@ -15,7 +15,7 @@ import { usePreloadRunPage } from '../../ui/use-preload';
 export function FirstVisit() {
   usePreloadRunPage();
   const navigate = useNavigate();
-  const [wish] = useState(() => new StartRequest());
+  const [wish] = useState(() => new IdempotentRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => startRun(DEMO_RUN, wish),
     onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),

@@ -8,20 +8,20 @@ import { changeStep } from '../../model/study/draft';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { BasicFields } from './basic';
-import { Before } from './before';
-import { MoreOptions } from './more';
-import { Obstacles } from './obstacles';
+import { BasicFields } from './basic-fields';
+import { PlanPreview } from './plan-preview';
+import { AllOptions } from './all-options';
+import { ProblemList } from './problem-list';
 import { PresetMenu } from './presets';
-import { Naming, Start, useStart } from './start';
-import { StepList } from './steps';
-import { JobText } from './text';
-import { type StudyInTheMaking, useStudy } from './use-study';
-import { WayChoice } from './ways';
+import { NameAndTags, StartButton, useStart } from './start';
+import { StepList } from './step-list';
+import { JobEditor } from './job-editor';
+import { type StudyEditor, useStudyEditor } from './use-study';
+import { IoModeCard } from './io-mode';
 
 /** The page. */
 export function StudyForm() {
-  const study = useStudy();
+  const study = useStudyEditor();
   const { draft, place, job, document, clear } = study;
   const title = `Step ${place + 1}${draft.steps[place]?.name ? `: ${draft.steps[place].name}` : ''}`;
   return (
@@ -44,24 +44,24 @@ export function StudyForm() {
       <StepNote study={study} />
       <div className="new-run">
         <div className="stack">
-          <WayChoice draft={job} />
+          <IoModeCard draft={job} />
           <BasicFields draft={job} />
-          <MoreOptions draft={job} />
-          <Before draft={job} title={`Before step ${place + 1} starts`} />
+          <AllOptions draft={job} />
+          <PlanPreview draft={job} title={`Before step ${place + 1} starts`} />
         </div>
-        <JobText draft={job}>
+        <JobEditor draft={job}>
           <code>$study</code> in a file name stands for a mark of the study’s own. Files that carry
           it, and that their last step removes (<code>unlink=1</code>), do not stay behind however
           the study ends.
-        </JobText>
+        </JobEditor>
       </div>
-      <StudyStart study={study} />
+      <StartStudy study={study} />
     </Page>
   );
 }
 
 /** What the shown step is there for. */
-function StepNote({ study: { draft, place, change, obstacles } }: { study: StudyInTheMaking }) {
+function StepNote({ study: { draft, place, change, obstacles } }: { study: StudyEditor }) {
   const fault = obstacles.get(place)?.find(({ job, option }) => job === null && option === 'note');
   return (
     <Card>
@@ -80,7 +80,7 @@ function StepNote({ study: { draft, place, change, obstacles } }: { study: Study
   );
 }
 
-function StudyStart({ study }: { study: StudyInTheMaking }) {
+function StartStudy({ study }: { study: StudyEditor }) {
   const { draft, change, document, plan, blocked } = study;
   const navigate = useNavigate();
   const { start, pending, error } = useStart(
@@ -91,7 +91,7 @@ function StudyStart({ study }: { study: StudyInTheMaking }) {
   return (
     <>
       <Card title="The whole study">
-        <Naming
+        <NameAndTags
           what="study"
           name={draft.name}
           setName={(name) => change((old) => ({ ...old, name }))}
@@ -118,19 +118,19 @@ function StudyStart({ study }: { study: StudyInTheMaking }) {
         {plan && !blocked && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
       </Card>
       {error && <ProblemNotice problem={errorText(error)} />}
-      <Start
+      <StartButton
         start={start}
         pending={pending}
-        obstacles={blocked && <AllObstacles study={study} />}
+        obstacles={blocked && <StudyProblems study={study} />}
       />
     </>
   );
 }
 
-function AllObstacles({ study: { draft, obstacles, change } }: { study: StudyInTheMaking }) {
+function StudyProblems({ study: { draft, obstacles, change } }: { study: StudyEditor }) {
   const all = [...obstacles].filter(([, found]) => found.length > 0).sort(([a], [b]) => a - b);
   return all.map(([place, found]) => (
-    <Obstacles
+    <ProblemList
       key={place}
       of={found}
       at={

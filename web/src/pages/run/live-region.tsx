@@ -7,7 +7,7 @@ import { STATUS } from '../../model/run/summary';
 import { verdictLines } from '../../model/run/verdict';
 
 /** Words that are heard and not seen. */
-export function Spoken({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function LiveRegion({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
   const status = useLiveValue(chartGroup, () => fold.status);
   const outcome = useLiveValue(chartGroup, () => fold.result);
   const meaning = isFinal(status) ? verdictLines(outcome?.verdict ?? run.verdict) : [];

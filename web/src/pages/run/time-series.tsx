@@ -24,7 +24,7 @@ const PanelGrid = lazy(() => panelGrid);
 const route = getRouteApi('/runs/$n');
 
 /** The charts with their tools. */
-export function Courses({ run, live }: { run: Run; live: Live }) {
+export function TimeSeries({ run, live }: { run: Run; live: Live }) {
   const [asTable, setAsTable] = useState(false);
   // Charts cost more than all else: the stream is opened and the figures stand before they are made.
   const drawing = useDeferredValue(true, false);
@@ -43,7 +43,7 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
       {error ? <ProblemNotice problem={errorText(error)} /> : null}
       {asTable && <SeriesTable view={view} panels={panels} chartGroup={live.chartGroup} />}
       {!asTable && (
-        <Suspense fallback={<ChartsToCome />}>
+        <Suspense fallback={<ChartsPlaceholder />}>
           {drawing ? (
             <PanelGrid
               panels={panels}
@@ -53,7 +53,7 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
               elsewhere="“Show as table” has the same numbers"
             />
           ) : (
-            <ChartsToCome />
+            <ChartsPlaceholder />
           )}
         </Suspense>
       )}
@@ -62,7 +62,7 @@ export function Courses({ run, live }: { run: Run; live: Live }) {
 }
 
 /** Holds the place, so that nothing jumps. */
-const ChartsToCome = () => <div className="charts" style={{ minHeight: 640 }} />;
+const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 }} />;
 
 /** Where the points come from, and the stretch of all of them. */
 function useSeries(

@@ -68,7 +68,7 @@ function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
 }
 
 /** Does something to each run and says how many it was done to. */
-function useEach() {
+function useBulkAction() {
   const queryClient = useQueryClient();
   return async (
     runs: readonly RunSummary[],
@@ -92,7 +92,7 @@ interface DialogProps {
 }
 
 function TagDialog({ runs, opened, onClose }: DialogProps) {
-  const each = useEach();
+  const each = useBulkAction();
   const tag = async (form: FormData) => {
     const word = String(form.get('tag') ?? '').trim();
     onClose();
@@ -118,7 +118,7 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
 }
 
 function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone: () => void }) {
-  const each = useEach();
+  const each = useBulkAction();
   const over = runs.filter((run) => !isActive(run));
   const remove = async () => {
     onClose();

@@ -1,10 +1,10 @@
 // The first choice: which way to the disk.
 import { IO_MODES, type IoMode, ioModeOf, setIoMode } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 /** Three plain decisions. */
-export function WayChoice({ draft: { text, setText, active, job } }: { draft: Draft }) {
+export function IoModeCard({ draft: { text, setText, active, job } }: { draft: JobDraft }) {
   const chosen = ioModeOf(job);
   const choose = (way: IoMode) => setText(setIoMode(text, active, job, way));
   return (

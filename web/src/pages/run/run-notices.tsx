@@ -11,20 +11,20 @@ import { runGauge } from '../../model/gauge/run-gauge';
 import { STATUS } from '../../model/run/summary';
 import { gaugeText, topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
-import { CompareWithDisk, DiskItself } from './disk-itself';
-import { ProofCard } from './proof';
+import { CompareWithDirect, DirectRun } from './direct-run';
+import { CountersCard } from './counters';
 import { RemedyButton } from './remedy';
-import { useDiskItself } from './use-disk-itself';
+import { useDirectRun } from './use-direct-run';
 
 /** What there is to say first. */
-export function Say({ run, live: { fold, chartGroup, link } }: { run: Run; live: Live }) {
+export function RunNotices({ run, live: { fold, chartGroup, connection } }: { run: Run; live: Live }) {
   const status = useLiveValue(chartGroup, () => fold.status);
   const outcome = useLiveValue(chartGroup, () => fold.result);
   const verdicts = outcome?.verdict ?? run.verdict;
   const lines = verdictLines(verdicts);
   return (
     <>
-      {link === 'lost' && !isFinal(status) && (
+      {connection === 'lost' && !isFinal(status) && (
         <Notice
           alert
           tone="bad"
@@ -33,8 +33,8 @@ export function Say({ run, live: { fold, chartGroup, link } }: { run: Run; live:
           more="What is missed meanwhile is filled in when the server answers."
         />
       )}
-      {status === 'queued' && <Queued run={run} />}
-      {STATUS[status].kind === 'failure' && <Trouble fold={fold} run={run} />}
+      {status === 'queued' && <QueuedNotice run={run} />}
+      {STATUS[status].kind === 'failure' && <FailureNotice fold={fold} run={run} />}
       {lines.length > 0 && (
         <VerdictNotices
           verdicts={verdicts}
@@ -42,12 +42,12 @@ export function Say({ run, live: { fold, chartGroup, link } }: { run: Run; live:
           findings={outcome?.findings ?? run.findings}
         />
       )}
-      {lines.length === 0 && outcome && <Plain run={run} fold={fold} />}
+      {lines.length === 0 && outcome && <GaugeNotice run={run} fold={fold} />}
     </>
   );
 }
 
-function Queued({ run }: { run: Run }) {
+function QueuedNotice({ run }: { run: Run }) {
   const place = run.queue;
   return (
     <Notice
@@ -58,7 +58,7 @@ function Queued({ run }: { run: Run }) {
   );
 }
 
-function Trouble({ fold, run }: { fold: RunFold; run: Run }) {
+function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
   const failure: Failure | null = fold.failure ?? run.failure ?? null;
   const reason = fold.reason ?? run.reason;
   const problems = failure?.problems ?? [];
@@ -94,7 +94,7 @@ interface VerdictProps {
 /** The verdicts, and behind "Show me" what they rest on. */
 function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
   const [shown, setShown] = useState(false);
-  const itself = useDiskItself(run, verdicts);
+  const itself = useDirectRun(run, verdicts);
   const lines = verdictLines(verdicts);
   return (
     <>
@@ -107,7 +107,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
           more={
             <>
               {line.shares && <span className="small">{line.shares}</span>}
-              {place === 0 && itself && <DiskItself itself={itself} />}
+              {place === 0 && itself && <DirectRun itself={itself} />}
             </>
           }
           actions={
@@ -121,20 +121,20 @@ function VerdictNotices({ verdicts, run, findings }: VerdictProps) {
                 >
                   {shown ? 'Hide' : 'Show me'}
                 </Button>
-                {itself && <CompareWithDisk run={run} itself={itself} />}
+                {itself && <CompareWithDirect run={run} itself={itself} />}
                 {itself === null && <RemedyButton finding={topRemedy(findings)} run={run} filled />}
               </>
             )
           }
         />
       ))}
-      {shown && lines.map((line) => <ProofCard key={line.direction} line={line} />)}
+      {shown && lines.map((line) => <CountersCard key={line.direction} line={line} />)}
     </>
   );
 }
 
 /** No verdict came with the report: the gauge is put into words. */
-function Plain({ run, fold }: { run: Run; fold: RunFold }) {
+function GaugeNotice({ run, fold }: { run: Run; fold: RunFold }) {
   const gauge = runGauge(run, fold);
   const words = gaugeText(gauge, fold.result?.report.device?.name ?? null);
   return words && <Notice tone={toneOf(gauge.servedBy)} say={words} />;

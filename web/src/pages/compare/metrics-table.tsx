@@ -12,7 +12,7 @@ import { lineStyle } from '../../model/series/line-style';
 import { NamedRows } from '../../ui/named-rows';
 
 /** The table. */
-export function Numbers({ comparison: { metrics, runs } }: { comparison: Comparison }) {
+export function MetricsTable({ comparison: { metrics, runs } }: { comparison: Comparison }) {
   const directions = countDirections(metrics);
   const heads = runs.map(({ run }, place) => (
     <Legend key={run.number} entries={[{ label: `#${run.number}`, ...lineStyle(place) }]} />

@@ -12,7 +12,7 @@ import { Card } from '../../ui/parts';
 const NAMED = 8;
 
 /** The flame graph; nothing where no stacks were taken. */
-export function FlamePart({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
   const profile = useLiveValue(chartGroup, () =>
     isFinal(fold.status) ? fold.result?.report.profile : null,
   );

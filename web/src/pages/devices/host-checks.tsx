@@ -9,7 +9,7 @@ const STATUS: Record<CheckStatus, { word: string; tone: Tone }> = {
 };
 
 /** The answers, trouble first. */
-export function DoctorList({ checks }: { checks: readonly Check[] }) {
+export function HostChecks({ checks }: { checks: readonly Check[] }) {
   const order: CheckStatus[] = ['fail', 'warn', 'ok'];
   const sorted = checks.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
   return (

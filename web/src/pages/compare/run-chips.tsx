@@ -1,7 +1,7 @@
 // The chosen runs by their numbers, each with a way to take it out; also for numbers that no run has.
 
 /** The row of them. */
-export function Chosen({
+export function RunChips({
   numbers,
   onRemove,
 }: {

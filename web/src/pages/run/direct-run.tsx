@@ -5,7 +5,7 @@ import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';
 
 /** The number, and a link to its run. */
-export function DiskItself({ itself: { run } }: { itself: ComparedRun }) {
+export function DirectRun({ itself: { run } }: { itself: ComparedRun }) {
   return (
     <p className="itself">
       The disk itself: <b>{count(Math.round(run.iops ?? 0))} IOPS</b> (
@@ -18,7 +18,7 @@ export function DiskItself({ itself: { run } }: { itself: ComparedRun }) {
 }
 
 /** Both beside each other; the disk's is what the other is held against. */
-export function CompareWithDisk({ run, itself }: { run: Run; itself: ComparedRun }) {
+export function CompareWithDirect({ run, itself }: { run: Run; itself: ComparedRun }) {
   const disk = String(itself.run.number);
   return (
     <LinkButton

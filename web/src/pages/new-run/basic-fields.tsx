@@ -18,7 +18,7 @@ import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
 import { errorOf } from './option-field';
 import { StateField } from './state-field';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 const SUGGESTED: Record<string, string[]> = {
   bs: ['512', '4k', '8k', '16k', '64k', '128k', '1m', '4m'],
@@ -38,7 +38,7 @@ const FIELDS = [
 ] as const;
 
 /** The fields. */
-export function BasicFields({ draft }: { draft: Draft }) {
+export function BasicFields({ draft }: { draft: JobDraft }) {
   const { job, set, jobs, active, setActive } = draft;
   const raw = ioModeOf(job) === 'raw';
   const pattern = (job.rw ?? 'read').split(':')[0] ?? '';
@@ -72,7 +72,7 @@ export function BasicFields({ draft }: { draft: Draft }) {
             placeholder="a name, or a path under a target root"
             value={job.filename ?? ''}
             onChange={({ currentTarget }) => set('filename', currentTarget.value)}
-            onBlur={() => draft.settle('filename')}
+            onBlur={() => draft.unsetIfEmpty('filename')}
             error={errorOf(draft, 'filename')}
             spellCheck={false}
           />
@@ -116,7 +116,7 @@ function Suggested({
   label,
   default: fallback,
 }: {
-  draft: Draft;
+  draft: JobDraft;
   option: string;
   label: string;
   default: string;
@@ -129,7 +129,7 @@ function Suggested({
       filter={suggest}
       value={draft.job[option] ?? ''}
       onChange={(value) => draft.set(option, value)}
-      onBlur={() => draft.settle(option)}
+      onBlur={() => draft.unsetIfEmpty(option)}
       error={errorOf(draft, option)}
       selectFirstOptionOnChange={false}
     />

@@ -15,10 +15,10 @@ import {
   stepSummary,
 } from '../../model/study/draft';
 import { Badge, Card } from '../../ui/parts';
-import type { StudyInTheMaking } from './use-study';
+import type { StudyEditor } from './use-study';
 
 /** The list. */
-export function StepList({ study }: { study: StudyInTheMaking }) {
+export function StepList({ study }: { study: StudyEditor }) {
   const { draft, change } = study;
   const list = useRef<HTMLOListElement>(null);
   const next = useRef<string | null>(null);
@@ -58,7 +58,7 @@ const nameOfActive = ({ active }: StudyDraft) => nameOf(active);
 interface StepLineProps {
   step: Step;
   place: number;
-  study: StudyInTheMaking;
+  study: StudyEditor;
   edit: (make: (draft: StudyDraft) => StudyDraft, focus: (made: StudyDraft) => string) => void;
 }
 

@@ -9,7 +9,7 @@ interface ObstaclesProps {
 }
 
 /** The list. */
-export function Obstacles({ of, at }: ObstaclesProps) {
+export function ProblemList({ of, at }: ObstaclesProps) {
   return (
     <ul className="obstacles">
       {of.map(({ detail, remedy, option, line }) => (

@@ -9,31 +9,31 @@ import { errorText } from '../../model/format/problem-text';
 import { draftOfStudy } from '../../model/study/draft-of-study';
 import { Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { copyOf, useKeptRun } from './use-draft';
-import { useKeptStudy } from './use-study';
+import { copyRun, useStoredRun } from './use-draft';
+import { useStoredStudy } from './use-study';
 
 /** What stands there until the form of a run does. */
-export function OpenRun({ number }: { number: number }) {
-  const [, keep] = useKeptRun();
+export function LoadRunDraft({ number }: { number: number }) {
+  const [, keep] = useStoredRun();
   const query = useQuery(runQuery(number));
   return (
-    <Opening
+    <LoadDraft
       query={query}
       from={`run #${number}`}
-      begin={useCallback((run: Run) => keep(copyOf(run)), [keep])}
+      begin={useCallback((run: Run) => keep(copyRun(run)), [keep])}
     />
   );
 }
 
 /** What stands there until the form of a study does. */
-export function OpenStudy({ number }: { number: number }) {
-  const [, keep] = useKeptStudy();
+export function LoadStudyDraft({ number }: { number: number }) {
+  const [, keep] = useStoredStudy();
   const query = useQuery(studyWithRunsQuery(number));
   const begin = useCallback(
     ({ study, runs }: NonNullable<typeof query.data>) => keep(draftOfStudy(study, runs)),
     [keep],
   );
-  return <Opening query={query} from={`the steps of study #${number}`} study="1" begin={begin} />;
+  return <LoadDraft query={query} from={`the steps of study #${number}`} study="1" begin={begin} />;
 }
 
 interface OpeningProps<Found> {
@@ -46,7 +46,7 @@ interface OpeningProps<Found> {
   begin: (found: Found) => void;
 }
 
-function Opening<Found>({
+function LoadDraft<Found>({
   query: { data, error, refetch },
   from,
   study,

@@ -6,7 +6,7 @@ import { FlameGraph } from '../../charts/flame-graph';
 import { Card } from '../../ui/parts';
 
 /** The differential flame graph; nothing where the baseline or all others have no stacks. */
-export function FlameDifference({ comparison: { runs, baseline } }: { comparison: Comparison }) {
+export function FlameDiff({ comparison: { runs, baseline } }: { comparison: Comparison }) {
   const profiled = runs.filter(({ profiled }) => profiled).map(({ run }) => run.number);
   const others = profiled.filter((number) => number !== baseline);
   const [chosen, setChosen] = useState<number | null>(null);

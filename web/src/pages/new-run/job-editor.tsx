@@ -2,14 +2,14 @@
 import { type ReactNode, useRef } from 'react';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 /** The text beside the form; below it, what else is to be known. */
-export function JobText({
+export function JobEditor({
   draft: { text, setText, obstacles },
   children,
 }: {
-  draft: Draft;
+  draft: JobDraft;
   children?: ReactNode;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);

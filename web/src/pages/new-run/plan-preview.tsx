@@ -4,14 +4,14 @@ import { errorText } from '../../model/format/problem-text';
 import { caveats, durationText, writesText } from '../../model/job/plan-summary';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 /** The plan in words. */
-export function Before({
+export function PlanPreview({
   draft: { plan, planned, planError },
   title,
 }: {
-  draft: Draft;
+  draft: JobDraft;
   title: string;
 }) {
   if (planError) return <ProblemNotice problem={errorText(planError)} />;

@@ -7,7 +7,7 @@ import { directRun, directRunCandidates, directRunFilter } from '../../model/com
 import { isServedFromMemory } from '../../model/run/verdict';
 
 /** The same job done direct, whose number is the disk's; null where there is none, undefined until that is known. */
-export function useDiskItself(
+export function useDirectRun(
   run: Run,
   verdicts: Verdicts | null | undefined,
 ): ComparedRun | null | undefined {

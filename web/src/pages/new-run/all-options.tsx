@@ -9,12 +9,12 @@ import { BASIC_OPTIONS } from '../../model/job/job-form';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { OptionField } from './option-field';
-import type { Draft } from './use-job';
+import type { JobDraft } from './use-job';
 
 const isBasic = ({ name }: OptionDoc) => (BASIC_OPTIONS as readonly string[]).includes(name);
 
 /** The rest, folded until it is wanted. */
-export function MoreOptions({ draft }: { draft: Draft }) {
+export function AllOptions({ draft }: { draft: JobDraft }) {
   const { data, error, refetch } = useQuery(optionsQuery);
   const [wanted, setWanted] = useState('');
   const options = data?.filter((doc) => !isBasic(doc)) ?? [];
@@ -61,7 +61,7 @@ function Group({
   open,
 }: {
   name: string;
-  draft: Draft;
+  draft: JobDraft;
   options: readonly OptionDoc[];
   open: boolean;
 }) {
@@ -81,7 +81,7 @@ function Group({
   );
 }
 
-function SetCount({ draft: { job }, of }: { draft: Draft; of: readonly OptionDoc[] }) {
+function SetCount({ draft: { job }, of }: { draft: JobDraft; of: readonly OptionDoc[] }) {
   const set = of.filter(({ name, aliases }) =>
     [name, ...aliases].some((word) => job[word] !== undefined),
   ).length;

@@ -6,7 +6,7 @@ import type { Told } from './problem';
 const STAYS_MS = 12_000;
 
 /** Tells it. */
-export function tellFailure({ title, detail, remedies = [] }: Told) {
+export function notifyError({ title, detail, remedies = [] }: Told) {
   notifications.show({
     color: 'red',
     title,
