@@ -1,69 +1,62 @@
-// What happens to all runs: the socket behind lists and the header. Frames go to listeners and the last word about the
-// queue is kept. Not here: what is done with the answers that queries hold (`follow-feed`).
+// The socket with changes of all runs: connection status, queue length, and frames for subscribers. Not here: how frames
+// update cached queries (`cache-sync`).
 import type { RunsEvent } from './generated/types.gen';
 import { listHosts } from './index';
-import { ANSWER_MS, type Link, openSocket } from './socket';
+import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS } from './socket';
 
-/** What the header shows. */
 export interface FeedState {
-  link: Link;
-  /** Runs that are running and waiting; null until the server said so. */
+  status: ConnectionStatus;
+  /** Null until the first queue frame. */
   queue: { running: number; queued: number } | null;
 }
 
-type Frame = (frame: RunsEvent) => void;
+type FrameListener = (frame: RunsEvent) => void;
 
-/** Silence after which the socket is replaced, in ms. Where no run moves there is nothing to say, so that it is long. */
-const SILENCE_MS = 60_000;
+/** Long, because an idle server sends no frames. */
+const IDLE_TIMEOUT_MS = 60_000;
 
-let state: FeedState = { link: 'connecting', queue: null };
-const watchers = new Set<() => void>();
-const listeners = new Set<Frame>();
-const openers = new Set<() => void>();
+let state: FeedState = { status: 'connecting', queue: null };
+const stateListeners = new Set<() => void>();
+const frameListeners = new Set<FrameListener>();
+const openListeners = new Set<() => void>();
 
 function setState(change: Partial<FeedState>) {
   state = { ...state, ...change };
-  for (const watcher of watchers) watcher();
+  for (const listener of stateListeners) listener();
 }
 
-/** A browser does not tell why a socket was refused. A call does, and who must sign in anew is shown where. */
+/** A failed handshake has no status code; an API call does, so that a 401 opens the sign-in page. */
 async function path() {
-  if (state.link === 'lost')
-    await listHosts({ signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  if (state.status === 'lost')
+    await listHosts({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);
   return '/api/v1/events';
 }
 
-/** Opens the feed for as long as the page lives. Returns how to close it. */
+/** Opens the feed. Returns a close function. */
 export function openFeed(): () => void {
   const onFrame = (frame: RunsEvent) => {
     if (frame.type === 'queue')
       setState({ queue: { running: frame.running, queued: frame.queued } });
-    for (const listener of listeners) listener(frame);
+    for (const listener of frameListeners) listener(frame);
   };
-  const onLink = (link: Link) => {
-    setState({ link });
-    if (link === 'open') for (const opener of openers) opener();
+  const onStatus = (status: ConnectionStatus) => {
+    setState({ status });
+    if (status === 'open') for (const listener of openListeners) listener();
   };
-  return openSocket<RunsEvent>({ path, onFrame, onLink, silence_ms: SILENCE_MS }).close;
+  return openSocket<RunsEvent>({ path, onFrame, onStatus, idle_timeout_ms: IDLE_TIMEOUT_MS }).close;
 }
 
-/** Calls back with every frame. Returns how to stop it. */
-export function onFeed(listener: Frame): () => void {
+function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Calls back whenever the feed begins: nothing is known of what happened before. Returns how to stop it. */
-export function onFeedOpen(opener: () => void): () => void {
-  openers.add(opener);
-  return () => openers.delete(opener);
-}
+/** Calls `listener` with every frame. Returns an unsubscribe function. */
+export const onFeed = (listener: FrameListener) => subscribe(frameListeners, listener);
 
-/** For `useSyncExternalStore`: subscribe to the feed's state. */
-export function watchFeed(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-}
+/** Calls `listener` on every connect; frames may have been missed before. Returns an unsubscribe function. */
+export const onFeedConnected = (listener: () => void) => subscribe(openListeners, listener);
 
-/** The feed's state now. */
-export const feedState = (): FeedState => state;
+/** For `useSyncExternalStore`. */
+export const subscribeFeed = (listener: () => void) => subscribe(stateListeners, listener);
+export const getFeedState = (): FeedState => state;

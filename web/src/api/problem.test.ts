@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
-import { onSignedOut, readProblem } from './problem';
+import { onUnauthorized, toApiProblem } from './problem';
 
-const answered = (status: number) => new Response(null, { status, statusText: 'Words' });
+const response = (status: number) => new Response(null, { status, statusText: 'Reason' });
 
-it('keeps what the server says', () => {
+it('keeps the fields of the problem', () => {
   const errors = [
     { code: 'bad_value', kind: 'invalid', field: 'jobs[0].bs', detail: 'No.', remedy: 'Yes.' },
   ];
-  const problem = readProblem(
+  const problem = toApiProblem(
     { title: 'Refused', code: 'refused', detail: 'why', errors },
-    answered(422),
+    response(422),
   );
   expect(problem).toMatchObject({
     status: 422,
@@ -19,22 +19,24 @@ it('keeps what the server says', () => {
     problems: errors,
   });
 });
-it('says so when no answer came, or none that can be read', () => {
-  expect(readProblem(new TypeError('failed to fetch'), undefined)).toMatchObject({
+
+it('handles a missing response and one without a problem', () => {
+  expect(toApiProblem(new TypeError('failed to fetch'), undefined)).toMatchObject({
     status: 0,
-    code: 'no_answer',
+    code: 'no_response',
   });
-  expect(readProblem('<html>', answered(502))).toMatchObject({
+  expect(toApiProblem('<html>', response(502))).toMatchObject({
     code: 'http_502',
-    title: 'The server answered 502 Words',
+    title: 'The server returned 502 Reason',
   });
 });
-it('tells whoever shows the way in about a 401, until told not to', () => {
-  const heard = vi.fn();
-  const stop = onSignedOut(heard);
-  readProblem({}, answered(401));
-  readProblem({}, answered(403));
+
+it('notifies listeners of a 401 until they unsubscribe', () => {
+  const listener = vi.fn();
+  const stop = onUnauthorized(listener);
+  toApiProblem({}, response(401));
+  toApiProblem({}, response(403));
   stop();
-  readProblem({}, answered(401));
-  expect(heard).toHaveBeenCalledTimes(1);
+  toApiProblem({}, response(401));
+  expect(listener).toHaveBeenCalledTimes(1);
 });

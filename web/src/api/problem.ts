@@ -1,20 +1,18 @@
-// What went wrong between page and server, in a shape that can be shown: what failed, why, and what to try (RFC 9457
-// problems, and the failures that never reached the server). A 401 is also told to whoever shows the login page.
+// Failed API calls: RFC 9457 problems, and failures without a response. A 401 also notifies the sign-in page.
 import type { Problem, ProblemDetails } from './generated/types.gen';
 
-/** A call that failed. */
+/** A failed API call. */
 export class ApiProblem extends Error {
   override name = 'ApiProblem';
 
   constructor(
-    /** HTTP status; 0 when no answer came. */
+    /** HTTP status; 0 without a response. */
     readonly status: number,
-    /** Stable name of the problem, such as `not_found`. */
+    /** Machine-readable code, such as `not_found`. */
     readonly code: string,
     readonly title: string,
-    /** Why, in a sentence. */
     readonly detail: string,
-    /** Every bad field, where fields are what is wrong. */
+    /** One entry per invalid field. */
     readonly problems: Problem[] = [],
   ) {
     super(detail || title);
@@ -23,31 +21,33 @@ export class ApiProblem extends Error {
 
 const listeners = new Set<() => void>();
 
-/** Calls back whenever the server asks for a token. Returns how to stop it. */
-export function onSignedOut(listener: () => void): () => void {
+/** Calls `listener` on every 401. Returns an unsubscribe function. */
+export function onUnauthorized(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Makes a problem of whatever a call ended with. */
-export function readProblem(error: unknown, response: Response | undefined): ApiProblem {
+/** Converts the error of a call; `response` is undefined when the server was not reached. */
+export function toApiProblem(error: unknown, response: Response | undefined): ApiProblem {
   if (!response) {
     return new ApiProblem(
       0,
-      'no_answer',
-      'The server does not answer',
-      'It may have been stopped, or the connection is gone.',
+      'no_response',
+      'The server is not responding',
+      'It may have stopped, or the connection was lost.',
     );
   }
-  if (response.status === 401) for (const listener of listeners) listener();
-  const problem = isProblem(error) ? error : null;
-  return new ApiProblem(
-    response.status,
-    problem?.code ?? `http_${response.status}`,
-    problem?.title ?? `The server answered ${response.status} ${response.statusText}`,
-    problem?.detail ?? '',
-    problem?.errors ?? [],
-  );
+  const { status, statusText } = response;
+  if (status === 401) for (const listener of listeners) listener();
+  if (!isProblem(error)) {
+    return new ApiProblem(
+      status,
+      `http_${status}`,
+      `The server returned ${status} ${statusText}`,
+      '',
+    );
+  }
+  return new ApiProblem(status, error.code, error.title, error.detail ?? '', error.errors);
 }
 
 function isProblem(error: unknown): error is ProblemDetails {

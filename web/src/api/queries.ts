@@ -1,168 +1,100 @@
-// What is kept of the server's answers, and under which key. Samples never come through here. Not here: what keeps the
-// answers fresh (`follow-feed`).
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  QueryClient,
-  queryOptions,
-} from '@tanstack/react-query';
-import type { ListRunsData, Run, RunRequest, Study, StudyDocument } from './generated/types.gen';
-import {
-  ApiProblem,
-  compareRuns,
-  getHost,
-  getRun,
-  getSeries,
-  getStudy,
-  listDevices,
-  listExperiments,
-  listHosts,
-  listOptions,
-  listRuns,
-  listStudies,
-  planRun,
-  planStudy,
-} from './index';
+// Cached queries: the generated options plus the caching rules of this application. Not here: updates from the feed
+// (`cache-sync`), and samples, which never go through this cache.
+import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
+import * as generated from './generated/@tanstack/react-query.gen';
+import type {
+  ListRunsData,
+  Run,
+  RunList,
+  RunRequest,
+  Study,
+  StudyDocument,
+  StudyList,
+} from './generated/types.gen';
+import { ApiProblem } from './problem';
 
-/** Which runs a list shows. */
+/** Filter and order of a list of runs. */
 export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;
 
-/** Rows a page of the list: some three screens. */
-const PAGE = 100;
-/** Failed calls are tried again while the server does not answer, and never when it did. */
+/** Rows per page of a list, about three screens. */
+const PAGE_SIZE = 100;
+
+/** Retries only calls without a response. */
 const retry = (failures: number, error: Error) =>
   failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
 
-/** The one cache. */
 export const queryClient = new QueryClient({
   defaultOptions: { queries: { retry, refetchOnWindowFocus: false, staleTime: 5000 } },
 });
 
-export const runsQuery = (filter: RunFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['runs', filter],
-    queryFn: async ({ pageParam, signal }) =>
-      (
-        await listRuns({
-          query: { ...filter, limit: PAGE, cursor: pageParam },
-          signal,
-          throwOnError: true,
-        })
-      ).data,
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
+const FIXED = { staleTime: Number.POSITIVE_INFINITY };
+const PLAN = { placeholderData: keepPreviousData, retry: false };
 
-export const runQuery = (n: number) =>
-  queryOptions({
-    queryKey: ['run', n],
-    queryFn: async ({ signal }) => (await getRun({ path: { n }, signal, throwOnError: true })).data,
-  });
+/** Matches the lists of every filter. */
+export const RUNS_KEY = [{ _id: 'listRuns' }] as const;
 
-/** Keeps a run that an answer brought. */
-export function cacheRun(run: Run): Run {
-  queryClient.setQueryData(['run', run.number], run);
-  return run;
-}
+export const runsQuery = (filter: RunFilter) => ({
+  ...generated.listRunsInfiniteOptions({ query: { ...filter, limit: PAGE_SIZE } }),
+  initialPageParam: {},
+  getNextPageParam: (page: RunList) => page.next_cursor ?? undefined,
+  placeholderData: keepPreviousData,
+});
 
-/** A stretch of a finished run in at most `points` buckets; times in ms since the measured window began. */
+export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
+
+/** Buckets of a finished run; times in ms since the start of the measurement. */
 export const seriesQuery = (
   n: number,
   range: { from_ms?: number; to_ms?: number },
   points: number,
-) =>
-  queryOptions({
-    queryKey: ['series', n, range, points],
-    queryFn: async ({ signal }) =>
-      (await getSeries({ path: { n }, query: { ...range, points }, signal, throwOnError: true }))
-        .data,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-  });
+) => ({
+  ...generated.getSeriesOptions({ path: { n }, query: { ...range, points } }),
+  ...FIXED,
+  placeholderData: keepPreviousData,
+});
 
 export const compareQuery = (runs: readonly number[], baseline: number | undefined) =>
-  queryOptions({
-    queryKey: ['compare', runs, baseline],
-    queryFn: async ({ signal }) =>
-      (await compareRuns({ query: { runs: runs.join(','), baseline }, signal, throwOnError: true }))
-        .data,
-  });
+  generated.compareRunsOptions({ query: { runs: runs.join(','), baseline } });
 
-export const planQuery = (request: RunRequest) =>
-  queryOptions({
-    queryKey: ['plan', request],
-    queryFn: async ({ signal }) =>
-      (await planRun({ body: request, signal, throwOnError: true })).data,
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
+export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
 
-export const hostsQuery = queryOptions({
-  queryKey: ['hosts'],
-  queryFn: async ({ signal }) => (await listHosts({ signal, throwOnError: true })).data,
-});
-export const hostQuery = (host: string) =>
-  queryOptions({
-    queryKey: ['host', host],
-    queryFn: async ({ signal }) =>
-      (await getHost({ path: { host }, signal, throwOnError: true })).data,
-  });
-export const devicesQuery = (host: string) =>
-  queryOptions({
-    queryKey: ['devices', host],
-    queryFn: async ({ signal }) =>
-      (await listDevices({ path: { host }, signal, throwOnError: true })).data,
-  });
-export const optionsQuery = queryOptions({
-  queryKey: ['options'],
-  queryFn: async ({ signal }) => (await listOptions({ signal, throwOnError: true })).data,
-  staleTime: Number.POSITIVE_INFINITY,
+export const hostsQuery = generated.listHostsOptions();
+export const hostQuery = (host: string) => generated.getHostOptions({ path: { host } });
+export const devicesQuery = (host: string) => generated.listDevicesOptions({ path: { host } });
+export const optionsQuery = { ...generated.listOptionsOptions(), ...FIXED };
+
+export const studiesQuery = {
+  ...generated.listStudiesInfiniteOptions(),
+  initialPageParam: {},
+  getNextPageParam: ({ next_cursor }: StudyList) => (next_cursor ? Number(next_cursor) : undefined),
+};
+export const studyQuery = (n: number) => generated.getStudyOptions({ path: { n } });
+export const experimentsQuery = { ...generated.listExperimentsOptions(), ...FIXED };
+export const studyPlanQuery = (body: StudyDocument) => ({
+  ...generated.planStudyOptions({ body }),
+  ...PLAN,
 });
 
-export const studiesQuery = infiniteQueryOptions({
-  queryKey: ['studies'],
-  queryFn: async ({ pageParam, signal }) =>
-    (await listStudies({ query: { cursor: pageParam }, signal, throwOnError: true })).data,
-  initialPageParam: undefined as number | undefined,
-  getNextPageParam: (page) => (page.next_cursor ? Number(page.next_cursor) : undefined),
-});
-export const studyQuery = (n: number) =>
-  queryOptions({
-    queryKey: ['study', n],
-    queryFn: async ({ signal }) =>
-      (await getStudy({ path: { n }, signal, throwOnError: true })).data,
-  });
-export const experimentsQuery = queryOptions({
-  queryKey: ['experiments'],
-  queryFn: async ({ signal }) => (await listExperiments({ signal, throwOnError: true })).data,
-  staleTime: Number.POSITIVE_INFINITY,
-});
-export const studyPlanQuery = (document: StudyDocument) =>
-  queryOptions({
-    queryKey: ['study plan', document],
-    queryFn: async ({ signal }) =>
-      (await planStudy({ body: document, signal, throwOnError: true })).data,
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
-
-/** A study with the runs of its steps, less those that were deleted. */
+/** A study with the runs of its steps, except deleted ones. */
 export const studyWithRunsQuery = (n: number) =>
   queryOptions({
     queryKey: ['study with runs', n],
     queryFn: async () => {
       const study = await queryClient.fetchQuery(studyQuery(n));
       const numbers = study.steps.flatMap(({ run }) => (run ? [run.number] : []));
-      return {
-        study,
-        runs: await Promise.all(numbers.map((number) => queryClient.fetchQuery(runQuery(number)))),
-      };
+      const runs = await Promise.all(numbers.map((run) => queryClient.fetchQuery(runQuery(run))));
+      return { study, runs };
     },
   });
 
-/** Keeps a study that an answer brought. */
+/** Stores a run that a response contained. */
+export function cacheRun(run: Run): Run {
+  queryClient.setQueryData(runQuery(run.number).queryKey, run);
+  return run;
+}
+
+/** Stores a study that a response contained. */
 export function cacheStudy(study: Study): Study {
-  queryClient.setQueryData(['study', study.number], study);
+  queryClient.setQueryData(studyQuery(study.number).queryKey, study);
   return study;
 }

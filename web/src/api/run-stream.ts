@@ -1,58 +1,52 @@
-// The events of one run, from the one that is still missing on: stored ones first, then live. Whatever happens between
-// page and server, the listener sees each event once and in order, or is told to begin anew (a server that was killed
-// may have lost its last second). Not here: what events amount to.
+// The events of one run: stored ones first, then live ones. A listener gets each event once and in order, or is reset
+// after a server crash that lost the last second of events. Not here: what the events add up to (`model/fold`).
 import type { Event } from './generated/types.gen';
 import { getRun } from './index';
-import { ANSWER_MS, type Link, openSocket, type Socket } from './socket';
+import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS, type Socket } from './socket';
 
-/** Who listens to a run. */
 export interface RunListener {
-  /** Number of the event that is missing next. */
-  next: () => number;
-  /** Takes an event; false when one before it is missing. */
-  take: (event: Event) => boolean;
-  /** Forgets everything: the server's list is shorter than what was seen. */
+  /** Sequence number of the next missing event. */
+  nextSeq: () => number;
+  /** Returns false when an earlier event is missing. */
+  apply: (event: Event) => boolean;
+  /** Drops all events: the server has fewer than were applied. */
   reset: () => void;
-  /** Whether nothing more can come. */
-  isOver: () => boolean;
-  onLink: (link: Link) => void;
+  isFinished: () => boolean;
+  onStatus: (status: ConnectionStatus) => void;
 }
 
-/**
- * Silence after which the socket is replaced, in ms: samples come every 100 ms, 10 s at most. A run that waits, or that
- * waits for its device to flush, is silent for longer.
- */
-const SILENCE_MS = 15_000;
+/** Samples arrive every 100 ms, at most every 10 s. Queued and flushing runs are idle for longer. */
+const IDLE_TIMEOUT_MS = 15_000;
 
-/** Listens to a run until it is over or closed. */
+/** Streams a run to `listener` until it is finished or closed. */
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {
   let first = true;
   const path = async () => {
-    if (!first) await resetWhenOther(run, listener);
+    if (!first) await resetIfTruncated(run, listener);
     first = false;
-    return `/api/v1/runs/${run}/stream?since=${listener.next()}`;
+    return `/api/v1/runs/${run}/stream?since=${listener.nextSeq()}`;
   };
   const onFrame = (event: Event) => {
-    if (!listener.take(event)) socket.reconnect();
-    else if (listener.isOver()) socket.close();
+    if (!listener.apply(event)) socket.reconnect();
+    else if (listener.isFinished()) socket.close();
   };
+  const { onStatus } = listener;
   const socket: Socket = openSocket<Event>({
     path,
     onFrame,
-    onLink: listener.onLink,
-    silence_ms: SILENCE_MS,
+    onStatus,
+    idle_timeout_ms: IDLE_TIMEOUT_MS,
   });
   return { close: socket.close };
 }
 
-/** A server that was killed may have lost its last second; then the numbers that were seen stand for other events now. */
-async function resetWhenOther(run: number, listener: RunListener) {
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  const { data } = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => ({
-    data: null,
-  }));
-  if (!data) return;
-  const seen = listener.next() - 1;
-  const endedUnseen = Boolean(data.finished_at_ms) && data.last_seq <= seen && !listener.isOver();
-  if (data.last_seq < seen || endedUnseen) listener.reset();
+/** After a server crash the sequence numbers of lost events are reused. */
+async function resetIfTruncated(run: number, listener: RunListener) {
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const response = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => null);
+  if (!response) return;
+  const { last_seq, finished_at_ms } = response.data;
+  const applied = listener.nextSeq() - 1;
+  const missedEnd = Boolean(finished_at_ms) && last_seq <= applied && !listener.isFinished();
+  if (last_seq < applied || missedEnd) listener.reset();
 }

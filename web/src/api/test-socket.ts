@@ -1,7 +1,6 @@
-// For tests of listeners: a socket whose other end is the test.
+// A fake WebSocket for tests; the test plays the server.
 import { vi } from 'vitest';
 
-/** Put it in the place of the browser's with `TestSocket.install()`. */
 export class TestSocket extends EventTarget {
   static opened: TestSocket[] = [];
   readyState = 0;
@@ -10,12 +9,12 @@ export class TestSocket extends EventTarget {
     super();
     TestSocket.opened.push(this);
   }
-  /** Every socket that is opened from now on is kept in `opened`. */
+  /** Replaces the global `WebSocket`. */
   static install() {
     TestSocket.opened = [];
     vi.stubGlobal('WebSocket', TestSocket);
   }
-  /** The socket that was opened last. */
+  /** The most recently opened socket. */
   static get last() {
     const last = TestSocket.opened.at(-1);
     if (!last) throw new Error('no socket was opened');
@@ -25,16 +24,15 @@ export class TestSocket extends EventTarget {
     this.readyState = 1;
     this.dispatchEvent(new Event('open'));
   }
-  tell(frame: object) {
+  receive(frame: object) {
     this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(frame) }));
   }
   close() {
     this.readyState = 3;
   }
-  lose() {
+  drop() {
     this.readyState = 3;
-    this.dispatchEvent(
-      Object.assign(new Event('close'), { code: 1006, reason: '', wasClean: false }),
-    );
+    const close = { code: 1006, reason: '', wasClean: false };
+    this.dispatchEvent(Object.assign(new Event('close'), close));
   }
 }

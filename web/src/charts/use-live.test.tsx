@@ -41,10 +41,10 @@ it('reads the events of a long run that ended without a report, and shows it whe
   }));
   act(() => {
     TestSocket.last.accept();
-    for (const event of kept.slice(0, -1)) TestSocket.last.tell(event);
+    for (const event of kept.slice(0, -1)) TestSocket.last.receive(event);
   });
   expect([result.current.fold.status, result.current.fold.lastSeq]).toEqual(['interrupted', -1]);
-  act(() => TestSocket.last.tell(kept.at(-1) ?? {}));
+  act(() => TestSocket.last.receive(kept.at(-1) ?? {}));
   expect(result.current.fold.lastSeq).toBe(kept.length - 1);
   expect(result.current.fold.result).toBeNull();
   expect(result.current.fold.totals.read.ios).toBe(report?.read.ios);

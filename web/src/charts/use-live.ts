@@ -3,8 +3,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { Run } from '../api';
+import { runQuery } from '../api/queries';
 import { openRunStream } from '../api/run-stream';
-import type { Link } from '../api/socket';
+import type { ConnectionStatus } from '../api/socket';
 import { foldFinishedRun, isBucketed, isFinal, RunFold } from '../model/fold/run-fold';
 import { ChartGroup } from './chart-group';
 
@@ -12,7 +13,7 @@ import { ChartGroup } from './chart-group';
 export interface Live {
   fold: RunFold;
   chartGroup: ChartGroup;
-  link: Link;
+  connection: ConnectionStatus;
   /** Whether the course comes from the server's buckets instead of the fold. */
   bucketed: boolean;
   /** The run's own clock in ms since it began, between events too. */
@@ -33,7 +34,7 @@ export function useLive(run: Run): Live {
   const [fold, setFold] = useState(() =>
     bucketed ? foldFinishedRun(run) : new RunFold(run.status),
   );
-  const [link, setLink] = useState<Link>('connecting');
+  const [connection, setConnection] = useState<ConnectionStatus>('connecting');
   const [gathered] = useState(() => (wasOver && !bucketed ? new RunFold() : fold));
   const current = useRef({ fold: gathered, seen: performance.now() });
 
@@ -46,19 +47,19 @@ export function useLive(run: Run): Live {
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);
     };
     const stream = openRunStream(run.number, {
-      next: () => tracked.fold.lastSeq + 1,
-      isOver: () => isFinal(tracked.fold.status),
-      onLink: setLink,
+      nextSeq: () => tracked.fold.lastSeq + 1,
+      isFinished: () => isFinal(tracked.fold.status),
+      onStatus: setConnection,
       reset: () => {
         tracked.fold = new RunFold();
         if (!wasOver) setFold(tracked.fold);
       },
-      take: (event) => {
+      apply: (event) => {
         const taken = tracked.fold.apply(event);
         tracked.seen = performance.now();
         show();
         if (event.type === 'status' && isFinal(event.status))
-          void queryClient.invalidateQueries({ queryKey: ['run', run.number] });
+          void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
         return taken;
       },
     });
@@ -77,7 +78,7 @@ export function useLive(run: Run): Live {
       ? fold.now_ms
       : fold.now_ms + Math.min(AHEAD_MS, performance.now() - seen);
   }, []);
-  return { fold, chartGroup, link, bucketed, clock };
+  return { fold, chartGroup, connection, bucketed, clock };
 }
 
 /** Renders anew at every flush of the stage. */

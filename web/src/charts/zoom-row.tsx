@@ -20,7 +20,11 @@ export function ZoomRow({
       </span>
       <span className="push" />
       {chartGroup.zoom && (
-        <Button data-key="0" data-does="show the whole run" onClick={() => chartGroup.zoomTo(null)}>
+        <Button
+          data-key="0"
+          data-action="Show the whole run"
+          onClick={() => chartGroup.zoomTo(null)}
+        >
           Show everything
         </Button>
       )}

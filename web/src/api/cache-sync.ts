@@ -1,0 +1,101 @@
+// Keeps cached queries current: applies frames of the feed to them, and invalidates them after a reconnect.
+import type { InfiniteData, Query } from '@tanstack/react-query';
+import { onFeed, onFeedConnected } from './feed';
+import type { Run, RunList, RunSummary, RunsEvent, StudySummary } from './generated/types.gen';
+import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
+
+/** Invalidations of the same key within this time are merged. */
+const REFRESH_MS = 500;
+const pending = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** A generated query key, or the start of one. */
+interface KeyPart {
+  _id: string;
+  path?: { n: number };
+}
+
+function refresh(key: KeyPart, predicate?: (query: Query) => boolean) {
+  const name = JSON.stringify(key);
+  if (pending.has(name)) return;
+  const invalidate = () => {
+    pending.delete(name);
+    void queryClient.invalidateQueries({ queryKey: [key], predicate });
+  };
+  pending.set(name, setTimeout(invalidate, REFRESH_MS));
+}
+
+/** Queries that may have changed while disconnected. The feed has no events for hosts. */
+const CHANGING: readonly unknown[] = [
+  'listRuns',
+  'getRun',
+  'listStudies',
+  'getStudy',
+  'getSeries',
+  'compareRuns',
+  'listHosts',
+];
+
+/** Starts the updates. Returns a stop function. */
+export function syncCache(): () => void {
+  const stops = [onFeed(applyFrame), onFeedConnected(invalidateMissed)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Also retries failed queries. */
+function invalidateMissed() {
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [key], state }) =>
+      CHANGING.includes((key as Partial<KeyPart>)._id) || state.status === 'error',
+  });
+}
+
+const isQueued = ({ state }: Query) => (state.data as Run | undefined)?.status === 'queued';
+
+function applyFrame(frame: RunsEvent) {
+  // Queue positions changed; the frame does not name the runs.
+  if (frame.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
+  if (frame.type === 'study') return applyStudy(frame.study);
+  if (frame.type === 'deleted')
+    queryClient.removeQueries({ queryKey: runQuery(frame.number).queryKey });
+  else {
+    const { run } = frame;
+    // A summary has only the class of the verdict.
+    queryClient.setQueryData(
+      runQuery(run.number).queryKey,
+      (old) => old && { ...old, ...run, verdict: old.verdict },
+    );
+    if (run.finished_at_ms) {
+      refresh({ _id: 'getSeries', path: { n: run.number } });
+      refresh({ _id: 'compareRuns' });
+    }
+    if (replaceInLists(run)) return;
+  }
+  refresh({ _id: 'listRuns' });
+}
+
+function applyStudy(study: StudySummary) {
+  const { number: n } = study;
+  queryClient.setQueryData(studyQuery(n).queryKey, (old) => old && { ...old, ...study });
+  refresh({ _id: 'getStudy', path: { n } });
+  refresh({ _id: 'listStudies' });
+}
+
+/** Updates a run in every list. Returns false if a list must be fetched again: the run is new, moved or finished. */
+function replaceInLists(run: RunSummary): boolean {
+  let complete = !run.finished_at_ms;
+  queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: RUNS_KEY }, (data) => {
+    if (!data) return data;
+    const shown = data.pages
+      .flatMap(({ runs }) => runs)
+      .find(({ number }) => number === run.number);
+    if (shown?.status !== run.status) complete = false;
+    const replace = (page: RunList): RunList => ({
+      ...page,
+      runs: page.runs.map((old) => (old === shown ? run : old)),
+    });
+    return shown ? { ...data, pages: data.pages.map(replace) } : data;
+  });
+  return complete;
+}
