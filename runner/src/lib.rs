@@ -2,28 +2,9 @@
 //!
 //! Public are the words on the wire and the way in; how things are done is private.
 
-mod buffer;
-mod clock;
-mod clone;
-mod data;
-mod engine;
-pub mod event;
-pub mod guard;
-pub mod histogram;
-pub mod host;
-pub mod job;
-mod pace;
-mod pattern;
+mod analysis;
+pub mod cli;
+mod load;
 pub mod plan;
-pub mod print;
-pub mod probe;
-pub mod problem;
-pub mod report;
 pub mod run;
-mod sample;
-pub mod study;
-pub mod target;
-#[cfg(test)]
-mod theory;
-pub mod units;
-mod verdict;
+pub mod system;

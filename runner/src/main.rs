@@ -1,12 +1,10 @@
-//! The command line: reads a job, hands it on, prints what comes back. Data goes to standard output, everything else to
-//! standard error.
-
-mod command;
+//! The `leadline-runner` command.
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use leadline_runner::cli::{Cli, execute};
 
 fn main() -> ExitCode {
-    ExitCode::from(command::execute(command::Cli::parse()))
+    ExitCode::from(execute(Cli::parse()))
 }

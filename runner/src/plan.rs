@@ -4,47 +4,39 @@
 //! `resolve` is the table of contents. A job goes through `asked` (direct, engine, clones), `bounds`, `sizes`, `paths`,
 //! `regions`, `alignment` and `layout`, and `settle` puts it together; then the run is looked at as a whole.
 
-mod alignment;
-mod asked;
-mod bounds;
-mod defaults;
-mod findings;
+pub(crate) mod alignment;
+pub(crate) mod asked;
+pub(crate) mod bounds;
+pub(crate) mod defaults;
+pub(crate) mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod layout;
-mod ledger;
-mod memory;
-mod names;
-mod notes;
-mod paths;
-mod phases;
-mod regions;
-mod resolved;
-mod settle;
-mod sizes;
-mod state;
-mod tell;
+pub mod host_view;
+pub(crate) mod layout;
+pub(crate) mod ledger;
+pub(crate) mod memory;
+pub(crate) mod names;
+pub(crate) mod notes;
+pub(crate) mod paths;
+pub(crate) mod phases;
+pub(crate) mod regions;
+pub(crate) mod settle;
+pub(crate) mod sizes;
+pub(crate) mod state;
+pub(crate) mod study;
+pub(crate) mod tell;
 #[cfg(test)]
 pub(crate) mod tests;
-mod unused;
-mod view;
+pub(crate) mod unused;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::event::Phase;
-use crate::job::RunSpec;
-use crate::problem::Problem;
-use crate::report::Finding;
-
-use asked::{Asked, MAX_CLONES};
-use ledger::Ledger;
-use notes::Notes;
-
-pub(crate) use findings::SHORT_RUN_MS;
-pub(crate) use phases::{late_ramps, window_begin_ms, window_ms};
-pub use resolved::{BlockSizes, Mode, ResolvedJob, Target, TargetKind};
-pub use view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::plan::asked::{Asked, MAX_CLONES};
+use crate::plan::host_view::HostView;
+use crate::plan::ledger::Ledger;
+use crate::plan::notes::Notes;
+use leadline_protocol::job::parse::RunSpec;
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::problem::Problem;
 
 /// What would happen if this were run on that host. Nothing is touched; what is in the way stands in `problems`, all of
 /// it at once.
@@ -135,71 +127,4 @@ fn check_clones(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
             remedy,
         );
     }
-}
-
-/// What would happen; the same for the dry run and the run.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct Plan {
-    /// The jobs as resolved; empty when one of them could not be.
-    pub jobs: Vec<ResolvedJob>,
-    /// The sampling grid in milliseconds.
-    pub sample_ms: u32,
-    /// The phases to come, in order.
-    pub phases: Vec<PlannedPhase>,
-    /// How long it will take and what it will write.
-    pub estimate: Estimate,
-    /// What the number will tell, in one sentence.
-    pub measures: String,
-    /// What to mind.
-    pub findings: Vec<Finding>,
-    /// What is in the way; empty when the run may start.
-    pub problems: Vec<Problem>,
-}
-
-impl Plan {
-    /// The plan of a run that could not even be read.
-    pub fn refused(problems: Vec<Problem>) -> Self {
-        let estimate = Estimate {
-            seconds: None,
-            seconds_note: None,
-            layout_bytes: 0,
-            measure_write_bytes: None,
-            buffer_bytes: 0,
-        };
-        Self {
-            jobs: Vec::new(),
-            sample_ms: 0,
-            phases: Vec::new(),
-            estimate,
-            measures: String::new(),
-            findings: Vec::new(),
-            problems,
-        }
-    }
-}
-
-/// A phase to come.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct PlannedPhase {
-    /// Which.
-    pub phase: Phase,
-    /// How long it will take in seconds; null when that is not known before.
-    pub seconds: Option<f64>,
-    /// Bytes it will write, where it writes.
-    pub write_bytes: Option<u64>,
-}
-
-/// What a run will cost.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct Estimate {
-    /// Seconds from start to report; null when size, not time, ends it.
-    pub seconds: Option<f64>,
-    /// Why `seconds` is null or only a bound.
-    pub seconds_note: Option<String>,
-    /// Bytes that laying out files writes.
-    pub layout_bytes: u64,
-    /// The most bytes that the measurement writes; null when only time bounds it.
-    pub measure_write_bytes: Option<u64>,
-    /// Memory for I/O buffers in bytes.
-    pub buffer_bytes: u64,
 }

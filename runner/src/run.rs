@@ -1,43 +1,53 @@
 //! One run from job to report: plan, guard, layout, caches, ramp and measurement, flush, clean up. Each phase is told
 //! when it begins and ends and reported with its time; only the measurement is in the numbers.
 
-mod backing;
-mod caches;
-mod crew;
-mod place;
-mod result;
-mod stop;
-mod tell;
-mod watch;
-mod witness;
+pub(crate) mod backing;
+pub(crate) mod build;
+pub(crate) mod caches;
+pub(crate) mod crew;
+pub(crate) mod place;
+pub(crate) mod result;
+pub(crate) mod sampling;
+pub(crate) mod stop;
+pub(crate) mod tell;
+pub(crate) mod watch;
+pub(crate) mod witness;
 
+use crate::analysis::judge;
+use crate::load::worker::Broken;
+use crate::plan::phases::window_ms;
+use crate::plan::resolve;
+use crate::plan::study;
+use crate::run::crew::Crew;
+use crate::run::result::Frame;
+use crate::run::stop::Stop;
+use crate::run::tell::Teller;
+use crate::run::watch::watch;
+use crate::run::witness::Witness;
+use crate::system::clock::wall_ms;
+use crate::system::host;
+use crate::system::host::view::View;
+use crate::system::probe::Probes;
+use crate::system::probe::thermal::throttles;
+use crate::system::target::cache::flush;
+use crate::system::target::patience::unless_stopped;
+use crate::system::target::stamp::Stamp;
+use crate::system::target::{Finish, Opened, Targets};
+use leadline_protocol::event::{Accepted, Event, EventBody};
+use leadline_protocol::finding::{Finding, Severity};
+use leadline_protocol::host::HostFacts;
+use leadline_protocol::job::parse::RunSpec;
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::problem::Problem;
+use leadline_protocol::report::Report;
+use leadline_protocol::result::{Failure, RunResult};
+use leadline_protocol::study::{StudyPlan, StudySpec};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-use crate::clock::wall_ms;
-use crate::clone::Broken;
-use crate::event::{
-    Accepted, Event, EventBody, Failure, Phase, PhaseChange, PhaseState, RunResult,
-};
-use crate::host::{self, HostFacts, View};
-use crate::job::RunSpec;
-use crate::plan::{Plan, ResolvedJob, resolve, window_ms};
-use crate::probe::Probes;
-use crate::probe::thermal::throttles;
-use crate::problem::Problem;
-use crate::report::{Finding, Report, Severity};
-use crate::study::{self, StudyPlan, StudySpec};
-use crate::target::{Finish, Opened, Stamp, Targets, flush, unless_stopped};
-use crate::verdict::judge;
-use crew::Crew;
-use result::Frame;
-pub use stop::Stop;
-use tell::Teller;
-use watch::watch;
-use witness::Witness;
 
 /// Why numbers are missing in a run that asked for it.
 const NO_PROBES: &str = "probes=0 was asked for";
@@ -228,7 +238,7 @@ type Open = Vec<Vec<Vec<Opened>>>;
 
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<(Report, HostFacts), End> {
-        let host = host::look();
+        let host = host::look::look();
         let mut eyes = self.accept(&host);
         self.lay_out()?;
         if self.targets.attach_loops(&mut self.plan.jobs)? {

@@ -9,10 +9,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
-use leadline_runner::probe::region::Region;
-use leadline_runner::probe::residency::Means;
-use leadline_runner::probe::vm::Vm;
-use leadline_runner::probe::{Probes, extents};
+use leadline_runner::system::probe::region::Region;
+use leadline_runner::system::probe::residency::Means;
+use leadline_runner::system::probe::vm::Vm;
+use leadline_runner::system::probe::{Probes, extents};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
 

@@ -5,9 +5,13 @@ mod scratch;
 use std::fs;
 use std::path::Path;
 
-use leadline_runner::host::{Device, DeviceKind, View, devices, doctor};
-use leadline_runner::plan::{HostView, PathKind};
-use leadline_runner::print::{self, Style};
+use leadline_protocol::host::{Device, DeviceKind};
+use leadline_runner::cli::print;
+use leadline_runner::cli::print::style::Style;
+use leadline_runner::plan::host_view::{HostView, PathKind};
+use leadline_runner::system::host::devices::devices;
+use leadline_runner::system::host::doctor::doctor;
+use leadline_runner::system::host::view::View;
 use scratch::{Loop, Mounted, directory, image, run};
 
 const MIB: u64 = 1 << 20;

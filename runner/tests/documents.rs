@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use leadline_runner::event::Event;
-use leadline_runner::job::parse_run;
+use leadline_protocol::event::Event;
+use leadline_protocol::job::parse::parse_run;
 use serde_json::Value;
 
 fn document(path: &str) -> String {
@@ -63,7 +63,7 @@ fn every_type_of_event_has_an_example() {
         .map(|event| event["type"].as_str().unwrap().to_owned())
         .collect();
     let schema = serde_json::to_string(
-        &<leadline_runner::event::EventBody as utoipa::PartialSchema>::schema(),
+        &<leadline_protocol::event::EventBody as utoipa::PartialSchema>::schema(),
     )
     .unwrap();
     for kind in ["status", "accepted", "phase", "sample", "report", "failed"] {

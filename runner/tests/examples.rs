@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leadline_runner::job::{RunSpec, parse_run};
+use leadline_protocol::job::parse::{RunSpec, parse_run};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")

@@ -16,7 +16,7 @@ fn experiment(name: &str, most: &str) -> Value {
         .join("../examples/experiments")
         .join(name);
     let mut study: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    study["scale"]["most"] = json!(most);
+    study["scale"]["max_size"] = json!(most);
     study["scale"]["free_percent"] = json!(90);
     for job in study["steps"]
         .as_array_mut()

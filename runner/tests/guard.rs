@@ -8,9 +8,10 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use leadline_runner::host::{View, devices};
-use leadline_runner::plan::HostView;
-use leadline_runner::target::Targets;
+use leadline_runner::plan::host_view::HostView;
+use leadline_runner::system::host::devices::devices;
+use leadline_runner::system::host::view::View;
+use leadline_runner::system::target::Targets;
 use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
 use serde_json::json;
 

@@ -4,10 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leadline_runner::host::View;
-use leadline_runner::job::parse_run;
-use leadline_runner::plan::{Mode, Plan, resolve};
-use leadline_runner::problem::Problem;
+use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::resolved::Mode;
+use leadline_protocol::problem::Problem;
+use leadline_runner::plan::resolve;
+use leadline_runner::system::host::view::View;
 use serde_json::{Value, json};
 
 /// A target root with one file of 1 MiB in it.

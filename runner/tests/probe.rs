@@ -7,8 +7,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Instant;
 
-use leadline_runner::probe::resource::{Times, thread_times};
-use leadline_runner::probe::{Counters, Probes, Window};
+use leadline_runner::system::probe::resource::{Times, thread_times};
+use leadline_runner::system::probe::{Counters, Probes, Window};
 use scratch::{Loop, directory, image, run};
 
 const MIB: u64 = 1 << 20;

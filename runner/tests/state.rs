@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use leadline_runner::host::View;
-use leadline_runner::job::parse_run;
+use leadline_protocol::job::parse::parse_run;
 use leadline_runner::plan::resolve;
+use leadline_runner::system::host::view::View;
 use scratch::{Disk, result};
 use serde_json::{Value, json};
 

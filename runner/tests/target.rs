@@ -7,13 +7,14 @@ use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leadline_runner::event::PhaseChange;
-use leadline_runner::host::View;
-use leadline_runner::plan::{HostView, ResolvedJob};
-use leadline_runner::problem::Problem;
-use leadline_runner::target::{
-    Finish, Opened, Stamp, Targets, advise, flush, invalidate, pre_read,
-};
+use leadline_protocol::phase::PhaseChange;
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::problem::Problem;
+use leadline_runner::plan::host_view::HostView;
+use leadline_runner::system::host::view::View;
+use leadline_runner::system::target::cache::{advise, flush, invalidate, pre_read};
+use leadline_runner::system::target::stamp::Stamp;
+use leadline_runner::system::target::{Finish, Opened, Targets};
 use scratch::{Loop, Mounted, directory, image, job, run, target};
 use serde_json::json;
 
@@ -397,7 +398,12 @@ fn the_page_cache_is_filled_and_emptied() {
     );
     assert_eq!(seen.last(), Some(&Some(8 * MIB)));
     assert_eq!(cached_bytes(&path), 8 * MIB);
-    advise(&one, leadline_runner::job::Fadvise::Random, 0..8 * MIB).unwrap();
+    advise(
+        &one,
+        leadline_protocol::job::value::Fadvise::Random,
+        0..8 * MIB,
+    )
+    .unwrap();
     invalidate(&one, 0..4 * MIB).unwrap();
     assert_eq!(cached_bytes(&path), 4 * MIB);
     flush(&one).unwrap();

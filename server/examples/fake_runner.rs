@@ -11,9 +11,13 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use leadline_runner::job::{Job, Seconds, parse_run};
-use leadline_runner::problem::Problem;
-use leadline_runner::study::{self, StepSpec, is_study, parse_study};
+use leadline_protocol::job::Job;
+use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::value::Seconds;
+use leadline_protocol::problem::Problem;
+use leadline_protocol::study::StepSpec;
+use leadline_protocol::study::StudyPlan;
+use leadline_protocol::study::parse::{is_study, parse_study};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
@@ -81,7 +85,7 @@ fn plan(input: Value) -> ExitCode {
         json!({"name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
     let steps: Vec<Value> = ask.steps.iter().enumerate().map(step).collect();
-    let mut plan = serde_json::to_value(study::refused(problems)).expect("words are JSON");
+    let mut plan = serde_json::to_value(StudyPlan::rejected(problems)).expect("words are JSON");
     for (name, value) in serde_json::to_value(&ask.words)
         .expect("words are JSON")
         .as_object()

@@ -1,13 +1,11 @@
 //! What the server is told on the command line and by its environment, and what that amounts to: after `settle` no
 //! option is open.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
-
+use crate::api::auth::token;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-
-use crate::auth::token;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 
 /// How many runs run side by side when nothing is said: enough for a few disks, few enough to leave them the processors.
 const MAX_RUNNING: usize = 4;

@@ -6,7 +6,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use leadline_runner::problem::{Problem, ProblemKind};
+use leadline_protocol::problem::{Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoResponses, ToSchema};
 

@@ -1,13 +1,11 @@
 //! The listening socket: handed over by systemd, or bound to the address asked for or the next free port.
 
-use std::net::SocketAddr;
-
+use crate::api::stream::STALLED;
 use anyhow::Context;
 use listenfd::ListenFd;
 use rustix::net::sockopt::set_tcp_user_timeout;
+use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpStream};
-
-use crate::runs::STALLED;
 
 /// Ports that are tried behind the one asked for.
 const FURTHER_PORTS: u16 = 20;

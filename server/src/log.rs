@@ -1,10 +1,8 @@
 //! The log, on standard error: text for people, or one JSON object a line. `RUST_LOG` says how much.
 
-use std::io::IsTerminal;
-
-use tracing_subscriber::EnvFilter;
-
 use crate::config::LogFormat;
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
 
 /// Our own words and everybody's troubles.
 const USUAL: &str = "warn,leadline_server=info";

@@ -1,12 +1,12 @@
 //! The command line of the server.
 #![forbid(unsafe_code)]
 
+use clap::{Parser, Subcommand};
+use leadline_server::api::routes;
+use leadline_server::config::Config;
+use leadline_server::{log, serve};
 use std::io::Write;
 use std::process::ExitCode;
-
-use clap::{Parser, Subcommand};
-use leadline_server::config::Config;
-use leadline_server::{log, routes, serve};
 
 /// Queues storage benchmark runs, keeps them, and shows them live.
 #[derive(Parser)]

@@ -4,94 +4,53 @@
 //! sees `live`. A run is started at most once: that it left the queue is on the disk before its runner is started, and
 //! whatever had left the queue when the server died is `interrupted` when it comes back.
 
-pub mod ask;
-mod conduct;
-mod confirm;
-pub mod export;
-pub mod filter;
-pub mod http;
-mod journal;
-mod kin;
-pub mod launch;
-mod listen;
-mod live;
-mod locks;
-mod queue;
-mod read;
-mod recover;
-pub mod series;
-pub mod states;
-mod stream;
-pub mod studies;
-mod submit;
-pub mod summary;
-pub mod words;
+pub(crate) mod confirm;
+pub(crate) mod submit;
 
+use crate::error::ApiError;
+use crate::events::buffer::Live;
+use crate::events::journal::Journal;
+use crate::scheduler::queue::Queue;
+use crate::scheduler::state::Board;
+use crate::scheduler::state::Phase;
+use crate::scheduler::states::Stop;
+use crate::store::Store;
+use crate::supervisor::process::Runner;
+use leadline_protocol::run::{Run, RunPatch, RunSummary, RunsEvent};
+use leadline_protocol::status::RunStatus;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-use leadline_runner::event::RunStatus;
 use tokio::sync::{Semaphore, broadcast, watch};
-
-pub use self::stream::STALLED;
-
-use self::journal::Journal;
-use self::launch::Runner;
-use self::live::Live;
-use self::queue::Queue;
-use self::states::Stop;
-use self::words::{Run, RunPatch, RunSummary, RunsEvent};
-use crate::error::ApiError;
-use crate::store::Store;
 
 /// The most runs that wait: a script that has lost its way is stopped before it fills the disk.
 pub const MAX_QUEUED: usize = 1_000;
 /// Frames of `/events` that a listener may lag behind before it is sent away to list again.
 const EVENTS_AHEAD: usize = 256;
 /// The most listeners at once: each may hold a batch of events.
-const MAX_LISTENERS: usize = 256;
+pub(crate) const MAX_LISTENERS: usize = 256;
 /// How long runs may take to stop when the server stops; the rest of its five seconds is for the sockets.
 const STOP_WITHIN: Duration = Duration::from_secs(4);
 
 /// All runs; clones share them.
 #[derive(Clone)]
-pub struct Runs(Arc<Shared>);
+pub struct Runs(pub(crate) Arc<Shared>);
 
-struct Shared {
-    store: Store,
-    runner: Runner,
-    board: Mutex<Board>,
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) runner: Runner,
+    pub(crate) board: Mutex<Board>,
     /// Held while a run is taken in, so that the queue has the order of the numbers.
-    admission: tokio::sync::Mutex<()>,
-    announce: broadcast::Sender<Arc<str>>,
+    pub(crate) admission: tokio::sync::Mutex<()>,
+    pub(crate) announce: broadcast::Sender<Arc<str>>,
     /// Rings when a run came to its end.
-    ended: watch::Sender<()>,
-    phase: watch::Sender<Phase>,
-    listeners: Arc<Semaphore>,
-}
-
-/// What the server is up to.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum Phase {
-    /// Runs are taken in and started.
-    Open,
-    /// Nothing new is started; what runs is stopped.
-    Stopping,
-    /// Listeners are sent away.
-    Closed,
-}
-
-struct Board {
-    queue: Queue,
-    /// The runs that have not come to their end.
-    lives: HashMap<u64, Arc<Live>>,
-    /// Nothing starts: the runners of the last server may still be there, or what its studies left behind.
-    held: bool,
+    pub(crate) ended: watch::Sender<()>,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) listeners: Arc<Semaphore>,
 }
 
 /// Does something to its end, even when the caller hangs up and its request is dropped half-way.
-async fn to_its_end<T: Send + 'static>(
+pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::spawn(work)
@@ -161,7 +120,7 @@ impl Runs {
         to_its_end(async move { runs.cancel_now(number).await }).await
     }
 
-    async fn cancel_now(&self, number: u64) -> Result<RunSummary, ApiError> {
+    pub(crate) async fn cancel_now(&self, number: u64) -> Result<RunSummary, ApiError> {
         let study = self.study_of(number).await;
         if !self.cancel_or_stop(number).await? {
             let run = self.summary(number).await?;
@@ -179,7 +138,7 @@ impl Runs {
     }
 
     /// Ends a run that waits, or asks one that runs to stop; `false` when it came to its end before.
-    async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
+    pub(crate) async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
         if self
             .cancel_waiting(number, "Cancelled before it began.")
             .await?
@@ -193,7 +152,7 @@ impl Runs {
     }
 
     /// Ends a run that waits; `false` when it does not wait.
-    async fn cancel_waiting(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
+    pub(crate) async fn cancel_waiting(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let (locks, live) = {
             let mut board = self.board();
             let Some(live) = board.lives.get(&number).cloned() else {
@@ -213,7 +172,7 @@ impl Runs {
         Ok(true)
     }
 
-    async fn keep_cancelled(
+    pub(crate) async fn keep_cancelled(
         &self,
         number: u64,
         live: Arc<Live>,
@@ -252,19 +211,19 @@ impl Runs {
         self.0.phase.send_replace(Phase::Closed);
     }
 
-    fn board(&self) -> MutexGuard<'_, Board> {
+    pub(crate) fn board(&self) -> MutexGuard<'_, Board> {
         // A panic while it is held would leave numbers and locks as they were.
         self.0.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn announce(&self, event: &RunsEvent) {
+    pub(crate) fn announce(&self, event: &RunsEvent) {
         if let Ok(frame) = serde_json::to_string(event) {
             // Nobody listens: nothing to do.
             let _ = self.0.announce.send(frame.into());
         }
     }
 
-    async fn announce_run(&self, number: u64) {
+    pub(crate) async fn announce_run(&self, number: u64) {
         match self.summary(number).await {
             Ok(run) => {
                 let study = run.study;
@@ -277,18 +236,18 @@ impl Runs {
         }
     }
 
-    fn announce_queue(&self) {
+    pub(crate) fn announce_queue(&self) {
         let (running, queued) = self.counts();
         self.announce(&RunsEvent::Queue { running, queued });
     }
 
     /// A run came to its end, and its last event is kept: its listeners end, lists hear of it.
-    async fn hang_up(&self, number: u64) {
+    pub(crate) async fn hang_up(&self, number: u64) {
         self.send_listeners_away(number);
         self.announce_run(number).await;
     }
 
-    fn send_listeners_away(&self, number: u64) {
+    pub(crate) fn send_listeners_away(&self, number: u64) {
         let live = self.board().lives.remove(&number);
         if let Some(live) = live {
             live.end();
@@ -296,7 +255,7 @@ impl Runs {
     }
 
     /// A run gives its locks back.
-    fn release(&self, number: u64) {
+    pub(crate) fn release(&self, number: u64) {
         self.board().queue.finish(number);
         self.0.ended.send_replace(());
         self.start_ready();
@@ -304,7 +263,7 @@ impl Runs {
     }
 
     /// Starts whatever may start.
-    fn start_ready(&self) {
+    pub(crate) fn start_ready(&self) {
         loop {
             let (number, live) = {
                 let mut board = self.board();
@@ -319,7 +278,11 @@ impl Runs {
                 };
                 (number, live)
             };
-            tokio::spawn(conduct::conduct(self.clone(), number, live));
+            tokio::spawn(crate::supervisor::supervise::conduct(
+                self.clone(),
+                number,
+                live,
+            ));
         }
     }
 }

@@ -1,29 +1,29 @@
 //! The server's life: one data directory, one lock on it; recover, listen, say where; on a signal stop runs, then
 //! sockets, within five seconds.
 
+use crate::api::app::App;
+use crate::api::auth::Auth;
+use crate::api::auth::names::Names;
+use crate::api::{metrics, routes};
+use crate::config::{Config, Settled};
+use crate::listen;
+use crate::runs::Runs;
+use crate::store::Store;
+use crate::supervisor::process::Runner;
+use anyhow::Context;
+use axum::serve::ListenerExt;
+use leadline_protocol::host::CheckStatus;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sd_notify::NotifyState;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-use anyhow::Context;
-use axum::serve::ListenerExt;
-use leadline_runner::host::CheckStatus;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
-
-use crate::auth::Auth;
-use crate::auth::names::Names;
-use crate::config::{Config, Settled};
-use crate::runs::Runs;
-use crate::runs::launch::Runner;
-use crate::store::Store;
-use crate::{App, listen, metrics, routes};
 
 /// How long the lock of a server that was just killed may last: a runner that it was about to start holds it, too, until
 /// it has become a program of its own.
@@ -65,7 +65,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     lock.rewind()?;
     lock.set_len(0)?;
     // Without the token: others may read this file.
-    writeln!(lock, "{}", self::link(address, None))?;
+    writeln!(lock, "{}", crate::serve::link(address, None))?;
     greet(&settled, moved, address, &link, interrupted)?;
     tokio::spawn(tell_troubles(runner));
     // Nobody may have asked to be told.

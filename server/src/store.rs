@@ -5,28 +5,20 @@
 //! them does not disturb what they measure: they survive the death of the server, and the next state change.
 //! Not here: what may follow what (`runs`), how lists are asked for (`runs::filter`).
 
-mod events;
-mod keys;
-mod list;
-mod open;
-mod rows;
-mod runs;
-mod studies;
-
-use std::sync::Arc;
+pub(crate) mod events;
+pub(crate) mod keys;
+pub(crate) mod list;
+pub(crate) mod open;
+pub(crate) mod rows;
+pub(crate) mod runs;
+pub(crate) mod studies;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use sqlx::{Connection, Sqlite, Transaction};
+use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
-
-pub use events::{Entry, SamplePlace};
-pub use keys::{Claim, IdempotencyKey};
-pub use list::Page;
-pub use open::OpenError;
-pub use runs::{NewRun, Unfinished, Update};
-pub use studies::{EndedAt, NewStudy, StepWords, StoredStudy};
 
 /// How much a commit waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

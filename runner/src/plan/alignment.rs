@@ -1,14 +1,14 @@
 //! Direct I/O and trims take only offsets and lengths that are multiples of what the device or filesystem needs. The
 //! kernel would fail each I/O with EINVAL; here it is refused before, with the figure.
 
-use super::asked::Asked;
-use super::notes::Notes;
-use super::paths::Place;
-use super::regions::Regions;
-use super::sizes::Sizes;
+use crate::plan::asked::Asked;
+use crate::plan::notes::Notes;
+use crate::plan::paths::Place;
+use crate::plan::regions::Regions;
+use crate::plan::sizes::Sizes;
 
 /// Refuses every figure of the job that is no multiple of what its targets need.
-pub(super) fn check(
+pub(crate) fn check(
     asked: &Asked,
     sizes: &Sizes,
     places: &[Place],

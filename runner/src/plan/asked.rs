@@ -1,14 +1,15 @@
 //! The few things of a job that the rest of its resolution hangs on: what it does, through which engine, past the
 //! page cache or not, and how many clones do it.
 
-use super::defaults::said;
-use super::notes::Notes;
-use super::view::HostView;
-use crate::job::{EngineName, Fallback, Job, Rw};
-use crate::report::Severity;
+use crate::plan::defaults::said;
+use crate::plan::host_view::HostView;
+use crate::plan::notes::Notes;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::{EngineName, Fallback, Rw};
 
 /// The most clones of one run: each is a thread with a ring and a histogram of its own.
-pub(super) const MAX_CLONES: u32 = 1024;
+pub(crate) const MAX_CLONES: u32 = 1024;
 
 /// Since when an empty entry completes with the result that it asks for (IORING_NOP_INJECT_RESULT, linux/io_uring.h). Before, each
 /// one completes with 0: an I/O that moved nothing, and failed.
@@ -16,7 +17,7 @@ const NOP_WITH_RESULT: (u32, u32) = (6, 10);
 
 /// A job, and what it comes down to first.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// As asked.
     pub job: &'a Job,
     /// Its own name in the run.

@@ -1,10 +1,11 @@
 //! Figures that stand for themselves: how large each may be, and which do not go together.
 
-use super::asked::Asked;
-use super::defaults::said;
-use super::notes::Notes;
-use super::view::HostView;
-use crate::job::{Job, PerDirection};
+use crate::plan::asked::Asked;
+use crate::plan::defaults::said;
+use crate::plan::host_view::HostView;
+use crate::plan::notes::Notes;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::PerDirection;
 
 /// The most I/Os in flight per clone: the entries that io_uring allows a ring (IORING_MAX_ENTRIES).
 const MAX_IODEPTH: u32 = 32_768;
@@ -19,10 +20,10 @@ const MAX_SPIN_US: u64 = 1_000_000;
 const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
 
 /// The largest whole number that every reader of JSON keeps exact.
-pub(super) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
+pub(crate) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
 
 /// Refuses every figure that cannot be, and all pairs that cannot be together.
-pub(super) fn check(asked: &Asked, host: &dyn HostView, notes: &mut Notes) {
+pub(crate) fn check(asked: &Asked, host: &dyn HostView, notes: &mut Notes) {
     check_counts(asked.job, notes);
     check_time(asked.job, notes);
     check_rates(asked.job, notes);

@@ -1,7 +1,8 @@
 //! What counts where a job says nothing: the default text in the `options!` table, read as any text is. There is no
 //! second place for a default, so that form, handbook and run cannot drift apart.
 
-use crate::job::{FioValue, OPTIONS};
+use leadline_protocol::job::OPTIONS;
+use leadline_protocol::job::value::FioValue;
 
 /// What a job says about an option, else its default.
 macro_rules! said {
@@ -11,13 +12,14 @@ macro_rules! said {
             .unwrap_or_else(|| $crate::plan::defaults::of(stringify!($option)))
     };
 }
-pub(super) use said;
+
+pub(crate) use said;
 
 /// The default of an option that has one.
 ///
 /// # Panics
 /// Where the table has no default for it, or one that cannot be read; a test resolves every one of them.
-pub(super) fn of<T: FioValue>(option: &str) -> T {
+pub(crate) fn of<T: FioValue>(option: &str) -> T {
     let default = OPTIONS
         .iter()
         .find(|doc| doc.name == option)

@@ -1,22 +1,21 @@
 //! What to mind about a job before it starts: everything by which its number could be taken for something else. What
 //! can only be seen afterwards is `verdict`'s.
 
+use crate::plan::host_view::HostView;
+use crate::plan::notes::Notes;
+use crate::plan::phases::{late_ramps, measured_from_ms, window_begin_ms};
+use leadline_protocol::finding::Severity::{Note, Serious, Warning};
+use leadline_protocol::format::{bytes, duration};
+use leadline_protocol::job::value::CacheState;
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, TargetKind};
 use serde_json::json;
-
-use super::notes::Notes;
-use super::phases::{late_ramps, measured_from_ms, window_begin_ms};
-use super::resolved::{Mode, ResolvedJob, TargetKind};
-use super::view::HostView;
-use crate::job::CacheState;
-use crate::print::number::{bytes, duration};
-use crate::report::Severity::{Note, Serious, Warning};
 
 /// Below this a run is mostly its own beginning: caches and boost clocks are still warming up, and a flash device has
 /// not yet begun to clean up behind the writes.
 pub(crate) const SHORT_RUN_MS: u64 = 10_000;
 
 /// Minds what is worth it about this job.
-pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
+pub(crate) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
     mind_time(job, notes);
     mind_depth(job, notes);
     mind_caches(job, host, notes);
@@ -26,7 +25,7 @@ pub(super) fn gather(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) 
 }
 
 /// Minds ramps of the run that are not over together: the window's counters then hold I/O that is not measured.
-pub(super) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
+pub(crate) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
         return;
     };

@@ -1,8 +1,7 @@
 //! Resolved jobs for the tests of other rooms: a plain one of 1 MiB, with whatever a test wants to be different.
 
+use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
 use serde_json::{Value, json};
-
-use super::{ResolvedJob, Target, TargetKind};
 
 const PLAIN: &str = r#"{
     "name": "job", "mode": "direct", "targets": [], "size": 1048576, "io_size": 1048576, "offset": 0, "offset_increment": 0,

@@ -1,20 +1,19 @@
 //! What is done to a file before the measurement, and so how long it is when that begins: written, allocated, or left
 //! to grow. Of a file that was there before, nothing is rewritten unless the job says `overwrite`.
 
+use crate::plan::asked::Asked;
+use crate::plan::defaults::said;
+use crate::plan::host_view::PathKind;
+use crate::plan::ledger::Ledger;
+use crate::plan::notes::Notes;
+use crate::plan::paths::Place;
+use crate::plan::regions::{Region, Regions};
+use crate::plan::state;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::value::{Fallocate, FileState};
+use leadline_protocol::plan::resolved::{Target, TargetKind};
 use serde_json::json;
-
-use super::asked::Asked;
-use super::defaults::said;
-use super::ledger::Ledger;
-use super::notes::Notes;
-use super::paths::Place;
-use super::regions::{Region, Regions};
-use super::resolved::{Target, TargetKind};
-use super::state;
-use super::view::PathKind;
-use crate::job::{Fallocate, FileState};
-use crate::print::number::bytes;
-use crate::report::Severity;
 
 /// How a file gets its blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,7 +27,7 @@ enum Growth {
 }
 
 /// The targets of a job, in the order of its regions. `job`: its number in the run.
-pub(super) fn settle(
+pub(crate) fn settle(
     asked: &Asked,
     job: usize,
     places: &[Place],

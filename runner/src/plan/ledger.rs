@@ -1,11 +1,10 @@
 //! The files of a run as they will be: a job later in the list meets what an earlier one has laid out. At the end it is
 //! counted whether the disks have room for all of it.
 
+use crate::plan::host_view::PathFacts;
+use crate::plan::notes::Notes;
+use leadline_protocol::format::bytes;
 use std::collections::BTreeMap;
-
-use super::notes::Notes;
-use super::view::PathFacts;
-use crate::print::number::bytes;
 
 /// Part of the free space that stays free: a full filesystem fails everybody on it, the server's database included.
 const RESERVE_PART: u64 = 20;
@@ -14,7 +13,7 @@ const MAX_RESERVE_BYTES: u64 = 1 << 30;
 
 /// What becomes of the files.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     files: BTreeMap<String, File>,
 }
 

@@ -1,11 +1,12 @@
 //! Memory for the buffers of I/Os in flight, and whether the kernel holds it for them: each has one of the largest size, whole
 //! pages.
 
-use super::notes::Notes;
-use super::resolved::ResolvedJob;
-use super::view::HostView;
-use crate::job::{EngineName, Job};
-use crate::print::number::bytes;
+use crate::plan::host_view::HostView;
+use crate::plan::notes::Notes;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::EngineName;
+use leadline_protocol::plan::resolved::ResolvedJob;
 
 /// The largest piece of memory that io_uring registers as one buffer, in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;
@@ -13,7 +14,7 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 const BUFFER_PART: u64 = 2;
 
 /// Bytes of the buffers of a job.
-pub(super) fn buffer_bytes(job: &ResolvedJob) -> u64 {
+pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
     clone_bytes(job).saturating_mul(u64::from(job.numjobs))
 }
 
@@ -27,7 +28,7 @@ fn clone_bytes(job: &ResolvedJob) -> u64 {
 /// Settles whose buffers are registered: of jobs that say so, and of all others if that fits as well. The kernel pins the pages, and
 /// counts those of all rings of a user together against the limit of locked memory (io_uring/rsrc.c, io_account_mem). Jobs that
 /// do not say it are treated alike, so that they can be compared.
-pub(super) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &dyn HostView) {
+pub(crate) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &dyn HostView) {
     let said = |number: usize| asked[number].fixedbufs.map(|flag| flag.0);
     for (number, job) in jobs
         .iter_mut()
@@ -47,7 +48,7 @@ pub(super) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &
 
 /// Refuses runs whose buffers do not fit, about the job that takes most. Where the available memory is not known (0), the
 /// kernel has the last word.
-pub(super) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
+pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
     let total = jobs
         .iter()
         .fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));

@@ -1,18 +1,17 @@
 //! Every job of a run has a name of its own: results are told by it and generated files are named after it. fio takes
 //! two jobs of one name; here the later ones are numbered, and it is said.
 
+use crate::plan::defaults::said;
+use crate::plan::notes::Notes;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::job::Job;
 use std::collections::BTreeSet;
-
-use super::defaults::said;
-use super::notes::Notes;
-use crate::job::Job;
-use crate::report::Severity;
 
 /// The longest name: with `.clone.file` behind it, it must stay below the 255 bytes of a file name (NAME_MAX).
 const MAX_NAME_BYTES: usize = 200;
 
 /// A name for each job, in order.
-pub(super) fn distinct(jobs: &[Job], notes: &mut Notes) -> Vec<String> {
+pub(crate) fn distinct(jobs: &[Job], notes: &mut Notes) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut name = |(index, job): (usize, &Job)| {
         let asked = said!(job, name);

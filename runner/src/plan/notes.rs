@@ -1,13 +1,12 @@
 //! What is in the way and what to mind, gathered while the jobs are resolved, so that all of it is told at once.
 
+use leadline_protocol::finding::{Finding, Severity};
+use leadline_protocol::problem::{Problem, ProblemKind};
 use serde_json::{Value, json};
-
-use crate::problem::{Problem, ProblemKind};
-use crate::report::{Finding, Severity};
 
 /// The problems and findings so far, and the job they are about.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     job: usize,
     name: String,
     /// What is in the way.

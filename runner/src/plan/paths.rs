@@ -1,15 +1,14 @@
 //! Which files or devices a job works on, and whether it may: names are completed, everything that stands in the way
 //! of touching them is refused. Nothing is ever created under /dev.
 
+use crate::plan::asked::Asked;
+use crate::plan::defaults::said;
+use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::plan::notes::Notes;
+use crate::plan::state;
+use leadline_protocol::plan::resolved::TargetKind;
+use leadline_protocol::problem::Problem;
 use std::path::Path;
-
-use super::asked::Asked;
-use super::defaults::said;
-use super::notes::Notes;
-use super::resolved::TargetKind;
-use super::state;
-use super::view::{DirectAlignment, HostView, PathFacts, PathKind};
-use crate::problem::Problem;
 
 /// The most files of one job over all clones: each is opened and stays open, below the kernel's usual limit of
 /// descriptors (1,048,576 hard, 1,024 soft) and above what a directory benchmark needs.
@@ -23,7 +22,7 @@ const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment {
 
 /// A path that a job works on.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// What it is.
     pub kind: TargetKind,
     /// What is there.
@@ -40,7 +39,7 @@ struct Named {
 }
 
 /// The places of a job; empty when there is none that could be worked on.
-pub(super) fn find(asked: &Asked, host: &dyn HostView, notes: &mut Notes) -> Vec<Place> {
+pub(crate) fn find(asked: &Asked, host: &dyn HostView, notes: &mut Notes) -> Vec<Place> {
     let named = if asked.is_null() {
         return null_places(asked, notes);
     } else {

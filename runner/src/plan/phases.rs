@@ -1,13 +1,13 @@
 //! The phases to come and what they cost, as far as that can be known before: times that the job sets, and bytes.
 
-use super::memory::buffer_bytes;
-use super::resolved::{Mode, ResolvedJob, TargetKind};
-use super::{Estimate, PlannedPhase};
-use crate::event::Phase;
-use crate::print::number::bytes;
+use crate::plan::memory::buffer_bytes;
+use leadline_protocol::format::bytes;
+use leadline_protocol::phase::Phase;
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, TargetKind};
+use leadline_protocol::plan::{Estimate, PlannedPhase};
 
 /// The phases in order.
-pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
+pub(crate) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
     let any = |f: fn(&ResolvedJob) -> bool| jobs.iter().any(f);
     let makes_files = |job: &ResolvedJob| {
         job.targets.iter().any(|target| {
@@ -61,7 +61,7 @@ pub(super) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
 }
 
 /// What the run will cost.
-pub(super) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
+pub(crate) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
     let layout_bytes = layout_bytes(jobs);
     let seconds = window_ms(jobs).map(|window_ms| seconds(window_begin_ms(jobs) + window_ms));
     Estimate {
@@ -100,7 +100,7 @@ pub(crate) fn window_ms(jobs: &[ResolvedJob]) -> Option<u64> {
 }
 
 /// When a job begins to be measured, in ms since the clones were let go.
-pub(super) fn measured_from_ms(job: &ResolvedJob) -> u64 {
+pub(crate) fn measured_from_ms(job: &ResolvedJob) -> u64 {
     job.startdelay_ms + job.ramp_ms
 }
 

@@ -1,16 +1,16 @@
 //! Where in its files or device each clone works: sizes, offsets and percentages become bytes. A region that does not
 //! fit is refused with the figures (fio would shrink it and say nothing).
 
-use super::asked::Asked;
-use super::bounds::MAX_JSON_INTEGER;
-use super::defaults::said;
-use super::ledger::Ledger;
-use super::notes::Notes;
-use super::paths::Place;
-use super::resolved::TargetKind;
-use super::sizes::Sizes;
-use crate::job::Extent;
-use crate::print::number::bytes;
+use crate::plan::asked::Asked;
+use crate::plan::bounds::MAX_JSON_INTEGER;
+use crate::plan::defaults::said;
+use crate::plan::ledger::Ledger;
+use crate::plan::notes::Notes;
+use crate::plan::paths::Place;
+use crate::plan::sizes::Sizes;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::value::Extent;
+use leadline_protocol::plan::resolved::TargetKind;
 
 /// Length of a target of `ioengine=null` where no size is said: 1 GiB, enough blocks for any pattern.
 const NULL_BYTES: u64 = 1 << 30;
@@ -20,7 +20,7 @@ const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
 
 /// One clone's (or all clones') part of one target.
 #[derive(Clone, Debug)]
-pub(super) struct Region {
+pub(crate) struct Region {
     /// Which place.
     pub place: usize,
     /// The clone; `None` when all share it.
@@ -33,7 +33,7 @@ pub(super) struct Region {
 
 /// The regions of a job.
 #[derive(Debug)]
-pub(super) struct Regions {
+pub(crate) struct Regions {
     /// Every part of every target.
     pub parts: Vec<Region>,
     /// Where the first clone's region begins in the first target.
@@ -43,7 +43,7 @@ pub(super) struct Regions {
 }
 
 /// The regions; `None`, with problems, where there are none.
-pub(super) fn settle(
+pub(crate) fn settle(
     asked: &Asked,
     sizes: &Sizes,
     places: &[Place],

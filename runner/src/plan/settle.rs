@@ -1,20 +1,21 @@
 //! One job from asked to resolved: the rooms of the plan in their order. What stands by itself is copied here; nothing
 //! below the plan asks for a default again.
 
-use super::asked::Asked;
-use super::bounds::MAX_JSON_INTEGER;
-use super::defaults::said;
-use super::ledger::Ledger;
-use super::notes::Notes;
-use super::resolved::{Mode, ResolvedJob, Target, TargetKind};
-use super::sizes::Sizes;
-use super::view::HostView;
-use super::{alignment, bounds, layout, paths, regions};
-use crate::job::{Extent, Fadvise, Job, PerDirection};
-use crate::print::number::bytes;
+use crate::plan::asked::Asked;
+use crate::plan::bounds::MAX_JSON_INTEGER;
+use crate::plan::defaults::said;
+use crate::plan::host_view::HostView;
+use crate::plan::ledger::Ledger;
+use crate::plan::notes::Notes;
+use crate::plan::sizes::Sizes;
+use crate::plan::{alignment, bounds, layout, paths, regions};
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::{Extent, Fadvise, PerDirection};
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, Target, TargetKind};
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
-pub(super) fn job(
+pub(crate) fn job(
     asked: &Asked,
     number: usize,
     host: &dyn HostView,

@@ -1,19 +1,19 @@
 //! How many bytes an I/O has: `bs`, `bsrange` or `bssplit`, and the grid of random offsets.
 
-use super::asked::Asked;
-use super::defaults::said;
-use super::notes::Notes;
-use super::resolved::BlockSizes;
-use crate::job::{PerDirection, Range, RwKind, Split};
-use crate::print::number::bytes;
+use crate::plan::asked::Asked;
+use crate::plan::defaults::said;
+use crate::plan::notes::Notes;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::value::{PerDirection, Range, RwKind, Split};
+use leadline_protocol::plan::resolved::BlockSizes;
 
 /// The largest I/O. The kernel moves at most 2 GiB less a page in one call (MAX_RW_COUNT); half of it is a round figure
 /// that fits, and any larger buffer only waits for memory.
-pub(super) const MAX_BLOCK_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
 /// The sizes of a job's I/Os.
 #[derive(Debug)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     /// Sizes.
     pub bs: PerDirection<BlockSizes>,
     /// Random offsets are multiples of this many bytes.

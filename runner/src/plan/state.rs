@@ -3,17 +3,17 @@
 //!
 //! A state never destroys what was found: `fresh` replaces and `written` fills only what a run of ours made.
 
+use crate::plan::defaults::said;
+use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::notes::Notes;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::{CacheState, Fallocate, FileState, Flag};
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::problem::Problem;
 use std::collections::BTreeMap;
 
-use super::defaults::said;
-use super::notes::Notes;
-use super::resolved::ResolvedJob;
-use super::view::{PathFacts, PathKind};
-use crate::job::{CacheState, Fallocate, FileState, Flag, Job};
-use crate::problem::Problem;
-
 /// A job with its states turned into the options that they stand for.
-pub(super) fn apply(job: &Job, notes: &mut Notes) -> Job {
+pub(crate) fn apply(job: &Job, notes: &mut Notes) -> Job {
     let (file, cache) = (said!(job, file_state), said!(job, cache_state));
     check(job, file, cache, notes);
     let mut told = job.clone();
@@ -126,7 +126,7 @@ fn pick(table: &[(bool, bool, &'static str, &'static str)]) -> Vec<(&'static str
 }
 
 /// A file as a job with this state meets it: what `fresh` finds is gone before it begins, if it is ours to remove.
-pub(super) fn meet(job: &Job, facts: PathFacts, notes: &mut Notes) -> PathFacts {
+pub(crate) fn meet(job: &Job, facts: PathFacts, notes: &mut Notes) -> PathFacts {
     if said!(job, file_state) != FileState::Fresh || facts.kind != PathKind::File {
         return facts;
     }
@@ -150,7 +150,7 @@ pub(super) fn meet(job: &Job, facts: PathFacts, notes: &mut Notes) -> PathFacts 
 }
 
 /// Whether the blocks of a file that hold no data may be written: its other blocks are written anew as well.
-pub(super) fn check_filling(job: &Job, facts: &PathFacts, notes: &mut Notes) {
+pub(crate) fn check_filling(job: &Job, facts: &PathFacts, notes: &mut Notes) {
     if said!(job, file_state) == FileState::Written
         && facts.kind == PathKind::File
         && !facts.is_ours
@@ -168,7 +168,7 @@ pub(super) fn check_filling(job: &Job, facts: &PathFacts, notes: &mut Notes) {
 }
 
 /// Refuses jobs that use a file which another job of the run wants fresh: to them it would be an empty one.
-pub(super) fn check_shared(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
+pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
     let mut fresh: BTreeMap<&str, bool> = BTreeMap::new();
     for (number, job) in jobs {
         for target in &job.targets {

@@ -1,12 +1,12 @@
 //! What the number will tell: one sentence a job, in words that need no manual. The honest answer to "so how fast is my
 //! disk?" before it is measured.
 
-use super::resolved::{Mode, ResolvedJob, TargetKind};
-use crate::job::{RwKind, SyncMode};
-use crate::print::number::bytes;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::value::{RwKind, SyncMode};
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, TargetKind};
 
 /// The sentences of all jobs, each once.
-pub(super) fn measures(jobs: &[ResolvedJob]) -> String {
+pub(crate) fn measures(jobs: &[ResolvedJob]) -> String {
     let mut sentences: Vec<String> = Vec::new();
     for sentence in jobs.iter().map(sentence) {
         if !sentences.contains(&sentence) {

@@ -1,15 +1,15 @@
 //! Jobs against a host from a table: what is refused, what comes out, what is to be minded.
 
 pub(crate) mod host;
-mod minded;
-mod refused;
-mod settled;
+pub(crate) mod minded;
+pub(crate) mod refused;
+pub(crate) mod settled;
 
+use crate::plan::resolve;
+use crate::plan::tests::host::TableHost;
+use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::plan::Plan;
 use serde_json::Value;
-
-use super::{Plan, resolve};
-use crate::job::parse_run;
-use host::TableHost;
 
 /// The plan of a job on the usual host.
 fn plan(job: Value) -> Plan {

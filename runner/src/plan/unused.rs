@@ -1,13 +1,14 @@
 //! Options that were said and do nothing in this job. They are not refused, since job files share options among jobs,
 //! but never ignored silently.
 
-use super::notes::Notes;
-use super::resolved::{Mode, ResolvedJob, TargetKind};
-use crate::job::{CacheState, EngineName, FileState, Job};
-use crate::report::Severity;
+use crate::plan::notes::Notes;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::value::{CacheState, EngineName, FileState};
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, TargetKind};
 
 /// Minds every option of the job that changes nothing.
-pub(super) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
+pub(crate) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
     for (option, why) in unused(job, resolved) {
         let sentence = format!("{option} changes nothing here: {why}.");
         notes.mind(
@@ -29,7 +30,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         .iter()
         .all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
     let null = resolved.mode == Mode::Null;
-    let on = |flag: Option<crate::job::Flag>| flag.is_some_and(|flag| flag.0);
+    let on = |flag: Option<leadline_protocol::job::value::Flag>| flag.is_some_and(|flag| flag.0);
     let ring = resolved.ioengine.has_ring();
     let sequential = "offsets are counted up, not drawn";
     let no_writes = "the job does not write";
@@ -68,7 +69,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         (
             "sync",
             job.sync
-                .is_some_and(|mode| mode != crate::job::SyncMode::None),
+                .is_some_and(|mode| mode != leadline_protocol::job::value::SyncMode::None),
             writes,
             no_writes,
         ),

@@ -1,16 +1,15 @@
 //! The file behind a loop device without direct I/O of its own: how much of it lies in this host's page cache at both ends of
 //! the measured window. Whoever may not open it sees nothing of it.
 
+use crate::system::host::blocks::SECTOR_BYTES;
+use crate::system::host::inventory::Inventory;
+use crate::system::probe::region::Region;
+use crate::system::probe::residency::Means;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::BackingFile;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-
-use crate::event::Residency;
-use crate::host::blocks::SECTOR_BYTES;
-use crate::host::inventory::Inventory;
-use crate::probe::region::Region;
-use crate::probe::residency::Means;
-use crate::report::BackingFile;
 
 /// An open backing file.
 pub struct Backing {

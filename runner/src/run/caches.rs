@@ -3,25 +3,25 @@
 //!
 //! Not here: how each is done (`target`).
 
+use crate::load::worker::Broken;
+use crate::run::{End, Open, Run, whole};
+use crate::system::probe::region::Region;
+use crate::system::probe::residency::Means;
+use crate::system::target::Opened;
+use crate::system::target::cache::{advise, chill, drop_caches, invalidate, pre_read};
+use crate::system::target::patience::unless_stopped;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::value::CacheState;
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::plan::resolved::ResolvedJob;
+use rustix::io::Errno;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 
-use rustix::io::Errno;
-
-use super::{End, Open, Run, whole};
-use crate::clone::Broken;
-use crate::event::{Phase, PhaseChange, PhaseState};
-use crate::job::CacheState;
-use crate::plan::ResolvedJob;
-use crate::print::number::bytes;
-use crate::probe::region::Region;
-use crate::probe::residency::Means;
-use crate::target::{Opened, advise, chill, drop_caches, invalidate, pre_read, unless_stopped};
-
 impl Run<'_, '_> {
     /// Each thing in a phase of its own, as far as some job asks for it.
-    pub(super) fn set_caches(&mut self, open: &Open) -> Result<(), End> {
+    pub(crate) fn set_caches(&mut self, open: &Open) -> Result<(), End> {
         if self.plan.jobs.iter().any(|job| job.drop_caches) {
             self.in_phase(Phase::DropCaches, |run| {
                 Ok(run.unless_stopped(drop_caches)??)

@@ -1,19 +1,18 @@
 //! The clones of all jobs of a run: starts them together, wakes them where a phase ends, and stops them.
 
+use crate::load::ledger::Ledger;
+use crate::load::worker::progress::{Attendance, Progress, Stage};
+use crate::load::worker::{Assignment, Broken, Done, ENDLESS_NS, Schedule, work};
+use crate::plan::phases::window_begin_ms;
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use leadline_protocol::phase::Phase;
+use leadline_protocol::plan::resolved::ResolvedJob;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
-
-use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
-use crate::clone::{
-    Assignment, Attendance, Broken, Done, ENDLESS_NS, Progress, Schedule, Stage, work,
-};
-use crate::engine::ledger::Ledger;
-use crate::event::Phase;
-use crate::plan::{ResolvedJob, window_begin_ms};
 
 /// Head start between writing the schedule and the first I/O, in ns: enough for every clone to go to sleep for it, and
 /// for the counters to be read before.

@@ -1,22 +1,23 @@
 //! One target as the witness sees it: its region over all jobs and clones, and what was seen of it at each moment.
 
+use crate::run::backing::Backing;
+use crate::system::host::inventory::Inventory;
+use crate::system::probe::direct;
+use crate::system::probe::direct::Asked;
+use crate::system::probe::extents;
+use crate::system::probe::extents::written_share;
+use crate::system::probe::region::Region;
+use crate::system::probe::residency::{Map, Means};
+use crate::system::target::Opened;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::{
+    CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+};
+use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-
-use super::backing::Backing;
-use crate::event::Residency;
-use crate::host::inventory::Inventory;
-use crate::plan::{ResolvedJob, Target, TargetKind};
-use crate::probe::direct::{self, Asked};
-use crate::probe::extents::{self, written_share};
-use crate::probe::region::Region;
-use crate::probe::residency::{Map, Means};
-use crate::report::{
-    CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
-};
-use crate::target::Opened;
 
 /// What is said of numbers that nobody came to look for.
 const NOT_REACHED: &str = "the run ended before";

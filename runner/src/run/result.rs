@@ -1,24 +1,23 @@
 //! From what the clones left behind and what the kernel counted to the one report.
 
-use std::collections::BTreeMap;
-
-use rustix::io::Errno;
-
-use super::crew::Finished;
-use super::watch::Watched;
-use super::witness::Testimony;
-use crate::clock::MILLISECOND_NS;
-use crate::clone::{Broken, Done, describe};
-use crate::engine::ledger::Ledger;
-use crate::engine::measure::Stop;
-use crate::pattern::Kind;
-use crate::plan::{ResolvedJob, Target};
-use crate::probe::Counters;
-use crate::report::build::{direction, latency_sum_ns, syncs};
-use crate::report::{
-    CpuReport, DeviceReport, DirectionStats, EndedBy, ErrorReport, FirstError, FlushReport,
-    JobReport, MemoryReport, PhaseTime, PhysicalDeviceReport, Reading, Report, SyncStats,
+use crate::load::ledger::Ledger;
+use crate::load::measure::Stop;
+use crate::load::pattern::Kind;
+use crate::load::worker::{Broken, Done, describe};
+use crate::run::build::{direction, latency_sum_ns, syncs};
+use crate::run::crew::Finished;
+use crate::run::watch::Watched;
+use crate::run::witness::Testimony;
+use crate::system::clock::MILLISECOND_NS;
+use crate::system::probe::Counters;
+use leadline_protocol::evidence::FlushReport;
+use leadline_protocol::plan::resolved::{ResolvedJob, Target};
+use leadline_protocol::report::{
+    CpuReport, DeviceReport, DirectionStats, EndedBy, ErrorReport, FirstError, JobReport,
+    MemoryReport, PhaseTime, PhysicalDeviceReport, Reading, Report, SyncStats,
 };
+use rustix::io::Errno;
+use std::collections::BTreeMap;
 
 /// What stands in the report beside the counts.
 pub struct Frame {
@@ -162,7 +161,7 @@ pub fn add_failed_flush(report: &mut Report, job: usize, target: &Target, errno:
 
 struct CloneResult {
     job: usize,
-    progress: std::sync::Arc<crate::clone::Progress>,
+    progress: std::sync::Arc<crate::load::worker::progress::Progress>,
     done: Done,
 }
 
@@ -319,7 +318,11 @@ fn errors(jobs: &[JobReport], clones: &[&CloneResult]) -> ErrorReport {
     }
 }
 
-fn leaf(name: &str, counts: crate::event::DeviceCounts, elapsed_ns: u64) -> PhysicalDeviceReport {
+fn leaf(
+    name: &str,
+    counts: leadline_protocol::counters::DeviceCounts,
+    elapsed_ns: u64,
+) -> PhysicalDeviceReport {
     PhysicalDeviceReport {
         name: name.into(),
         utilization: utilization(counts.busy_ms, elapsed_ns),
@@ -351,10 +354,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::clock::SECOND_NS;
-    use crate::engine::measure::IoError;
-    use crate::pattern::Io;
+    use crate::load::measure::IoError;
+    use crate::load::pattern::Io;
     use crate::plan::fixture::resolved;
+    use crate::system::clock::SECOND_NS;
 
     /// A clone that was measured between these moments, in s.
     fn measured(from_s: u64, to_s: u64, stop: Stop) -> CloneResult {

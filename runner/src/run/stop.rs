@@ -1,10 +1,9 @@
 //! The wish to end a run early, and where it came from.
 
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
 /// Set by SIGINT, SIGTERM or the program itself; looked at everywhere.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,9 @@
 //! Numbers the events of a run, stamps them, and hands them on.
 
-use crate::clock::{Clock, MILLISECOND_NS, Monotonic};
-use crate::event::{Event, EventBody, Phase, PhaseChange, PhaseState};
-use crate::report::PhaseTime;
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use leadline_protocol::event::{Event, EventBody};
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::report::PhaseTime;
 
 /// The one mouth of a run.
 pub struct Teller<'a> {

@@ -1,17 +1,19 @@
 //! Watches the clones from outside: one sample a grid point, phase borders on time, and an end when asked. It runs on
 //! a thread of its own and only reads what the clones count, so that it disturbs no I/O.
 
+use crate::run::crew::Crew;
+use crate::run::sampling::{Flows, Totals};
+use crate::run::stop::Stop;
+use crate::run::tell::Teller;
+use crate::run::witness::Witness;
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
+use crate::system::probe::{Counters, Probes};
+use leadline_protocol::counters::Residency;
+use leadline_protocol::event::EventBody;
+use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::sample::Sample;
 use std::thread::{park_timeout, sleep};
 use std::time::Duration;
-
-use super::crew::Crew;
-use super::stop::Stop;
-use super::tell::Teller;
-use super::witness::Witness;
-use crate::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
-use crate::event::{EventBody, Phase, PhaseState, Residency, Sample};
-use crate::probe::{Counters, Probes};
-use crate::sample::{Flows, Totals};
 
 /// The longest sleep between two looks at the stop flag, in ns.
 const LOOK_NS: u64 = 50 * MILLISECOND_NS;

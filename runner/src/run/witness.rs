@@ -3,22 +3,23 @@
 //!
 //! Not here: how each thing is looked at (`probe`), what follows from it (`verdict`).
 
+use crate::analysis::transitions::TransitionDetector;
+use crate::run::place::Place;
+use crate::run::stop::Stop;
+use crate::system::clock::{Clock, Monotonic, SECOND_NS};
+use crate::system::host::inventory::Inventory;
+use crate::system::host::kernel::Kernel;
+use crate::system::probe::profile::Profiling;
+use crate::system::probe::request::Tracing;
+use crate::system::probe::vm;
+use crate::system::probe::vm::Vm;
+use crate::system::target::Opened;
+use crate::system::target::patience::unless_stopped;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::{Profile, Requests, TargetReport, Transition, Writeback};
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::sample::Sample;
 use std::collections::BTreeMap;
-
-use crate::clock::{Clock, Monotonic, SECOND_NS};
-use crate::event::{Residency, Sample};
-use crate::host::inventory::Inventory;
-use crate::host::kernel::Kernel;
-use crate::plan::ResolvedJob;
-use crate::probe::profile::Profiling;
-use crate::probe::request::Tracing;
-use crate::probe::vm::{self, Vm};
-use crate::report::turn::TransitionDetector;
-use crate::report::{Profile, Requests, TargetReport, Transition, Writeback};
-use crate::target::{Opened, unless_stopped};
-
-use super::place::Place;
-use super::stop::Stop;
 
 /// A reading of the page cache may take this part of the time at most: the next one waits accordingly.
 const READING_PART: u64 = 100;
@@ -70,7 +71,7 @@ impl Witness {
         let vm = if probes {
             Vm::open_live()
         } else {
-            Err(super::NO_PROBES.into())
+            Err(crate::run::NO_PROBES.into())
         };
         let vm = vm
             .map_err(|reason| absent.insert("writeback".into(), reason))
@@ -247,7 +248,7 @@ fn both(one: Option<Residency>, other: Option<Residency>) -> Option<Residency> {
 /// Why the page cache of the targets will not be seen.
 fn unseen(places: &[Place], probes: bool) -> Option<String> {
     if !probes {
-        return Some(super::NO_PROBES.into());
+        return Some(crate::run::NO_PROBES.into());
     }
     if places.is_empty() {
         return Some("ioengine=null touches nothing that could be cached".into());

@@ -3,7 +3,7 @@
 
 use std::env;
 
-use leadline_runner::host::devices;
+use leadline_runner::system::host::devices::devices;
 use serde_json::{Value, json};
 
 use crate::cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes};

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use leadline_runner::plan::ResolvedJob;
+use leadline_protocol::plan::resolved::ResolvedJob;
 use serde_json::{Value, json};
 
 /// A directory of the test's own, without symbolic links in its path. Under `target`, which lies on a real filesystem

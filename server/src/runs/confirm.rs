@@ -4,9 +4,9 @@
 //! Nobody has to give it: the guard admits only idle loop devices under a target root. The form always gives it, empty as long
 //! as nothing was typed; a rerun does again what was confirmed before, and gives none.
 
-use leadline_runner::host::DeviceList;
-use leadline_runner::plan::{ResolvedJob, Target, TargetKind};
-use leadline_runner::problem::Problem;
+use leadline_protocol::host::DeviceList;
+use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
+use leadline_protocol::problem::Problem;
 
 /// Whether there is anything to hold against the devices of the host.
 pub fn is_to_be_checked(confirm: Option<&str>, jobs: &[ResolvedJob]) -> bool {

@@ -1,19 +1,21 @@
 //! Asking for a run: planned by the runner first, with the same code as the run itself, then taken into the queue.
 
-use std::sync::Arc;
-
-use leadline_runner::host::DeviceList;
-use leadline_runner::plan::{Plan, ResolvedJob};
-use leadline_runner::problem::Problem;
-use serde_json::{Value, json};
-
-use super::live::Live;
-use super::locks::{locks_of, touches_devices};
-use super::queue::Locks;
-use super::words::{RerunRequest, Run, RunRequest};
-use super::{MAX_QUEUED, Phase, Runs, ask, confirm, journal, to_its_end};
 use crate::error::ApiError;
-use crate::store::{Claim, IdempotencyKey, NewRun};
+use crate::events::buffer::Live;
+use crate::events::journal;
+use crate::runs::{MAX_QUEUED, Runs, confirm, to_its_end};
+use crate::scheduler::locks::{locks_of, touches_devices};
+use crate::scheduler::queue::Locks;
+use crate::scheduler::state::Phase;
+use crate::store::keys::{Claim, IdempotencyKey};
+use crate::store::runs::NewRun;
+use leadline_protocol::host::DeviceList;
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::problem::Problem;
+use leadline_protocol::run::{RerunRequest, Run, RunRequest};
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A run that was asked for.
 pub struct Submitted {
@@ -38,7 +40,7 @@ impl Runs {
     }
 
     /// Refusals of what was typed to confirm that these devices may be overwritten.
-    pub(super) async fn not_confirmed(
+    pub(crate) async fn not_confirmed(
         &self,
         confirm: Option<&str>,
         jobs: &[ResolvedJob],
@@ -90,7 +92,7 @@ impl Runs {
     ) -> Result<Submitted, ApiError> {
         let old = self.get(number).await?;
         let jobs = match &change.patch {
-            Some(patch) => ask::patched(&old.requested.jobs, patch),
+            Some(patch) => crate::api::requests::patched(&old.requested.jobs, patch),
             None => old.requested.jobs,
         };
         let request = RunRequest {
@@ -105,14 +107,20 @@ impl Runs {
         self.submit(request, key).await
     }
 
-    async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, ApiError> {
+    pub(crate) async fn new_run(
+        &self,
+        request: RunRequest,
+        plan: Plan,
+    ) -> Result<NewRun, ApiError> {
         let devices = self.devices_under(&plan.jobs).await?;
         Ok(NewRun {
             name: request
                 .name
                 .or_else(|| plan.jobs.first().map(|job| job.name.clone()))
                 .unwrap_or_default(),
-            host: request.host.unwrap_or_else(|| ask::LOCAL.into()),
+            host: request
+                .host
+                .unwrap_or_else(|| crate::api::requests::LOCAL.into()),
             tags: request.tags.unwrap_or_default(),
             notes: request.notes.unwrap_or_default(),
             asked: request.jobs,
@@ -123,7 +131,7 @@ impl Runs {
     }
 
     /// The devices of the host, where a job touches any.
-    pub(super) async fn devices_under(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, ApiError> {
+    pub(crate) async fn devices_under(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, ApiError> {
         if touches_devices(jobs) {
             Ok(self.0.runner.devices().await?)
         } else {
@@ -141,7 +149,7 @@ impl Runs {
         let (claim, number) = self
             .0
             .store
-            .insert_run(new, key, crate::now_ms(), &journal::first_entry()?)
+            .insert_run(new, key, crate::clock::now_ms(), &journal::first_entry()?)
             .await?;
         if let Some(submitted) = self.replay(claim).await? {
             return Ok(submitted);
@@ -160,14 +168,14 @@ impl Runs {
     }
 
     /// A run that was kept just now waits; its first event is in the store.
-    pub(super) fn enqueue(&self, number: u64, locks: Locks) {
+    pub(crate) fn enqueue(&self, number: u64, locks: Locks) {
         let mut board = self.board();
         board.lives.insert(number, Arc::new(Live::new(1)));
         board.queue.push(number, locks);
     }
 
     /// Whether so many more runs may be taken in.
-    pub(super) fn refuse_when_closed(&self, runs: usize) -> Result<(), ApiError> {
+    pub(crate) fn refuse_when_closed(&self, runs: usize) -> Result<(), ApiError> {
         if *self.0.phase.borrow() != Phase::Open {
             return Err(ApiError::Stopping);
         }
@@ -178,7 +186,7 @@ impl Runs {
     }
 
     /// What a key that came before stands for; `None` when it is new.
-    async fn replay(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
+    pub(crate) async fn replay(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
         match claim {
             Claim::New => Ok(None),
             Claim::Replayed { run, .. } => match self.get(run).await {

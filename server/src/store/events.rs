@@ -1,12 +1,11 @@
 //! The events of runs. Only the journal writes them.
 
-use std::sync::Arc;
-
+use crate::store::{Durability, Store};
 use futures_util::TryStreamExt;
-use leadline_runner::event::{Phase, PhaseChange, PhaseState, Sample};
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::sample::Sample;
 use sqlx::{Sqlite, Transaction};
-
-use super::{Durability, Store};
+use std::sync::Arc;
 
 /// Samples of one page: a few hundred KiB.
 const SAMPLES_PAGE: u32 = 256;
@@ -151,7 +150,7 @@ impl Store {
     }
 }
 
-pub(super) async fn insert(
+pub(crate) async fn insert(
     transaction: &mut Transaction<'_, Sqlite>,
     run: u64,
     entries: &[Entry],

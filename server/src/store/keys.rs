@@ -1,10 +1,8 @@
 //! Idempotency keys: the same key and the same request give the same run again.
 
-use std::time::Duration;
-
+use crate::store::Store;
 use sqlx::{Sqlite, Transaction};
-
-use super::Store;
+use std::time::Duration;
 
 /// How long a key is remembered: longer than any client retries.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -44,7 +42,7 @@ impl Store {
     }
 }
 
-pub(super) async fn claim(
+pub(crate) async fn claim(
     connection: &mut sqlx::SqliteConnection,
     key: &IdempotencyKey,
 ) -> sqlx::Result<Claim> {
@@ -64,7 +62,7 @@ pub(super) async fn claim(
 }
 
 /// Keeps a key with what came of it, and forgets keys that nobody retries with any more.
-pub(super) async fn remember(
+pub(crate) async fn remember(
     transaction: &mut Transaction<'_, Sqlite>,
     key: &IdempotencyKey,
     run: u64,

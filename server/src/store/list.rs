@@ -1,12 +1,12 @@
 //! Lists of runs: filtered, sorted, a page at a time. Pages go on behind a value (not by count), so that new runs move
 //! nothing.
 
+use crate::query::filter::{Condition, Cursor, Filter, Key, Term, Value};
+use crate::store::Store;
+use crate::store::rows::{RunRow, SUMMARY};
+use leadline_protocol::query::{RunSort, SortOrder};
+use leadline_protocol::run::RunSummary;
 use sqlx::{QueryBuilder, Sqlite};
-
-use super::Store;
-use super::rows::{RunRow, SUMMARY};
-use crate::runs::filter::{Condition, Cursor, Filter, Key, Term, Value};
-use crate::runs::words::{RunSort, RunSummary, SortOrder};
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq)]

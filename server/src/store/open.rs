@@ -1,17 +1,16 @@
 //! Opening the database: refused untouched when it is newer or somebody else's, brought up to date when it is older.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::store::{Store, Writer};
+use sqlx::Connection;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{Connection, migrate::Migrator};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
-
-use super::{Store, Writer};
 
 /// The `user_version` that the newest migration sets.
 const VERSION: i64 = 4;

@@ -1,21 +1,20 @@
 //! Rows as they come out of the database, and the words that they stand for.
 
-use leadline_runner::plan::{Mode, ResolvedJob};
-use leadline_runner::report::VerdictClass;
+use crate::store::from_word;
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob};
+use leadline_protocol::run::{RequestedRun, Run, RunSummary};
+use leadline_protocol::verdict::VerdictClass;
+use leadline_protocol::workload::Workload;
 use serde::de::DeserializeOwned;
 use sqlx::FromRow;
 
-use super::from_word;
-use crate::runs::summary::Workload;
-use crate::runs::words::{RequestedRun, Run, RunSummary};
-
 /// The columns of `RunRow`, in one place for all queries.
-pub(super) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
+pub(crate) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
     device, iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, verdict, name, target, tags, notes, reason, study, step";
 
 /// A row of `runs`.
 #[derive(FromRow)]
-pub(super) struct RunRow {
+pub(crate) struct RunRow {
     number: i64,
     status: String,
     created_at_ms: i64,
@@ -47,7 +46,7 @@ pub(super) struct RunRow {
 
 impl RunRow {
     /// What it says; its place in the queue is not known here.
-    pub(super) fn summary(self) -> anyhow::Result<RunSummary> {
+    pub(crate) fn summary(self) -> anyhow::Result<RunSummary> {
         Ok(RunSummary {
             number: self.number.cast_unsigned(),
             status: from_word(&self.status)?,
@@ -89,7 +88,7 @@ impl RunRow {
 
 /// A row of `run_details`, with what is counted of its events.
 #[derive(FromRow)]
-pub(super) struct DetailRow {
+pub(crate) struct DetailRow {
     asked: String,
     sample_ms: i64,
     resolved: Option<String>,
@@ -105,7 +104,7 @@ pub(super) struct DetailRow {
 
 impl DetailRow {
     /// The whole run.
-    pub(super) fn run(self, summary: RunSummary) -> anyhow::Result<Run> {
+    pub(crate) fn run(self, summary: RunSummary) -> anyhow::Result<Run> {
         let sample_ms = u32::try_from(self.sample_ms)?;
         Ok(Run {
             summary,

@@ -1,19 +1,22 @@
 //! Runs: taken in, moved on, changed by their owner, deleted, read.
 
-use std::collections::BTreeSet;
-
-use leadline_runner::event::{Failure, RunStatus};
-use leadline_runner::host::HostFacts;
-use leadline_runner::plan::ResolvedJob;
-use leadline_runner::report::{Figures, Finding, Report, Verdicts};
+use crate::store::events::Entry;
+use crate::store::keys::{Claim, IdempotencyKey, claim, remember};
+use crate::store::rows::{DetailRow, RunRow, SUMMARY};
+use crate::store::{Durability, Store, events, json, studies, word};
+use leadline_protocol::finding::Finding;
+use leadline_protocol::host::HostFacts;
+use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::report::Report;
+use leadline_protocol::result::Failure;
+use leadline_protocol::run::{Run, RunPatch, RunSummary};
+use leadline_protocol::status::RunStatus;
+use leadline_protocol::summary::Figures;
+use leadline_protocol::verdict::Verdicts;
+use leadline_protocol::workload::Workload;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Sqlite, Transaction};
-
-use super::keys::{Claim, IdempotencyKey, claim, remember};
-use super::rows::{DetailRow, RunRow, SUMMARY};
-use super::{Durability, Entry, Store, events, json, studies, word};
-use crate::runs::summary::Workload;
-use crate::runs::words::{Run, RunPatch, RunSummary};
+use std::collections::BTreeSet;
 
 /// A run that is to be queued.
 #[derive(Clone, Debug)]
@@ -226,7 +229,7 @@ impl Store {
         let read = |(number, status, locks): (i64, String, String)| {
             Ok(Unfinished {
                 number: number.cast_unsigned(),
-                status: super::from_word(&status)?,
+                status: crate::store::from_word(&status)?,
                 locks: serde_json::from_str(&locks)?,
             })
         };
@@ -243,7 +246,7 @@ impl Store {
                 .fetch_all(&self.readers)
                 .await?;
         rows.into_iter()
-            .map(|(status, count)| Ok((super::from_word(&status)?, count.cast_unsigned())))
+            .map(|(status, count)| Ok((crate::store::from_word(&status)?, count.cast_unsigned())))
             .collect()
     }
 }
@@ -254,7 +257,7 @@ fn search_text(name: &str, target: &str, tags: &[String], notes: &str) -> String
 }
 
 /// A run with its first event; its number. `place`: its study, and its step in that.
-pub(super) async fn insert(
+pub(crate) async fn insert(
     transaction: &mut Transaction<'_, Sqlite>,
     new: &NewRun,
     place: Option<(u64, u32)>,

@@ -1,18 +1,19 @@
 //! Studies: taken in with all their runs at once, listed, read. Where one stands is told from its runs.
 
-use std::collections::BTreeMap;
-
-use leadline_runner::event::RunStatus;
-use leadline_runner::report::Verdicts;
-use leadline_runner::study::{LeftoverFile, Scaled, StudyDescription};
+use crate::store::events::Entry;
+use crate::store::keys::{Claim, IdempotencyKey, claim, remember};
+use crate::store::rows::{RunRow, SUMMARY};
+use crate::store::runs::{NewRun, insert};
+use crate::store::{Durability, Store, from_word, json};
+use leadline_protocol::run::RunSummary;
+use leadline_protocol::status::RunStatus;
+use leadline_protocol::study::StudyDescription;
+use leadline_protocol::study::own::LeftoverFile;
+use leadline_protocol::study::scaling::Scaled;
+use leadline_protocol::verdict::Verdicts;
 use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, FromRow, QueryBuilder, Sqlite, Transaction};
-
-use super::keys::{Claim, IdempotencyKey, claim, remember};
-use super::rows::{RunRow, SUMMARY};
-use super::runs::{NewRun, insert};
-use super::{Durability, Entry, Store, from_word, json};
-use crate::runs::words::RunSummary;
+use std::collections::BTreeMap;
 
 /// The columns of `StudyRow`.
 const STUDY: &str =
@@ -200,7 +201,7 @@ impl Store {
         Ok((studies, total.cast_unsigned()))
     }
 
-    async fn add_runs(&self, studies: &mut [StoredStudy]) -> anyhow::Result<()> {
+    pub(crate) async fn add_runs(&self, studies: &mut [StoredStudy]) -> anyhow::Result<()> {
         let mut query = QueryBuilder::<Sqlite>::new("");
         query.push(format_args!("SELECT {SUMMARY} FROM runs WHERE study IN ("));
         let mut list = query.separated(", ");
@@ -354,7 +355,7 @@ async fn insert_row(
 }
 
 /// A study goes with the last of its runs, but not before its files.
-pub(super) async fn delete_empty(transaction: &mut Transaction<'_, Sqlite>) -> sqlx::Result<()> {
+pub(crate) async fn delete_empty(transaction: &mut Transaction<'_, Sqlite>) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM studies WHERE own_files = '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
         .execute(&mut **transaction)
         .await?;

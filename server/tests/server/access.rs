@@ -10,7 +10,8 @@ use crate::program::Program;
 
 /// Every call of the document, with a run that is not there.
 fn calls() -> Vec<(Method, String)> {
-    let document: Value = serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
+    let document: Value =
+        serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let calls = paths.iter().flat_map(|(path, calls)| {
         calls

@@ -5,7 +5,7 @@ fn the_committed_document_is_fresh() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json");
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
-        committed == leadline_server::routes::openapi_json(),
+        committed == leadline_server::api::routes::openapi_json(),
         "web/openapi.json is stale: run `cargo run -p leadline -- openapi > web/openapi.json`"
     );
 }
@@ -13,7 +13,7 @@ fn the_committed_document_is_fresh() {
 #[test]
 fn every_call_has_an_operation_id_a_tag_and_a_summary() {
     let document: serde_json::Value =
-        serde_json::from_str(&leadline_server::routes::openapi_json()).unwrap();
+        serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let calls = document["paths"]
         .as_object()
         .unwrap()
@@ -35,7 +35,7 @@ fn every_call_has_an_operation_id_a_tag_and_a_summary() {
 
 #[test]
 fn every_reference_leads_somewhere() {
-    let text = leadline_server::routes::openapi_json();
+    let text = leadline_server::api::routes::openapi_json();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     for line in text
         .lines()

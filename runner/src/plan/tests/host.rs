@@ -1,7 +1,7 @@
 //! A host from a table: two disks, a loop device that may be written, files in every state.
 
-use crate::plan::{DirectAlignment, HostView, PathFacts, PathKind};
-use crate::problem::Problem;
+use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
+use leadline_protocol::problem::Problem;
 
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;

@@ -1,9 +1,8 @@
 //! What is to be minded, and when it is not.
 
+use crate::plan::tests::plan;
+use leadline_protocol::finding::Severity;
 use serde_json::{Value, json};
-
-use super::plan;
-use crate::report::Severity;
 
 fn codes(job: Value) -> Vec<String> {
     plan(job)

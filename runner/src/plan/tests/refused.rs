@@ -1,10 +1,9 @@
 //! Every kind of bad input, each with the field that it names and a word that its sentence or remedy must have.
 
+use crate::plan::tests::host::{GIB, MIB, TableHost};
+use crate::plan::tests::{plan, plan_on};
+use leadline_protocol::problem::{Problem, ProblemKind};
 use serde_json::{Value, json};
-
-use super::host::{GIB, MIB, TableHost};
-use super::{plan, plan_on};
-use crate::problem::{Problem, ProblemKind};
 
 fn check_on(host: &TableHost, job: Value, want: &[(&str, &str, &str)]) -> Vec<Problem> {
     let plan = plan_on(host, job.clone());

@@ -1,12 +1,13 @@
 //! What comes out: defaults, paths, regions, layouts, phases and what it will cost.
 
+use crate::plan::tests::host::{GIB, MIB, TableHost};
+use crate::plan::tests::{plan, plan_on};
+use leadline_protocol::job::OPTIONS;
+use leadline_protocol::job::value::{EngineName, Fadvise, Fallocate, RateProcess, RwKind};
+use leadline_protocol::phase::Phase;
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob, Target, TargetKind};
 use serde_json::{Value, json};
-
-use super::host::{GIB, MIB, TableHost};
-use super::{plan, plan_on};
-use crate::event::Phase;
-use crate::job::{EngineName, Fadvise, Fallocate, OPTIONS, RateProcess, RwKind};
-use crate::plan::{Mode, Plan, ResolvedJob, Target, TargetKind};
 
 fn accepted(job: Value) -> Plan {
     let plan = plan(job.clone());

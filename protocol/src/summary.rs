@@ -1,0 +1,81 @@
+//! The few figures of a report that lists and tables show, over all directions. Pure.
+
+use crate::histogram;
+use crate::report::{DirectionStats, Report};
+use crate::verdict::{VerdictClass, Verdicts};
+
+/// The figures of a report that lists show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// I/Os a second, all directions.
+    pub iops: Option<f64>,
+    /// Bytes a second, all directions.
+    pub bytes_per_second: Option<f64>,
+    /// Median latency, all directions.
+    pub lat_p50_ns: Option<u64>,
+    /// 99th percentile of latency, all directions.
+    pub lat_p99_ns: Option<u64>,
+    /// Longest latency, all directions.
+    pub lat_max_ns: Option<u64>,
+    /// Class of the direction with the most bytes.
+    pub verdict: Option<VerdictClass>,
+}
+
+impl Figures {
+    /// Of this report.
+    pub fn of(report: &Report, verdicts: &Verdicts) -> Self {
+        let directions = [&report.read, &report.write, &report.trim];
+        let percentiles = histogram::percentiles(&merged_buckets(&directions), &[50.0, 99.0]);
+        let main = if report.read.bytes >= report.write.bytes {
+            verdicts.read.as_ref().or(verdicts.write.as_ref())
+        } else {
+            verdicts.write.as_ref()
+        };
+        Self {
+            iops: Some(directions.iter().map(|stats| stats.iops).sum()),
+            bytes_per_second: Some(directions.iter().map(|stats| stats.bytes_per_second).sum()),
+            lat_p50_ns: percentiles.first().copied(),
+            lat_p99_ns: percentiles.get(1).copied(),
+            lat_max_ns: directions.iter().filter_map(|stats| stats.lat_ns.max).max(),
+            verdict: main.map(|verdict| verdict.class),
+        }
+    }
+}
+
+fn merged_buckets(directions: &[&DirectionStats]) -> Vec<(u32, u64)> {
+    let mut sum = std::collections::BTreeMap::new();
+    for (bucket, count) in directions.iter().flat_map(|stats| &stats.lat_ns.buckets) {
+        *sum.entry(*bucket).or_insert(0) += count;
+    }
+    sum.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn direction(bytes: u64, buckets: &[(u32, u64)]) -> DirectionStats {
+        let ios = buckets.iter().map(|bucket| bucket.1).sum();
+        let mut stats = DirectionStats {
+            ios,
+            bytes,
+            iops: ios as f64,
+            bytes_per_second: bytes as f64,
+            ..DirectionStats::default()
+        };
+        stats.lat_ns.buckets = buckets.to_vec();
+        stats.lat_ns.max = buckets.last().map(|bucket| u64::from(bucket.0));
+        stats
+    }
+
+    #[test]
+    fn latencies_of_all_directions_are_merged() {
+        let (read, write) = (
+            direction(10, &[(5, 90), (7, 1)]),
+            direction(20, &[(7, 8), (100, 1)]),
+        );
+        let merged = merged_buckets(&[&read, &write]);
+        assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
+        assert_eq!(histogram::percentiles(&merged, &[50.0, 99.0]), [5, 7]);
+    }
+}

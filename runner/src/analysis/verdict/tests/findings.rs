@@ -1,0 +1,512 @@
+//! What a reader must know comes when it is true, and with the rerun that mends it.
+
+use crate::analysis::verdict::tests::*;
+use leadline_protocol::counters::Memory;
+use leadline_protocol::evidence::FlushReport;
+use leadline_protocol::finding::Finding;
+use leadline_protocol::job::value::EngineName;
+use leadline_protocol::report::{
+    CpuReport, Decision, FirstError, JobReport, LatencyStats, MemoryReport,
+};
+use serde_json::{Value, json};
+
+/// The codes of a report of direct random reads that has nothing to mind, with something changed.
+fn changed(different: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
+    let told = with_job(
+        one_way("randread", true, (30_000, 4), (30_000, 120_000)),
+        different,
+    );
+    let (report, jobs) = with(told, |report| {
+        report.achieved_depth = Some(1.0);
+        report.cpu = Some(cpu(40.0, 20.0));
+        change(report);
+    });
+    codes(&report, &jobs)
+}
+
+fn cpu(process_percent: f64, host_percent: f64) -> CpuReport {
+    CpuReport {
+        user_ms: 1.0,
+        system_ms: 1.0,
+        process_percent,
+        host_percent,
+        context_switches: 1,
+        thermal_throttles: None,
+    }
+}
+
+/// The report's numbers as those of one job that made this choice.
+fn one_job(report: &Report, choice: &str, used: bool) -> JobReport {
+    JobReport {
+        name: "job".into(),
+        engine: EngineName::IoUring,
+        workers: 1,
+        duration_ms: report.duration_ms,
+        ended_by: report.ended_by,
+        read: report.read.clone(),
+        write: report.write.clone(),
+        trim: report.trim.clone(),
+        sync: report.sync.clone(),
+        user_ns_per_io: None,
+        system_ns_per_io: None,
+        errors: 0,
+        decisions: vec![Decision {
+            name: choice.into(),
+            used,
+            reason: String::new(),
+        }],
+    }
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn findings_come_when_they_are_true() {
+    let depth = |iodepth: u32, more: Value| {
+        let mut job = json!({"iodepth": iodepth});
+        more.as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(name, value)| job[name] = value.clone());
+        job
+    };
+    let nothing = |_: &mut Report| {};
+    assert_eq!(changed(json!({}), nothing), NONE);
+    assert_eq!(
+        changed(json!({}), |report| report.duration_ms = 9_000.0),
+        ["short_run"]
+    );
+    assert_eq!(
+        changed(json!({}), |report| report.ended_by = EndedBy::Signal),
+        ["stopped_early"]
+    );
+    assert_eq!(
+        changed(depth(32, json!({})), |report| report.achieved_depth =
+            Some(20.0)),
+        ["depth_not_reached"]
+    );
+    assert_eq!(
+        changed(depth(32, json!({})), |report| report.achieved_depth =
+            Some(28.0)),
+        NONE
+    );
+    assert_eq!(
+        changed(depth(32, json!({"thinktime_us": 5})), nothing),
+        NONE
+    );
+    assert_eq!(
+        changed(depth(32, json!({"ioengine": EngineName::Psync})), nothing),
+        ["depth_is_one"]
+    );
+    let drains = |used| {
+        move |report: &mut Report| {
+            report.jobs = vec![one_job(report, Decision::DRAINED_QUEUE, used)]
+        }
+    };
+    assert_eq!(changed(json!({}), drains(true)), ["queue_drained"]);
+    assert_eq!(changed(json!({}), drains(false)), NONE);
+    assert_eq!(
+        changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))),
+        ["cpu_bound"]
+    );
+    assert_eq!(
+        changed(json!({"numjobs": 2}), |report| report.cpu =
+            Some(cpu(97.0, 50.0))),
+        NONE
+    );
+    assert_eq!(
+        changed(json!({"numjobs": 2}), |report| report.cpu =
+            Some(cpu(97.0, 99.0))),
+        ["busy_host"]
+    );
+    let hot = |times| {
+        move |report: &mut Report| report.cpu.as_mut().unwrap().thermal_throttles = Some(times)
+    };
+    assert_eq!(changed(json!({}), hot(0)), NONE);
+    assert_eq!(changed(json!({}), hot(7)), ["thermal_throttling"]);
+    let counts = |report: &mut Report, change: fn(&mut DeviceCounts)| {
+        change(&mut report.device.as_mut().unwrap().counts)
+    };
+    assert_eq!(
+        changed(json!({}), |report| counts(report, |counts| counts
+            .write_bytes =
+            100 << 20)),
+        ["other_io"]
+    );
+    assert_eq!(
+        changed(json!({}), |report| counts(report, |counts| counts
+            .write_bytes =
+            1 << 20)),
+        NONE
+    );
+    assert_eq!(
+        changed(json!({}), |report| counts(report, |counts| counts
+            .read_bytes =
+            200 << 20)),
+        ["other_io"]
+    );
+    assert_eq!(
+        changed(json!({}), |report| report.targets[0]
+            .direct
+            .loop_direct_io = Some(false)),
+        ["loop_without_direct_io"]
+    );
+    let empty = |report: &mut Report| {
+        report.targets[0].extents.before = Some(Extents {
+            hole: 40 << 20,
+            ..Extents::default()
+        })
+    };
+    assert_eq!(changed(json!({}), empty), ["unwritten_blocks"]);
+    assert_eq!(
+        changed(json!({}), |report| report.targets[0]
+            .direct
+            .reads_past_cache = Some(false)),
+        ["direct_not_honoured"]
+    );
+}
+
+/// The codes of buffered reads or writes, with something changed.
+fn buffered(
+    rw: &str,
+    different: Value,
+    counted: (u64, u64),
+    change: impl FnOnce(&mut Report),
+) -> Vec<String> {
+    let (report, jobs) = with(
+        with_job(one_way(rw, false, (30_000, 4), counted), different),
+        change,
+    );
+    codes(&report, &jobs)
+}
+
+#[test]
+fn caches_are_told() {
+    let warm =
+        |report: &mut Report| report.targets[0].residency.start.as_mut().unwrap().cached = 20 << 20;
+    assert_eq!(
+        buffered("randread", json!({}), (0, 0), |_| {}),
+        ["cache_answered"]
+    );
+    assert_eq!(
+        buffered("randread", json!({}), (0, 0), warm),
+        ["cache_answered", "warm_cache"]
+    );
+    assert_eq!(
+        buffered("randread", json!({"pre_read": true}), (0, 0), warm),
+        ["cache_answered"]
+    );
+    let dirty = |report: &mut Report| {
+        report.targets[0].residency.start.as_mut().unwrap().dirty = Some(4096)
+    };
+    assert_eq!(
+        buffered("randread", json!({}), (0, 0), dirty),
+        ["cache_answered", "invalidate_keeps_dirty"]
+    );
+    let after_a_write_ramp = buffered("randrw", json!({"ramp_ms": 5000}), (0, 0), dirty);
+    assert_eq!(
+        after_a_write_ramp,
+        ["cache_answered", "overwrite"],
+        "the ramp wrote it, perhaps"
+    );
+    let after_a_read_ramp = buffered("randread", json!({"ramp_ms": 5000}), (0, 0), dirty);
+    assert_eq!(
+        after_a_read_ramp,
+        ["cache_answered", "invalidate_keeps_dirty"],
+        "a ramp that reads leaves nothing to be written"
+    );
+    let elsewhere = |report: &mut Report| {
+        dirty(report);
+        let written = TargetReport {
+            jobs: vec!["writer".into()],
+            ..report.targets[0].clone()
+        };
+        report.targets[0].residency.start.as_mut().unwrap().dirty = Some(0);
+        report.targets.push(written);
+    };
+    assert_eq!(
+        buffered("randread", json!({}), (0, 0), elsewhere),
+        ["cache_answered"],
+        "dirty where nobody reads"
+    );
+    assert_eq!(
+        buffered("read", json!({}), (500, 120_000), |_| {}),
+        ["readahead_answered"]
+    );
+    assert_eq!(
+        buffered(
+            "randread",
+            json!({"mode": "raw"}),
+            (30_000, 120_000),
+            |_| {}
+        ),
+        ["raw_buffered"]
+    );
+}
+
+#[test]
+fn pages_after_a_ramp_are_not_called_older_than_it() {
+    let warm = |ramp_ms: u64| {
+        let told = with_job(
+            one_way("randread", false, (30_000, 4), (0, 0)),
+            json!({"ramp_ms": ramp_ms}),
+        );
+        let (report, jobs) = with_target(told, |target| {
+            target.residency.start.as_mut().unwrap().cached = 20 << 20
+        });
+        let found = judge(&report, &jobs, &HostFacts::default()).1;
+        let found = found
+            .into_iter()
+            .find(|finding| finding.code == "warm_cache")
+            .unwrap();
+        (
+            found.sentence,
+            found.patch.unwrap().contains_key("ramp_time"),
+        )
+    };
+    assert_eq!(
+        warm(0),
+        (
+            "50 % of the region was in the page cache before the first read.".into(),
+            false
+        )
+    );
+    assert_eq!(
+        warm(5000),
+        (
+            "50 % of the region was in the page cache when the measurement began, after the ramp."
+                .into(),
+            true
+        )
+    );
+}
+
+#[test]
+fn writes_tell_what_they_met() {
+    let all = (30_000, 120_000);
+    let share =
+        |share: f64| move |report: &mut Report| report.targets[0].state.written_share = Some(share);
+    let as_asked = json!({"file_state": "overwrite", "overwrite": true});
+    assert_eq!(buffered("randwrite", as_asked.clone(), all, |_| {}), NONE);
+    assert_eq!(buffered("randwrite", json!({}), all, |_| {}), ["overwrite"]);
+    assert_eq!(
+        buffered("randwrite", json!({}), all, share(0.0)),
+        ["initial_write"]
+    );
+    assert_eq!(
+        buffered("randwrite", json!({"file_append": true}), all, share(0.0)),
+        ["append"]
+    );
+    let left = |report: &mut Report| {
+        report.flush = Some(FlushReport {
+            dirty_bytes: Some(4096),
+            duration_ms: None,
+        })
+    };
+    assert_eq!(
+        buffered("randwrite", as_asked.clone(), all, left),
+        ["not_flushed"]
+    );
+    assert_eq!(
+        buffered(
+            "randwrite",
+            json!({"file_state": "overwrite", "overwrite": true, "end_fsync": true}),
+            all,
+            left
+        ),
+        NONE
+    );
+    assert_eq!(
+        buffered("randwrite", as_asked, (0, 0), left),
+        ["deferred_write"]
+    );
+}
+
+#[test]
+fn whether_a_disk_was_flushed_is_asked_of_the_disk() {
+    let told = |name: &str, of_device: u64, of_disk: u64| {
+        let (report, jobs) = with(
+            one_way("randwrite", true, (30_000, 4), (30_000, 120_000)),
+            |report| {
+                let device = report.device.as_mut().unwrap();
+                (
+                    device.name,
+                    device.counts.flush_ios,
+                    device.physical_devices[0].counts.flush_ios,
+                ) = (name.into(), of_device, of_disk);
+            },
+        );
+        let found = judge(&report, &jobs, &HostFacts::default()).1;
+        found
+            .into_iter()
+            .find(|finding| finding.code == "device_cache")
+            .map(|finding| finding.sentence)
+    };
+    let never = "vda was never asked to flush: what it took may still be in a cache of its own.";
+    assert_eq!(told("vda", 0, 0).as_deref(), Some(never));
+    assert_eq!(
+        told("vda1", 0, 0).as_deref(),
+        Some(never),
+        "the partition has no cache"
+    );
+    assert_eq!(told("vda1", 0, 3), None, "a partition counts no flushes");
+    assert_eq!(told("vda", 3, 3), None);
+}
+
+#[test]
+fn dirty_limits_of_the_host_are_held_against_its_memory() {
+    let limits = HostFacts {
+        dirty_background_bytes: Some(1 << 30),
+        dirty_bytes: Some(3 << 30),
+        ..HostFacts::default()
+    };
+    let check = |dirty: u64, counted: (u64, u64), want: &str| {
+        let (report, jobs) = with(
+            one_way("randwrite", false, (1_000_000, 4), counted),
+            |report| {
+                report.memory = Some(MemoryReport {
+                    start: Memory::default(),
+                    end: Memory {
+                        dirty,
+                        ..Memory::default()
+                    },
+                });
+            },
+        );
+        let found: Vec<String> = judge(&report, &jobs, &limits)
+            .1
+            .into_iter()
+            .map(|finding| finding.code)
+            .collect();
+        assert!(
+            found.contains(&want.into()),
+            "{want} is missing in {found:?}"
+        );
+    };
+    check(5 << 20, (0, 0), "dirty_limit_not_reached");
+    check(2 << 30, (900_000, 3_600_000), "writeback_throttled");
+}
+
+#[test]
+fn the_host_is_told() {
+    let host = |clock: &str, governor: Option<&str>| HostFacts {
+        clocksource: Some(clock.into()),
+        governor: governor.map(Into::into),
+        ..HostFacts::default()
+    };
+    let (report, jobs) = one_way("randread", true, (30_000, 4), (30_000, 120_000));
+    let check = |host: HostFacts, want: &[&str]| {
+        let found: Vec<String> = judge(&report, &jobs, &host)
+            .1
+            .into_iter()
+            .map(|finding| finding.code)
+            .collect();
+        assert_eq!(found, want);
+    };
+    check(host("tsc", Some("performance")), &[]);
+    check(host("hpet", None), &["slow_clock"]);
+    check(host("tsc", Some("powersave")), &["frequency_governor"]);
+}
+
+#[test]
+fn failed_ios_are_told_with_the_first() {
+    let first = FirstError {
+        job: "a".into(),
+        operation: "read".into(),
+        offset: 4096,
+        bytes: 4096,
+        errno: 5,
+        message: "Input/output error".into(),
+    };
+    let (mut report, jobs) = one_way("randread", true, (30_000, 4), (30_000, 120_000));
+    report.errors = ErrorReport {
+        total: 3,
+        first: Some(first),
+    };
+    let finding = judge(&report, &jobs, &HostFacts::default()).1.remove(0);
+    assert_eq!(
+        finding.sentence,
+        "3 I/Os failed; the first was a read of 4 KiB at 4,096 of job a: Input/output error."
+    );
+}
+
+#[test]
+fn what_disks_do_beneath_an_array_is_told() {
+    let on_mirror = |rw: &str, counted: (u64, u64), each_kib: u64| {
+        let (report, jobs) = with(one_way(rw, true, (30_000, 4), counted), |report| {
+            let counts = DeviceCounts {
+                read_bytes: each_kib * KIB,
+                write_bytes: each_kib * KIB,
+                ..DeviceCounts::default()
+            };
+            let device = report.device.as_mut().unwrap();
+            device.name = "md0".into();
+            device.physical_devices = ["sda", "sdb"]
+                .map(|name| PhysicalDeviceReport {
+                    name: name.into(),
+                    counts,
+                    utilization: 50.0,
+                })
+                .into();
+        });
+        judge(&report, &jobs, &HostFacts::default())
+            .1
+            .into_iter()
+            .find(|finding| finding.code == "more_beneath")
+    };
+    let told = on_mirror("randwrite", (30_000, 120_000), 120_000).unwrap();
+    assert_eq!(
+        told.sentence,
+        "sda+sdb under md0 wrote 2.0 bytes for each byte that it took: 234 MiB for 117 MiB."
+    );
+    assert!(
+        on_mirror("randread", (30_000, 120_000), 120_000)
+            .unwrap()
+            .sentence
+            .contains("read 2.0 bytes for each byte that it gave")
+    );
+    assert!(
+        on_mirror("randread", (30_000, 120_000), 60_000).is_none(),
+        "a mirror reads one copy"
+    );
+    assert!(
+        on_mirror("randread", (0, 0), 60_000).is_none(),
+        "the array answered nothing"
+    );
+}
+
+#[test]
+fn a_rerun_is_a_job_that_can_be_read() {
+    let direct = |finding: &Finding| finding.patch.as_ref().map(|patch| patch["direct"] == 1);
+    for (rw, counted) in [("randread", (0, 0)), ("read", (500, 120_000))] {
+        let (report, jobs) = one_way(rw, false, (30_000, 4), counted);
+        let finding = judge(&report, &jobs, &HostFacts::default()).1.remove(0);
+        assert_eq!(
+            (direct(&finding), finding.patch_label.as_deref()),
+            (Some(true), Some("Rerun direct"))
+        );
+    }
+}
+
+#[test]
+fn falling_behind_a_rate_is_told() {
+    let lat = |p99: u64| LatencyStats {
+        count: 100,
+        percentiles: [("99".to_owned(), p99)].into(),
+        ..LatencyStats::default()
+    };
+    let told = |service_ns: u64, intended_ns: Option<u64>| {
+        let (report, jobs) = with(one_way("randread", true, (100, 4), (100, 400)), |report| {
+            (report.read.lat_ns, report.read.intended_lat_ns) =
+                (lat(service_ns), intended_ns.map(lat));
+        });
+        codes(&report, &jobs).contains(&"late_starts".into())
+    };
+    assert!(told(1_000_000, Some(400_000_000)));
+    assert!(
+        !told(1_000_000, Some(1_500_000)),
+        "a timer that is late is no finding"
+    );
+    assert!(!told(50_000, Some(200_000)), "nor are microseconds");
+    assert!(!told(1_000_000, None));
+}

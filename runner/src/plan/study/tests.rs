@@ -1,0 +1,298 @@
+//! Studies against a host from a table: what is refused where, what comes out, how sizes are fitted.
+
+use crate::plan::study::resolve;
+use crate::plan::tests::host::{GIB, MIB, TableHost};
+use leadline_protocol::study::StudyPlan;
+use leadline_protocol::study::parse::parse_study;
+use serde_json::{Value, json};
+
+fn job(changes: Value) -> Value {
+    let mut job = json!({"filename": "f", "size": "1g", "rw": "randread", "direct": 1});
+    changes
+        .as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(name, value)| job[name] = value.clone());
+    job
+}
+
+fn steps(jobs: &[Value]) -> Value {
+    json!({"steps": jobs.iter().map(|job| json!({"jobs": [job]})).collect::<Vec<_>>()})
+}
+
+fn with(mut study: Value, name: &str, value: Value) -> Value {
+    study[name] = value;
+    study
+}
+
+fn planned(study: Value) -> StudyPlan {
+    planned_on(&TableHost::default(), study)
+}
+
+fn planned_on(host: &TableHost, study: Value) -> StudyPlan {
+    resolve(&parse_study(study).expect("a study that can be read"), host)
+}
+
+/// A document and the fields that are refused.
+fn check(study: Value, expect: &[&str]) {
+    let refused = parse_study(study.clone()).err().unwrap_or_default();
+    let fields: Vec<&str> = refused
+        .iter()
+        .filter_map(|problem| problem.field.as_deref())
+        .collect();
+    assert_eq!(fields, expect, "{study}");
+    assert!(
+        refused
+            .iter()
+            .all(|problem| !problem.remedy.is_empty() && !problem.detail.is_empty())
+    );
+}
+
+#[test]
+fn every_bad_field_of_every_step_is_named_at_once() {
+    let good = || job(json!({}));
+    check(steps(&[good()]), &[]);
+    check(json!([]), &[""]);
+    check(json!({"name": "s"}), &["steps"]);
+    check(json!({"steps": {}}), &["steps"]);
+    check(json!({"steps": []}), &["steps"]);
+    check(steps(&vec![good(); 257]), &["steps"]);
+    check(
+        json!({"steps": [7, {"jobs": []}]}),
+        &["steps[0]", "steps[0].jobs", "steps[1].jobs"],
+    );
+    check(
+        steps(&[
+            good(),
+            job(json!({"bs": "x"})),
+            job(json!({"rw": "up", "iodpeth": 1})),
+        ]),
+        &[
+            "steps[1].jobs[0].bs",
+            "steps[2].jobs[0].rw",
+            "steps[2].jobs[0].iodpeth",
+        ],
+    );
+    let study = json!({"name": 1, "stpes": 1, "continue_on_failure": "no", "scale": {"max_size": "x", "mem": 1, "free_percent": 0},
+        "steps": [{"jobs": [good()], "note": [], "sample_ms": 1, "status": {}}]});
+    check(
+        study,
+        &[
+            "name",
+            "continue_on_failure",
+            "stpes",
+            "steps[0].note",
+            "steps[0].status",
+            "steps[0].sample_ms",
+            "scale.max_size",
+            "scale.free_percent",
+            "scale.mem",
+        ],
+    );
+    let table = |rows: Value| {
+        with(
+            steps(&[good()]),
+            "published",
+            json!({"source": "s", "columns": ["IOPS"], "rows": rows}),
+        )
+    };
+    check(
+        table(json!([{"step": 1, "cells": ["1"]}, {"cells": ["2"]}])),
+        &[],
+    );
+    check(
+        table(json!([{"step": 2, "cells": ["1"]}, {"cells": []}])),
+        &["published.rows[0]", "published.rows[1]"],
+    );
+    check(
+        with(steps(&[good()]), "published", json!({"columns": []})),
+        &["published"],
+    );
+}
+
+#[test]
+fn the_state_wanted_before_a_step_is_options_of_its_jobs() {
+    let step = |state: Value| json!({"steps": [{"jobs": [job(json!({"invalidate": 1})), job(json!({}))], "state": state}]});
+    let plan = planned(step(json!({"invalidate": 0, "pre_read": 1})));
+    let said: Vec<_> = plan.steps[0]
+        .jobs
+        .iter()
+        .map(|job| (&job["invalidate"], &job["pre_read"]))
+        .collect();
+    assert_eq!(said, [(&json!(1), &json!(1)), (&json!(0), &json!(1))]);
+    check(step(json!({"bs": "4k"})), &["steps[0].state.bs"]);
+    check(
+        step(json!({"invalidate": "x", "invalidte": 1})),
+        &["steps[0].state.invalidate", "steps[0].state.invalidte"],
+    );
+}
+
+#[test]
+fn what_is_in_the_way_of_any_step_is_told_with_its_place() {
+    let plan = planned(steps(&[
+        job(json!({})),
+        job(json!({"filename": "/etc/passwd"})),
+        job(json!({"filename": "/dev/nope"})),
+    ]));
+    let fields: Vec<_> = plan
+        .problems
+        .iter()
+        .map(|problem| problem.field.clone().unwrap())
+        .collect();
+    assert_eq!(
+        fields,
+        ["steps[1].jobs[0].filename", "steps[2].jobs[0].filename"]
+    );
+    assert!(plan.steps.iter().all(|step| step.plan.problems.is_empty()));
+}
+
+#[test]
+fn a_step_meets_the_files_that_the_steps_before_left() {
+    let laid_out = |study: Value| -> Vec<(u64, bool)> {
+        let steps = planned(study).steps;
+        steps
+            .iter()
+            .map(|step| &step.plan.jobs[0].targets[0])
+            .map(|target| (target.layout_bytes, target.existed))
+            .collect()
+    };
+    let write = |changes: Value| {
+        job(changes.as_object().unwrap().iter().fold(
+            json!({"rw": "randwrite"}),
+            |mut all, (name, value)| {
+                all[name] = value.clone();
+                all
+            },
+        ))
+    };
+    // Written once, read twice, gone, written again.
+    let again = [
+        job(json!({})),
+        job(json!({})),
+        write(json!({"unlink": 1})),
+        job(json!({})),
+    ];
+    assert_eq!(
+        laid_out(steps(&again)),
+        [(GIB, false), (0, true), (0, true), (0, true)]
+    );
+    let once = [job(json!({"unlink": 1})), job(json!({}))];
+    assert_eq!(laid_out(steps(&once)), [(GIB, false), (GIB, false)]);
+    // An initial write leaves the whole file; what is appended begins behind it.
+    let appended = [
+        write(json!({"fallocate": "none"})),
+        write(json!({"file_append": 1})),
+        job(json!({"size": "2g"})),
+    ];
+    assert_eq!(
+        laid_out(steps(&appended)),
+        [(0, false), (0, true), (0, true)]
+    );
+    let codes: Vec<_> = planned(steps(&[
+        write(json!({"fallocate": "none"})),
+        job(json!({})),
+    ]))
+    .steps[1]
+        .plan
+        .findings
+        .iter()
+        .map(|finding| finding.code.clone())
+        .collect();
+    assert!(!codes.contains(&"unwritten_blocks".to_owned()), "{codes:?}");
+}
+
+#[test]
+fn a_study_has_files_of_its_own() {
+    let mut generated = job(json!({"directory": "x-$study"}));
+    generated.as_object_mut().unwrap().shift_remove("filename");
+    let plan = planned(steps(&[job(json!({"filename": "$study.data"})), generated]));
+    assert_eq!(
+        plan.steps[1].jobs[0]["directory"],
+        format!("x-{}", plan.file_id)
+    );
+    assert_eq!(plan.file_id.len(), 16);
+    assert_eq!(
+        plan.steps[0].jobs[0]["filename"],
+        format!("{}.data", plan.file_id)
+    );
+    assert_eq!(plan.steps[0].run(&plan.file_id)["study"], plan.file_id);
+}
+
+/// Bounds, and what sizes of 1 GiB and the part of it are divided by.
+fn check_scale(scale: Value, host: &TableHost, expect: u64) {
+    let study = with(
+        steps(&[
+            job(json!({})),
+            job(json!({"filename": "g", "size": "256m", "io_limit": "128m"})),
+        ]),
+        "scale",
+        scale.clone(),
+    );
+    let plan = planned_on(host, study);
+    assert_eq!(
+        plan.scaled.divided_by, expect,
+        "{scale}: {}",
+        plan.scaled.sentence
+    );
+    assert_eq!(
+        (plan.scaled.requested_bytes, plan.scaled.largest_bytes),
+        (GIB, GIB / expect)
+    );
+    let sizes: Vec<u64> = plan
+        .steps
+        .iter()
+        .map(|step| step.plan.jobs[0].size)
+        .collect();
+    assert_eq!(sizes, [GIB / expect, 256 * MIB / expect]);
+    assert_eq!(plan.steps[1].plan.jobs[0].io_size, 128 * MIB / expect);
+}
+
+#[test]
+fn sizes_are_halved_until_they_keep_within_the_bounds() {
+    let host = |memory: u64, free: u64| TableHost {
+        memory,
+        free,
+        ..TableHost::default()
+    };
+    let plenty = || host(100 * GIB, 100 * GIB);
+    check_scale(json!({}), &plenty(), 1);
+    check_scale(
+        json!({"max_size": "1g", "memory_percent": 25, "free_percent": 10}),
+        &plenty(),
+        1,
+    );
+    check_scale(json!({"max_size": "1023m"}), &plenty(), 2);
+    check_scale(json!({"max_size": "16m"}), &plenty(), 64);
+    check_scale(json!({"memory_percent": 25}), &host(2 * GIB, 100 * GIB), 2);
+    // Both files together.
+    check_scale(json!({"free_percent": 10}), &host(GIB, 12 * GIB), 2);
+    check_scale(
+        json!({"memory_percent": 50, "free_percent": 10}),
+        &host(GIB, 4 * GIB),
+        4,
+    );
+    // Never below what can be measured.
+    check_scale(json!({"max_size": "4k"}), &plenty(), 1024);
+}
+
+#[test]
+fn how_sizes_were_fitted_is_said() {
+    let host = TableHost {
+        memory: 2 * GIB,
+        ..TableHost::default()
+    };
+    let plan = planned_on(
+        &host,
+        with(
+            steps(&[job(json!({}))]),
+            "scale",
+            json!({"memory_percent": 25, "note": "The seed had 64 GiB."}),
+        ),
+    );
+    assert_eq!(
+        plan.scaled.sentence,
+        "Sizes are divided by 2, 512 MiB at most instead of 1 GiB, to keep within 25 % of the memory that is available (2 GiB)."
+    );
+    assert_eq!(plan.scaled.note.as_deref(), Some("The seed had 64 GiB."));
+    assert_eq!(plan.steps[0].jobs[0]["size"], "512m");
+}

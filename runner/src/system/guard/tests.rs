@@ -1,0 +1,125 @@
+//! What the guard says of a made-up host (devices) and of real files.
+
+use crate::system::guard::*;
+use crate::system::host::fixture::{Fixture, STACK};
+use std::fs;
+use std::os::unix::fs::symlink;
+
+#[test]
+fn devices_of_others_are_never_written() {
+    let guard = Guard::new(
+        Fixture::new(&format!(
+            "{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1"
+        ))
+        .look(),
+        &["/nowhere".into()],
+    );
+    for (name, code, part) in [
+        ("sda", "device_in_use", "sda1: mounted at /boot"),
+        ("sda1", "device_in_use", "mounted at /boot"),
+        ("sda2", "device_in_use", "part of dm-0 (vg-home)"),
+        ("dm-0", "device_in_use", "part of dm-1"),
+        ("dm-1", "device_in_use", "mounted at / (xfs)"),
+        ("sdb", "device_in_use", "part of md0"),
+        ("md0", "raw_write_refused", "not a loop device"),
+        ("sde", "device_in_use", "btrfs mounted at /pool"),
+        ("sdf", "device_in_use", "swap"),
+        ("sdr", "read_only", "read-only"),
+        ("loop9090", "device_in_use", "also behind loop9091"),
+        ("loop9092", "raw_write_refused", "not a loop device"),
+    ] {
+        let problem = guard.judge_write(&guard.host.blocks[name]).unwrap_err();
+        assert_eq!(problem.code, code, "{name}: {problem}");
+        assert!(
+            problem.detail.contains(part) && !problem.remedy.is_empty(),
+            "{name}: {problem}"
+        );
+    }
+}
+
+#[test]
+fn files_are_targets_under_the_roots_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    for name in ["data", "data2"] {
+        fs::create_dir(base.join(name)).unwrap();
+        fs::write(base.join(name).join("f"), "x").unwrap();
+    }
+    symlink(base.join("data2"), base.join("data/way-out")).unwrap();
+    fs::hard_link(base.join("data2/f"), base.join("data/hard")).unwrap();
+    let guard = Guard::look(&[base.join("data")]);
+    let check = |path: &str, purpose: Purpose, want: Result<(), &str>| {
+        let admitted = guard.admit(&Place::find(&base.join(path)), purpose);
+        assert_eq!(
+            admitted
+                .as_ref()
+                .map(|_| ())
+                .map_err(|problem| problem.code.as_str()),
+            want,
+            "{path} {purpose:?}"
+        );
+    };
+    for purpose in [Purpose::Read, Purpose::Write] {
+        check("data/f", purpose, Ok(()));
+        check("data/new", purpose, Ok(()));
+        check("data2/f", purpose, Err("outside_roots"));
+        check("data2/new", purpose, Err("outside_roots"));
+        check("data/way-out/f", purpose, Err("outside_roots"));
+        check("data/../data2/f", purpose, Err("outside_roots"));
+        check("data", purpose, Err("not_a_file"));
+    }
+    check("data/hard", Purpose::Read, Ok(()));
+    check("data/hard", Purpose::Write, Err("hard_linked"));
+}
+
+#[test]
+fn what_the_server_keeps_is_no_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    fs::create_dir_all(base.join("var/targets")).unwrap();
+    let check = |root: &str, path: &str, want: Result<(), &str>| {
+        let guard = Guard::look(&[base.join(root)]).with_results(Some(base.join("var")));
+        let admitted = guard.admit(&Place::find(&base.join(path)), Purpose::Write);
+        assert_eq!(
+            admitted
+                .as_ref()
+                .map(|_| ())
+                .map_err(|problem| problem.code.as_str()),
+            want,
+            "{root} {path}"
+        );
+    };
+    check("", "var/leadline.db", Err("results"));
+    check("var", "var/token", Err("results"));
+    check("", "var/targets/f", Err("results"));
+    check("", "various", Ok(()));
+    check("var/targets", "var/targets/f", Ok(()));
+}
+
+#[test]
+fn without_roots_files_may_be_anywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let guard = Guard::look(&[]);
+    assert!(
+        guard
+            .admit(&Place::find(&dir.path().join("new")), Purpose::Write)
+            .is_ok()
+    );
+}
+
+#[test]
+fn what_is_no_device_under_dev_is_never_made() {
+    let guard = Guard::look(&[]);
+    for path in ["/dev/nvme9n9", "/dev/null", "/dev", "/dev/no/such"] {
+        for purpose in [Purpose::Read, Purpose::Write] {
+            assert_eq!(
+                guard
+                    .admit(&Place::find(Path::new(path)), purpose)
+                    .unwrap_err()
+                    .code,
+                "not_a_block_device",
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A made-up host for tests: a sysfs and a procfs in a temporary directory, written down as a table of files.
+
+use crate::system::host::inventory::Inventory;
+use crate::system::host::kernel::Kernel;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// Says that something is not tested, past the capture of test output: a skip is never silent.
+pub fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
+    // Captured, and shown under the test's name: from there skips are counted.
+    eprintln!("SKIP: {reason}");
+}
+
+/// A host with these files under its `sys` and `proc`. Every directory under `sys/devices` that has a `dev` becomes a
+/// block device.
+pub struct Fixture {
+    dir: tempfile::TempDir,
+}
+
+impl Fixture {
+    /// Writes `path = text` lines; `path @` makes an empty directory.
+    pub fn new(files: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("sys/class/block")).unwrap();
+        for line in files.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            write_entry(dir.path(), line);
+        }
+        Self { dir }
+    }
+
+    /// The roots of this host.
+    pub fn kernel(&self) -> Kernel {
+        Kernel {
+            sys: self.dir.path().join("sys"),
+            proc: self.dir.path().join("proc"),
+        }
+    }
+
+    /// One look at it.
+    pub fn look(&self) -> Inventory {
+        Inventory::take(&self.kernel())
+    }
+}
+
+fn write_entry(root: &Path, line: &str) {
+    if let Some(dir) = line.strip_suffix(" @") {
+        return fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    let (path, text) = line.split_once(" = ").unwrap();
+    let path = root.join(path);
+    let dir = path.parent().unwrap();
+    fs::create_dir_all(dir).unwrap();
+    fs::write(&path, text.replace("\\n", "\n") + "\n").unwrap();
+    if path.file_name().unwrap() == "dev" {
+        symlink(
+            dir,
+            root.join("sys/class/block").join(dir.file_name().unwrap()),
+        )
+        .unwrap();
+    }
+}
+
+/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs of two, a swap, and loops
+/// upon each other. Numbers are far from real ones, so that no node of this host is met.
+pub const STACK: &str = r"
+    sys/devices/sda/dev = 4008:0
+    sys/devices/sda/size = 1000
+    sys/devices/sda/device @
+    sys/devices/sda/sda1/dev = 4008:1
+    sys/devices/sda/sda1/partition = 1
+    sys/devices/sda/sda1/size = 100
+    sys/devices/sda/sda2/dev = 4008:2
+    sys/devices/sda/sda2/partition = 2
+    sys/devices/sda/sda2/holders/dm-0 @
+    sys/devices/dm-0/dev = 4053:0
+    sys/devices/dm-0/dm/name = vg-home
+    sys/devices/dm-0/dm/uuid = LVM-abc
+    sys/devices/dm-0/slaves/sda2 @
+    sys/devices/dm-0/holders/dm-1 @
+    sys/devices/dm-1/dev = 4053:1
+    sys/devices/dm-1/dm/name = crypt
+    sys/devices/dm-1/slaves/dm-0 @
+    sys/devices/sdb/dev = 4008:16
+    sys/devices/sdb/device @
+    sys/devices/sdb/holders/md0 @
+    sys/devices/sdc/dev = 4008:32
+    sys/devices/sdc/device @
+    sys/devices/sdc/holders/md0 @
+    sys/devices/md0/dev = 4009:0
+    sys/devices/md0/md/level = raid1
+    sys/devices/md0/slaves/sdb @
+    sys/devices/md0/slaves/sdc @
+    sys/devices/sdd/dev = 4008:48
+    sys/devices/sdd/device @
+    sys/devices/sde/dev = 4008:64
+    sys/devices/sde/device @
+    sys/devices/sdf/dev = 4008:80
+    sys/devices/sdf/device @
+    sys/devices/sdf/serial =   F  7
+    sys/devices/loop9090/dev = 4007:90
+    sys/devices/loop9090/loop/backing_file = /nowhere/image
+    sys/devices/loop9090/size = 8
+    sys/devices/loop9091/dev = 4007:91
+    sys/devices/loop9091/loop/backing_file = /nowhere/image
+    sys/devices/loop9092/dev = 4007:92
+    sys/fs/btrfs/5e-b/devices/sdd @
+    sys/fs/btrfs/5e-b/devices/sde @
+    sys/fs/btrfs/features @
+    proc/swaps = Filename Type Size Used Priority\n/dev/sdf partition 1 0 -2
+    proc/self/mountinfo = 1 0 4008:1 / /boot rw - ext4 /dev/sda1 rw\n2 0 4053:1 / / rw - xfs /dev/mapper/crypt rw\n3 0 0:50 / /pool rw - btrfs /dev/sdd rw
+";

@@ -1,0 +1,82 @@
+//! The made-up host of `fixture`, looked at.
+
+use crate::system::host::fixture::{Fixture, STACK};
+use crate::system::host::inventory::*;
+
+#[test]
+fn kinds_follow_from_sysfs() {
+    let host = Fixture::new(STACK).look();
+    for (name, want) in [
+        ("sda", DeviceKind::Disk),
+        ("sda1", DeviceKind::Partition),
+        ("dm-0", DeviceKind::Dm),
+        ("md0", DeviceKind::Md),
+        ("loop9090", DeviceKind::Loop),
+    ] {
+        assert_eq!(host.blocks[name].kind, want, "{name}");
+    }
+    assert_eq!(host.blocks["sda"].size_bytes, 512_000);
+}
+
+#[test]
+fn leaves_are_found_through_every_layer() {
+    let host = Fixture::new(STACK).look();
+    for (name, want) in [
+        ("sda", vec!["sda"]),
+        ("sda1", vec!["sda"]),
+        ("dm-1", vec!["sda"]),
+        ("md0", vec!["sdb", "sdc"]),
+        ("loop9090", vec!["loop9090"]),
+        ("absent", vec![]),
+    ] {
+        assert_eq!(host.physical_devices(name), want, "{name}");
+    }
+}
+
+#[test]
+fn a_circle_of_devices_ends() {
+    let host = Fixture::new("sys/devices/dm-7/dev = 4053:7\n sys/devices/dm-7/slaves/dm-8 @\n sys/devices/dm-8/dev = 4053:8\n sys/devices/dm-8/slaves/dm-7 @").look();
+    assert_eq!(host.physical_devices("dm-7"), Vec::<String>::new());
+    assert_eq!(
+        host.beneath("dm-7"),
+        BTreeSet::from(["dm-7", "dm-8"].map(String::from))
+    );
+}
+
+#[test]
+fn every_use_is_named() {
+    let host = Fixture::new(STACK).look();
+    for (name, want) in [
+        (
+            "sda",
+            vec![
+                "its partition sda1: mounted at /boot (ext4)",
+                "its partition sda2: part of dm-0 (vg-home)",
+            ],
+        ),
+        ("sda1", vec!["mounted at /boot (ext4)"]),
+        ("dm-0", vec!["part of dm-1 (crypt)"]),
+        ("dm-1", vec!["mounted at / (xfs)"]),
+        ("sdb", vec!["part of md0"]),
+        ("md0", vec![]),
+        ("sdd", vec!["mounted at /pool (btrfs)"]),
+        ("sde", vec!["member of the btrfs mounted at /pool"]),
+        ("sdf", vec!["swap"]),
+        ("loop9090", vec!["its file is also behind loop9091"]),
+        ("loop9092", vec![]),
+    ] {
+        let uses: Vec<String> = host
+            .uses(&host.blocks[name])
+            .iter()
+            .map(Use::to_string)
+            .collect();
+        assert_eq!(uses, want, "{name}");
+    }
+}
+
+#[test]
+fn a_btrfs_spreads_over_its_members() {
+    let host = Fixture::new(STACK).look();
+    assert_eq!(host.spread("sdd"), ["sdd", "sde"]);
+    assert_eq!(host.spread("sda1"), ["sda1"]);
+}

@@ -1,0 +1,75 @@
+//! Time that tasks waited for I/O. Source: Documentation/accounting/psi.rst, the `total` figures in µs.
+
+use leadline_protocol::counters::Pressure;
+
+/// Two lines of some 60 bytes.
+pub const BYTES: usize = 256;
+
+/// Time stalled since boot, in µs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stalled {
+    some_us: u64,
+    full_us: u64,
+}
+
+impl Stalled {
+    /// Reads /proc/pressure/io.
+    pub fn parse(text: &str) -> Option<Self> {
+        let total = |kind: &str| {
+            text.lines()
+                .find(|line| line.starts_with(kind))?
+                .rsplit_once("total=")?
+                .1
+                .trim()
+                .parse()
+                .ok()
+        };
+        Some(Self {
+            some_us: total("some ")?,
+            full_us: total("full ")?,
+        })
+    }
+
+    /// Share of a window of `elapsed_ns`, in percent. The kernel adds up at its own pace, so a window may get more than
+    /// its own; it is cut at 100.
+    pub fn share_since(self, from: Self, elapsed_ns: u64) -> Pressure {
+        let percent = |to: u64, from: u64| {
+            (to.saturating_sub(from) as f64 * 1e5 / elapsed_ns.max(1) as f64).min(100.0)
+        };
+        Pressure {
+            io_some: percent(self.some_us, from.some_us),
+            io_full: percent(self.full_us, from.full_us),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_captured_file() {
+        let text = "some avg10=0.00 avg60=0.04 avg300=0.20 total=6310008\nfull avg10=0.00 avg60=0.04 avg300=0.19 total=5604901\n";
+        assert_eq!(
+            Stalled::parse(text),
+            Some(Stalled {
+                some_us: 6_310_008,
+                full_us: 5_604_901
+            })
+        );
+        assert_eq!(Stalled::parse("some avg10=0.00\n"), None);
+    }
+
+    #[test]
+    fn shares_of_a_window() {
+        let at = |some_us, full_us| Stalled { some_us, full_us };
+        for (to, want) in [
+            (at(50_000, 20_000), (50.0, 20.0)),
+            (at(200_000, 0), (100.0, 0.0)),
+            (at(0, 0), (0.0, 0.0)),
+        ] {
+            let share = to.share_since(at(0, 0), 100_000_000);
+            assert_eq!((share.io_some, share.io_full), want);
+        }
+    }
+}

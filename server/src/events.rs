@@ -1,0 +1,5 @@
+//! TODO
+
+pub(crate) mod buffer;
+pub(crate) mod journal;
+pub(crate) mod subscription;

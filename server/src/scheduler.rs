@@ -1,0 +1,6 @@
+//! TODO
+
+pub(crate) mod locks;
+pub(crate) mod queue;
+pub(crate) mod state;
+pub(crate) mod states;
