@@ -179,8 +179,8 @@ impl Direction {
     /// Whether a job goes this way.
     pub fn is_of(self, job: &ResolvedJob) -> bool {
         match self {
-            Self::Read => job.rw.reads(),
-            Self::Write => job.rw.writes(),
+            Self::Read => job.pattern.rw.reads(),
+            Self::Write => job.pattern.rw.writes(),
         }
     }
 }

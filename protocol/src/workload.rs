@@ -42,9 +42,9 @@ impl Workload {
                 .targets
                 .first()
                 .and_then(|target| target.device.clone()),
-            rw: format!("{:?}", first.rw).to_lowercase(),
+            rw: format!("{:?}", first.pattern.rw).to_lowercase(),
             bs: bs_text(first),
-            iodepth: first.iodepth,
+            iodepth: first.ring.iodepth,
             numjobs: first.numjobs,
             direct: first.direct,
         }
@@ -68,11 +68,11 @@ fn target_text(jobs: &[ResolvedJob]) -> String {
 /// The sizes of the directions that the pattern has, told apart only where they differ.
 fn bs_text(job: &ResolvedJob) -> String {
     let (read, write, trim) = (
-        sizes_text(&job.bs.read),
-        sizes_text(&job.bs.write),
-        sizes_text(&job.bs.trim),
+        sizes_text(&job.pattern.bs.read),
+        sizes_text(&job.pattern.bs.write),
+        sizes_text(&job.pattern.bs.trim),
     );
-    match (job.rw.reads(), job.rw.writes()) {
+    match (job.pattern.rw.reads(), job.pattern.rw.writes()) {
         (true, true) if read != write => format!("{read},{write}"),
         (true, _) => read,
         (_, true) => write,

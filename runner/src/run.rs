@@ -380,7 +380,7 @@ impl Run<'_, '_> {
             .iter()
             .enumerate()
             .zip(open)
-            .filter(|((_, job), _)| job.end_fsync);
+            .filter(|((_, job), _)| job.target.end_fsync);
         let opened = jobs.flat_map(|((job, _), clones)| {
             clones.iter().flatten().map(move |opened| (job, opened))
         });
@@ -465,7 +465,7 @@ fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
 
 fn clean_up(plan: &Plan, targets: &mut Targets, teller: &mut Teller) -> Result<(), Problem> {
     targets.detach_loops();
-    if !plan.jobs.iter().any(|job| job.unlink) {
+    if !plan.jobs.iter().any(|job| job.target.unlink) {
         return Ok(());
     }
     teller.phase(Phase::CleanUp, PhaseState::Begin);

@@ -133,7 +133,7 @@ fn a_good_job_is_planned_on_this_host() {
     assert!(buffered.problems.is_empty(), "{:#?}", buffered.problems);
     let job = &buffered.jobs[0];
     assert_eq!(
-        (job.mode, job.size, job.targets[0].layout_bytes),
+        (job.mode, job.target.size, job.targets[0].layout_bytes),
         (Mode::Buffered, 1 << 20, 0)
     );
     assert_eq!(

@@ -89,23 +89,50 @@ pub struct BlockSizes {
     pub split: Vec<SplitEntry>,
 }
 
-/// A job with everything settled. Sizes are bytes, times are milliseconds (thinktime µs).
+/// How the job opens, prepares and caches its targets.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct ResolvedJob {
-    /// Name.
-    pub name: String,
-    /// The plain name of the path to the device.
-    pub mode: Mode,
-    /// What it does I/O on.
-    pub targets: Vec<Target>,
+pub struct TargetOptions {
     /// Bytes that one clone works on, over its targets.
     pub size: u64,
-    /// Bytes that one clone moves before it ends (loops included).
-    pub io_size: u64,
     /// Where the region begins in each target.
     pub offset: u64,
     /// Added to the offset per clone.
     pub offset_increment: u64,
+    /// Drop the target's clean pages first.
+    pub invalidate: bool,
+    /// Read the region into the page cache first.
+    pub pre_read: bool,
+    /// What the kernel is told about the pattern; never `by pattern` here.
+    pub fadvise_hint: Fadvise,
+    /// Drop all caches of the host first.
+    pub drop_caches: bool,
+    /// What every write waits for.
+    pub sync: SyncMode,
+    /// fsync at the end, as a phase of its own.
+    pub end_fsync: bool,
+    /// How a file gets its blocks.
+    pub fallocate: Fallocate,
+    /// Write the whole file before.
+    pub overwrite: bool,
+    /// Begin at the end of the file.
+    pub file_append: bool,
+    /// Create the file at open, without laying it out.
+    pub create_on_open: bool,
+    /// Remove what this run made.
+    pub unlink: bool,
+    /// The state of the files to begin with, as asked; the options above say what it amounts to.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub file_state: FileState,
+    /// The state of the page cache to begin with, as asked; likewise.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub cache_state: CacheState,
+}
+
+/// Offsets, sizes and directions of the I/Os.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct PatternOptions {
     /// Pattern.
     pub rw: RwKind,
     /// The figure behind the colon of `rw`; null when there was none.
@@ -124,6 +151,46 @@ pub struct ResolvedJob {
     pub norandommap: bool,
     /// Seed of clone 0.
     pub randseed: u64,
+    /// fsync after every N writes; 0 never.
+    pub fsync: u32,
+    /// fdatasync after every N writes; 0 never.
+    pub fdatasync: u32,
+}
+
+/// When the job starts, ends and pauses, and at what rate it issues I/Os.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TimingOptions {
+    /// The longest measurement; null when size ends it.
+    pub runtime_ms: Option<u64>,
+    /// Start over until the time is over.
+    pub time_based: bool,
+    /// Work before the measurement.
+    pub ramp_ms: u64,
+    /// Pause before the job.
+    pub startdelay_ms: u64,
+    /// How often the region is worked through.
+    pub loops: u64,
+    /// The most I/Os of each clone; null when not bounded.
+    pub number_ios: Option<u64>,
+    /// Bytes that one clone moves before it ends (loops included).
+    pub io_size: u64,
+    /// The most bytes a second and clone; null when not bounded.
+    pub rate: PerDirection<Option<u64>>,
+    /// The most I/Os a second and clone; null when not bounded.
+    pub rate_iops: PerDirection<Option<u64>>,
+    /// When the I/Os of a rate are due.
+    pub rate_process: RateProcess,
+    /// Pause in µs after `thinktime_blocks` I/Os.
+    pub thinktime_us: u64,
+    /// I/Os between two pauses.
+    pub thinktime_blocks: u32,
+}
+
+/// The engine and its queue.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct RingOptions {
+    /// The engine that will do it.
+    pub ioengine: EngineName,
     /// I/Os that each clone was asked to keep in flight.
     pub iodepth: u32,
     /// I/Os handed to the kernel at once; null lets the engine choose.
@@ -148,60 +215,11 @@ pub struct ResolvedJob {
     /// Pages of the I/O buffers.
     #[serde(default)]
     pub mem: BufferPages,
-    /// Clones.
-    pub numjobs: u32,
-    /// Past the page cache.
-    pub direct: bool,
-    /// The engine that will do it.
-    pub ioengine: EngineName,
-    /// The longest measurement; null when size ends it.
-    pub runtime_ms: Option<u64>,
-    /// Start over until the time is over.
-    pub time_based: bool,
-    /// Work before the measurement.
-    pub ramp_ms: u64,
-    /// Pause before the job.
-    pub startdelay_ms: u64,
-    /// How often the region is worked through.
-    pub loops: u64,
-    /// The most I/Os of each clone; null when not bounded.
-    pub number_ios: Option<u64>,
-    /// Drop the target's clean pages first.
-    pub invalidate: bool,
-    /// Read the region into the page cache first.
-    pub pre_read: bool,
-    /// What the kernel is told about the pattern; never `by pattern` here.
-    pub fadvise_hint: Fadvise,
-    /// Drop all caches of the host first.
-    pub drop_caches: bool,
-    /// What every write waits for.
-    pub sync: SyncMode,
-    /// fsync after every N writes; 0 never.
-    pub fsync: u32,
-    /// fdatasync after every N writes; 0 never.
-    pub fdatasync: u32,
-    /// fsync at the end, as a phase of its own.
-    pub end_fsync: bool,
-    /// How a file gets its blocks.
-    pub fallocate: Fallocate,
-    /// Write the whole file before.
-    pub overwrite: bool,
-    /// Begin at the end of the file.
-    pub file_append: bool,
-    /// Create the file at open, without laying it out.
-    pub create_on_open: bool,
-    /// Remove what this run made.
-    pub unlink: bool,
-    /// The most bytes a second and clone; null when not bounded.
-    pub rate: PerDirection<Option<u64>>,
-    /// The most I/Os a second and clone; null when not bounded.
-    pub rate_iops: PerDirection<Option<u64>>,
-    /// When the I/Os of a rate are due.
-    pub rate_process: RateProcess,
-    /// Pause in µs after `thinktime_blocks` I/Os.
-    pub thinktime_us: u64,
-    /// I/Os between two pauses.
-    pub thinktime_blocks: u32,
+}
+
+/// Contents of written blocks.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DataOptions {
     /// Write zeros.
     pub zero_buffers: bool,
     /// Fresh data for every write.
@@ -210,18 +228,35 @@ pub struct ResolvedJob {
     pub buffer_compress_percentage: u8,
     /// Share of written blocks that repeat an earlier one in percent.
     pub dedupe_percentage: u8,
+}
+
+/// A job with everything settled. Sizes are bytes, times are milliseconds (thinktime µs).
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct ResolvedJob {
+    /// Name.
+    pub name: String,
+    /// The plain name of the path to the device.
+    pub mode: Mode,
+    /// What it does I/O on.
+    pub targets: Vec<Target>,
+    #[serde(flatten)]
+    pub target: TargetOptions,
+    #[serde(flatten)]
+    pub pattern: PatternOptions,
+    #[serde(flatten)]
+    pub timing: TimingOptions,
+    #[serde(flatten)]
+    pub ring: RingOptions,
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Clones.
+    pub numjobs: u32,
+    /// Past the page cache.
+    pub direct: bool,
     /// Processors that the clones may run on; empty when any.
     pub cpus_allowed: Vec<u32>,
     /// Priority.
     pub nice: i32,
-    /// The state of the files to begin with, as asked; the options above say what it amounts to.
-    #[serde(default)]
-    #[schema(required = true)]
-    pub file_state: FileState,
-    /// The state of the page cache to begin with, as asked; likewise.
-    #[serde(default)]
-    #[schema(required = true)]
-    pub cache_state: CacheState,
     /// Whether the kernel's counters are read beside the run.
     #[serde(default = "yes")]
     #[schema(required = true)]
@@ -244,7 +279,7 @@ fn yes() -> bool {
 impl ResolvedJob {
     /// Whether any direction has a rate to keep.
     pub fn has_rate(&self) -> bool {
-        let rates = [&self.rate, &self.rate_iops];
+        let rates = [&self.timing.rate, &self.timing.rate_iops];
         rates
             .iter()
             .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
@@ -253,21 +288,21 @@ impl ResolvedJob {
     /// I/Os that each clone really has in flight. psync does one at a time, and so does a ring with trims, each of which is a system
     /// call of its own.
     pub fn in_flight(&self) -> u32 {
-        let one_at_a_time =
-            self.ioengine == EngineName::Psync || (self.ioengine.has_ring() && self.rw.trims());
-        if one_at_a_time { 1 } else { self.iodepth }
+        let one_at_a_time = self.ring.ioengine == EngineName::Psync
+            || (self.ring.ioengine.has_ring() && self.pattern.rw.trims());
+        if one_at_a_time { 1 } else { self.ring.iodepth }
     }
 
     /// Bytes of the buffer that each I/O in flight has: the largest I/O that moves data, in a direction that the job goes. 1
     /// where nothing is moved.
     pub fn largest_buffer(&self) -> u64 {
         let directions = [
-            (self.rw.reads(), self.bs.read.max),
-            (self.rw.writes(), self.bs.write.max),
+            (self.pattern.rw.reads(), self.pattern.bs.read.max),
+            (self.pattern.rw.writes(), self.pattern.bs.write.max),
         ];
         let moving = directions
             .into_iter()
-            .filter(|(used, _)| *used && !self.ioengine.is_null());
+            .filter(|(used, _)| *used && !self.ring.ioengine.is_null());
         moving.map(|(_, max)| max).max().unwrap_or(1)
     }
 
@@ -283,10 +318,10 @@ impl ResolvedJob {
     /// first one (`offset_increment` towards the end of the target) moves less, unless `io_size` was asked for.
     pub fn io_size_of(&self, clone: u32) -> u64 {
         let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
-        if self.io_size == self.size.saturating_mul(self.loops) {
-            region.saturating_mul(self.loops)
+        if self.timing.io_size == self.target.size.saturating_mul(self.timing.loops) {
+            region.saturating_mul(self.timing.loops)
         } else {
-            self.io_size
+            self.timing.io_size
         }
     }
 }

@@ -40,7 +40,8 @@ impl StudyPlan {
     /// The files that the study is not to leave behind, however it ends.
     pub fn own(&self) -> OwnedFiles {
         let jobs = self.steps.iter().flat_map(|step| &step.plan.jobs);
-        let targets = jobs.flat_map(|job| job.targets.iter().map(|target| (job.unlink, target)));
+        let targets =
+            jobs.flat_map(|job| job.targets.iter().map(|target| (job.target.unlink, target)));
         let files = targets
             .filter(|(_, target)| matches!(target.kind, TargetKind::File | TargetKind::Loop));
         let last: BTreeMap<&str, bool> = files

@@ -37,13 +37,14 @@ impl Data {
     /// The data of clone number `clone`.
     pub fn new(job: &ResolvedJob, clone: u32) -> Self {
         let seed = !job
+            .pattern
             .randseed
             .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone)));
-        let dedupe = job.dedupe_percentage;
+        let dedupe = job.data.dedupe_percentage;
         Self {
-            zero: job.zero_buffers,
-            random_percent: 100 - usize::from(job.buffer_compress_percentage),
-            unit: usize::try_from(job.bs.write.min).unwrap_or(usize::MAX),
+            zero: job.data.zero_buffers,
+            random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
+            unit: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
             repeats: (dedupe > 0).then(|| Deck::new([dedupe, 100 - dedupe])),
             seed,
             fresh: 0,

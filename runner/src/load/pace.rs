@@ -44,9 +44,9 @@ impl Pace {
     /// The pace of a clone; `None` when nothing limits it. Rates are per clone.
     pub fn new(job: &ResolvedJob, clone: u32) -> Option<Self> {
         let timetables = Timetable::all(job, clone);
-        let pause = (job.thinktime_us > 0).then(|| Pause {
-            ns: job.thinktime_us.saturating_mul(NS_PER_US),
-            every: job.thinktime_blocks.max(1),
+        let pause = (job.timing.thinktime_us > 0).then(|| Pause {
+            ns: job.timing.thinktime_us.saturating_mul(NS_PER_US),
+            every: job.timing.thinktime_blocks.max(1),
             issued: 0,
         });
         (pause.is_some() || timetables.iter().any(Option::is_some))

@@ -83,22 +83,23 @@ impl Pattern {
     /// The list of clone number `clone` (from 0).
     pub fn new(job: &ResolvedJob, clone: u32) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(
-            job.randseed
+            job.pattern
+                .randseed
                 .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone))),
         );
         let lanes = Lane::all(job);
         let places: Vec<Place> = job
             .targets_of(clone)
-            .map(|(_, target)| Place::new(target, &lanes, job.norandommap, &mut rng))
+            .map(|(_, target)| Place::new(target, &lanes, job.pattern.norandommap, &mut rng))
             .collect();
-        let mix = Mix::new(job.rw, job.rwmixread, &mut rng);
+        let mix = Mix::new(job.pattern.rw, job.pattern.rwmixread, &mut rng);
         let smallest = mix
             .kinds()
             .iter()
             .map(|kind| lanes[*kind as usize].sizes.min)
             .min()
             .unwrap_or(1);
-        let cadence = Cadence::new(job.fsync, job.fdatasync);
+        let cadence = Cadence::new(job.pattern.fsync, job.pattern.fdatasync);
         let first = &lanes[mix.kinds()[0] as usize];
         let is_alike = |kind: &Kind| {
             lanes[*kind as usize].only_jumps() && lanes[*kind as usize].is_like(first)
@@ -111,12 +112,12 @@ impl Pattern {
             lanes,
             places,
             cadence,
-            bytes_left: if job.time_based {
+            bytes_left: if job.timing.time_based {
                 u64::MAX
             } else {
                 job.io_size_of(clone)
             },
-            ios_left: job.number_ios.unwrap_or(u64::MAX),
+            ios_left: job.timing.number_ios.unwrap_or(u64::MAX),
             rng,
         }
     }

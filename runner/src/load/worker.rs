@@ -105,14 +105,14 @@ pub fn work(assignment: &Assignment) -> Result<Done, Broken> {
 fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
     let job = &assignment.job;
     let ready = settle(job).and_then(|()| buffers(assignment));
-    match (ready, job.ioengine) {
+    match (ready, job.ring.ioengine) {
         (Err(broken), _) => Err(broken),
         (Ok(pool), EngineName::Null) => with_data(assignment, Null::new(job.in_flight()), pool),
         (Ok(pool), EngineName::Psync) => with_data(assignment, Psync::new(&assignment.files), pool),
         (Ok(pool), EngineName::IoUringNop) => {
             with_ring::<entries::Nop>(assignment, pool, &setup(job))
         }
-        (Ok(pool), EngineName::IoUring) if job.fixedbufs => with_registered(assignment, pool),
+        (Ok(pool), EngineName::IoUring) if job.ring.fixedbufs => with_registered(assignment, pool),
         (Ok(pool), EngineName::IoUring) => {
             with_ring::<entries::Plain>(assignment, pool, &setup(job))
         }
@@ -121,12 +121,12 @@ fn set_out(assignment: &Assignment) -> Result<Done, Broken> {
 
 fn setup(job: &ResolvedJob) -> Setup {
     let polling = Polling {
-        device: job.hipri,
-        submissions: job.sqthread_poll,
+        device: job.ring.hipri,
+        submissions: job.ring.sqthread_poll,
     };
     Setup {
         polling,
-        spin_ns: job.spin_us * MICROSECOND_NS,
+        spin_ns: job.ring.spin_us * MICROSECOND_NS,
         ..Setup::default()
     }
 }
@@ -157,7 +157,7 @@ fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> 
     };
     match Uring::<_, entries::Registered>::new(&assignment.files, job.in_flight(), &registered) {
         Ok(engine) => with_data(assignment, engine, pool),
-        Err(error) if job.fixedbufs_said => Err(Broken {
+        Err(error) if job.ring.fixedbufs_said => Err(Broken {
             doing: "setting up io_uring",
             error,
         }),
@@ -198,13 +198,13 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
     let mut pool = Pool::new(
         job.in_flight() as usize,
         job.largest_buffer() as usize,
-        job.mem,
+        job.ring.mem,
     )
     .map_err(|error| Broken {
         doing: "mapping I/O buffers",
         error,
     })?;
-    if job.rw.writes() {
+    if job.pattern.rw.writes() {
         let mut data = Data::new(job, assignment.number);
         (0..pool.slots() as u32).for_each(|slot| data.fill(pool.bytes_mut(slot)));
     }
@@ -217,7 +217,7 @@ fn with_data<E: Engine>(
     mut pool: Pool,
 ) -> Result<Done, Broken> {
     let job = &assignment.job;
-    if job.rw.writes() && job.refill_buffers && !job.ioengine.is_null() {
+    if job.pattern.rw.writes() && job.data.refill_buffers && !job.ring.ioengine.is_null() {
         let data = Data::new(job, assignment.number);
         let cost_ns = cost_of(&data, &mut pool);
         with_pace(assignment, Fresh::new(engine, data, cost_ns), pool)
@@ -270,7 +270,7 @@ fn drive<E: Engine, S: Source>(
         attendance,
         ..
     } = assignment;
-    let at_once = job.iodepth_batch_submit.map(|batch| batch as usize);
+    let at_once = job.ring.iodepth_batch_submit.map(|batch| batch as usize);
     let clock = Tsc::new();
     let clock_choice = clock_choice(&clock);
     let mut work = Loop::new(
@@ -279,7 +279,7 @@ fn drive<E: Engine, S: Source>(
         source,
         pool,
         at_once,
-        job.iodepth_batch_complete_min.unwrap_or(1),
+        job.ring.iodepth_batch_complete_min.unwrap_or(1),
     );
     attendance.pass();
     attendance.pass();
@@ -335,7 +335,7 @@ fn moment(scheduled_ns: &AtomicU64) -> u64 {
 }
 
 fn page_choice(job: &ResolvedJob) -> Decision {
-    let (used, reason) = match job.mem {
+    let (used, reason) = match job.ring.mem {
         BufferPages::Mmap => (
             false,
             "mem=mmap: I/O buffers lie in small pages, as most programs' do",
@@ -359,7 +359,8 @@ fn page_choice(job: &ResolvedJob) -> Decision {
 /// Data that is not fresh; of fresh data its engine tells.
 fn prepared_choice(job: &ResolvedJob) -> Option<Decision> {
     let reason = "each I/O in flight writes its one prepared buffer again and again, as in fio; refill_buffers=1 makes new data";
-    let prepared = job.rw.writes() && !job.refill_buffers && !job.ioengine.is_null();
+    let prepared =
+        job.pattern.rw.writes() && !job.data.refill_buffers && !job.ring.ioengine.is_null();
     prepared.then(|| Decision {
         name: "fresh_data".into(),
         used: false,

@@ -54,7 +54,7 @@ pub(crate) fn mind_ramps(jobs: &[ResolvedJob], notes: &mut Notes) {
 }
 
 fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
-    if let Some(runtime_ms) = job.runtime_ms.filter(|ms| *ms < SHORT_RUN_MS) {
+    if let Some(runtime_ms) = job.timing.runtime_ms.filter(|ms| *ms < SHORT_RUN_MS) {
         let sentence = format!(
             "{} is short: good for a look, not for a number.",
             duration(runtime_ms as f64)
@@ -70,9 +70,9 @@ fn mind_time(job: &ResolvedJob, notes: &mut Notes) {
 }
 
 fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
-    let evidence = [("iodepth", json!(job.iodepth))];
-    if job.iodepth > 1 && job.in_flight() == 1 {
-        let (who, remedy) = if job.rw.trims() {
+    let evidence = [("iodepth", json!(job.ring.iodepth))];
+    if job.ring.iodepth > 1 && job.in_flight() == 1 {
+        let (who, remedy) = if job.pattern.rw.trims() {
             (
                 "Trims are system calls of their own, and a clone does one",
                 "Use numjobs for trims side by side.",
@@ -83,12 +83,12 @@ fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
                 "Use ioengine=io_uring, or numjobs for I/Os side by side.",
             )
         };
-        let sentence = format!("{who} at a time: the depth is 1, not {}.", job.iodepth);
+        let sentence = format!("{who} at a time: the depth is 1, not {}.", job.ring.iodepth);
         notes.mind(Warning, "depth_is_one", sentence, &evidence, remedy);
-    } else if job.iodepth > 1 && is_buffered(job) {
+    } else if job.ring.iodepth > 1 && is_buffered(job) {
         let sentence = format!(
             "Through the page cache a depth of {} is hardly reached: what memory can answer or take is done at once.",
-            job.iodepth
+            job.ring.iodepth
         );
         notes.mind(
             Note,
@@ -101,7 +101,7 @@ fn mind_depth(job: &ResolvedJob, notes: &mut Notes) {
 }
 
 fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
-    if job.drop_caches {
+    if job.target.drop_caches {
         let sentence =
             "The caches of the whole host are dropped first, which slows everybody on it.";
         notes.mind(
@@ -129,14 +129,21 @@ fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
         let remedy =
             "For the device's speed use direct=1, or a region of at least twice the memory.";
         notes.mind(
-            if job.rw.reads() { Warning } else { Note },
+            if job.pattern.rw.reads() {
+                Warning
+            } else {
+                Note
+            },
             "fits_into_memory",
             sentence,
             &evidence,
             remedy,
         );
     }
-    if job.invalidate && job.rw.reads() && (job.time_based || job.loops > 1) {
+    if job.target.invalidate
+        && job.pattern.rw.reads()
+        && (job.timing.time_based || job.timing.loops > 1)
+    {
         let sentence = "The target's pages are dropped once, before the job begins; from the second pass on, memory may answer.";
         notes.mind(
             Note,
@@ -146,7 +153,8 @@ fn mind_caches(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
             "Use a region that one pass does not finish, or direct=1.",
         );
     }
-    if job.invalidate && job.rw.reads() && job.cache_state != CacheState::Cold {
+    if job.target.invalidate && job.pattern.rw.reads() && job.target.cache_state != CacheState::Cold
+    {
         let sentence =
             "invalidate drops only clean pages: what waits to be written stays in memory.";
         notes.mind(
@@ -178,7 +186,7 @@ fn mind_target(job: &ResolvedJob, notes: &mut Notes) {
             "Name a file on a disk's filesystem to measure the disk.",
         );
     }
-    if job.file_append && job.mode != Mode::Null {
+    if job.target.file_append && job.mode != Mode::Null {
         notes.mind(
             Note,
             "file_grows",
@@ -237,7 +245,7 @@ fn mind_device(job: &ResolvedJob, host: &dyn HostView, notes: &mut Notes) {
 
 fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
     let shared = job.numjobs > 1 && job.targets.iter().any(|target| target.worker.is_none());
-    if shared && !job.rw.is_random() && job.mode != Mode::Null {
+    if shared && !job.pattern.rw.is_random() && job.mode != Mode::Null {
         let sentence = format!(
             "All {} clones go through the same blocks in the same order: a cache can answer all but the first.",
             job.numjobs
@@ -251,9 +259,14 @@ fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
         );
     }
     let limited = |read: bool, write: bool| read && write;
-    if job.rwmixread.is_some()
-        && (limited(job.rate.read.is_some(), job.rate.write.is_some())
-            || limited(job.rate_iops.read.is_some(), job.rate_iops.write.is_some()))
+    if job.pattern.rwmixread.is_some()
+        && (limited(
+            job.timing.rate.read.is_some(),
+            job.timing.rate.write.is_some(),
+        ) || limited(
+            job.timing.rate_iops.read.is_some(),
+            job.timing.rate_iops.write.is_some(),
+        ))
     {
         let sentence =
             "Reads and writes keep their mix, so that the slower of the two rates holds back both.";
@@ -265,7 +278,7 @@ fn mind_workload(job: &ResolvedJob, notes: &mut Notes) {
             "Put reads and writes into jobs of their own to let each reach its rate.",
         );
     }
-    if job.rw.writes() && job.zero_buffers {
+    if job.pattern.rw.writes() && job.data.zero_buffers {
         let sentence =
             "Only zeros are written: devices and filesystems that compress store next to nothing.";
         notes.mind(

@@ -20,7 +20,8 @@ pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
 
 /// Bytes of the buffers of one clone, which are one mapping.
 fn clone_bytes(job: &ResolvedJob) -> u64 {
-    job.mem
+    job.ring
+        .mem
         .mapped(u64::from(job.in_flight()), job.largest_buffer())
         .unwrap_or(u64::MAX)
 }
@@ -32,17 +33,17 @@ pub(crate) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &
     let said = |number: usize| asked[number].fixedbufs.map(|flag| flag.0);
     for (number, job) in jobs
         .iter_mut()
-        .filter(|(_, job)| job.ioengine == EngineName::IoUring)
+        .filter(|(_, job)| job.ring.ioengine == EngineName::IoUring)
     {
-        job.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
-        job.fixedbufs_said = said(*number).is_some();
+        job.ring.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
+        job.ring.fixedbufs_said = said(*number).is_some();
     }
-    let registered = jobs.iter().filter(|(_, job)| job.fixedbufs);
+    let registered = jobs.iter().filter(|(_, job)| job.ring.fixedbufs);
     let pinned = registered.fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
     if pinned > host.lockable_bytes() {
         jobs.iter_mut()
-            .filter(|(_, job)| !job.fixedbufs_said)
-            .for_each(|(_, job)| job.fixedbufs = false);
+            .filter(|(_, job)| !job.ring.fixedbufs_said)
+            .for_each(|(_, job)| job.ring.fixedbufs = false);
     }
 }
 

@@ -31,9 +31,9 @@ pub(crate) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
                 ..plain(Phase::Layout)
             },
         ),
-        (any(|job| job.drop_caches), plain(Phase::DropCaches)),
-        (any(|job| job.invalidate), plain(Phase::Invalidate)),
-        (any(|job| job.pre_read), plain(Phase::PreRead)),
+        (any(|job| job.target.drop_caches), plain(Phase::DropCaches)),
+        (any(|job| job.target.invalidate), plain(Phase::Invalidate)),
+        (any(|job| job.target.pre_read), plain(Phase::PreRead)),
         (
             ramp_ms > 0,
             PlannedPhase {
@@ -50,10 +50,10 @@ pub(crate) fn phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
             },
         ),
         (
-            any(|job| job.end_fsync && job.rw.writes()),
+            any(|job| job.target.end_fsync && job.pattern.rw.writes()),
             plain(Phase::Flush),
         ),
-        (any(|job| job.unlink), plain(Phase::CleanUp)),
+        (any(|job| job.target.unlink), plain(Phase::CleanUp)),
     ]
     .into_iter()
     .filter_map(|(planned, phase)| planned.then_some(phase))
@@ -80,7 +80,7 @@ pub(crate) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
 pub(crate) fn late_ramps(jobs: &[ResolvedJob]) -> impl Iterator<Item = &ResolvedJob> {
     let begin_ms = window_begin_ms(jobs);
     jobs.iter().filter(move |job| {
-        job.mode != Mode::Null && job.ramp_ms > 0 && measured_from_ms(job) > begin_ms
+        job.mode != Mode::Null && job.timing.ramp_ms > 0 && measured_from_ms(job) > begin_ms
     })
 }
 
@@ -94,14 +94,14 @@ pub(crate) fn window_begin_ms<'a>(jobs: impl IntoIterator<Item = &'a ResolvedJob
 pub(crate) fn window_ms(jobs: &[ResolvedJob]) -> Option<u64> {
     let ends = jobs
         .iter()
-        .map(|job| Some(measured_from_ms(job) + job.runtime_ms?))
+        .map(|job| Some(measured_from_ms(job) + job.timing.runtime_ms?))
         .collect::<Option<Vec<u64>>>()?;
     Some(ends.into_iter().max()? - window_begin_ms(jobs))
 }
 
 /// When a job begins to be measured, in ms since the clones were let go.
 pub(crate) fn measured_from_ms(job: &ResolvedJob) -> u64 {
-    job.startdelay_ms + job.ramp_ms
+    job.timing.startdelay_ms + job.timing.ramp_ms
 }
 
 fn seconds_note(jobs: &[ResolvedJob], layout_bytes: u64, is_bounded: bool) -> Option<String> {
@@ -110,7 +110,7 @@ fn seconds_note(jobs: &[ResolvedJob], layout_bytes: u64, is_bounded: bool) -> Op
         parts.push(
             "It ends when its size is worked through, as fast as the target goes.".to_owned(),
         );
-    } else if jobs.iter().any(|job| !job.time_based) {
+    } else if jobs.iter().any(|job| !job.timing.time_based) {
         parts.push("At most: it ends earlier when its size is worked through.".to_owned());
     }
     if layout_bytes > 0 {
@@ -141,18 +141,18 @@ fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
 }
 
 fn writes_of(job: &ResolvedJob) -> Option<u64> {
-    if !job.rw.writes() {
+    if !job.pattern.rw.writes() {
         return Some(0);
     }
-    let by_count = job.number_ios.map(|ios| {
-        ios.saturating_mul(job.bs.write.max)
+    let by_count = job.timing.number_ios.map(|ios| {
+        ios.saturating_mul(job.pattern.bs.write.max)
             .saturating_mul(u64::from(job.numjobs))
     });
     let moved = (0..job.numjobs).fold(0u64, |sum, clone| sum.saturating_add(job.io_size_of(clone)));
-    let by_size = (!job.time_based).then_some(moved);
+    let by_size = (!job.timing.time_based).then_some(moved);
     let most = [by_count, by_size].into_iter().flatten().min()?;
     // Exact in every 100 I/Os (`pattern::deck`), so at most one pack more than the share.
-    let share = 100 - u128::from(job.rwmixread.unwrap_or(0));
+    let share = 100 - u128::from(job.pattern.rwmixread.unwrap_or(0));
     Some((u128::from(most) * share).div_ceil(100) as u64)
 }
 

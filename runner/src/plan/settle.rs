@@ -12,7 +12,10 @@ use crate::plan::{alignment, bounds, layout, paths, regions};
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::value::{Extent, Fadvise, PerDirection};
-use leadline_protocol::plan::resolved::{Mode, ResolvedJob, Target, TargetKind};
+use leadline_protocol::plan::resolved::{
+    DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions, Target, TargetKind, TargetOptions,
+    TimingOptions,
+};
 
 /// A job of the run, by its number; `None` where too much is wrong for a region.
 pub(crate) fn job(
@@ -50,83 +53,93 @@ fn resolved(
     ResolvedJob {
         name: asked.name.clone(),
         mode: mode(asked, &targets),
-        size,
-        io_size: io_size(job.io_size, size)
-            .saturating_mul(loops)
-            .min(MAX_JSON_INTEGER),
-        offset: regions.offset,
-        offset_increment: regions.increment,
-        rw,
-        rw_modifier: asked.rw.modifier,
-        rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
-        norandommap: said!(job, norandommap).0,
-        random_distribution: said!(job, random_distribution),
-        percentage_random: said!(job, percentage_random).map(|percent| percent.0),
-        randseed: seed(job, number, host),
-        bs: sizes.bs,
-        blockalign: sizes.blockalign,
-        iodepth,
-        iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| {
-            if batch == 0 {
-                iodepth
-            } else {
-                batch.min(iodepth)
-            }
-        }),
-        iodepth_batch_complete_min: job
-            .iodepth_batch_complete_min
-            .map(|batch| batch.min(iodepth)),
-        // Over all jobs of the run: `memory::register`.
-        fixedbufs: false,
-        fixedbufs_said: false,
-        hipri: said!(job, hipri).0,
-        sqthread_poll: said!(job, sqthread_poll).0,
-        spin_us: said!(job, spin).0,
-        mem: said!(job, mem),
         numjobs: asked.numjobs,
         direct: asked.direct,
-        ioengine: asked.engine,
-        runtime_ms: Some(said!(job, runtime).0 / 1000).filter(|ms| *ms > 0),
-        time_based: said!(job, time_based).0,
-        ramp_ms: said!(job, ramp_time).0.div_ceil(1000),
-        startdelay_ms: said!(job, startdelay).0.div_ceil(1000),
-        loops,
-        number_ios: job.number_ios,
-        // As in fio, what was read in on purpose is not dropped again.
-        invalidate: said!(job, invalidate).0 && !pre_read && !asked.is_null(),
-        pre_read,
-        fadvise_hint: fadvise(asked),
-        drop_caches: said!(job, drop_caches).0,
-        sync: said!(job, sync),
-        fsync: said!(job, fsync),
-        fdatasync: said!(job, fdatasync),
-        end_fsync: said!(job, end_fsync).0,
-        fallocate: said!(job, fallocate),
-        overwrite: said!(job, overwrite).0,
-        file_append: said!(job, file_append).0,
-        create_on_open: said!(job, create_on_open).0,
-        unlink: said!(job, unlink).0,
-        rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
-        rate_iops: limits(job.rate_iops),
-        rate_process: said!(job, rate_process),
-        thinktime_us: said!(job, thinktime).0,
-        thinktime_blocks: said!(job, thinktime_blocks),
-        zero_buffers: writes_zeros(job),
-        refill_buffers: refills(job),
-        buffer_compress_percentage: said!(job, buffer_compress_percentage).0,
-        dedupe_percentage: said!(job, dedupe_percentage).0,
         cpus_allowed: job
             .cpus_allowed
             .as_ref()
             .map(|cpus| cpus.0.clone())
             .unwrap_or_default(),
         nice: said!(job, nice),
-        file_state: said!(job, file_state),
-        cache_state: said!(job, cache_state),
         probes: said!(job, probes).0,
         request_sizes: said!(job, request_sizes).0,
         profile: said!(job, profile).0,
         targets,
+        target: TargetOptions {
+            size,
+            offset: regions.offset,
+            offset_increment: regions.increment,
+            // As in fio, what was read in on purpose is not dropped again.
+            invalidate: said!(job, invalidate).0 && !pre_read && !asked.is_null(),
+            pre_read,
+            fadvise_hint: fadvise(asked),
+            drop_caches: said!(job, drop_caches).0,
+            sync: said!(job, sync),
+            end_fsync: said!(job, end_fsync).0,
+            fallocate: said!(job, fallocate),
+            overwrite: said!(job, overwrite).0,
+            file_append: said!(job, file_append).0,
+            create_on_open: said!(job, create_on_open).0,
+            unlink: said!(job, unlink).0,
+            file_state: said!(job, file_state),
+            cache_state: said!(job, cache_state),
+        },
+        pattern: PatternOptions {
+            rw,
+            rw_modifier: asked.rw.modifier,
+            rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
+            norandommap: said!(job, norandommap).0,
+            random_distribution: said!(job, random_distribution),
+            percentage_random: said!(job, percentage_random).map(|percent| percent.0),
+            randseed: seed(job, number, host),
+            bs: sizes.bs,
+            blockalign: sizes.blockalign,
+            fsync: said!(job, fsync),
+            fdatasync: said!(job, fdatasync),
+        },
+        timing: TimingOptions {
+            io_size: io_size(job.io_size, size)
+                .saturating_mul(loops)
+                .min(MAX_JSON_INTEGER),
+            runtime_ms: Some(said!(job, runtime).0 / 1000).filter(|ms| *ms > 0),
+            time_based: said!(job, time_based).0,
+            ramp_ms: said!(job, ramp_time).0.div_ceil(1000),
+            startdelay_ms: said!(job, startdelay).0.div_ceil(1000),
+            loops,
+            number_ios: job.number_ios,
+            rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
+            rate_iops: limits(job.rate_iops),
+            rate_process: said!(job, rate_process),
+            thinktime_us: said!(job, thinktime).0,
+            thinktime_blocks: said!(job, thinktime_blocks),
+        },
+        ring: RingOptions {
+            iodepth,
+            iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| {
+                if batch == 0 {
+                    iodepth
+                } else {
+                    batch.min(iodepth)
+                }
+            }),
+            iodepth_batch_complete_min: job
+                .iodepth_batch_complete_min
+                .map(|batch| batch.min(iodepth)),
+            // Over all jobs of the run: `memory::register`.
+            fixedbufs: false,
+            fixedbufs_said: false,
+            hipri: said!(job, hipri).0,
+            sqthread_poll: said!(job, sqthread_poll).0,
+            spin_us: said!(job, spin).0,
+            mem: said!(job, mem),
+            ioengine: asked.engine,
+        },
+        data: DataOptions {
+            zero_buffers: writes_zeros(job),
+            refill_buffers: refills(job),
+            buffer_compress_percentage: said!(job, buffer_compress_percentage).0,
+            dedupe_percentage: said!(job, dedupe_percentage).0,
+        },
     }
 }
 
@@ -159,11 +172,11 @@ fn io_size(asked: Option<Extent>, size: u64) -> u64 {
 /// Refuses less work than one I/O, which would end before it began.
 fn check_io_size(job: &ResolvedJob, smallest: u64, notes: &mut Notes) {
     // 0 is loops=0, which is refused by its own name.
-    if (1..smallest).contains(&job.io_size) {
+    if (1..smallest).contains(&job.timing.io_size) {
         let sentence = format!(
             "An I/O of {} does not fit into an io_size of {}.",
             bytes(smallest),
-            bytes(job.io_size)
+            bytes(job.timing.io_size)
         );
         notes.invalid(
             "block_larger_than_io_size",

@@ -172,7 +172,7 @@ pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
     let mut fresh: BTreeMap<&str, bool> = BTreeMap::new();
     for (number, job) in jobs {
         for target in &job.targets {
-            let is_fresh = job.file_state == FileState::Fresh;
+            let is_fresh = job.target.file_state == FileState::Fresh;
             if *fresh.entry(&target.path).or_insert(is_fresh) != is_fresh {
                 notes.begin(*number, &job.name);
                 let sentence = format!(

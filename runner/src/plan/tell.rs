@@ -18,7 +18,8 @@ pub(crate) fn measures(jobs: &[ResolvedJob]) -> String {
 
 fn sentence(job: &ResolvedJob) -> String {
     let (what, place) = (workload(job), place(job));
-    let waits = job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0;
+    let waits =
+        job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0;
     match job.mode {
         Mode::Null => format!(
             "How many {what} this runner could issue if they cost nothing: the ceiling of every other number from this host."
@@ -27,13 +28,13 @@ fn sentence(job: &ResolvedJob) -> String {
             "How fast {place} itself does {what}, with no filesystem and no page cache in between."
         ),
         Mode::Direct => format!("How fast {place} does {what}, past the page cache."),
-        _ if job.rw.reads() && !job.rw.writes() => {
+        _ if job.pattern.rw.reads() && !job.pattern.rw.writes() => {
             format!(
                 "How fast a program gets {what} from {place} through the page cache; what memory answers, the device never sees."
             )
         }
         _ if waits => format!("How fast {what} become durable on {place} through the page cache."),
-        _ if job.rw.trims() => format!("How fast {place} does {what}."),
+        _ if job.pattern.rw.trims() => format!("How fast {place} does {what}."),
         _ => format!(
             "How fast memory takes {what} for {place}; most of them reach the device later, or after the run."
         ),
@@ -42,7 +43,7 @@ fn sentence(job: &ResolvedJob) -> String {
 
 /// Such as `random reads of 4 KiB at depth 32 from 4 clones`.
 fn workload(job: &ResolvedJob) -> String {
-    let kind = match job.rw {
+    let kind = match job.pattern.rw {
         RwKind::Read => "sequential reads",
         RwKind::Write => "sequential writes",
         RwKind::Trim => "sequential trims",
@@ -66,9 +67,9 @@ fn workload(job: &ResolvedJob) -> String {
 
 fn sizes(job: &ResolvedJob) -> String {
     let used = [
-        (job.rw.reads(), &job.bs.read),
-        (job.rw.writes(), &job.bs.write),
-        (job.rw.trims(), &job.bs.trim),
+        (job.pattern.rw.reads(), &job.pattern.bs.read),
+        (job.pattern.rw.writes(), &job.pattern.bs.write),
+        (job.pattern.rw.trims(), &job.pattern.bs.trim),
     ];
     let used: Vec<_> = used
         .into_iter()

@@ -23,15 +23,19 @@ pub(crate) fn check(job: &Job, resolved: &ResolvedJob, notes: &mut Notes) {
 
 /// Each option, whether it was said, whether it is used, and why not.
 fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)> {
-    let rw = resolved.rw;
-    let (random, writes, mixed) = (rw.is_random(), rw.writes(), resolved.rwmixread.is_some());
+    let rw = resolved.pattern.rw;
+    let (random, writes, mixed) = (
+        rw.is_random(),
+        rw.writes(),
+        resolved.pattern.rwmixread.is_some(),
+    );
     let files = resolved
         .targets
         .iter()
         .all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
     let null = resolved.mode == Mode::Null;
     let on = |flag: Option<leadline_protocol::job::value::Flag>| flag.is_some_and(|flag| flag.0);
-    let ring = resolved.ioengine.has_ring();
+    let ring = resolved.ring.ioengine.has_ring();
     let sequential = "offsets are counted up, not drawn";
     let no_writes = "the job does not write";
     let no_file = "the target is no file";
@@ -63,9 +67,14 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
             mixed,
             "the job goes in one direction",
         ),
-        ("fsync", resolved.fsync > 0, writes, no_writes),
-        ("fdatasync", resolved.fdatasync > 0, writes, no_writes),
-        ("end_fsync", resolved.end_fsync, writes, no_writes),
+        ("fsync", resolved.pattern.fsync > 0, writes, no_writes),
+        (
+            "fdatasync",
+            resolved.pattern.fdatasync > 0,
+            writes,
+            no_writes,
+        ),
+        ("end_fsync", resolved.target.end_fsync, writes, no_writes),
         (
             "sync",
             job.sync
@@ -77,45 +86,50 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         (
             "refill_buffers",
             on(job.refill_buffers),
-            writes && !resolved.zero_buffers,
+            writes && !resolved.data.zero_buffers,
             if writes { "zeros are zeros" } else { no_writes },
         ),
         (
             "buffer_compress_percentage",
-            resolved.buffer_compress_percentage > 0,
+            resolved.data.buffer_compress_percentage > 0,
             writes,
             no_writes,
         ),
         (
             "dedupe_percentage",
-            resolved.dedupe_percentage > 0,
+            resolved.data.dedupe_percentage > 0,
             writes,
             no_writes,
         ),
         ("filesize", job.filesize.is_some(), files || null, no_file),
         ("fallocate", job.fallocate.is_some(), files, no_file),
-        ("overwrite", resolved.overwrite, files, no_file),
-        ("file_append", resolved.file_append, files, no_file),
-        ("create_on_open", resolved.create_on_open, files, no_file),
+        ("overwrite", resolved.target.overwrite, files, no_file),
+        ("file_append", resolved.target.file_append, files, no_file),
+        (
+            "create_on_open",
+            resolved.target.create_on_open,
+            files,
+            no_file,
+        ),
         (
             "file_state",
-            resolved.file_state != FileState::AsIs,
+            resolved.target.file_state != FileState::AsIs,
             files,
             no_file,
         ),
         (
             "cache_state",
-            resolved.cache_state != CacheState::AsIs,
+            resolved.target.cache_state != CacheState::AsIs,
             !null,
             nothing,
         ),
-        ("unlink", resolved.unlink, files, no_file),
+        ("unlink", resolved.target.unlink, files, no_file),
         ("loop_device", on(job.loop_device), !null, nothing),
         ("filename", job.filename.is_some(), !null, nothing),
         ("directory", job.directory.is_some(), !null, nothing),
         ("pre_read", on(job.pre_read), !null, nothing),
         ("direct", on(job.direct), !null, nothing),
-        ("drop_caches", resolved.drop_caches, !null, nothing),
+        ("drop_caches", resolved.target.drop_caches, !null, nothing),
         (
             "rate_process",
             job.rate_process.is_some(),
@@ -125,7 +139,7 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
         (
             "thinktime_blocks",
             job.thinktime_blocks.is_some(),
-            resolved.thinktime_us > 0,
+            resolved.timing.thinktime_us > 0,
             "there is no thinktime",
         ),
         (
@@ -152,16 +166,16 @@ fn unused(job: &Job, resolved: &ResolvedJob) -> Vec<(&'static str, &'static str)
             ring,
             "only a ring has registered buffers",
         ),
-        ("hipri", resolved.hipri, ring, "only a ring is polled"),
+        ("hipri", resolved.ring.hipri, ring, "only a ring is polled"),
         (
             "sqthread_poll",
-            resolved.sqthread_poll,
+            resolved.ring.sqthread_poll,
             ring,
             "only a ring has such a thread",
         ),
         (
             "spin",
-            resolved.spin_us > 0,
+            resolved.ring.spin_us > 0,
             ring,
             "only a ring is waited for",
         ),

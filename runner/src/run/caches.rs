@@ -22,30 +22,30 @@ use std::os::fd::AsFd;
 impl Run<'_, '_> {
     /// Each thing in a phase of its own, as far as some job asks for it.
     pub(crate) fn set_caches(&mut self, open: &Open) -> Result<(), End> {
-        if self.plan.jobs.iter().any(|job| job.drop_caches) {
+        if self.plan.jobs.iter().any(|job| job.target.drop_caches) {
             self.in_phase(Phase::DropCaches, |run| {
                 Ok(run.unless_stopped(drop_caches)??)
             })?;
         }
-        if self.plan.jobs.iter().any(|job| job.invalidate) {
+        if self.plan.jobs.iter().any(|job| job.target.invalidate) {
             self.in_phase(Phase::Invalidate, |run| run.empty_caches(open))?;
         }
-        if self.plan.jobs.iter().any(|job| job.pre_read) {
+        if self.plan.jobs.iter().any(|job| job.target.pre_read) {
             self.in_phase(Phase::PreRead, |run| run.pre_read(open))?;
         }
         self.each(
             open,
             |_| true,
-            |job, opened| Ok(advise(opened, job.fadvise_hint, range(opened)).map_err(unset)?),
+            |job, opened| Ok(advise(opened, job.target.fadvise_hint, range(opened)).map_err(unset)?),
         )
     }
 
     fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
-        let cold = |job: &ResolvedJob| job.cache_state == CacheState::Cold;
+        let cold = |job: &ResolvedJob| job.target.cache_state == CacheState::Cold;
         let drop_clean = |opened: &Opened| invalidate(opened, range(opened));
         self.each(
             open,
-            |job| job.invalidate && !cold(job),
+            |job| job.target.invalidate && !cold(job),
             |_, opened| self.empty(opened, drop_clean),
         )?;
         self.each(open, cold, |_, opened| self.empty(opened, chill))?;
@@ -113,7 +113,7 @@ impl Run<'_, '_> {
             .jobs
             .iter()
             .zip(open)
-            .filter(|(job, _)| job.pre_read)
+            .filter(|(job, _)| job.target.pre_read)
         {
             for opened in clones.iter().flatten() {
                 let teller = &mut *self.teller;

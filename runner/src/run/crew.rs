@@ -100,9 +100,13 @@ impl Crew {
         let begin_ns = Monotonic.now_ns() + HEAD_START_NS;
         for member in &self.members {
             let job = &self.jobs[member.job];
-            let begin_ns = begin_ns + job.startdelay_ms * MILLISECOND_NS;
-            let ramp_end_ns = begin_ns + job.ramp_ms * MILLISECOND_NS;
-            let end_ns = ramp_end_ns + job.runtime_ms.map_or(ENDLESS_NS, |ms| ms * MILLISECOND_NS);
+            let begin_ns = begin_ns + job.timing.startdelay_ms * MILLISECOND_NS;
+            let ramp_end_ns = begin_ns + job.timing.ramp_ms * MILLISECOND_NS;
+            let end_ns = ramp_end_ns
+                + job
+                    .timing
+                    .runtime_ms
+                    .map_or(ENDLESS_NS, |ms| ms * MILLISECOND_NS);
             member.schedule.begin_ns.store(begin_ns, Ordering::Release);
             member
                 .schedule

@@ -65,7 +65,7 @@ pub fn report(
         sync,
     } = totals(&all, duration_ns);
     let window = Counters::window(&watched.before, &watched.after);
-    let writes = jobs.iter().any(|job| job.rw.writes());
+    let writes = jobs.iter().any(|job| job.pattern.rw.writes());
     let jobs: Vec<JobReport> = jobs
         .iter()
         .enumerate()
@@ -237,7 +237,7 @@ fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bo
     let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
     JobReport {
         name: job.name.clone(),
-        engine: job.ioengine,
+        engine: job.ring.ioengine,
         workers: clones.len() as u32,
         duration_ms: ms(duration_ns),
         ended_by: overall(clones.iter().map(|clone| ended_by(job, clone, stopped))),
@@ -260,7 +260,8 @@ fn job_report(index: usize, job: &ResolvedJob, all: &[&CloneResult], stopped: bo
 
 fn ended_by(job: &ResolvedJob, clone: &CloneResult, stopped: bool) -> EndedBy {
     let in_time = || {
-        job.runtime_ms
+        job.timing
+            .runtime_ms
             .is_some_and(|ms| clone.measured_ns() >= ms * MILLISECOND_NS)
     };
     match clone.done.stop {
@@ -269,7 +270,12 @@ fn ended_by(job: &ResolvedJob, clone: &CloneResult, stopped: bool) -> EndedBy {
         Stop::Until if stopped => EndedBy::Signal,
         // All are stopped when an I/O of one of them fails.
         Stop::Until => EndedBy::Error,
-        Stop::Finished if job.number_ios.is_some_and(|most| clone.ios() >= most) => {
+        Stop::Finished
+            if job
+                .timing
+                .number_ios
+                .is_some_and(|most| clone.ios() >= most) =>
+        {
             EndedBy::NumberIos
         }
         Stop::Finished => EndedBy::Size,

@@ -14,14 +14,14 @@ use serde_json::json;
 
 /// Whether a job's pages were wanted in memory.
 fn wants_warm(job: &ResolvedJob) -> bool {
-    job.pre_read || job.cache_state == CacheState::Warm
+    job.target.pre_read || job.target.cache_state == CacheState::Warm
 }
 
 /// The cache is looked at when the measured window begins. Whether jobs of this kind worked on their files before, in a ramp.
 fn had_a_ramp(case: &Case, is_of: impl Fn(&ResolvedJob) -> bool) -> bool {
     case.jobs
         .iter()
-        .any(|job| job.ramp_ms > 0 && job.mode != Mode::Null && is_of(job))
+        .any(|job| job.timing.ramp_ms > 0 && job.mode != Mode::Null && is_of(job))
 }
 
 /// Pages that lay in memory without having been asked for. After a ramp nobody can tell who had them read in.
@@ -72,7 +72,7 @@ pub(crate) fn dirty_left(case: &Case) -> Option<Finding> {
     let asked: Vec<&ResolvedJob> = case
         .jobs
         .iter()
-        .filter(|job| job.invalidate && !job.direct && job.rw.reads())
+        .filter(|job| job.target.invalidate && !job.direct && job.pattern.rw.reads())
         .collect();
     let read = case
         .report
@@ -82,7 +82,7 @@ pub(crate) fn dirty_left(case: &Case) -> Option<Finding> {
     let left: u64 = read
         .filter_map(|target| unwritten_back(&target.residency.start?))
         .sum();
-    (left > 0 && !had_a_ramp(case, |job| job.rw.writes())).then(|| {
+    (left > 0 && !had_a_ramp(case, |job| job.pattern.rw.writes())).then(|| {
         let sentence = format!(
             "{} of the target had yet to be written, so that invalidate left it in memory.",
             bytes(left)

@@ -29,7 +29,7 @@ pub(crate) fn depth(case: &Case) -> Option<Finding> {
     let clones: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
     let asked = jobs
         .iter()
-        .map(|job| u64::from(job.iodepth) * u64::from(job.numjobs))
+        .map(|job| u64::from(job.ring.iodepth) * u64::from(job.numjobs))
         .sum::<u64>() as f64
         / clones.max(1) as f64;
     let evidence = [
@@ -39,7 +39,10 @@ pub(crate) fn depth(case: &Case) -> Option<Finding> {
     if asked <= 1.0 || achieved >= DEPTH_REACHED * asked {
         return None;
     }
-    if jobs.iter().all(|job| job.ioengine == EngineName::Psync) {
+    if jobs
+        .iter()
+        .all(|job| job.ring.ioengine == EngineName::Psync)
+    {
         let sentence = format!("psync does one I/O at a time: the depth was 1, not {asked:.0}.");
         let remedy = "Use ioengine=io_uring, or numjobs for I/Os side by side.";
         let finding = Finding::new(Warning, "depth_is_one", sentence, &evidence, remedy);
@@ -69,7 +72,10 @@ pub(crate) fn depth(case: &Case) -> Option<Finding> {
 
 fn is_held_back(job: &ResolvedJob) -> bool {
     // Trims too: a clone does one at a time, which the plan minds.
-    job.mode == Mode::Null || job.thinktime_us > 0 || job.has_rate() || job.rw.trims()
+    job.mode == Mode::Null
+        || job.timing.thinktime_us > 0
+        || job.has_rate()
+        || job.pattern.rw.trims()
 }
 
 /// A patch is the same for all jobs of a run, so that it doubles the largest.

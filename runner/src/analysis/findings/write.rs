@@ -18,7 +18,7 @@ fn written<'a>(case: &'a Case) -> impl Iterator<Item = &'a TargetReport> {
     let writers: Vec<&str> = case
         .jobs
         .iter()
-        .filter(|job| job.rw.writes())
+        .filter(|job| job.pattern.rw.writes())
         .map(|job| job.name.as_str())
         .collect();
     let is_file =
@@ -37,7 +37,7 @@ fn written<'a>(case: &'a Case) -> impl Iterator<Item = &'a TargetReport> {
 }
 
 fn is_synced(job: &ResolvedJob) -> bool {
-    job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0
+    job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0
 }
 
 /// The same line is another test the second time.
@@ -51,7 +51,7 @@ pub(crate) fn initial(case: &Case) -> Option<Finding> {
                 .filter(|_| target.state.is_written() == Some(false))?,
         ))
     })?;
-    if case.jobs.iter().any(|job| job.file_append) {
+    if case.jobs.iter().any(|job| job.target.file_append) {
         let sentence = format!(
             "{} grew: each write had to find a block first.",
             target.path
@@ -78,7 +78,7 @@ pub(crate) fn initial(case: &Case) -> Option<Finding> {
         remedy,
     );
     // A patch is for all jobs of a run, and a job that only reads overwrites nothing.
-    let all_write = case.jobs.iter().all(|job| job.rw.writes());
+    let all_write = case.jobs.iter().all(|job| job.pattern.rw.writes());
     Some(if all_write {
         finding.with_rerun(rerun::overwrite())
     } else {
@@ -91,11 +91,12 @@ pub(crate) fn overwritten(case: &Case) -> Option<Finding> {
     let unsaid = case
         .jobs
         .iter()
-        .filter(|job| job.rw.writes())
-        .all(|job| job.file_state == FileState::AsIs && !job.overwrite);
+        .filter(|job| job.pattern.rw.writes())
+        .all(|job| job.target.file_state == FileState::AsIs && !job.target.overwrite);
     let target = written(case)
         .find(|target| target.state.existed && target.state.is_written() == Some(true));
-    let target = target.filter(|_| unsaid && !case.jobs.iter().any(|job| job.file_append))?;
+    let target =
+        target.filter(|_| unsaid && !case.jobs.iter().any(|job| job.target.file_append))?;
     let sentence = format!(
         "{} was there and full: this overwrote it. The first run on a new file is another test.",
         target.path
@@ -111,10 +112,9 @@ pub(crate) fn not_flushed(case: &Case) -> Option<Finding> {
         .judged
         .iter()
         .any(|judged| judged.class == VerdictClass::DeferredWrite);
-    let unsynced = case
-        .jobs
-        .iter()
-        .any(|job| job.rw.writes() && !job.direct && !job.end_fsync && !is_synced(job));
+    let unsynced = case.jobs.iter().any(|job| {
+        job.pattern.rw.writes() && !job.direct && !job.target.end_fsync && !is_synced(job)
+    });
     let left = case
         .report
         .flush
@@ -140,7 +140,7 @@ pub(crate) fn throttled(case: &Case) -> Option<Finding> {
     let buffered = case
         .jobs
         .iter()
-        .any(|job| job.rw.writes() && !job.direct && job.mode != Mode::Null);
+        .any(|job| job.pattern.rw.writes() && !job.direct && job.mode != Mode::Null);
     let (memory, background, limit) = (
         case.report.memory?,
         case.host.dirty_background_bytes?,
@@ -213,8 +213,8 @@ pub(crate) fn device_cache(case: &Case) -> Option<Finding> {
     let unsynced = case
         .jobs
         .iter()
-        .filter(|job| job.rw.writes())
-        .all(|job| !is_synced(job) && !job.end_fsync);
+        .filter(|job| job.pattern.rw.writes())
+        .all(|job| !is_synced(job) && !job.target.end_fsync);
     let on_device = case.judged.iter().any(|judged| {
         judged.evidence.direction == Direction::Write
             && judged.evidence.direct

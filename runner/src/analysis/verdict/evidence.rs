@@ -405,7 +405,7 @@ fn falls_back(direction: Direction, target: &TargetReport) -> bool {
 }
 
 fn in_flight(direction: Direction, job: &ResolvedJob) -> u64 {
-    let largest = dir(direction, &job.bs.read, &job.bs.write).max;
+    let largest = dir(direction, &job.pattern.bs.read, &job.pattern.bs.write).max;
     u64::from(job.in_flight()) * u64::from(job.numjobs) * largest
 }
 

@@ -23,9 +23,12 @@ pub(crate) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'s
     };
     if files.clone().any(filesystem) {
         Some("it copies on write")
-    } else if job.file_append {
+    } else if job.target.file_append {
         Some("the file grows")
-    } else if job.sync != SyncMode::None || job.fsync > 0 || job.fdatasync > 0 {
+    } else if job.target.sync != SyncMode::None
+        || job.pattern.fsync > 0
+        || job.pattern.fdatasync > 0
+    {
         Some("its journal is committed with every sync")
     } else if files.any(|target| target.state.is_written() != Some(true)) {
         Some("blocks are allocated")

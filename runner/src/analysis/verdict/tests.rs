@@ -143,7 +143,7 @@ fn one_way(
     );
     let (issued, moved) = (ios * kib * KIB, device_kib * KIB);
     let (flow, nothing) = (dir(ios, issued), DirectionStats::default());
-    let mut report = if job.rw.reads() {
+    let mut report = if job.pattern.rw.reads() {
         let counts = DeviceCounts {
             read_ios: device_ios,
             read_bytes: moved,
@@ -158,9 +158,9 @@ fn one_way(
         };
         report(nothing, flow, Some(counts))
     };
-    let written = if job.rw.reads() { 0 } else { issued };
+    let written = if job.pattern.rw.reads() { 0 } else { issued };
     report.storage = Some(StorageIo {
-        read_bytes: if job.rw.reads() { moved } else { 0 },
+        read_bytes: if job.pattern.rw.reads() { moved } else { 0 },
         write_bytes: written,
         ..StorageIo::default()
     });

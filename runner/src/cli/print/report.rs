@@ -55,17 +55,17 @@ pub fn report(jobs: &[ResolvedJob], outcome: &RunResult, style: Style) -> String
 
 /// One job in a line, such as `randread · 4 KiB · depth 32 · 1 clone · direct · io_uring · /data/t1 (1 GiB) on vda`.
 pub fn workload(job: &ResolvedJob) -> String {
-    let sizes = if job.rw.reads() {
-        &job.bs.read
+    let sizes = if job.pattern.rw.reads() {
+        &job.pattern.bs.read
     } else {
-        &job.bs.write
+        &job.pattern.bs.write
     };
     let size = if sizes.min == sizes.max {
         bytes(sizes.min)
     } else {
         format!("{} to {}", bytes(sizes.min), bytes(sizes.max))
     };
-    let rw = serde_json::to_value(job.rw)
+    let rw = serde_json::to_value(job.pattern.rw)
         .ok()
         .and_then(|rw| rw.as_str().map(str::to_owned))
         .unwrap_or_default();
@@ -74,7 +74,7 @@ pub fn workload(job: &ResolvedJob) -> String {
     } else {
         format!("{} clones", job.numjobs)
     };
-    let (mode, engine) = (mode(job), job.ioengine.word());
+    let (mode, engine) = (mode(job), job.ring.ioengine.word());
     format!(
         "{rw} · {size} · depth {} · {clones} · {mode} · {engine} · {}",
         job.in_flight(),

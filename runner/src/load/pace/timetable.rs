@@ -50,9 +50,13 @@ impl Timetable {
     /// Those of reads, writes and trims, by `Kind`; `None` where there is no rate or the job does not go in that direction.
     pub fn all(job: &ResolvedJob, clone: u32) -> [Option<Self>; 3] {
         let (used, bytes, ios) = (
-            [job.rw.reads(), job.rw.writes(), job.rw.trims()],
-            &job.rate,
-            &job.rate_iops,
+            [
+                job.pattern.rw.reads(),
+                job.pattern.rw.writes(),
+                job.pattern.rw.trims(),
+            ],
+            &job.timing.rate,
+            &job.timing.rate_iops,
         );
         let rates = [
             (bytes.read, ios.read),
@@ -60,6 +64,7 @@ impl Timetable {
             (bytes.trim, ios.trim),
         ];
         let clone_seed = job
+            .pattern
             .randseed
             .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone) + 1));
         std::array::from_fn(|direction| {
@@ -69,7 +74,7 @@ impl Timetable {
             };
             let seed = clone_seed.wrapping_add(DIRECTION_STRIDE.wrapping_mul(direction as u64));
             (used[direction] && per_second > 0)
-                .then(|| Self::new(unit, per_second.min(FASTEST), job.rate_process, seed))
+                .then(|| Self::new(unit, per_second.min(FASTEST), job.timing.rate_process, seed))
         })
     }
 

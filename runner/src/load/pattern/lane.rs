@@ -41,19 +41,19 @@ impl Lane {
             sizes: Sizes::new(bs),
             align: *align,
             distribution: distribution.clone(),
-            gap: if job.rw.is_random() {
+            gap: if job.pattern.rw.is_random() {
                 0
             } else {
-                job.rw_modifier.unwrap_or(0)
+                job.pattern.rw_modifier.unwrap_or(0)
             },
             chooser: kind as usize,
             jump: Jump::new(job, random_percent),
         };
         let (bs, align, liked, random) = (
-            &job.bs,
-            &job.blockalign,
-            &job.random_distribution,
-            &job.percentage_random,
+            &job.pattern.bs,
+            &job.pattern.blockalign,
+            &job.pattern.random_distribution,
+            &job.pattern.percentage_random,
         );
         let mut lanes = [
             lane(Kind::Read, &bs.read, &align.read, &liked.read, random.read),
@@ -118,7 +118,11 @@ impl Lane {
 
 impl Jump {
     fn new(job: &ResolvedJob, random_percent: u8) -> Self {
-        match (job.rw.is_random(), job.rw_modifier, random_percent) {
+        match (
+            job.pattern.rw.is_random(),
+            job.pattern.rw_modifier,
+            random_percent,
+        ) {
             (false, ..) => Self::Never,
             (true, Some(every), _) if every > 1 => Self::EveryNth(every as u64, 0),
             (true, _, 100) => Self::Always,

@@ -438,7 +438,7 @@ proptest! {
     #[test]
     fn the_bytes_asked_for_are_moved((job, min, _) in any_job()) {
         let moved: u64 = list(&job).iter().map(|io| u64::from(io.len)).sum();
-        prop_assert!(moved <= job.io_size && job.io_size - moved < min, "{moved} of {}", job.io_size);
+        prop_assert!(moved <= job.timing.io_size && job.timing.io_size - moved < min, "{moved} of {}", job.timing.io_size);
     }
 
     #[test]

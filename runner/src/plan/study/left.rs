@@ -38,7 +38,7 @@ impl<'a> Left<'a> {
             if !matches!(target.kind, TargetKind::File | TargetKind::Loop) {
                 continue;
             }
-            if job.unlink && !target.existed {
+            if job.target.unlink && !target.existed {
                 self.files.remove(&target.path);
             } else {
                 self.files
@@ -49,7 +49,7 @@ impl<'a> Left<'a> {
 }
 
 fn file_after(job: &ResolvedJob, target: &Target) -> File {
-    let end = if job.rw.writes() {
+    let end = if job.pattern.rw.writes() {
         target.offset + target.size
     } else {
         0
@@ -57,13 +57,13 @@ fn file_after(job: &ResolvedJob, target: &Target) -> File {
     let length = target.length.max(end);
     let laid_out = target.layout_bytes >= length;
     // A job that works through all of its region, once at least, writes every block.
-    let written = job.rw.writes()
-        && job.rwmixread.is_none()
-        && job.io_size >= job.size
-        && job.number_ios.is_none();
+    let written = job.pattern.rw.writes()
+        && job.pattern.rwmixread.is_none()
+        && job.timing.io_size >= job.target.size
+        && job.timing.number_ios.is_none();
     let whole = written
-        && job.runtime_ms.is_none()
-        && !job.norandommap
+        && job.timing.runtime_ms.is_none()
+        && !job.pattern.norandommap
         && target.offset == 0
         && end == length;
     File {

@@ -241,10 +241,13 @@ fn check_scale(scale: Value, host: &TableHost, expect: u64) {
     let sizes: Vec<u64> = plan
         .steps
         .iter()
-        .map(|step| step.plan.jobs[0].size)
+        .map(|step| step.plan.jobs[0].target.size)
         .collect();
     assert_eq!(sizes, [GIB / expect, 256 * MIB / expect]);
-    assert_eq!(plan.steps[1].plan.jobs[0].io_size, 128 * MIB / expect);
+    assert_eq!(
+        plan.steps[1].plan.jobs[0].timing.io_size,
+        128 * MIB / expect
+    );
 }
 
 #[test]

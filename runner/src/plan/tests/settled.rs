@@ -41,7 +41,7 @@ fn buffers_are_registered_where_the_limit_of_locked_memory_allows_it() {
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());
-        assert_eq!(plan(job).jobs[0].fixedbufs, want, "{different}");
+        assert_eq!(plan(job).jobs[0].ring.fixedbufs, want, "{different}");
     }
 }
 
@@ -91,7 +91,7 @@ fn the_limit_of_locked_memory_is_that_of_all_jobs_together() {
         assert_eq!(
             plan.jobs
                 .iter()
-                .map(|job| job.fixedbufs)
+                .map(|job| job.ring.fixedbufs)
                 .collect::<Vec<_>>(),
             want,
             "{jobs:?}"
@@ -110,38 +110,48 @@ fn the_limit_of_locked_memory_is_that_of_all_jobs_together() {
 fn defaults_are_those_of_the_table() {
     let job = settled(json!({"filename": "full", "direct": 1}));
     assert_eq!(
-        (job.name.as_str(), job.mode, job.rw, job.ioengine),
+        (
+            job.name.as_str(),
+            job.mode,
+            job.pattern.rw,
+            job.ring.ioengine
+        ),
         ("job", Mode::Direct, RwKind::Read, EngineName::IoUring)
     );
     assert_eq!(
         (
-            job.bs.read.min,
-            job.bs.write.max,
-            job.iodepth,
+            job.pattern.bs.read.min,
+            job.pattern.bs.write.max,
+            job.ring.iodepth,
             job.numjobs,
-            job.loops
+            job.timing.loops
         ),
         (4096, 4096, 1, 1, 1)
     );
     assert_eq!(
-        (job.size, job.io_size, job.offset, job.randseed),
+        (
+            job.target.size,
+            job.timing.io_size,
+            job.target.offset,
+            job.pattern.randseed
+        ),
         (GIB, GIB, 0, 137)
     );
     assert_eq!(
         (
-            job.runtime_ms,
-            job.number_ios,
-            job.iodepth_batch_submit,
-            job.rwmixread
+            job.timing.runtime_ms,
+            job.timing.number_ios,
+            job.ring.iodepth_batch_submit,
+            job.pattern.rwmixread
         ),
         (None, None, None, None)
     );
     assert_eq!(
         (
-            job.invalidate,
-            job.fallocate,
-            job.thinktime_blocks,
-            job.percentage_random.read
+            job.target.invalidate,
+            job.target.fallocate,
+            job.timing.thinktime_blocks,
+            job.pattern.percentage_random.read
         ),
         (true, Fallocate::Written, 1, 100)
     );
@@ -200,9 +210,9 @@ fn modes_follow_from_target_and_direct() {
     assert_eq!(
         (
             null.mode,
-            null.size,
+            null.target.size,
             null.targets[0].device.clone(),
-            null.invalidate
+            null.target.invalidate
         ),
         (Mode::Null, GIB, None, false)
     );
@@ -216,34 +226,39 @@ fn times_and_batches_are_settled() {
     );
     assert_eq!(
         (
-            job.runtime_ms,
-            job.ramp_ms,
-            job.startdelay_ms,
-            job.thinktime_us
+            job.timing.runtime_ms,
+            job.timing.ramp_ms,
+            job.timing.startdelay_ms,
+            job.timing.thinktime_us
         ),
         (Some(12_000), 1500, 1, 30)
     );
     assert_eq!(
         (
-            job.iodepth_batch_submit,
-            job.iodepth_batch_complete_min,
-            job.rwmixread
+            job.ring.iodepth_batch_submit,
+            job.ring.iodepth_batch_complete_min,
+            job.pattern.rwmixread
         ),
         (Some(16), Some(16), Some(70))
     );
     assert_eq!(
-        (job.rate_iops.read, job.rate_iops.write, job.rate.read),
+        (
+            job.timing.rate_iops.read,
+            job.timing.rate_iops.write,
+            job.timing.rate.read
+        ),
         (Some(100), Some(200), None)
     );
-    assert_eq!(job.rate_process, RateProcess::Linear);
+    assert_eq!(job.timing.rate_process, RateProcess::Linear);
     let random =
         settled(json!({"filename": "full", "direct": 1, "rate": "1m", "rate_process": "poisson"}));
     assert_eq!(
-        (random.rate_process, random.has_rate()),
+        (random.timing.rate_process, random.has_rate()),
         (RateProcess::Poisson, true)
     );
     assert_eq!(
         settled(json!({"filename": "full", "direct": 1, "rate": 0}))
+            .timing
             .rate
             .read,
         None,
@@ -255,6 +270,7 @@ fn times_and_batches_are_settled() {
 fn the_kernel_is_told_the_pattern() {
     let hint = |rw: &str, hint: Value| {
         settled(json!({"filename": "full", "direct": 0, "rw": rw, "fadvise_hint": hint}))
+            .target
             .fadvise_hint
     };
     assert_eq!(
@@ -277,7 +293,7 @@ fn the_kernel_is_told_the_pattern() {
 fn shares_of_data_need_fresh_data() {
     let data = |option: &str, value: u32| {
         let job = settled(json!({"filename": "full", "direct": 1, "rw": "write", option: value}));
-        (job.zero_buffers, job.refill_buffers)
+        (job.data.zero_buffers, job.data.refill_buffers)
     };
     assert_eq!(
         [
@@ -303,7 +319,7 @@ fn seeds_differ_by_job_also_when_said() {
         accepted(json!({"jobs": [job.clone(), job]}))
             .jobs
             .iter()
-            .map(|job| job.randseed)
+            .map(|job| job.pattern.randseed)
             .collect::<Vec<_>>()
     };
     let plain = seeds(json!({"filename": "full", "direct": 1}));
@@ -387,7 +403,7 @@ fn regions_are_bytes_of_their_files() {
         json!({"filename": "full", "size": "50%", "offset": "25%", "direct": 1}),
         &[("/data/full", None, 256, 512, 1024, 0)],
     );
-    assert_eq!((job.size, job.offset), (512 * MIB, 256 * MIB));
+    assert_eq!((job.target.size, job.target.offset), (512 * MIB, 256 * MIB));
     check_targets(
         json!({"filename": "/dev/vdb", "direct": 1, "offset": "9g"}),
         &[("/dev/vdb", None, 9216, 1024, 10240, 0)],
@@ -416,7 +432,9 @@ fn regions_are_bytes_of_their_files() {
         &[("/data/odd", None, 0, 0, 0, 0)],
     );
     assert_eq!(
-        settled(json!({"filename": "odd", "direct": 0, "bs": 300})).size,
+        settled(json!({"filename": "odd", "direct": 0, "bs": 300}))
+            .target
+            .size,
         900
     );
 }
@@ -430,7 +448,7 @@ fn work_is_counted_per_clone() {
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());
-        settled(job).io_size / MIB
+        settled(job).timing.io_size / MIB
     };
     assert_eq!(
         [
@@ -544,16 +562,20 @@ fn sizes_are_settled_per_direction() {
     );
     assert_eq!(
         (
-            job.bs.read.min,
-            job.bs.read.max,
-            job.bs.write.min,
-            job.bs.write.max
+            job.pattern.bs.read.min,
+            job.pattern.bs.read.max,
+            job.pattern.bs.write.min,
+            job.pattern.bs.write.max
         ),
         (4096, 8192, 8192, 8192)
     );
     let job = settled(json!({"filename": "full", "direct": 1, "bssplit": "4k/60:64k/40"}));
     assert_eq!(
-        (job.bs.read.min, job.bs.read.max, job.bs.read.split.len()),
+        (
+            job.pattern.bs.read.min,
+            job.pattern.bs.read.max,
+            job.pattern.bs.read.split.len()
+        ),
         (4096, 65536, 2)
     );
     assert_eq!(field(&job, "blockalign")["read"], json!(4096));
@@ -692,7 +714,7 @@ fn io_uring_falls_back_only_when_the_job_says_so() {
         &host,
         json!({"filename": "full", "direct": 1, "ioengine_fallback": "psync"}),
     );
-    assert!(plan.problems.is_empty() && plan.jobs[0].ioengine == EngineName::Psync);
+    assert!(plan.problems.is_empty() && plan.jobs[0].ring.ioengine == EngineName::Psync);
     assert_eq!(plan.findings[0].code, "engine_fallback");
 }
 
@@ -706,7 +728,7 @@ fn states_are_the_options_that_they_stand_for() {
     let fresh = of("ours", "write", "file_state", "fresh");
     assert_eq!(
         (
-            fresh.fallocate,
+            fresh.target.fallocate,
             fresh.targets[0].length,
             fresh.targets[0].existed
         ),
@@ -714,14 +736,18 @@ fn states_are_the_options_that_they_stand_for() {
     );
     let written = of("ours-sparse", "read", "file_state", "written");
     assert_eq!(
-        (written.overwrite, written.targets[0].layout_bytes),
+        (written.target.overwrite, written.targets[0].layout_bytes),
         (true, GIB)
     );
     assert_eq!(
         of("full", "read", "file_state", "written").targets[0].layout_bytes,
         0
     );
-    assert!(of("sparse", "write", "file_state", "overwrite").overwrite);
+    assert!(
+        of("sparse", "write", "file_state", "overwrite")
+            .target
+            .overwrite
+    );
     assert_eq!(
         of("full", "write", "file_state", "append").targets[0].offset,
         GIB
@@ -732,10 +758,10 @@ fn states_are_the_options_that_they_stand_for() {
     );
     assert_eq!(
         (
-            cold.invalidate,
-            cold.pre_read,
-            warm.invalidate,
-            warm.pre_read
+            cold.target.invalidate,
+            cold.target.pre_read,
+            warm.target.invalidate,
+            warm.target.pre_read
         ),
         (true, false, false, true)
     );

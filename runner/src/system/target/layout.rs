@@ -55,11 +55,11 @@ impl<'a> Piece<'a> {
             start,
             end: length,
             length,
-            fallocate: job.fallocate,
+            fallocate: job.target.fallocate,
             alignment,
             purpose: purpose(job),
-            unlink: job.unlink,
-            fresh: job.file_state == FileState::Fresh,
+            unlink: job.target.unlink,
+            fresh: job.target.file_state == FileState::Fresh,
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a> Piece<'a> {
 /// The files of all jobs, each once. Those made at open are not laid out.
 fn pieces(jobs: &[ResolvedJob]) -> Vec<Piece<'_>> {
     let mut pieces: BTreeMap<&str, Piece> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| !job.create_on_open) {
+    for job in jobs.iter().filter(|job| !job.target.create_on_open) {
         for target in job
             .targets
             .iter()

@@ -145,8 +145,8 @@ fn wanted(jobs: &[ResolvedJob]) -> BTreeMap<String, Wanted> {
             unlink: true,
             alignment: 1,
         });
-        file.writes |= job.rw.destroys();
-        file.unlink &= job.unlink;
+        file.writes |= job.pattern.rw.destroys();
+        file.unlink &= job.target.unlink;
         file.alignment = file.alignment.max(target.alignment);
     }
     wanted

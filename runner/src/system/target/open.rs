@@ -67,14 +67,15 @@ impl Targets {
     ) -> Result<OwnedFd, Problem> {
         let place = Place::find(Path::new(&target.path));
         guard.admit(&place, purpose(job))?;
-        if place.kind != PathKind::File && !(job.create_on_open && place.kind == PathKind::Missing)
+        if place.kind != PathKind::File
+            && !(job.target.create_on_open && place.kind == PathKind::Missing)
         {
             return Err(changed(&target.path, "is no longer there"));
         }
-        if job.rw.destroys() {
+        if job.pattern.rw.destroys() {
             self.remember(&place);
         }
-        let create = if job.create_on_open {
+        let create = if job.target.create_on_open {
             OFlags::CREATE
         } else {
             OFlags::empty()
@@ -88,8 +89,10 @@ impl Targets {
             Some(before) if !before.is_same(&stat) => {
                 return Err(changed(&target.path, "was replaced by another file"));
             }
-            Some(_) => self.adopt(&place.path, stat, job.unlink),
-            None => self.made.push(Made::new(&place.path, stat, job.unlink)),
+            Some(_) => self.adopt(&place.path, stat, job.target.unlink),
+            None => self
+                .made
+                .push(Made::new(&place.path, stat, job.target.unlink)),
         }
         Ok(fd)
     }
@@ -109,7 +112,7 @@ impl Targets {
                 .err()
                 .unwrap_or_else(|| changed(&target.path, "is no longer a device")));
         };
-        let fd = if job.rw.destroys() {
+        let fd = if job.pattern.rw.destroys() {
             let claim = self.claim(guard, &place, stat)?;
             // A further opening of the held inode: no name is looked up again.
             with_noatime(flags(job), |flags| {
@@ -164,7 +167,7 @@ impl Targets {
 }
 
 pub(crate) fn purpose(job: &ResolvedJob) -> Purpose {
-    if job.rw.destroys() {
+    if job.pattern.rw.destroys() {
         Purpose::Write
     } else {
         Purpose::Read
@@ -173,14 +176,14 @@ pub(crate) fn purpose(job: &ResolvedJob) -> Purpose {
 
 fn flags(job: &ResolvedJob) -> OFlags {
     let mut flags = OFlags::CLOEXEC
-        | if job.rw.destroys() {
+        | if job.pattern.rw.destroys() {
             OFlags::RDWR
         } else {
             OFlags::RDONLY
         };
     flags.set(OFlags::DIRECT, job.direct);
     flags
-        | match job.sync {
+        | match job.target.sync {
             SyncMode::None => OFlags::empty(),
             SyncMode::Sync => OFlags::SYNC,
             // rustix 1.1.6 gives its DSYNC the value of O_SYNC.

@@ -49,7 +49,7 @@ fn held_data(run: &Run) -> Option<String> {
         .resolved
         .iter()
         .flatten()
-        .filter(|job| job.rw.writes())
+        .filter(|job| job.pattern.rw.writes())
         .map(|job| job.name.as_str())
         .collect();
     let targets = run.report.iter().flat_map(|report| &report.targets);

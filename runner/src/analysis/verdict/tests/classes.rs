@@ -562,7 +562,7 @@ fn a_ramp_within_the_window_makes_its_direction_unknown() {
         "",
     );
     let (report, mut jobs) = beside(json!({"name": "late", "ramp_ms": 5000}));
-    jobs[0].startdelay_ms = 5000;
+    jobs[0].timing.startdelay_ms = 5000;
     check("ramp and delay end together", &(report, jobs), mixed, "");
 }
 

@@ -105,8 +105,8 @@ fn is_well(verdict: &Verdict) -> bool {
 
 fn goes(direction: Direction, job: &ResolvedJob) -> bool {
     match direction {
-        Direction::Read => job.rw.reads(),
-        Direction::Write => job.rw.writes(),
+        Direction::Read => job.pattern.rw.reads(),
+        Direction::Write => job.pattern.rw.writes(),
     }
 }
 
