@@ -113,6 +113,6 @@ test('pauses and goes on, and zooms with the stretch in the address', async ({
   await page.mouse.move(box.x + box.width * 0.7, box.y + 90, { steps: 8 });
   await page.mouse.up();
   await expect(page).toHaveURL(/from=[\d.]+&to=[\d.]+/);
-  await page.getByRole('button', { name: 'Show everything' }).click();
+  await page.getByRole('button', { name: 'Reset zoom' }).click();
   await expect(page).not.toHaveURL(/from=/);
 });

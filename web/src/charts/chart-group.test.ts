@@ -17,7 +17,7 @@ beforeEach(() => {
   vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame));
 });
 
-it('draws once a frame however many events come', () => {
+it('draws once per frame', () => {
   const chartGroup = new ChartGroup();
   const draw = vi.fn();
   chartGroup.onFlush(draw);
@@ -30,7 +30,7 @@ it('draws once a frame however many events come', () => {
   expect(chartGroup.version).toBe(2);
 });
 
-it('rests after a slow drawing, and draws what came meanwhile', () => {
+it('waits after a slow redraw', () => {
   const chartGroup = new ChartGroup();
   const draw = vi.fn(() => {
     now += 20;
@@ -45,7 +45,7 @@ it('rests after a slow drawing, and draws what came meanwhile', () => {
   expect(draw).toHaveBeenCalledTimes(2);
 });
 
-it('draws nothing while paused, and catches up when resumed', () => {
+it('does not draw while paused, and redraws when resumed', () => {
   const chartGroup = new ChartGroup();
   const draw = vi.fn();
   chartGroup.onFlush(draw);
@@ -57,13 +57,13 @@ it('draws nothing while paused, and catches up when resumed', () => {
   expect(draw).toHaveBeenCalledTimes(2);
 });
 
-it('moves one crosshair for all, and stops when asked', () => {
+it('notifies crosshair listeners until they unsubscribe', () => {
   const chartGroup = new ChartGroup();
   const moved = vi.fn();
-  const stop = chartGroup.onPoint(moved);
-  chartGroup.point(1.5);
-  chartGroup.point(1.5);
+  const stop = chartGroup.onCrosshair(moved);
+  chartGroup.moveCrosshair(1.5);
+  chartGroup.moveCrosshair(1.5);
   stop();
-  chartGroup.point(null);
+  chartGroup.moveCrosshair(null);
   expect(moved).toHaveBeenCalledTimes(1);
 });

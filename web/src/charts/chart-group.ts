@@ -1,8 +1,7 @@
-// What the charts of one page share: when to draw, which stretch of time, where the crosshair stands. Frames may arrive
-// at any rate; listeners are called once per animation frame at most, and never while the page is hidden or paused
-// (the browser gives hidden pages no animation frames).
+// State shared by the charts of a page: redraw schedule, zoom and crosshair. Listeners run at most once per animation
+// frame, and never while paused or hidden (browsers suspend animation frames of hidden pages).
 
-/** A stretch of the time axis in seconds since the measured window began. */
+/** A range of the time axis, in seconds since the start of the measurement. */
 export interface Range {
   from: number;
   to: number;
@@ -10,73 +9,67 @@ export interface Range {
 
 type Listener = () => void;
 
-/** After drawing, rest this many times as long: on a slow or busy machine the page must not take from the run it shows. */
-const REST = 3;
+/** Idle time after a redraw, as a multiple of its duration: on a slow host, redraws must not disturb the run. */
+const IDLE_RATIO = 3;
 
-/** The shared state of a group of charts. */
 export class ChartGroup {
-  private flushers = new Set<Listener>();
-  private pointers = new Set<Listener>();
+  private flushListeners = new Set<Listener>();
+  private crosshairListeners = new Set<Listener>();
   private frame = 0;
-  private restUntil = 0;
-  /** Counts the flushes, for `useSyncExternalStore`. */
+  private idleUntil = 0;
+  /** Number of flushes, for `useSyncExternalStore`. */
   version = 0;
   paused = false;
-  /** What is zoomed to; null shows everything. */
+  /** Null shows the full range. */
   zoom: Range | null = null;
-  /** Where the crosshair stands, in seconds; null when nowhere. */
+  /** In seconds; null when hidden. */
   crosshair: number | null = null;
 
-  /** Data changed: draw at the next frame, or a little later where drawing is slow. */
+  /** Schedules a redraw for the next frame, or later if drawing is slow. */
   request() {
     if (this.paused || this.frame !== 0) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      if (performance.now() >= this.restUntil) this.flush();
+      if (performance.now() >= this.idleUntil) this.flush();
       else this.request();
     });
   }
 
-  /** Stops or resumes drawing; data keeps coming in. */
+  /** Pauses or resumes drawing; data is still collected. */
   pause(paused: boolean) {
     this.paused = paused;
     this.flush();
   }
 
-  /** Shows a stretch, or everything. */
   zoomTo(zoom: Range | null) {
     this.zoom = zoom;
     this.flush();
   }
 
-  /** Moves the crosshair of all charts. */
-  point(crosshair: number | null) {
+  moveCrosshair(crosshair: number | null) {
     if (crosshair === this.crosshair) return;
     this.crosshair = crosshair;
-    for (const listener of this.pointers) listener();
+    for (const listener of this.crosshairListeners) listener();
   }
 
   private flush() {
     const begin = performance.now();
     this.version += 1;
-    for (const listener of this.flushers) listener();
+    for (const listener of this.flushListeners) listener();
     const end = performance.now();
-    this.restUntil = end + (end - begin) * REST;
+    this.idleUntil = end + (end - begin) * IDLE_RATIO;
   }
 
-  /** Calls back at every flush. Returns how to stop it. */
-  onFlush = (listener: Listener) => {
-    this.flushers.add(listener);
-    return () => {
-      this.flushers.delete(listener);
-    };
-  };
+  /** Calls `listener` at every flush. Returns an unsubscribe function. */
+  onFlush = (listener: Listener) => subscribe(this.flushListeners, listener);
 
-  /** Calls back when the crosshair moves. Returns how to stop it. */
-  onPoint = (listener: Listener) => {
-    this.pointers.add(listener);
-    return () => {
-      this.pointers.delete(listener);
-    };
+  /** Calls `listener` when the crosshair moves. Returns an unsubscribe function. */
+  onCrosshair = (listener: Listener) => subscribe(this.crosshairListeners, listener);
+}
+
+function subscribe(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
   };
 }

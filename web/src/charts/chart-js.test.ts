@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { binaryStep, isLabelled, timeLabel } from './chart-js';
+import { binaryStep, isLabeled, timeLabel } from './chart-js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -10,9 +10,7 @@ it.each([
   [343 * MIB, 128 * MIB],
   [1400 * MIB, 512 * MIB],
   [5 * 1024 * MIB, 1024 * MIB],
-])('an axis up to %i bytes is divided by %i', (greatest, step) =>
-  expect(binaryStep(greatest)).toBe(step),
-);
+])('an axis up to %i bytes has ticks every %i', (max, step) => expect(binaryStep(max)).toBe(step));
 
 it.each([
   [0.005, 0.005, '5 ms'],
@@ -22,17 +20,17 @@ it.each([
   [90, 30, '1:30 min'],
   [-60, 30, '-1:00 min'],
   [-90, 30, '-1:30 min'],
-])('%d s on an axis in steps of %d s is %s', (seconds, step, label) =>
+])('labels %d s on an axis with ticks every %d s: %s', (seconds, step, label) =>
   expect(timeLabel(seconds, step)).toBe(label),
 );
 
-it('labels 1, 2 and 5 of a few decades, and nothing between', () => {
+it('labels 1, 2 and 5 on an axis of few decades', () => {
   const ticks = [5e3, 1e4, 1.5e4, 2e4, 3e4, 5e4, 1e5].map((value) => ({ value }));
-  expect(ticks.map(({ value }) => value).filter((value) => isLabelled(value, ticks))).toEqual([
+  expect(ticks.map(({ value }) => value).filter((value) => isLabeled(value, ticks))).toEqual([
     5e3, 1e4, 2e4, 5e4, 1e5,
   ]);
   const many = [1e3, 2e3, 1e4, 1e6].map((value) => ({ value }));
-  expect(many.map(({ value }) => value).filter((value) => isLabelled(value, many))).toEqual([
+  expect(many.map(({ value }) => value).filter((value) => isLabeled(value, many))).toEqual([
     1e3, 1e4, 1e6,
   ]);
 });

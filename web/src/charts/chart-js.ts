@@ -1,5 +1,5 @@
-// Chart.js as we use it: what is registered, and the options every chart shares (no animation, no parsing, thin lines,
-// our tokens as colours). Not here: what is drawn.
+// Chart.js setup: registered components, axes, and options of all charts (no animation, no parsing, colors from CSS
+// tokens).
 import {
   BarController,
   BarElement,
@@ -14,6 +14,7 @@ import {
   PointElement,
   type ScaleOptionsByType,
 } from 'chart.js';
+import annotationPlugin from 'chartjs-plugin-annotation';
 import zoomPlugin from 'chartjs-plugin-zoom';
 
 Chart.register(
@@ -26,16 +27,17 @@ Chart.register(
   LineElement,
   LogarithmicScale,
   PointElement,
+  annotationPlugin,
   zoomPlugin,
 );
 Chart.defaults.animation = false;
 Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
-/** Width of the value axis in pixels: the same in all charts, so that one moment stands at one place. */
+/** In pixels; the same in all charts, so that their time axes align. */
 const AXIS_WIDTH = 66;
 
-/** The value of one of our colour tokens, such as `app`. */
+/** The value of a CSS color token, such as `app`. */
 export function token(name: string): string {
   return (
     getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || '#888888'
@@ -49,12 +51,14 @@ export function faded(name: string, alpha: number): string {
 
 type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
 
-/** A moment on an axis with ticks every `step` seconds: 5 ms, 0.5 s, 1:30 min; before 0 is the ramp. */
+/** A tick label for ticks `step` seconds apart: 5 ms, 0.5 s, 1:30 min. Negative during the ramp. */
 export function timeLabel(seconds: number, step: number): string {
   if (step < 0.1) return `${Number((seconds * 1000).toFixed(step < 0.001 ? 2 : 0))} ms`;
   if (Math.abs(seconds) < 60) return `${Number(seconds.toFixed(2))} s`;
-  const past = Math.abs(seconds);
-  return `${seconds < 0 ? '-' : ''}${Math.floor(past / 60)}:${String(Math.floor(past % 60)).padStart(2, '0')} min`;
+  const size = Math.abs(seconds);
+  const minutes = Math.floor(size / 60);
+  const rest = String(Math.floor(size % 60)).padStart(2, '0');
+  return `${seconds < 0 ? '-' : ''}${minutes}:${rest} min`;
 }
 
 /** A time axis in seconds. */
@@ -75,18 +79,19 @@ export function timeAxis(range: Axis) {
   };
 }
 
-/** Axes that span less than this many decades are labelled at 1, 2 and 5 too. */
+/** Below this many decades a logarithmic axis is labeled at 2 and 5 too. */
 const FEW_DECADES = 1.6;
 
-/** Whether a tick of a logarithmic axis gets a label. */
-export function isLabelled(value: number, ticks: readonly { value: number }[]): boolean {
-  const [first, last] = [ticks[0]?.value ?? 1, ticks.at(-1)?.value ?? 1];
+/** Returns true if a tick of a logarithmic axis gets a label. */
+export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
+  const first = ticks[0]?.value ?? 1;
+  const last = ticks.at(-1)?.value ?? 1;
   const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   const is = (digit: number) => Math.abs(leading - digit) < 1e-6;
   return is(1) || (Math.log10(last / first) < FEW_DECADES && (is(2) || is(5)));
 }
 
-/** A value axis with our labels; `decades`: where it is logarithmic, whether only round decimals have one. */
+/** A value axis; `decades` labels only 1, 2 and 5 times powers of ten when logarithmic. */
 export function valueAxis(
   scale: 'linear' | 'log',
   label: (value: number) => string,
@@ -107,21 +112,21 @@ export function valueAxis(
       maxTicksLimit: isLog ? 40 : 6,
       precision: 0,
       callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
-        isLog && decades && !isLabelled(Number(value), ticks) ? null : label(Number(value)),
+        isLog && decades && !isLabeled(Number(value), ticks) ? null : label(Number(value)),
     },
   };
 }
 
 const BINARY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** The step, in bytes, that divides a value axis into at most five: a round number of KiB, MiB, GiB. */
-export function binaryStep(greatest: number): number {
-  const wanted = Math.max(1, greatest / 5);
-  const unit = 1024 ** Math.floor(Math.log(wanted) / Math.log(1024));
-  return unit * (BINARY_STEPS.find((step) => step * unit >= wanted) ?? 1024);
+/** The tick distance in bytes: a round number of KiB, MiB or GiB, at most five steps up to `max`. */
+export function binaryStep(max: number): number {
+  const least = Math.max(1, max / 5);
+  const unit = 1024 ** Math.floor(Math.log(least) / Math.log(1024));
+  return unit * (BINARY_STEPS.find((step) => step * unit >= least) ?? 1024);
 }
 
-/** An axis of bytes: its ticks are round in binary units. */
+/** A linear axis of bytes with ticks at round binary units. */
 export const BINARY_AXIS = {
   bounds: 'data' as const,
   afterDataLimits: (axis: { max: number }) => {
@@ -136,27 +141,26 @@ export const BINARY_AXIS = {
   },
 };
 
-/** Less than this is not worth a place on a logarithmic axis of memory, in bytes. */
-const LEAST_MEMORY = 2 ** 20;
-/** The most ticks of such an axis. */
-const MEMORY_TICKS = 6;
+/** Lower bound of a logarithmic axis of memory. */
+const MIN_MEMORY = 2 ** 20;
+const MAX_MEMORY_TICKS = 6;
 
-/** A logarithmic axis of bytes: its ticks are powers of two, and nothing lies at its foot. */
+/** A logarithmic axis of bytes with ticks at powers of two. */
 export const BINARY_LOG_AXIS = {
-  min: LEAST_MEMORY,
+  min: MIN_MEMORY,
   afterDataLimits: (axis: { max: number }) => {
-    axis.max = 2 ** Math.ceil(Math.log2(Math.max(axis.max, 2 * LEAST_MEMORY)));
+    axis.max = 2 ** Math.ceil(Math.log2(Math.max(axis.max, 2 * MIN_MEMORY)));
   },
   afterBuildTicks: (axis: { max: number; ticks: { value: number }[] }) => {
-    const doublings = Math.log2(axis.max / LEAST_MEMORY);
-    const step = Math.ceil(doublings / (MEMORY_TICKS - 1));
+    const doublings = Math.log2(axis.max / MIN_MEMORY);
+    const step = Math.ceil(doublings / (MAX_MEMORY_TICKS - 1));
     axis.ticks = Array.from({ length: Math.floor(doublings / step) + 1 }, (_, i) => ({
-      value: LEAST_MEMORY * 2 ** (i * step),
+      value: MIN_MEMORY * 2 ** (i * step),
     }));
   },
 };
 
-/** What all charts have in common. */
+/** Options of all charts. */
 export const COMMON = {
   responsive: true,
   maintainAspectRatio: false,

@@ -1,14 +1,16 @@
-// One crosshair on all charts of a stage: hovering one marks the same moment on every other.
+// A crosshair shared by the charts of a group: hovering one chart marks the same time in all.
 import type { Chart, ChartEvent, Plugin } from 'chart.js';
 import type { ChartGroup } from './chart-group';
 import { token } from './chart-js';
 
-/** The plugin that draws the stage's crosshair and moves it with the pointer. */
-export function crosshairOf(chartGroup: ChartGroup): Plugin<'line'> {
+/** A Chart.js plugin that draws and moves the crosshair of `chartGroup`. */
+export function crosshairPlugin(chartGroup: ChartGroup): Plugin<'line'> {
   return {
     id: 'crosshair',
     afterEvent(chart, { event, inChartArea }) {
-      chartGroup.point(event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event));
+      chartGroup.moveCrosshair(
+        event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event),
+      );
     },
     afterDatasetsDraw(chart) {
       if (chartGroup.crosshair !== null) drawAt(chart, chartGroup.crosshair);

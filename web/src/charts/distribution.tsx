@@ -1,5 +1,5 @@
-// Latency distributions, standing still: the histogram in bars of equal width on a logarithmic axis, and percentile
-// curves on an axis of nines, where the tail has room.
+// Latency distributions: a histogram with bars of equal width on a logarithmic axis, and percentile curves on an axis of
+// nines, which expands the tail.
 import type { ChartData, ChartOptions } from 'chart.js';
 import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';
@@ -9,27 +9,25 @@ import { dashPattern, type LineStyle } from '../model/series/line-style';
 import { COMMON, token, valueAxis } from './chart-js';
 import { Legend } from './legend';
 
-const inWords = (ns: number | null) => text(latency(ns));
+const formatLatency = (ns: number | null) => text(latency(ns));
 
-/** One named distribution. */
 export interface Distribution extends LineStyle {
   label: string;
   buckets: Buckets;
 }
 
-interface Named {
+interface ChartProps {
   title: string;
-  /** Where the same numbers can be read, in half a sentence; for those who do not see the chart. */
-  elsewhere?: string;
+  /** Names the table with the same numbers, for screen readers. */
+  tableHint?: string;
 }
 
-const inLabel = (elsewhere: string | undefined) => (elsewhere ? `; ${elsewhere}` : '');
+const labelSuffix = (tableHint: string | undefined) => (tableHint ? `; ${tableHint}` : '');
 
-/** How the latencies spread. */
-export function HistogramChart({ title, of, elsewhere }: Named & { of: Distribution }) {
+export function HistogramChart({ title, of, tableHint }: ChartProps & { of: Distribution }) {
   const drawn = useMemo(() => bars(of.buckets), [of]);
   const data: ChartData<'bar', number[], string> = {
-    labels: drawn.map((bar) => inWords(bar.low_ns)),
+    labels: drawn.map((bar) => formatLatency(bar.low_ns)),
     datasets: [
       {
         data: drawn.map((bar) => bar.share * 100),
@@ -47,7 +45,7 @@ export function HistogramChart({ title, of, elsewhere }: Named & { of: Distribut
           data={data}
           options={histogramOptions(drawn.length)}
           role="img"
-          aria-label={`${title}: ${count(countOf(of.buckets))} latencies${inLabel(elsewhere)}`}
+          aria-label={`${title}: ${count(countOf(of.buckets))} latencies${labelSuffix(tableHint)}`}
         />
       </div>
     </section>
@@ -83,10 +81,13 @@ const NINES = [
   [6, 'p99.9999'],
 ] as const;
 
-/** Which latency how many I/Os stay below. */
-export function PercentileChart({ title, of, elsewhere }: Named & { of: readonly Distribution[] }) {
+export function PercentileChart({
+  title,
+  of,
+  tableHint,
+}: ChartProps & { of: readonly Distribution[] }) {
   const data = useMemo(() => curvesOf(of), [of]);
-  const furthest = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
+  const maxNines = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
   return (
     <section className="card chart">
       <h2>
@@ -96,9 +97,9 @@ export function PercentileChart({ title, of, elsewhere }: Named & { of: readonly
       <div className="canvas">
         <Line
           data={data}
-          options={curveOptions(furthest)}
+          options={curveOptions(maxNines)}
           role="img"
-          aria-label={title + inLabel(elsewhere)}
+          aria-label={title + labelSuffix(tableHint)}
         />
       </div>
     </section>
@@ -115,7 +116,7 @@ function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y
   return { datasets: of.map(line) };
 }
 
-function curveOptions(furthest: number): ChartOptions<'line'> {
+function curveOptions(maxNines: number): ChartOptions<'line'> {
   return {
     ...COMMON,
     plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
@@ -123,11 +124,11 @@ function curveOptions(furthest: number): ChartOptions<'line'> {
       x: {
         type: 'linear',
         min: 0,
-        max: furthest,
+        max: maxNines,
         grid: { color: token('line'), drawTicks: false },
         border: { color: token('line') },
         afterBuildTicks: (axis) => {
-          axis.ticks = NINES.filter(([nines]) => nines <= furthest).map(([value]) => ({ value }));
+          axis.ticks = NINES.filter(([nines]) => nines <= maxNines).map(([value]) => ({ value }));
         },
         ticks: {
           color: token('mute'),
@@ -136,7 +137,7 @@ function curveOptions(furthest: number): ChartOptions<'line'> {
           callback: (value) => NINES.find(([nines]) => nines === value)?.[1] ?? '',
         },
       },
-      y: valueAxis('log', inWords) as object,
+      y: valueAxis('log', formatLatency) as object,
     },
   };
 }

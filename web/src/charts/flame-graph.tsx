@@ -1,20 +1,20 @@
-// A flame graph as the server draws it. It is shown as an image, which runs nothing; opened alone, its frames tell their
-// names under the pointer.
+// A flame graph drawn by the server. Embedded as an image it runs no scripts; opened on its own, frames show their names
+// on hover.
 import { useComputedColorScheme } from '@mantine/core';
 import './charts.css';
 
-/** The picture; `path` below the interface, without a theme. `words` says what it shows. */
-export function FlameGraph({ path, words }: { path: string; words: string }) {
+/** `path` is relative to `/api/v1`, without the theme. */
+export function FlameGraph({ path, alt }: { path: string; alt: string }) {
   const theme = useComputedColorScheme('light');
-  const address = `/api/v1${path}${path.includes('?') ? '&' : '?'}theme=${theme}`;
+  const url = `/api/v1${path}${path.includes('?') ? '&' : '?'}theme=${theme}`;
   return (
     <a
-      href={address}
+      href={url}
       target="_blank"
       rel="noreferrer"
-      title="Open alone: frames tell their names under the pointer"
+      title="Open on its own to see frame names on hover"
     >
-      <img className="flame" src={address} alt={words} loading="lazy" />
+      <img className="flame" src={url} alt={alt} loading="lazy" />
     </a>
   );
 }

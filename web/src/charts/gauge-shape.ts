@@ -1,127 +1,122 @@
-// The depth gauge as shapes: a section through the host with two flows falling through it, I/Os and bytes, each to its
-// own scale. Numbers in, paths out. Not here: what the numbers mean (`model/gauge`).
-
+// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to its own scale. Not
+// here: the counts (`model/gauge`).
 import type { Gauge } from '../model/gauge/gauge';
 import type { LayerFlow } from '../model/gauge/layer-flow';
 
-/** Width and height of the section, in its own units. */
+/** Size of the drawing, in its own units. */
 export const WIDTH = 356;
 export const HEIGHT = 500;
-/** Where each layer begins, and where the last one ends. */
+/** Top of each layer, and the bottom of the last. */
 export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
-/** Where the lead's rope hangs. */
+/** x of the rope of the lead. */
 export const ROPE_X = 128;
-/** Where the flows begin to fall. */
+/** y of the start of the flows. */
 export const TOP = 32;
-/** Colour tokens of the layers. */
+/** Color tokens of the layers. */
 export const LAYER_COLORS = ['app', 'cache', 'block', 'device'] as const;
 
+/** x of the centers of the flows. */
+const CENTERS = { ios: 196, bytes: 300 };
 const FULL_WIDTH = 76;
-/** How wide others' traffic is drawn at most, and how far beside ours. */
-const OTHERS_WIDTH = 12;
-const OTHERS_GAP = 5;
-/** What is not nothing must be visible. */
-const LEAST_WIDTH = 2;
-/** How far above the bottom a flow that reaches the device comes to rest. */
-const REST = 34;
+/** Keeps small counts visible. */
+const MIN_WIDTH = 2;
+/** Maximum width of foreign I/O, and its distance to the flow. */
+const FOREIGN_WIDTH = 12;
+const FOREIGN_GAP = 5;
+/** Distance of the end of a flow from the bottom. */
+const BOTTOM_MARGIN = 34;
+/** Length of a flow whose depth is unknown. */
+const UNKNOWN_LENGTH = 46;
 
-/** A filled part of a flow. */
 interface FlowPath {
   d: string;
   color: (typeof LAYER_COLORS)[number];
-  /** Drawn as a mere outline: it passes by without being touched. */
-  bypassed: boolean;
-  /** Whether what comes below is not known. */
+  /** Drawn as an outline: the layer was bypassed. */
+  bypassed?: boolean;
+  /** The layers below were not counted. */
   unknown?: boolean;
 }
 
-/** One flow. */
-export interface Flow {
-  kind: 'ios' | 'bytes';
+export interface FlowShape {
+  kind: keyof LayerFlow;
   x: number;
   paths: FlowPath[];
-  /** What the device did for others: a column of its own beside ours; null where it did little. */
-  others: string | null;
+  /** A column next to the flow; null without foreign I/O. */
+  foreign: string | null;
 }
 
-/** The flows of a gauge. */
-export function flowsOf(gauge: Gauge): Flow[] {
-  return (['ios', 'bytes'] as const).map((kind, i) => {
-    const x = i === 0 ? 196 : 300;
-    return { kind, x, paths: pathsOf(gauge, kind, x), others: othersOf(gauge, kind, x) };
+export function flowShapes(gauge: Gauge): FlowShape[] {
+  return (['ios', 'bytes'] as const).map((kind) => {
+    const x = CENTERS[kind];
+    return { kind, x, paths: pathsOf(gauge, kind, x), foreign: foreignPath(gauge, kind, x) };
   });
 }
+
+/** The largest count of any layer, which is drawn at full width. */
+const maxOf = ({ issued, pastCache, reached }: Gauge, kind: keyof LayerFlow) =>
+  Math.max(issued[kind], pastCache?.[kind] ?? 0, reached?.[kind] ?? 0);
 
 function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
-  const { issued, pastCache, reached, bypassed } = gauge;
-  const [asked, beyond, below] = [issued[kind], pastCache?.[kind] ?? null, reached?.[kind] ?? null];
-  if (asked === 0) return [];
-  const most = Math.max(asked, beyond ?? 0, below ?? 0);
-  const width = (n: number) => (n > 0 ? Math.max(LEAST_WIDTH, (FULL_WIDTH * n) / most) : 0);
+  const { bypassed } = gauge;
+  const issued = gauge.issued[kind];
+  if (issued === 0) return [];
+  const scale = FULL_WIDTH / maxOf(gauge, kind);
+  const width = (n: number) => (n > 0 ? Math.max(MIN_WIDTH, scale * n) : 0);
   const [, cache, block, device] = DEPTHS;
-  const paths: FlowPath[] = [
-    { d: column(x, width(asked), TOP, cache), color: 'app', bypassed: false },
-  ];
-  if (beyond === null || gauge.servedBy === 0) return paths;
-  paths.push({ d: fall(x, width(asked), width(beyond), cache, block), color: 'cache', bypassed });
-  if (beyond === 0) return paths;
-  if (below === null)
-    return [
-      ...paths,
-      {
-        d: column(x, width(beyond), block, block + 46),
-        color: 'block',
-        bypassed: false,
-        unknown: true,
-      },
-    ];
-  paths.push({
-    d: fall(x, width(beyond), width(below), block, device),
-    color: 'block',
-    bypassed: false,
-  });
-  if (below > 0) paths.push({ d: rest(x, width(below), device), color: 'device', bypassed: false });
+  const top = width(issued);
+  const paths: FlowPath[] = [{ d: column(x, top, TOP, cache), color: 'app' }];
+  if (gauge.pastCache === null || gauge.servedBy === 0) return paths;
+
+  const middle = width(gauge.pastCache[kind]);
+  paths.push({ d: funnel(x, top, middle, cache, block), color: 'cache', bypassed });
+  if (middle === 0) return paths;
+  if (gauge.reached === null) {
+    const d = column(x, middle, block, block + UNKNOWN_LENGTH);
+    return [...paths, { d, color: 'block', unknown: true }];
+  }
+
+  const bottom = width(gauge.reached[kind]);
+  paths.push({ d: funnel(x, middle, bottom, block, device), color: 'block' });
+  if (bottom > 0) paths.push({ d: basin(x, bottom, device), color: 'device' });
   return paths;
 }
 
-/** It comes from elsewhere: it enters at the block layer, and is drawn against the widest of the flow. */
-function othersOf(
-  { issued, pastCache, reached, foreign }: Gauge,
-  kind: keyof LayerFlow,
-  x: number,
-): string | null {
-  if (!foreign || foreign[kind] === 0) return null;
-  const most = Math.max(issued[kind], pastCache?.[kind] ?? 0, reached?.[kind] ?? 0, foreign[kind]);
-  const width = Math.max(LEAST_WIDTH, (OTHERS_WIDTH * foreign[kind]) / most);
-  return column(
-    x + FULL_WIDTH / 2 + OTHERS_GAP + OTHERS_WIDTH / 2,
-    width,
-    (DEPTHS[2] + DEPTHS[3]) / 2,
-    HEIGHT - REST,
-  );
+/** Foreign I/O starts in the block layer; its width is relative to the flow. */
+function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | null {
+  const count = gauge.foreign?.[kind] ?? 0;
+  if (count === 0) return null;
+  const share = count / Math.max(maxOf(gauge, kind), count);
+  const width = Math.max(MIN_WIDTH, FOREIGN_WIDTH * share);
+  const center = x + FULL_WIDTH / 2 + FOREIGN_GAP + FOREIGN_WIDTH / 2;
+  return column(center, width, (DEPTHS[2] + DEPTHS[3]) / 2, HEIGHT - BOTTOM_MARGIN);
 }
 
-const column = (x: number, width: number, from: number, to: number) =>
-  `M${x - width / 2} ${from}H${x + width / 2}V${to}H${x - width / 2}Z`;
+const column = (x: number, width: number, top: number, bottom: number) =>
+  `M${x - width / 2} ${top}H${x + width / 2}V${bottom}H${x - width / 2}Z`;
 
-/** From one width to another between two depths; a flow that ends is a drop. */
-function fall(x: number, from: number, to: number, top: number, bottom: number): string {
-  const middle = (top + bottom) / 2;
-  const [left, right] = [x - from / 2, x + from / 2];
+/** A transition between two widths; a drop if the lower width is 0. */
+function funnel(x: number, from: number, to: number, top: number, bottom: number): string {
+  const left = x - from / 2;
+  const right = x + from / 2;
   if (to === 0) return `M${left} ${top}C${left} ${top + 74},${right} ${top + 74},${right} ${top}Z`;
-  const [l, r] = [x - to / 2, x + to / 2];
+  const middle = (top + bottom) / 2;
+  const l = x - to / 2;
+  const r = x + to / 2;
   return `M${left} ${top}C${left} ${middle},${l} ${middle},${l} ${bottom}H${r}C${r} ${middle},${right} ${middle},${right} ${top}Z`;
 }
 
-function rest(x: number, width: number, top: number): string {
-  const [left, right, bottom] = [x - width / 2, x + width / 2, HEIGHT - REST];
+/** The rounded end of a flow in the device. */
+function basin(x: number, width: number, top: number): string {
+  const bottom = HEIGHT - BOTTOM_MARGIN;
+  const left = x - width / 2;
+  const right = x + width / 2;
   return `M${left} ${top}V${bottom}Q${x} ${bottom + 22} ${right} ${bottom}V${top}Z`;
 }
 
-/** How deep the lead hangs: the middle of the layer where most bytes ended, a little below its label. */
+/** y of the lead: the middle of the layer that served most bytes, below its label. */
 export function leadDepth({ issued, servedBy }: Gauge): number {
   if (issued.ios === 0) return TOP + 14;
-  return (
-    ((DEPTHS[servedBy] ?? 0) + (DEPTHS[servedBy + 1] ?? HEIGHT)) / 2 + (servedBy === 0 ? 8 : 18)
-  );
+  const top = DEPTHS[servedBy] ?? 0;
+  const bottom = DEPTHS[servedBy + 1] ?? HEIGHT;
+  return (top + bottom) / 2 + (servedBy === 0 ? 8 : 18);
 }

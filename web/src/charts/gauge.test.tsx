@@ -2,7 +2,7 @@ import { render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
 import { type Gauge, gaugeOf } from '../model/gauge/gauge';
 import { DepthGauge } from './gauge';
-import { DEPTHS, flowsOf, leadDepth } from './gauge-shape';
+import { DEPTHS, flowShapes, leadDepth } from './gauge-shape';
 
 const NOTHING = { ios: 0, bytes: 0 };
 const cached: Gauge = {
@@ -16,27 +16,27 @@ const cached: Gauge = {
   uncertainty: 0,
 };
 
-it('says in words and numbers that 853,333 I/Os came from memory', () => {
-  render(<DepthGauge gauge={cached} words="All came from memory." />);
-  const picture = screen.getByRole('img', { name: 'Depth gauge. All came from memory.' });
-  expect(picture).toHaveTextContent('853,333');
-  expect(picture).toHaveTextContent('3.26 GiB');
-  expect(picture).toHaveTextContent('answered frommemory');
+it('shows I/Os served from memory as text and numbers', () => {
+  render(<DepthGauge gauge={cached} description="All came from memory." />);
+  const image = screen.getByRole('img', { name: 'Depth gauge. All came from memory.' });
+  expect(image).toHaveTextContent('853,333');
+  expect(image).toHaveTextContent('3.26 GiB');
+  expect(image).toHaveTextContent('answered frommemory');
 });
 
-it('ends a flow where it was answered', () => {
-  expect(flowsOf(cached).map(({ paths }) => paths.map(({ color }) => color))).toEqual([
+it('ends a flow in the layer that served it', () => {
+  expect(flowShapes(cached).map(({ paths }) => paths.map(({ color }) => color))).toEqual([
     ['app', 'cache'],
     ['app', 'cache'],
   ]);
 });
 
-it('marks what is not known instead of drawing zero', () => {
-  render(<DepthGauge gauge={{ ...cached, pastCache: null, reached: null }} words="" />);
+it('marks unknown counts instead of drawing zero', () => {
+  render(<DepthGauge gauge={{ ...cached, pastCache: null, reached: null }} description="" />);
   expect(screen.getByRole('img')).toHaveTextContent('not known');
 });
 
-it.each([0, 1, 2, 3] as const)('hangs the lead in layer %i', (servedBy) => {
+it.each([0, 1, 2, 3] as const)('places the lead in layer %i', (servedBy) => {
   const depth = leadDepth({ ...cached, servedBy });
   expect(depth).toBeGreaterThan(DEPTHS[servedBy]);
   expect(depth).toBeLessThan(DEPTHS[servedBy + 1] ?? 0);
@@ -52,5 +52,5 @@ it('draws nothing before the first I/O', () => {
     direct: true,
     mode: 'direct',
   });
-  expect(flowsOf(nothing).flatMap(({ paths }) => paths)).toEqual([]);
+  expect(flowShapes(nothing).flatMap(({ paths }) => paths)).toEqual([]);
 });

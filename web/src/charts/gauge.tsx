@@ -1,13 +1,13 @@
-// The depth gauge: a section through the host drawn like a sounding. At every boundary stands what crossed it; the lead
-// hangs in the layer where most bytes ended. Live, final and side by side it is the same picture.
+// The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The lead marks the layer
+// that served most bytes. Live runs, finished runs and comparisons use the same drawing.
 import { memo, useId } from 'react';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
-import { type Gauge, LAYERS } from '../model/gauge/gauge';
+import { type Gauge, LAYERS, type Layer } from '../model/gauge/gauge';
 import type { LayerFlow } from '../model/gauge/layer-flow';
 import {
   DEPTHS,
-  type Flow,
-  flowsOf,
+  type FlowShape,
+  flowShapes,
   HEIGHT,
   LAYER_COLORS,
   leadDepth,
@@ -17,37 +17,36 @@ import {
 } from './gauge-shape';
 import './charts.css';
 
-/** Tints of the layers, darker with depth. */
-const TINTS = [0.05, 0.08, 0.11, 0.17];
+/** Background opacity of the layers. */
+const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['application', 'page cache', 'filesystem|and block layer', 'device'];
-/** Characters of a note that fit between the edge and the rope. */
+/** Characters of a note between the edge and the rope. */
 const NOTE_WIDTH = 17;
-/** Between two knots of the rope. */
-const KNOT = 24;
-/** I/Os up to here are written with every digit. */
-const WRITTEN_OUT = 9_999_999;
+/** Distance of the knots of the rope. */
+const KNOT_DISTANCE = 24;
+/** Larger I/O counts are abbreviated. */
+const MAX_FULL_COUNT = 9_999_999;
 
-/** The gauge; `words` says the same for those who do not see it. */
+/** `description` is the gauge as text, for screen readers. */
 export const DepthGauge = memo(function DepthGauge({
   gauge,
-  words,
+  description,
 }: {
   gauge: Gauge;
-  words: string;
+  description: string;
 }) {
-  const flows = flowsOf(gauge);
   return (
     <svg
       className="gauge"
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       role="img"
-      aria-label={`Depth gauge. ${words}`}
+      aria-label={`Depth gauge. ${description}`}
     >
       {LAYERS.map((layer, i) => (
-        <LayerBand key={layer} index={i} note={gauge.notes[i as 0 | 1 | 2 | 3] ?? ''} />
+        <LayerBand key={layer} index={i} note={gauge.notes[i as Layer] ?? ''} />
       ))}
-      {flows.map((flow) => (
-        <FlowColumn key={flow.kind} flow={flow} gauge={gauge} />
+      {flowShapes(gauge).map((shape) => (
+        <Flow key={shape.kind} shape={shape} gauge={gauge} />
       ))}
       <Lead depth={leadDepth(gauge)} />
     </svg>
@@ -55,13 +54,14 @@ export const DepthGauge = memo(function DepthGauge({
 });
 
 function LayerBand({ index, note }: { index: number; note: string }) {
-  const [top = 0, bottom = HEIGHT] = DEPTHS.slice(index, index + 2);
+  const top = DEPTHS[index] ?? 0;
+  const bottom = DEPTHS[index + 1] ?? HEIGHT;
   const color = `var(--${LAYER_COLORS[index]})`;
   const label = (LABELS[index] ?? '').split('|');
   const noteTop = top + 19 + 14 * label.length + 3;
   return (
     <g>
-      <rect y={top} width={WIDTH} height={bottom - top} fill={color} opacity={TINTS[index]} />
+      <rect y={top} width={WIDTH} height={bottom - top} fill={color} opacity={OPACITIES[index]} />
       {label.map((line, i) => (
         <text
           key={line}
@@ -93,12 +93,8 @@ function wrap(note: string): string[] {
   return lines;
 }
 
-function FlowColumn({ flow: { kind, x, paths, others }, gauge }: { flow: Flow; gauge: Gauge }) {
-  const crossings = [
-    { boundary: 'issued', y: DEPTHS[1], crossing: gauge.issued },
-    { boundary: 'past the cache', y: DEPTHS[2], crossing: gauge.pastCache },
-    { boundary: 'reached the device', y: DEPTHS[3], crossing: gauge.reached },
-  ];
+function Flow({ shape: { kind, x, paths, foreign }, gauge }: { shape: FlowShape; gauge: Gauge }) {
+  const { issued, pastCache, reached } = gauge;
   return (
     <g>
       <text x={x} y={20} textAnchor="middle" className="note" style={{ fontWeight: 600 }}>
@@ -114,47 +110,36 @@ function FlowColumn({ flow: { kind, x, paths, others }, gauge }: { flow: Flow; g
           strokeDasharray={bypassed || unknown ? '3 3' : undefined}
         />
       ))}
-      {others && (
+      {foreign && (
         <path
-          className="others"
-          d={others}
+          className="foreign"
+          d={foreign}
           fill="none"
           stroke="var(--mute)"
           strokeDasharray="3 2"
         />
       )}
-      {crossings.map(({ boundary, y, crossing }) => (
-        <Crossed
-          key={boundary}
-          {...{ x, y, kind, crossing, gauge }}
-          first={boundary === 'issued'}
-        />
+      {[issued, pastCache, reached].map((flow, i) => (
+        <Boundary key={DEPTHS[i]} index={i} {...{ x, kind, flow, gauge }} />
       ))}
     </g>
   );
 }
 
-function Crossed({
-  x,
-  y,
-  kind,
-  crossing,
-  gauge: { issued, uncertainty },
-  first,
-}: {
+interface BoundaryProps {
+  /** 0 for the boundary below the application. */
+  index: number;
   x: number;
-  y: number;
   kind: keyof LayerFlow;
-  crossing: LayerFlow | null;
+  flow: LayerFlow | null;
   gauge: Gauge;
-  first: boolean;
-}) {
-  const label = crossing ? written(kind, crossing[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
-  const ratio = crossing && issued[kind] > 0 ? crossing[kind] / issued[kind] : null;
-  const part =
-    first || ratio === null || ratio === 0 || (ratio > 0.995 && ratio < 1.005)
-      ? null
-      : sharesOff(ratio, uncertainty);
+}
+
+function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: BoundaryProps) {
+  const y = DEPTHS[index + 1] ?? HEIGHT;
+  const label = flow ? amount(kind, flow[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
+  const ratio = flow && issued[kind] > 0 ? flow[kind] / issued[kind] : 0;
+  const isAll = ratio > 0.995 && ratio < 1.005;
   const width = label.length * 6.1 + 14;
   return (
     <g>
@@ -170,7 +155,7 @@ function Crossed({
       <text x={x} y={y + 4} textAnchor="middle" className="crossing">
         {label}
       </text>
-      {part && (
+      {index > 0 && ratio > 0 && !isAll && (
         <text
           x={x}
           y={y + 22}
@@ -180,28 +165,33 @@ function Crossed({
           strokeWidth={3}
           paintOrder="stroke"
         >
-          {part}
+          {shareText(ratio, uncertainty)}
         </text>
       )}
     </g>
   );
 }
 
-/** From this share on, how far it may be off is worth saying. */
-const OFF = 0.005;
+/** Smaller uncertainties are omitted. */
+const MIN_UNCERTAINTY = 0.005;
 
-const sharesOff = (ratio: number, uncertainty: number) =>
-  uncertainty >= OFF ? `${share(ratio)} ± ${Math.round(uncertainty * 100)}` : share(ratio);
+const shareText = (ratio: number, uncertainty: number) =>
+  uncertainty >= MIN_UNCERTAINTY
+    ? `${share(ratio)} ± ${Math.round(uncertainty * 100)}`
+    : share(ratio);
 
-function written(kind: keyof LayerFlow, n: number): string {
+function amount(kind: keyof LayerFlow, n: number): string {
   if (kind === 'bytes') return text(bytes(n));
-  return n > WRITTEN_OUT ? text(shortCount(n)) : count(n);
+  return n > MAX_FULL_COUNT ? text(shortCount(n)) : count(n);
 }
 
-/** The lead on its rope: the rope is as long as the section is deep and runs out from above, knots and all. */
+/** The rope is as long as the drawing and moves in from above. */
 function Lead({ depth }: { depth: number }) {
-  const knots = Array.from({ length: Math.floor(HEIGHT / KNOT) }, (_, i) => -(i + 1) * KNOT);
   const clip = useId();
+  const knots = Array.from(
+    { length: Math.floor(HEIGHT / KNOT_DISTANCE) },
+    (_, i) => -(i + 1) * KNOT_DISTANCE,
+  );
   return (
     <g aria-hidden clipPath={`url(#${clip})`} stroke="var(--text)">
       <clipPath id={clip}>

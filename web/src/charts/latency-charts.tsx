@@ -1,30 +1,29 @@
-// Histogram and percentile curves side by side. Loaded late, as all that needs Chart.js.
+// Latency histograms and percentile curves side by side. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { type Distribution, HistogramChart, PercentileChart } from './distribution';
 
 interface LatencyChartsProps {
-  of: readonly Distribution[];
+  distributions: readonly Distribution[];
   title: string;
-  /** Where the same numbers can be read, in half a sentence. */
-  elsewhere?: string;
+  /** Names the table with the same numbers, for screen readers. */
+  tableHint?: string;
 }
 
-/** The distributions of one run, each also as a histogram. */
-export default function LatencyCharts({ of, title, elsewhere }: LatencyChartsProps) {
+export default function LatencyCharts({ distributions, title, tableHint }: LatencyChartsProps) {
   const scheme = useComputedColorScheme();
-  const [first] = of;
+  const [first] = distributions;
   if (!first) return null;
   return (
     <div className="charts" key={scheme}>
-      {of.map((distribution) => (
+      {distributions.map((distribution) => (
         <HistogramChart
           key={distribution.label}
-          title={`${title} histogram${of.length > 1 ? `, ${distribution.label}` : ''}`}
+          title={`${title} histogram${distributions.length > 1 ? `, ${distribution.label}` : ''}`}
           of={distribution}
-          elsewhere={elsewhere}
+          tableHint={tableHint}
         />
       ))}
-      <PercentileChart title={`${title} percentiles`} of={of} elsewhere={elsewhere} />
+      <PercentileChart title={`${title} percentiles`} of={distributions} tableHint={tableHint} />
     </div>
   );
 }

@@ -1,15 +1,13 @@
-// The legend of a chart: which line is which, and its value at the crosshair. The values are written by the chart
-// itself, past React, because they change with every frame.
+// The legend of a chart, with values at the crosshair. The chart writes the values directly into the DOM because they
+// change with every frame.
 import type { Ref } from 'react';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
 import './charts.css';
 
-/** One line of a legend. */
 export interface LegendEntry extends LineStyle {
   label: string;
 }
 
-/** The entries in a row. */
 export function Legend({
   entries,
   ref,

@@ -7,7 +7,7 @@ import type { SeriesView } from '../model/fold/series-view';
 import OverlayCharts from './overlay-charts';
 
 let options: ChartOptions<'line'>[] = [];
-// jsdom has no canvas: what a chart is told to do is all there is to see.
+// jsdom has no canvas, so the tests check the options.
 vi.mock('react-chartjs-2', () => ({
   Line: (props: { options: ChartOptions<'line'>; 'aria-label': string }) => {
     options.push(props.options);
@@ -35,7 +35,7 @@ const show = () => {
   );
 };
 
-it('promises no table to those who do not see the charts', () => {
+it('names no table in the labels for screen readers', () => {
   show();
   const labels = screen.getAllByRole('img').map((chart) => chart.getAttribute('alt'));
   expect(labels).toEqual([
@@ -46,11 +46,11 @@ it('promises no table to those who do not see the charts', () => {
   ]);
 });
 
-it('has a way back from a zoom that needs no mouse', async () => {
+it('resets the zoom with a button', async () => {
   show();
-  expect(screen.queryByRole('button', { name: 'Show everything' })).not.toBeInTheDocument();
+  expect(screen.queryByRole('button', { name: 'Reset zoom' })).not.toBeInTheDocument();
   const chart = { scales: { x: { min: 2, max: 3 } } };
   act(() => options[0]?.plugins?.zoom?.zoom?.onZoomComplete?.({ chart } as never));
-  await userEvent.click(screen.getByRole('button', { name: 'Show everything' }));
-  expect(screen.queryByRole('button', { name: 'Show everything' })).not.toBeInTheDocument();
+  await userEvent.click(screen.getByRole('button', { name: 'Reset zoom' }));
+  expect(screen.queryByRole('button', { name: 'Reset zoom' })).not.toBeInTheDocument();
 });

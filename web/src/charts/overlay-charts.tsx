@@ -1,4 +1,4 @@
-// Courses of several runs laid over each other, and their percentile curves. Loaded late, as all that needs Chart.js.
+// Time series of several runs in the same charts, and their percentile curves. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import type { SeriesView } from '../model/fold/series-view';
@@ -10,13 +10,12 @@ import { type Panel, panelsOf } from './panels';
 import { TimeChart } from './time-chart';
 import { ZoomRow } from './zoom-row';
 
-/** The course of one run with its stroke. */
 interface OverlaidRun extends LineStyle {
   label: string;
   view: SeriesView;
 }
 
-/** What is laid over each other: one number of all directions together. */
+/** Metrics of all directions together. */
 const OVERLAID: readonly { panel: string; title: string; columns: readonly Column[] }[] = [
   { panel: 'iops', title: 'IOPS', columns: ['read_iops', 'write_iops', 'trim_iops'] },
   { panel: 'latency', title: 'p99 latency (log)', columns: ['lat_p99_ns'] },
@@ -31,24 +30,27 @@ const PANELS = panelsOf({ reads: true, writes: true, trims: true });
 interface OverlayProps {
   runs: readonly OverlaidRun[];
   curves: readonly Distribution[];
-  /** The longest measured window in seconds. */
+  /** Duration of the longest measurement. */
   longest_s: number;
 }
 
-/** All charts of a comparison. */
 export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps) {
   const scheme = useComputedColorScheme();
   const chartGroup = useMemo(() => new ChartGroup(), []);
-  const whole = useCallback(() => ({ from: 0, to: longest_s }), [longest_s]);
+  const fullRange = useCallback(() => ({ from: 0, to: longest_s }), [longest_s]);
   return (
-    <section className="stack" aria-label="Courses over each other">
+    <section className="stack" aria-label="Time series of all runs">
       <ZoomRow chartGroup={chartGroup} />
       <div className="charts two-by-two" key={scheme}>
         {OVERLAID.map(({ panel, title, columns }) => {
           const drawn = PANELS.find(({ key }) => key === panel);
           return (
             drawn && (
-              <Overlay key={panel} panel={drawn} {...{ title, columns, runs, chartGroup, whole }} />
+              <Overlay
+                key={panel}
+                panel={drawn}
+                {...{ title, columns, runs, chartGroup, fullRange }}
+              />
             )
           );
         })}
@@ -58,26 +60,26 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
   );
 }
 
-interface OneProps {
+interface OverlayChartProps {
   panel: Panel;
   title: string;
   columns: readonly Column[];
   runs: readonly OverlaidRun[];
   chartGroup: ChartGroup;
-  whole: () => { from: number; to: number };
+  fullRange: () => { from: number; to: number };
 }
 
-function Overlay({ panel, title, columns, runs, chartGroup, whole }: OneProps) {
+function Overlay({ panel, title, columns, runs, chartGroup, fullRange }: OverlayChartProps) {
   const titled = useMemo(() => ({ ...panel, title }), [panel, title]);
   const lines = useMemo(() => runs.map((run) => ({ ...run, columns })), [runs, columns]);
-  // Chart.js matches datasets by place: another set of runs is another chart.
+  // Chart.js matches datasets by index, so another set of runs needs another chart.
   return (
     <TimeChart
       key={runs.map(({ label }) => label).join()}
       panel={titled}
       lines={lines}
       chartGroup={chartGroup}
-      whole={whole}
+      fullRange={fullRange}
     />
   );
 }

@@ -1,4 +1,4 @@
-// The courses laid over each other, all beginning at the start of their measured windows, and the percentile curves.
+// Loads the time series of compared runs, aligned at the start of the measurement, and shows them in the same charts.
 import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
@@ -12,43 +12,42 @@ const OverlayCharts = lazy(() => import('./overlay-charts'));
 
 interface OverlaysProps {
   comparison: Comparison;
-  /** What a run is called in the legends, by its number. */
-  labelOf?: (run: number) => string;
+  /** The legend label of a run by its number; must be stable between renders. */
+  runLabel?: (run: number) => string;
 }
 
-const byNumber = (run: number) => `#${run}`;
+const numberLabel = (run: number) => `#${run}`;
 
-/** Courses and curves of all runs. `labelOf` must be the same from one rendering to the next. */
-export function Overlays({ comparison: { runs }, labelOf = byNumber }: OverlaysProps) {
+export function Overlays({ comparison: { runs }, runLabel = numberLabel }: OverlaysProps) {
   const series = useQueries({
     queries: runs.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
     combine: (results) => results.map(({ data }) => data),
   });
-  const overlaid = useMemo(
+  const lines = useMemo(
     () =>
-      runs.flatMap(({ run }, place) => {
-        const data = series[place];
+      runs.flatMap(({ run }, index) => {
+        const data = series[index];
         return data
-          ? [{ label: labelOf(run.number), ...lineStyle(place), view: bucketSeries(data, false) }]
+          ? [{ label: runLabel(run.number), ...lineStyle(index), view: bucketSeries(data, false) }]
           : [];
       }),
-    [runs, series, labelOf],
+    [runs, series, runLabel],
   );
   const curves = useMemo(
     () =>
       runs
-        .map((compared, place) => ({
-          label: labelOf(compared.run.number),
-          ...lineStyle(place),
+        .map((compared, index) => ({
+          label: runLabel(compared.run.number),
+          ...lineStyle(index),
           buckets: bucketsOf(compared),
         }))
         .filter(({ buckets }) => buckets.length > 0),
-    [runs, labelOf],
+    [runs, runLabel],
   );
   const longest_s = Math.max(1, ...runs.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
-      <OverlayCharts runs={overlaid} curves={curves} longest_s={longest_s} />
+      <OverlayCharts runs={lines} curves={curves} longest_s={longest_s} />
     </Suspense>
   );
 }

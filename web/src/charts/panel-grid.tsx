@@ -1,4 +1,4 @@
-// The panels of a run, one chart each, on one stage. Loaded late: Chart.js is not needed for the first picture.
+// The charts of a run in one group. Lazy-loaded: Chart.js is not needed for the first paint.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import type { SeriesView } from '../model/fold/series-view';
@@ -10,12 +10,12 @@ interface PanelGridProps {
   panels: readonly Panel[];
   view: SeriesView;
   chartGroup: ChartGroup;
-  whole: () => Range;
-  /** Where the same numbers can be read, in half a sentence. */
-  elsewhere?: string;
+  fullRange: () => Range;
+  /** Names the table with the same numbers, for screen readers. */
+  tableHint?: string;
 }
 
-/** All panels. Colours are read once, so that another theme makes other charts. */
+/** Charts are recreated when the theme changes, because they read colors once. */
 export default function PanelGrid({ panels, ...rest }: PanelGridProps) {
   const scheme = useComputedColorScheme();
   return (
@@ -31,8 +31,8 @@ function PanelChart({
   panel,
   view,
   chartGroup,
-  whole,
-  elsewhere,
+  fullRange,
+  tableHint,
 }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
   const lines = useMemo(() => panel.lines.map((line) => ({ ...line, view })), [panel, view]);
   return (
@@ -40,8 +40,8 @@ function PanelChart({
       panel={panel}
       lines={lines}
       chartGroup={chartGroup}
-      whole={whole}
-      elsewhere={elsewhere}
+      fullRange={fullRange}
+      tableHint={tableHint}
     />
   );
 }

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { panelsOf } from './panels';
 
-it('says of how many processors a share is', () => {
-  const processor = panelsOf({ reads: true, writes: false, trims: false }).find(
-    ({ key }) => key === 'processor',
+it('names the base of CPU shares', () => {
+  const cpu = panelsOf({ reads: true, writes: false, trims: false }).find(
+    ({ key }) => key === 'cpu',
   );
-  expect(processor?.lines.map(({ label }) => label)).toEqual([
-    'runner user, of one',
-    'runner system, of one',
-    'host, of all',
+  expect(cpu?.lines.map(({ label }) => label)).toEqual([
+    'runner user (one core)',
+    'runner system (one core)',
+    'host (all cores)',
     'pressure',
   ]);
 });

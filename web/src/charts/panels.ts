@@ -1,5 +1,5 @@
-// The panels of a run as data: a title, lines made of columns, how values are written. A new metric is a column in the
-// model and a line here.
+// The charts of a run as data: title, lines made of columns, value format. A new metric is a column of
+// `model/series/columns` and a line here.
 
 import {
   bytes,
@@ -13,93 +13,91 @@ import {
 import type { Column } from '../model/series/columns';
 import type { LineStyle } from '../model/series/line-style';
 
-/** One line of a panel: one column, or several added up. */
+/** A line of one column, or the sum of several. */
 export interface PanelLine extends LineStyle {
   label: string;
   columns: readonly Column[];
   thin?: boolean;
-  /** Read less often than the rest: its points are joined across those between. */
+  /** Sampled less often; gaps are bridged. */
   sparse?: boolean;
 }
 
-/** A value that means something, drawn across a chart. */
-export interface Mark {
+/** A labeled horizontal line. */
+export interface Threshold {
   label: string;
   value: number;
 }
 
-/** One chart over time. */
 export interface Panel {
   key: string;
   title: string;
-  /** How the value axis is divided; `binary` is in round KiB, MiB, GiB. */
+  /** `binary` has ticks at round KiB, MiB or GiB. */
   scale: 'linear' | 'binary' | 'log' | 'binary log';
   format: (value: number | null) => string;
   lines: readonly PanelLine[];
-  marks?: readonly Mark[];
+  thresholds?: readonly Threshold[];
 }
 
-/** Which directions a run has. */
 export interface Directions {
   reads: boolean;
   writes: boolean;
   trims: boolean;
 }
 
-/** When the kernel begins to write dirty memory, and where it stops whoever makes more, in bytes. */
+/** Limits of dirty memory: start of background writeback, and throttling of writers (`vm.dirty_*`). */
 export interface DirtyLimits {
   dirty_background_bytes?: number | null;
   dirty_bytes?: number | null;
 }
 
-const written = (figure: (value: number | null) => Figure) => (value: number | null) =>
+const format = (figure: (value: number | null) => Figure) => (value: number | null) =>
   text(figure(value));
 
-/** The panels of a run with these directions; `limits`: those of its host, where it writes. */
+/** The panels of a run; `limits` of its host apply to writes. */
 export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Panel[] {
   return [
     {
       key: 'iops',
       title: 'IOPS',
       scale: 'linear',
-      format: written(shortCount),
-      lines: flows(directions, 'iops'),
+      format: format(shortCount),
+      lines: ioLines(directions, 'iops'),
     },
     {
       key: 'latency',
       title: 'Latency (log)',
       scale: 'log',
-      format: written(latency),
+      format: format(latency),
       lines: LATENCY,
     },
     {
       key: 'bandwidth',
       title: 'Bandwidth',
       scale: 'binary',
-      format: written(rate),
-      lines: flows(directions, 'bytes_per_second'),
+      format: format(rate),
+      lines: ioLines(directions, 'bytes_per_second'),
     },
     {
       key: 'depth',
       title: 'I/Os in flight',
       scale: 'linear',
-      format: written(shortCount),
+      format: format(shortCount),
       lines: DEPTH,
     },
     {
       key: 'memory',
-      title: 'Page cache of the host (log)',
+      title: 'Host page cache (log)',
       scale: 'binary log',
-      format: written(bytes),
+      format: format(bytes),
       lines: memory(directions),
-      marks: directions.writes ? marksOf(limits) : [],
+      thresholds: directions.writes ? thresholdsOf(limits) : [],
     },
     {
-      key: 'processor',
-      title: 'Processor and I/O pressure',
+      key: 'cpu',
+      title: 'CPU and I/O pressure',
       scale: 'linear',
-      format: written(percent),
-      lines: PROCESSOR,
+      format: format(percent),
+      lines: CPU,
     },
   ];
 }
@@ -116,20 +114,20 @@ const MEMORY: PanelLine[] = [
   { label: 'Buffers', columns: ['buffers'], color: 'block' },
   { label: 'Dirty', columns: ['dirty'], color: 'bad' },
   { label: 'Writeback', columns: ['writeback'], color: 'device', dash: 'dashed' },
-  { label: 'of the target', columns: ['target_cached'], color: 'app', sparse: true },
+  { label: 'target cached', columns: ['target_cached'], color: 'app', sparse: true },
 ];
 const TARGET_DIRTY: PanelLine = {
-  label: 'its dirty',
+  label: 'target dirty',
   columns: ['target_dirty'],
   color: 'app',
   dash: 'dashed',
   sparse: true,
 };
-/** Shares of two wholes on one axis: the runner's are of one processor and may pass 100 %, the host's are of all. */
-const PROCESSOR: PanelLine[] = [
-  { label: 'runner user, of one', columns: ['process_user'], color: 'app' },
-  { label: 'runner system, of one', columns: ['process_system'], color: 'block' },
-  { label: 'host, of all', columns: ['host_busy'], color: 'mute', thin: true },
+/** The runner's shares are of one core and can exceed 100 %; the host's are of all cores. */
+const CPU: PanelLine[] = [
+  { label: 'runner user (one core)', columns: ['process_user'], color: 'app' },
+  { label: 'runner system (one core)', columns: ['process_system'], color: 'block' },
+  { label: 'host (all cores)', columns: ['host_busy'], color: 'mute', thin: true },
   { label: 'pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
 ];
 
@@ -138,13 +136,19 @@ const memory = ({ writes }: Directions): PanelLine[] => [
   ...(writes ? [TARGET_DIRTY] : []),
 ];
 
-function marksOf({ dirty_background_bytes: background, dirty_bytes: limit }: DirtyLimits): Mark[] {
-  const mark = (label: string, value: number | null | undefined) =>
+function thresholdsOf({
+  dirty_background_bytes: background,
+  dirty_bytes: limit,
+}: DirtyLimits): Threshold[] {
+  const threshold = (label: string, value: number | null | undefined) =>
     value ? [{ label, value }] : [];
-  return [...mark('writeback begins', background), ...mark('dirty limit: writers wait', limit)];
+  return [
+    ...threshold('background writeback', background),
+    ...threshold('dirty limit: writers wait', limit),
+  ];
 }
 
-function flows(
+function ioLines(
   { reads, writes, trims }: Directions,
   unit: 'iops' | 'bytes_per_second',
 ): PanelLine[] {
@@ -162,11 +166,16 @@ function flows(
     color: i === 0 ? 'block' : 'cache',
     thin: true,
   }));
-  const all: PanelLine = {
-    label: mixed ? 'application, all' : 'application',
+  const total: PanelLine = {
+    label: mixed ? 'application total' : 'application',
     columns,
     color: 'app',
   };
-  const below: PanelLine = { label: 'device', columns: device, color: 'device', dash: 'dashed' };
-  return [all, ...(mixed ? parts : []), ...(device.length > 0 ? [below] : [])];
+  const deviceLine: PanelLine = {
+    label: 'device',
+    columns: device,
+    color: 'device',
+    dash: 'dashed',
+  };
+  return [total, ...(mixed ? parts : []), ...(device.length > 0 ? [deviceLine] : [])];
 }

@@ -1,12 +1,11 @@
-// Where in a file the cached pages lie, as a strip of cells: amber is in the page cache, the fuller the higher. The words
-// beside it say the same.
+// The cached pages of a file as a strip of cells: bar height is the cached share. The caption has the same information.
 import { cachedRanges, cacheMapText } from '../model/run/targets';
 import './charts.css';
 
 const WIDTH = 512;
 const HEIGHT = 26;
 
-/** The strip; `cells` in percent. */
+/** `cells` are cached shares in percent. */
 export function ResidencyMap({
   label,
   cells,
@@ -16,7 +15,7 @@ export function ResidencyMap({
   cells: readonly number[];
   cell_bytes: number;
 }) {
-  const words = cacheMapText(cells, { cell_bytes });
+  const summary = cacheMapText(cells, { cell_bytes });
   const width = WIDTH / Math.max(1, cells.length);
   const height = (percent: number) => (HEIGHT * percent) / 100;
   return (
@@ -26,7 +25,7 @@ export function ResidencyMap({
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}: ${words}`}
+        aria-label={`${label}: ${summary}`}
       >
         <rect width={WIDTH} height={HEIGHT} fill="var(--raise)" />
         {cachedRanges(cells).map(({ from, to, percent }) => (
@@ -41,7 +40,7 @@ export function ResidencyMap({
           />
         ))}
       </svg>
-      <p className="mute small">{words}</p>
+      <p className="mute small">{summary}</p>
     </figure>
   );
 }

@@ -1,6 +1,7 @@
-// A chart over time on a stage: lines follow their source at every flush without React knowing, the legend shows the
-// value under the crosshair (or the last), dragging zooms all charts of the stage, double-click shows everything.
+// A chart over time: follows its series at every flush without React, shows values at the crosshair in the legend, and
+// zooms all charts of its group.
 import type { Chart, ChartData, ChartOptions } from 'chart.js';
+import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
 import {
@@ -21,72 +22,75 @@ import {
   token,
   valueAxis,
 } from './chart-js';
-import { crosshairOf } from './crosshair';
-import { Legend, type LegendEntry } from './legend';
-import { marksOf } from './marks';
+import { crosshairPlugin } from './crosshair';
+import { Legend } from './legend';
 import type { Panel, PanelLine } from './panels';
 
-/** A line and where its points come from. */
+/** A line and its data. */
 export interface DrawnLine extends PanelLine {
   view: SeriesView;
 }
 
-type DrawnPanel = Omit<Panel, 'lines'>;
+type ChartPanel = Omit<Panel, 'lines'>;
 
-/** What a chart over time needs. */
 export interface TimeChartProps {
-  panel: DrawnPanel;
+  panel: ChartPanel;
   lines: readonly DrawnLine[];
   chartGroup: ChartGroup;
-  /** What is shown when nothing is zoomed; asked at every flush. */
-  whole: () => Range;
-  /** Where the same numbers can be read, in half a sentence; for those who do not see the chart. */
-  elsewhere?: string;
+  /** The range without zoom, evaluated at every flush. */
+  fullRange: () => Range;
+  /** Names the table with the same numbers, for screen readers. */
+  tableHint?: string;
 }
 
-/** The chart. Memoised: it draws by itself and must not be rendered because something above it was. */
+/** Memoized, because it redraws without React. */
 export const TimeChart = memo(function TimeChart({
   panel,
   lines,
   chartGroup,
-  whole,
-  elsewhere,
+  fullRange,
+  tableHint,
 }: TimeChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
   const card = useRef<HTMLElement>(null);
   const legend = useRef<HTMLSpanElement>(null);
-  const strokes = useMemo(() => strokesOf(lines), [lines]);
-  const data = useMemo(() => dataOf(strokes), [strokes]);
-  const options = useMemo(() => optionsOf(panel, chartGroup, whole()), [panel, chartGroup, whole]);
-  const plugins = useMemo(() => [crosshairOf(chartGroup), marksOf(panel)], [chartGroup, panel]);
+  const polylines = useMemo(() => polylinesOf(lines), [lines]);
+  const data = useMemo(() => dataOf(polylines), [polylines]);
+  const options = useMemo(
+    () => optionsOf(panel, chartGroup, fullRange()),
+    [panel, chartGroup, fullRange],
+  );
+  const plugins = useMemo(() => [crosshairPlugin(chartGroup)], [chartGroup]);
 
   useEffect(() => {
-    const draw = drawer(strokes, chartGroup, whole);
-    const flush = () => {
+    const updateLegend = () => writeLegend(legend.current, lines, panel, chartGroup);
+    const updateChart = chartUpdater(polylines, chartGroup, fullRange);
+    const redraw = () => {
       if (!chart.current) return;
-      draw(chart.current);
-      tell();
+      updateChart(chart.current);
+      updateLegend();
     };
-    const tell = () => writeLegend(legend.current, lines, panel, chartGroup);
-    const point = () => {
+    const moveCrosshair = () => {
       chart.current?.draw();
-      tell();
+      updateLegend();
     };
-    flush();
-    const stops = [onlyInSight(card.current, flush, chartGroup.onFlush), chartGroup.onPoint(point)];
+    redraw();
+    const stopRedraw = whileVisible(card.current, redraw, chartGroup.onFlush);
+    const stopCrosshair = chartGroup.onCrosshair(moveCrosshair);
     return () => {
-      for (const stop of stops) stop();
+      stopRedraw();
+      stopCrosshair();
     };
-  }, [lines, strokes, chartGroup, whole, panel]);
+  }, [lines, polylines, chartGroup, fullRange, panel]);
 
-  const entries: LegendEntry[] = lines.map(({ label, color, dash }) => ({ label, color, dash }));
+  const label = [`${panel.title} over time`, tableHint, ...thresholdLabels(panel)];
   return (
     <section ref={card} className="card chart">
       <h2>
         {panel.title}
-        <Legend ref={legend} entries={entries} />
+        <Legend ref={legend} entries={lines} />
       </h2>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the button that shows everything */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the reset button */}
       <div className="canvas" onDoubleClick={() => chartGroup.zoomTo(null)}>
         <Line
           ref={chart}
@@ -94,28 +98,28 @@ export const TimeChart = memo(function TimeChart({
           options={options}
           plugins={plugins}
           role="img"
-          aria-label={`${panel.title} over time${elsewhere ? `; ${elsewhere}` : ''}${marksInWords(panel)}`}
+          aria-label={label.filter(Boolean).join('; ')}
         />
       </div>
     </section>
   );
 });
 
-const marksInWords = ({ marks = [], format }: DrawnPanel) =>
-  marks.map(({ label, value }) => `; a dashed line at ${format(value)}, ${label}`).join('');
+const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
+  thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
 
-/** Calls back at every flush while an element can be seen, and when it comes into sight. Returns how to stop it. */
-function onlyInSight(
+/** Calls `redraw` at every flush while `element` is visible, and when it becomes visible. Returns a stop function. */
+function whileVisible(
   element: HTMLElement | null,
-  draw: () => void,
+  redraw: () => void,
   onFlush: ChartGroup['onFlush'],
 ): () => void {
-  let inSight = true;
-  const stop = onFlush(() => inSight && draw());
+  let visible = true;
+  const stop = onFlush(() => visible && redraw());
   if (!element || typeof IntersectionObserver === 'undefined') return stop;
   const observer = new IntersectionObserver(([entry]) => {
-    inSight = entry?.isIntersecting ?? true;
-    if (inSight) draw();
+    visible = entry?.isIntersecting ?? true;
+    if (visible) redraw();
   });
   observer.observe(element);
   return () => {
@@ -124,53 +128,65 @@ function onlyInSight(
   };
 }
 
-/** One drawn polyline: a line itself, or one edge of the band between its least and greatest values. */
-interface Stroke {
+/** One dataset: the mean of a line, or one edge of the band between its minimum and maximum. */
+interface Polyline {
   line: DrawnLine;
-  which: 'mean' | 'min' | 'max';
+  statistic: 'mean' | 'min' | 'max';
   points: XY[];
 }
 
-function strokesOf(lines: readonly DrawnLine[]): Stroke[] {
-  const stroke = (line: DrawnLine, which: Stroke['which']): Stroke => ({ line, which, points: [] });
+function polylinesOf(lines: readonly DrawnLine[]): Polyline[] {
+  const polyline = (line: DrawnLine, statistic: Polyline['statistic']): Polyline => ({
+    line,
+    statistic,
+    points: [],
+  });
   const banded = lines.filter(({ view }) => view.banded);
   return [
-    ...lines.map((line) => stroke(line, 'mean')),
-    ...banded.flatMap((line) => [stroke(line, 'min'), stroke(line, 'max')]),
+    ...lines.map((line) => polyline(line, 'mean')),
+    ...banded.flatMap((line) => [polyline(line, 'min'), polyline(line, 'max')]),
   ];
 }
 
-function dataOf(strokes: readonly Stroke[]): ChartData<'line', XY[]> {
-  const datasets = strokes.map(({ line: { label, color, dash, thin, sparse }, which, points }) => ({
-    label: `${label} ${which}`,
+function dataOf(polylines: readonly Polyline[]): ChartData<'line', XY[]> {
+  return { datasets: polylines.map(datasetOf) };
+}
+
+function datasetOf({ line, statistic, points }: Polyline) {
+  const { label, color, dash, thin, sparse } = line;
+  const isMean = statistic === 'mean';
+  return {
+    label: `${label} ${statistic}`,
     data: points,
     borderColor: token(color),
     borderDash: dashPattern(dash),
     spanGaps: sparse ?? false,
-    // A course of one point has no line.
-    pointRadius: () => (points.length === 1 && which === 'mean' ? 3 : 0),
-    borderWidth: which === 'mean' ? (thin ? 1 : 1.6) : 0,
-    // The lower is drawn later: dashes stay visible over the line that they match, bands lie below all.
-    order: which === 'mean' ? (dash ? 0 : 1) : 2,
-    fill: which === 'max' ? '-1' : false,
+    // A single point has no line.
+    pointRadius: () => (points.length === 1 && isMean ? 3 : 0),
+    borderWidth: isMean ? (thin ? 1 : 1.6) : 0,
+    // Lower orders are drawn on top: dashed lines, then solid lines, then bands.
+    order: isMean ? (dash ? 0 : 1) : 2,
+    fill: statistic === 'max' ? '-1' : false,
     backgroundColor: faded(color, 0.16),
-  }));
-  return { datasets };
+  };
 }
 
-/** Brings the strokes up to date and draws the stretch that the stage shows. */
-function drawer(strokes: readonly Stroke[], chartGroup: ChartGroup, whole: () => Range) {
-  const drawn = new Map<Stroke, string>();
+function chartUpdater(
+  polylines: readonly Polyline[],
+  chartGroup: ChartGroup,
+  fullRange: () => Range,
+) {
+  const generations = new Map<Polyline, string>();
   return (chart: Chart<'line', XY[]>) => {
-    strokes.forEach((stroke, i) => {
-      const { line, which, points } = stroke;
-      if (drawn.get(stroke) !== line.view.generation) points.length = 0;
-      drawn.set(stroke, line.view.generation);
-      syncPoints(points, line.view, line.columns, which);
+    polylines.forEach((polyline, i) => {
+      const { line, statistic, points } = polyline;
+      if (generations.get(polyline) !== line.view.generation) points.length = 0;
+      generations.set(polyline, line.view.generation);
+      syncPoints(points, line.view, line.columns, statistic);
       const dataset = chart.data.datasets[i];
       if (dataset) dataset.data = points;
     });
-    const { from, to } = chartGroup.zoom ?? whole();
+    const { from, to } = chartGroup.zoom ?? fullRange();
     Object.assign(chart.options.scales?.x ?? {}, { min: from, max: to });
     chart.update('none');
   };
@@ -179,52 +195,71 @@ function drawer(strokes: readonly Stroke[], chartGroup: ChartGroup, whole: () =>
 function writeLegend(
   legend: HTMLSpanElement | null,
   lines: readonly DrawnLine[],
-  panel: DrawnPanel,
-  chartGroup: ChartGroup,
+  { format }: ChartPanel,
+  { crosshair }: ChartGroup,
 ) {
   lines.forEach(({ view, columns }, i) => {
-    const at = chartGroup.crosshair === null ? undefined : nearestIndex(view, chartGroup.crosshair);
-    const value = lastKnownValue(view, columns, at);
     const slot = legend?.children[i]?.querySelector('b');
-    if (slot) slot.textContent = view.length > 0 ? panel.format(value) : '';
+    if (!slot) return;
+    const index = crosshair === null ? undefined : nearestIndex(view, crosshair);
+    slot.textContent = view.length > 0 ? format(lastKnownValue(view, columns, index)) : '';
   });
 }
 
-function scaleOf({ scale, format }: DrawnPanel) {
+function yAxisOf({ scale, format }: ChartPanel) {
   if (scale === 'binary') return { ...valueAxis('linear', format), ...BINARY_AXIS };
   if (scale === 'binary log') return { ...valueAxis('log', format, false), ...BINARY_LOG_AXIS };
   return valueAxis(scale, format);
 }
 
 function optionsOf(
-  panel: DrawnPanel,
+  panel: ChartPanel,
   chartGroup: ChartGroup,
   { from, to }: Range,
 ): ChartOptions<'line'> {
-  const zoomed = ({ chart }: { chart: Chart }) => {
+  const zoomToAxis = ({ chart }: { chart: Chart }) => {
     const axis = chart.scales.x;
     if (axis) chartGroup.zoomTo({ from: axis.min, to: axis.max });
   };
   return {
     ...COMMON,
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
-    scales: {
-      x: timeAxis({ min: from, max: to }),
-      y: {
-        ...scaleOf(panel),
-        suggestedMax: Math.max(0, ...(panel.marks ?? []).map(({ value }) => value)) || undefined,
-      },
-    },
+    scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
     plugins: {
+      annotation: { annotations: annotationsOf(panel) },
       zoom: {
         zoom: {
           mode: 'x',
           drag: { enabled: true, backgroundColor: faded('app', 0.2) },
           wheel: { enabled: true, modifierKey: 'ctrl' },
-          onZoomComplete: zoomed,
+          onZoomComplete: zoomToAxis,
         },
-        pan: { enabled: true, mode: 'x', modifierKey: 'shift', onPanComplete: zoomed },
+        pan: { enabled: true, mode: 'x', modifierKey: 'shift', onPanComplete: zoomToAxis },
       },
     },
   };
+}
+
+/** Labels alternate between left and right, so that those of close thresholds do not overlap. */
+function annotationsOf({ thresholds = [], format }: ChartPanel): AnnotationOptions<'line'>[] {
+  return thresholds.map(({ label, value }, i) => ({
+    type: 'line',
+    scaleID: 'y',
+    value,
+    borderColor: token('mute'),
+    borderDash: [2, 3],
+    borderWidth: 1,
+    label: {
+      display: true,
+      content: `${label} ${format(value)}`,
+      position: i % 2 === 0 ? 'start' : 'end',
+      color: token('mute'),
+      backgroundColor: 'transparent',
+      textStrokeColor: token('surface'),
+      textStrokeWidth: 3,
+      font: { size: 10.5, weight: 'normal' },
+      padding: 3,
+      yAdjust: -8,
+    },
+  }));
 }

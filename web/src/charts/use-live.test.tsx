@@ -12,7 +12,7 @@ const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as Event);
 const [report] = EVENTS.flatMap((event) => (event.type === 'report' ? [event.report] : []));
-/** A run of a quarter of an hour. */
+/** 15 minutes of samples. */
 const LONG = { number: 7, status: 'interrupted', samples: 9000, findings: [] } as unknown as Run;
 
 const client = new QueryClient();
@@ -25,13 +25,13 @@ const watch = (run: Run) =>
 
 beforeEach(() => TestSocket.install());
 
-it('takes a long run from its report', () => {
+it('shows a long run from its report', () => {
   const { result } = watch({ ...LONG, report } as Run);
   expect(result.current.bucketed).toBe(true);
   expect(result.current.fold.result?.report).toEqual(report);
 });
 
-it('reads the events of a long run that ended without a report, and shows it when all were read', async () => {
+it('folds all events of a long run without a report before showing it', async () => {
   const { result } = watch(LONG);
   expect(result.current.bucketed).toBe(false);
   await waitFor(() => expect(TestSocket.opened).toHaveLength(1));

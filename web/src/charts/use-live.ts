@@ -1,5 +1,5 @@
-// A run's events on their way to the screen: from the socket into the fold, and from there to whoever draws, once per
-// animation frame. React learns about a tick only where it asked to (`useTick`).
+// Folds the events of a run outside React and triggers redraws once per animation frame. Components subscribe with
+// `useTick` or `useLiveValue`.
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { Run } from '../api';
@@ -9,41 +9,40 @@ import type { ConnectionStatus } from '../api/socket';
 import { foldFinishedRun, isBucketed, isFinal, RunFold } from '../model/fold/run-fold';
 import { ChartGroup } from './chart-group';
 
-/** A run that is being watched. */
 export interface Live {
   fold: RunFold;
   chartGroup: ChartGroup;
   connection: ConnectionStatus;
-  /** Whether the course comes from the server's buckets instead of the fold. */
+  /** True if the time series comes from the server instead of the fold. */
   bucketed: boolean;
-  /** The run's own clock in ms since it began, between events too. */
+  /** Milliseconds since the start of the run, extrapolated between events. */
   clock: () => number;
 }
 
-/** The phase bar moves this often even when no event comes, in ms. */
-const BEAT_MS = 250;
-/** The clock runs ahead of the last event by this much at most, in ms. */
-const AHEAD_MS = 2000;
+/** Redraw interval of the phase bar without events. */
+const TICK_MS = 250;
+/** Limit of the extrapolation. */
+const MAX_AHEAD_MS = 2000;
 
-/** Watches a run: through the stream, or, where it is long and its report is there, from what was stored. */
+/** Streams a run, or uses the stored report of a long finished run. */
 export function useLive(run: Run): Live {
   const queryClient = useQueryClient();
   const chartGroup = useMemo(() => new ChartGroup(), []);
   const [bucketed] = useState(() => isBucketed(run));
-  const [wasOver] = useState(() => isFinal(run.status));
+  const [wasFinal] = useState(() => isFinal(run.status));
   const [fold, setFold] = useState(() =>
     bucketed ? foldFinishedRun(run) : new RunFold(run.status),
   );
   const [connection, setConnection] = useState<ConnectionStatus>('connecting');
-  const [gathered] = useState(() => (wasOver && !bucketed ? new RunFold() : fold));
-  const current = useRef({ fold: gathered, seen: performance.now() });
+  const [streamed] = useState(() => (wasFinal && !bucketed ? new RunFold() : fold));
+  const current = useRef({ fold: streamed, applied_at: performance.now() });
 
   useEffect(() => {
     if (bucketed) return;
     const tracked = current.current;
-    // A run that was over is shown when all of it was read: what it was in between, it is no longer.
+    // A finished run is shown only after its last event: intermediate states are outdated.
     const show = () => {
-      if (!wasOver) chartGroup.request();
+      if (!wasFinal) chartGroup.request();
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);
     };
     const stream = openRunStream(run.number, {
@@ -52,39 +51,40 @@ export function useLive(run: Run): Live {
       onStatus: setConnection,
       reset: () => {
         tracked.fold = new RunFold();
-        if (!wasOver) setFold(tracked.fold);
+        if (!wasFinal) setFold(tracked.fold);
       },
       apply: (event) => {
-        const taken = tracked.fold.apply(event);
-        tracked.seen = performance.now();
+        const applied = tracked.fold.apply(event);
+        tracked.applied_at = performance.now();
         show();
         if (event.type === 'status' && isFinal(event.status))
           void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
-        return taken;
+        return applied;
       },
     });
-    const beat = setInterval(() => {
-      if (!isFinal(tracked.fold.status) && performance.now() - tracked.seen >= BEAT_MS) show();
-    }, BEAT_MS);
+    const timer = setInterval(() => {
+      if (!isFinal(tracked.fold.status) && performance.now() - tracked.applied_at >= TICK_MS)
+        show();
+    }, TICK_MS);
     return () => {
       stream.close();
-      clearInterval(beat);
+      clearInterval(timer);
     };
-  }, [bucketed, wasOver, run.number, chartGroup, queryClient]);
+  }, [bucketed, wasFinal, run.number, chartGroup, queryClient]);
 
   const clock = useCallback(() => {
-    const { fold, seen } = current.current;
+    const { fold, applied_at } = current.current;
     return isFinal(fold.status)
       ? fold.now_ms
-      : fold.now_ms + Math.min(AHEAD_MS, performance.now() - seen);
+      : fold.now_ms + Math.min(MAX_AHEAD_MS, performance.now() - applied_at);
   }, []);
   return { fold, chartGroup, connection, bucketed, clock };
 }
 
-/** Renders anew at every flush of the stage. */
+/** Rerenders at every flush. */
 export const useTick = (chartGroup: ChartGroup): number =>
   useSyncExternalStore(chartGroup.onFlush, () => chartGroup.version);
 
-/** Renders anew only when what is read at a flush has changed; for parts that stand still while samples come in. */
+/** Rerenders when the value returned by `read` changes at a flush. */
 export const useLiveValue = <T>(chartGroup: ChartGroup, read: () => T): T =>
   useSyncExternalStore(chartGroup.onFlush, read);

@@ -1,10 +1,9 @@
-// What stands above charts on one stage: how to zoom, and the way back, also for those without a mouse.
+// The toolbar of a chart group: zoom hint and a reset button, which also works by keyboard.
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChartGroup } from './chart-group';
 import { useTick } from './use-live';
 
-/** The row; `children` are further tools. */
 export function ZoomRow({
   chartGroup,
   children,
@@ -15,9 +14,7 @@ export function ZoomRow({
   useTick(chartGroup);
   return (
     <div className="row tight no-print">
-      <span className="mute small">
-        Drag to zoom, Shift-drag to move, double-click to see everything.
-      </span>
+      <span className="mute small">Drag to zoom, Shift-drag to pan, double-click to reset.</span>
       <span className="push" />
       {chartGroup.zoom && (
         <Button
@@ -25,7 +22,7 @@ export function ZoomRow({
           data-action="Show the whole run"
           onClick={() => chartGroup.zoomTo(null)}
         >
-          Show everything
+          Reset zoom
         </Button>
       )}
       {children}
