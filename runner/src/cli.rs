@@ -9,7 +9,7 @@ use crate::cli::print::style::Style;
 use crate::run;
 use crate::run::stop::Stop;
 use crate::system::host;
-use crate::system::target::tidy::tidy;
+use crate::system::target::leftovers::remove_leftovers;
 use clap::{Args, Parser, Subcommand};
 use leadline_protocol::job::parse::parse_run;
 use leadline_protocol::plan::Plan;
@@ -131,9 +131,11 @@ pub fn execute(cli: Cli) -> u8 {
         } => run_job(&job, Form::of(json, events), stop_when_orphaned),
         Command::Plan { job, json } => plan_job(&job, json),
         Command::Tidy { roots } => tidy_up(&roots.roots),
-        Command::Devices { roots, json } => {
-            show(json, &host::devices::devices(&roots.roots), print::devices)
-        }
+        Command::Devices { roots, json } => show(
+            json,
+            &host::device_list::device_list(&roots.roots),
+            print::devices,
+        ),
         Command::Doctor {
             roots,
             data_dir,
@@ -143,7 +145,7 @@ pub fn execute(cli: Cli) -> u8 {
             &host::doctor::doctor(&data_dir, &roots.roots),
             print::doctor,
         ),
-        Command::Host { json: _ } => show(true, &host::look::look(), |_, _| String::new()),
+        Command::Host { json: _ } => show(true, &host::facts::host_facts(), |_, _| String::new()),
     }
 }
 
@@ -214,7 +216,7 @@ fn plan_job(args: &JobArgs, json: bool) -> u8 {
 /// For servers: `{"mark": ..., "files": [...]}` in, what became of them out.
 fn tidy_up(roots: &[PathBuf]) -> u8 {
     match serde_json::from_reader::<_, OwnedFiles>(std::io::stdin().lock()) {
-        Ok(own) => show(true, &tidy(&own, roots), |_, _| String::new()),
+        Ok(own) => show(true, &remove_leftovers(&own, roots), |_, _| String::new()),
         Err(error) => {
             complain(format_args!("what to tidy up cannot be read: {error}"));
             USAGE

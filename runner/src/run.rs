@@ -27,12 +27,12 @@ use crate::run::witness::Witness;
 use crate::system::clock::wall_ms;
 use crate::system::host;
 use crate::system::host::view::View;
-use crate::system::probe::Probes;
-use crate::system::probe::thermal::throttles;
+use crate::system::probes::Probes;
+use crate::system::probes::thermal::throttles;
 use crate::system::target::cache::flush;
-use crate::system::target::patience::unless_stopped;
-use crate::system::target::stamp::Stamp;
-use crate::system::target::{Finish, Opened, Targets};
+use crate::system::target::cancellable::run_unless_stopped;
+use crate::system::target::layout_data::LayoutData;
+use crate::system::target::{Finish, OpenTarget, Targets};
 use leadline_protocol::event::{Accepted, Event, EventBody};
 use leadline_protocol::finding::{Finding, Severity};
 use leadline_protocol::host::HostFacts;
@@ -74,7 +74,7 @@ pub fn run(ask: &RunSpec, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnM
     if !plan.problems.is_empty() {
         return fail(&mut teller, plan.problems);
     }
-    let mut targets = Targets::new(roots.to_vec()).of_study(ask.study.clone());
+    let mut targets = Targets::new(roots.to_vec()).with_file_id(ask.study.clone());
     let measured = Run {
         plan: &mut plan,
         targets: &mut targets,
@@ -82,7 +82,7 @@ pub fn run(ask: &RunSpec, roots: &[PathBuf], stop: &Stop, listener: &mut dyn FnM
         stop,
     }
     .measure();
-    targets.sign();
+    targets.mark_owned();
     let leftover_files = clean_up(&plan, &mut targets, &mut teller).err();
     match measured {
         Ok((report, host)) => {
@@ -230,15 +230,15 @@ struct Eyes {
 /// What is to be flushed after the measurement, and the number of its job.
 struct ToFlush {
     job: usize,
-    opened: Opened,
+    opened: OpenTarget,
 }
 
 /// The open targets of each clone of each job.
-type Open = Vec<Vec<Vec<Opened>>>;
+type Open = Vec<Vec<Vec<OpenTarget>>>;
 
 impl Run<'_, '_> {
     fn measure(mut self) -> Result<(Report, HostFacts), End> {
-        let host = host::look::look();
+        let host = host::facts::host_facts();
         let mut eyes = self.accept(&host);
         self.lay_out()?;
         if self.targets.attach_loops(&mut self.plan.jobs)? {
@@ -351,7 +351,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         self.in_phase(Phase::Layout, |run| {
-            let data = Stamp::new(LAYOUT_SEED);
+            let data = LayoutData::new(LAYOUT_SEED);
             let mut fill = |offset: u64, buffer: &mut [u8]| data.fill(offset, buffer);
             let teller = &mut *run.teller;
             whole(run.targets.lay_out(
@@ -384,7 +384,7 @@ impl Run<'_, '_> {
         let opened = jobs.flat_map(|((job, _), clones)| {
             clones.iter().flatten().map(move |opened| (job, opened))
         });
-        let copy = |(job, opened): (usize, &Opened)| {
+        let copy = |(job, opened): (usize, &OpenTarget)| {
             Ok(ToFlush {
                 job,
                 opened: opened.try_clone()?,
@@ -413,7 +413,7 @@ impl Run<'_, '_> {
                 .into_iter()
                 .find_map(|file| flush(&file.opened).err().map(|errno| (file, errno)))
         };
-        let failed = unless_stopped(self.stop.flag(), failed);
+        let failed = run_unless_stopped(self.stop.flag(), failed);
         self.teller.phase(Phase::Flush, PhaseState::End);
         match failed {
             Err(error) => is_absent(error.to_string()),
@@ -445,7 +445,7 @@ fn whole(finish: Finish) -> Result<(), End> {
 }
 
 fn descriptors(open: Open) -> Vec<Vec<Vec<OwnedFd>>> {
-    let clone = |opened: Vec<Opened>| opened.into_iter().map(|opened| opened.fd).collect();
+    let clone = |opened: Vec<OpenTarget>| opened.into_iter().map(|opened| opened.fd).collect();
     open.into_iter()
         .map(|clones| clones.into_iter().map(clone).collect())
         .collect()

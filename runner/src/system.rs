@@ -1,8 +1,8 @@
 //! TODO
 
-pub(crate) mod buffer;
+pub(crate) mod buffers;
 pub(crate) mod clock;
 pub(crate) mod guard;
 pub mod host;
-pub mod probe;
+pub mod probes;
 pub mod target;

@@ -9,10 +9,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
-use leadline_runner::system::probe::region::Region;
-use leadline_runner::system::probe::residency::Means;
-use leadline_runner::system::probe::vm::Vm;
-use leadline_runner::system::probe::{Probes, extents};
+use leadline_runner::system::probes::region::Region;
+use leadline_runner::system::probes::residency::ResidencyMethod;
+use leadline_runner::system::probes::vmstat::VmStat;
+use leadline_runner::system::probes::{Probes, extents};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
 
@@ -117,9 +117,9 @@ fn each_probe_by_itself() {
     let Some(disk) = Disk::ext4() else { return };
     let file = filled(&disk.file("f"), 256 << 20);
     let region = Region::of(std::iter::once(0..256 << 20));
-    let means = Means::find(file.as_fd()).unwrap();
+    let means = ResidencyMethod::detect(file.as_fd()).unwrap();
     let mut probes = Probes::new(&[disk.device.name().into()]);
-    let mut vm = Vm::open_live().unwrap();
+    let mut vm = VmStat::open_live().unwrap();
     each("the host's writeback", || assert!(vm.read().is_some()));
     each("all counters of a sample", || drop(probes.read()));
     each("residency of 256 MiB that is cached", || {

@@ -9,7 +9,7 @@ use leadline_protocol::host::{Device, DeviceKind};
 use leadline_runner::cli::print;
 use leadline_runner::cli::print::style::Style;
 use leadline_runner::plan::host_view::{HostView, PathKind};
-use leadline_runner::system::host::devices::devices;
+use leadline_runner::system::host::device_list::device_list;
 use leadline_runner::system::host::doctor::doctor;
 use leadline_runner::system::host::view::View;
 use scratch::{Loop, Mounted, directory, image, run};
@@ -17,7 +17,7 @@ use scratch::{Loop, Mounted, directory, image, run};
 const MIB: u64 = 1 << 20;
 
 fn find(path: &str, root: &Path) -> Device {
-    devices(&[root.into()])
+    device_list(&[root.into()])
         .devices
         .into_iter()
         .find(|device| device.path == path)
@@ -65,7 +65,7 @@ fn a_loop_device_with_a_filesystem() {
 
 #[test]
 fn every_device_says_what_may_be_done_and_why_not() {
-    let list = devices(&[]);
+    let list = device_list(&[]);
     for device in &list.devices {
         for access in [&device.read_access, &device.write_access] {
             assert_eq!(access.allowed, access.reason.is_none(), "{device:?}");

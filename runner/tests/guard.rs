@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use leadline_runner::plan::host_view::HostView;
-use leadline_runner::system::host::devices::devices;
+use leadline_runner::system::host::device_list::device_list;
 use leadline_runner::system::host::view::View;
 use leadline_runner::system::target::Targets;
 use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
@@ -85,14 +85,14 @@ fn a_free_loop_device_on_a_file_under_a_root_may_be_written() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     assert_eq!(scene.writing(&disk.0), Ok(()));
-    let listed = devices(&[scene.root()])
+    let listed = device_list(&[scene.root()])
         .devices
         .into_iter()
         .find(|device| device.path == disk.0)
         .unwrap();
     assert!(listed.write_access.allowed && listed.read_access.allowed && listed.used_by.is_empty());
     assert!(
-        !devices(&[])
+        !device_list(&[])
             .devices
             .iter()
             .any(|device| device.write_access.allowed),
@@ -385,7 +385,7 @@ fn refusals_change_no_byte() {
 fn the_disk_under_the_root_filesystem() {
     let scene = Scene::new();
     let roots = [scene.root()];
-    let held = devices(&roots)
+    let held = device_list(&roots)
         .devices
         .into_iter()
         .filter(|device| device.mounts.iter().any(|mount| mount.point == "/"));

@@ -7,14 +7,14 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Instant;
 
-use leadline_runner::system::probe::resource::{Times, thread_times};
-use leadline_runner::system::probe::{Counters, Probes, Window};
+use leadline_runner::system::probes::rusage::{CpuTimes, thread_times};
+use leadline_runner::system::probes::{CounterWindow, Counters, Probes};
 use scratch::{Loop, directory, image, run};
 
 const MIB: u64 = 1 << 20;
 const BLOCK: usize = 4096;
 
-fn window(probes: &mut Probes, work: impl FnOnce()) -> Window {
+fn window(probes: &mut Probes, work: impl FnOnce()) -> CounterWindow {
     let before = probes.read();
     work();
     Counters::window(&before, &probes.read())
@@ -119,8 +119,9 @@ fn memory_shows_pages_that_were_read() {
 #[test]
 fn work_shows_as_processor_time() {
     const WORK_NS: u64 = 200_000_000;
-    let spent =
-        |since: Times| thread_times().since(since).user_ns + thread_times().since(since).system_ns;
+    let spent = |since: CpuTimes| {
+        thread_times().since(since).user_ns + thread_times().since(since).system_ns
+    };
     let busy = window(&mut Probes::new(&[]), || {
         let begin = thread_times();
         while spent(begin) < WORK_NS {

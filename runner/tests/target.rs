@@ -13,16 +13,19 @@ use leadline_protocol::problem::Problem;
 use leadline_runner::plan::host_view::HostView;
 use leadline_runner::system::host::view::View;
 use leadline_runner::system::target::cache::{advise, flush, invalidate, pre_read};
-use leadline_runner::system::target::stamp::Stamp;
-use leadline_runner::system::target::{Finish, Opened, Targets};
+use leadline_runner::system::target::layout_data::LayoutData;
+use leadline_runner::system::target::{Finish, OpenTarget, Targets};
 use scratch::{Loop, Mounted, directory, image, job, run, target};
 use serde_json::json;
 
 const MIB: u64 = 1 << 20;
 
 fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Problem> {
-    let (mut targets, mut seen, stamp) =
-        (Targets::new(vec![root.into()]), Vec::new(), Stamp::new(1));
+    let (mut targets, mut seen, stamp) = (
+        Targets::new(vec![root.into()]),
+        Vec::new(),
+        LayoutData::new(1),
+    );
     let finish = targets.lay_out(
         jobs,
         &mut |at, buffer| stamp.fill(at, buffer),
@@ -50,7 +53,7 @@ fn cached_bytes(path: &Path) -> u64 {
     .unwrap()
 }
 
-fn opened(targets: &mut Targets, job: &ResolvedJob) -> Opened {
+fn opened(targets: &mut Targets, job: &ResolvedJob) -> OpenTarget {
     targets.open(job).unwrap().remove(0).remove(0)
 }
 
@@ -271,7 +274,7 @@ fn clones_have_their_own_targets_and_shared_ones() {
     (files[1]["worker"], files[2]["worker"]) = (json!(0), json!(1));
     let job = job("read", files, json!({"numjobs": 2}));
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
-    let names = |opened: &Vec<Opened>| {
+    let names = |opened: &Vec<OpenTarget>| {
         opened
             .iter()
             .map(|one| one.target.path.rsplit('/').next().unwrap().to_string())

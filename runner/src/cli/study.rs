@@ -7,7 +7,7 @@ use crate::cli::print::style::Style;
 use crate::cli::{complain, write_out};
 use crate::run;
 use crate::run::stop::Stop;
-use crate::system::target::tidy::tidy;
+use crate::system::target::leftovers::remove_leftovers;
 use leadline_protocol::job::parse::parse_run;
 use leadline_protocol::study::parse::parse_study;
 use leadline_protocol::study::{StepPlan, StudyPlan};
@@ -50,7 +50,7 @@ pub fn run(document: Value, roots: &[PathBuf], form: Form, stop: &Stop) -> u8 {
 
 /// Removes the files that a step which never ran would have removed. Whether any is still there.
 fn tell_what_stayed(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
-    let left = tidy(&plan.own(), roots).left;
+    let left = remove_leftovers(&plan.own(), roots).left;
     left.iter()
         .filter_map(|file| file.reason.as_ref())
         .for_each(complain);

@@ -13,7 +13,7 @@ pub(crate) mod tests;
 use crate::load::engine::Engine;
 use crate::load::ledger::{Ledger, NOT_YET, Times};
 use crate::load::pattern::{Io, Kind};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::Clock;
 use leadline_protocol::report::Decision;
 use std::io;
@@ -64,7 +64,7 @@ pub struct Loop<E, C, S> {
     engine: E,
     clock: C,
     source: S,
-    buffers: Option<Pool>,
+    buffers: Option<BufferPool>,
     /// By slot: what is in flight there, and what is known of its moments.
     ios: Box<[Io]>,
     times: Box<[Times]>,
@@ -112,7 +112,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         engine: E,
         clock: C,
         source: S,
-        buffers: Pool,
+        buffers: BufferPool,
         batch_limit: Option<usize>,
         complete_min: u32,
     ) -> Self {

@@ -21,10 +21,10 @@ use crate::load::pace::Pace;
 use crate::load::pattern::{Io, Pattern};
 use crate::load::worker::paced::Paced;
 use crate::load::worker::progress::{Attendance, Progress, Stage};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::tsc::Tsc;
 use crate::system::clock::{Clock, MICROSECOND_NS, Monotonic, SECOND_NS};
-use crate::system::probe::resource::{Times as CpuTimes, thread_times};
+use crate::system::probes::rusage::{CpuTimes, thread_times};
 use leadline_protocol::job::value::{BufferPages, EngineName};
 use leadline_protocol::plan::resolved::ResolvedJob;
 use leadline_protocol::report::Decision;
@@ -133,7 +133,7 @@ fn setup(job: &ResolvedJob) -> Setup {
 
 fn with_ring<N: entries::Entries>(
     assignment: &Assignment,
-    pool: Pool,
+    pool: BufferPool,
     setup: &Setup,
 ) -> Result<Done, Broken> {
     let engine = Uring::<_, N>::new(&assignment.files, assignment.job.in_flight(), setup);
@@ -149,7 +149,7 @@ fn with_ring<N: entries::Entries>(
 
 /// With registered buffers. Where others of this user hold locked memory, the kernel may refuse what the plan found to fit: plain
 /// buffers do for a job that did not say `fixedbufs`.
-fn with_registered(assignment: &Assignment, pool: Pool) -> Result<Done, Broken> {
+fn with_registered(assignment: &Assignment, pool: BufferPool) -> Result<Done, Broken> {
     let job = &assignment.job;
     let registered = Setup {
         buffer: Some(pool.region()),
@@ -193,9 +193,9 @@ fn settle(job: &ResolvedJob) -> Result<(), Broken> {
     Ok(())
 }
 
-fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
+fn buffers(assignment: &Assignment) -> Result<BufferPool, Broken> {
     let job = &assignment.job;
-    let mut pool = Pool::new(
+    let mut pool = BufferPool::new(
         job.in_flight() as usize,
         job.largest_buffer() as usize,
         job.ring.mem,
@@ -214,7 +214,7 @@ fn buffers(assignment: &Assignment) -> Result<Pool, Broken> {
 fn with_data<E: Engine>(
     assignment: &Assignment,
     engine: E,
-    mut pool: Pool,
+    mut pool: BufferPool,
 ) -> Result<Done, Broken> {
     let job = &assignment.job;
     if job.pattern.rw.writes() && job.data.refill_buffers && !job.ring.ioengine.is_null() {
@@ -227,7 +227,7 @@ fn with_data<E: Engine>(
 }
 
 /// What making 4 KiB of this data takes, in ns. The data itself is left as it is.
-fn cost_of(data: &Data, pool: &mut Pool) -> f64 {
+fn cost_of(data: &Data, pool: &mut BufferPool) -> f64 {
     /// Bytes that are made at a time: some 0.1 ms, so that reading the clock does not count.
     const BYTES: usize = 1 << 18;
     /// Times, of which the shortest counts: the others were disturbed.
@@ -244,7 +244,11 @@ fn cost_of(data: &Data, pool: &mut Pool) -> f64 {
     shortest_ns as f64 * 4096.0 / (fills * bytes) as f64
 }
 
-fn with_pace<E: Engine>(assignment: &Assignment, engine: E, pool: Pool) -> Result<Done, Broken> {
+fn with_pace<E: Engine>(
+    assignment: &Assignment,
+    engine: E,
+    pool: BufferPool,
+) -> Result<Done, Broken> {
     let pattern = Pattern::new(&assignment.job, assignment.number);
     match Pace::new(&assignment.job, assignment.number) {
         None => drive(assignment, engine, Unpaced(pattern), pool),
@@ -261,7 +265,7 @@ fn drive<E: Engine, S: Source>(
     assignment: &Assignment,
     engine: E,
     source: S,
-    pool: Pool,
+    pool: BufferPool,
 ) -> Result<Done, Broken> {
     let Assignment {
         job,

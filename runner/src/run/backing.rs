@@ -1,10 +1,10 @@
 //! The file behind a loop device without direct I/O of its own: how much of it lies in this host's page cache at both ends of
 //! the measured window. Whoever may not open it sees nothing of it.
 
-use crate::system::host::blocks::SECTOR_BYTES;
+use crate::system::host::block_device::SECTOR_BYTES;
 use crate::system::host::inventory::Inventory;
-use crate::system::probe::region::Region;
-use crate::system::probe::residency::Means;
+use crate::system::probes::region::Region;
+use crate::system::probes::residency::ResidencyMethod;
 use leadline_protocol::counters::Residency;
 use leadline_protocol::evidence::BackingFile;
 use std::fs::File;
@@ -54,7 +54,7 @@ impl Backing {
     }
 
     fn residency(&self) -> Option<Residency> {
-        Means::find(self.file.as_fd())
+        ResidencyMethod::detect(self.file.as_fd())
             .ok()?
             .residency(self.file.as_fd(), &self.whole)
             .ok()

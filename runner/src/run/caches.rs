@@ -5,11 +5,11 @@
 
 use crate::load::worker::Broken;
 use crate::run::{End, Open, Run, whole};
-use crate::system::probe::region::Region;
-use crate::system::probe::residency::Means;
-use crate::system::target::Opened;
-use crate::system::target::cache::{advise, chill, drop_caches, invalidate, pre_read};
-use crate::system::target::patience::unless_stopped;
+use crate::system::probes::region::Region;
+use crate::system::probes::residency::ResidencyMethod;
+use crate::system::target::OpenTarget;
+use crate::system::target::cache::{advise, drop_caches, evict, invalidate, pre_read};
+use crate::system::target::cancellable::run_unless_stopped;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::value::CacheState;
 use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
@@ -24,7 +24,7 @@ impl Run<'_, '_> {
     pub(crate) fn set_caches(&mut self, open: &Open) -> Result<(), End> {
         if self.plan.jobs.iter().any(|job| job.target.drop_caches) {
             self.in_phase(Phase::DropCaches, |run| {
-                Ok(run.unless_stopped(drop_caches)??)
+                Ok(run.run_unless_stopped(drop_caches)??)
             })?;
         }
         if self.plan.jobs.iter().any(|job| job.target.invalidate) {
@@ -42,13 +42,13 @@ impl Run<'_, '_> {
 
     fn empty_caches(&mut self, open: &Open) -> Result<(), End> {
         let cold = |job: &ResolvedJob| job.target.cache_state == CacheState::Cold;
-        let drop_clean = |opened: &Opened| invalidate(opened, range(opened));
+        let drop_clean = |opened: &OpenTarget| invalidate(opened, range(opened));
         self.each(
             open,
             |job| job.target.invalidate && !cold(job),
             |_, opened| self.empty(opened, drop_clean),
         )?;
-        self.each(open, cold, |_, opened| self.empty(opened, chill))?;
+        self.each(open, cold, |_, opened| self.empty(opened, evict))?;
         let jobs = self.plan.jobs.iter().zip(open).filter(|(job, _)| cold(job));
         let stayed: u64 = jobs
             .flat_map(|(_, clones)| clones.iter().take(1).flatten())
@@ -77,7 +77,7 @@ impl Run<'_, '_> {
         &self,
         open: &Open,
         wanted: impl Fn(&ResolvedJob) -> bool,
-        act: impl Fn(&ResolvedJob, &Opened) -> Result<(), End>,
+        act: impl Fn(&ResolvedJob, &OpenTarget) -> Result<(), End>,
     ) -> Result<(), End> {
         let mut jobs = self
             .plan
@@ -93,16 +93,22 @@ impl Run<'_, '_> {
         })
     }
 
-    fn empty(&self, opened: &Opened, how: fn(&Opened) -> Result<(), Errno>) -> Result<(), End> {
+    fn empty(
+        &self,
+        opened: &OpenTarget,
+        how: fn(&OpenTarget) -> Result<(), Errno>,
+    ) -> Result<(), End> {
         let opened = opened.try_clone().map_err(unset)?;
-        Ok(self.unless_stopped(move || how(&opened))?.map_err(unset)?)
+        Ok(self
+            .run_unless_stopped(move || how(&opened))?
+            .map_err(unset)?)
     }
 
-    fn unless_stopped<T: Send + 'static>(
+    fn run_unless_stopped<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, End> {
-        unless_stopped(self.stop.flag(), work)
+        run_unless_stopped(self.stop.flag(), work)
             .map_err(unset)?
             .ok_or(End::Stopped)
     }
@@ -141,8 +147,8 @@ fn unset(error: impl Into<io::Error>) -> Broken {
 }
 
 /// Bytes of a target's region that are in the page cache; `None` where that cannot be told.
-fn cached_bytes(opened: &Opened) -> Option<u64> {
-    let means = Means::find(opened.fd.as_fd()).ok()?;
+fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
+    let means = ResidencyMethod::detect(opened.fd.as_fd()).ok()?;
     means
         .residency(
             opened.fd.as_fd(),
@@ -153,6 +159,6 @@ fn cached_bytes(opened: &Opened) -> Option<u64> {
 }
 
 /// The bytes of a target that a job works on.
-fn range(opened: &Opened) -> Range<u64> {
+fn range(opened: &OpenTarget) -> Range<u64> {
     opened.target.offset..opened.target.offset + opened.target.size
 }

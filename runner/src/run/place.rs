@@ -2,13 +2,13 @@
 
 use crate::run::backing::Backing;
 use crate::system::host::inventory::Inventory;
-use crate::system::probe::direct;
-use crate::system::probe::direct::Asked;
-use crate::system::probe::extents;
-use crate::system::probe::extents::written_share;
-use crate::system::probe::region::Region;
-use crate::system::probe::residency::{Map, Means};
-use crate::system::target::Opened;
+use crate::system::probes::direct_io;
+use crate::system::probes::direct_io::DirectIoTarget;
+use crate::system::probes::extents;
+use crate::system::probes::extents::written_share;
+use crate::system::probes::region::Region;
+use crate::system::probes::residency::{ResidencyMap, ResidencyMethod};
+use crate::system::target::OpenTarget;
 use leadline_protocol::counters::Residency;
 use leadline_protocol::evidence::{
     CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
@@ -29,10 +29,10 @@ pub struct Place {
     target: Target,
     jobs: Vec<String>,
     region: Region,
-    means: Result<Means, String>,
+    means: Result<ResidencyMethod, String>,
     found: Option<Residency>,
-    start: Option<Map>,
-    end: Option<Map>,
+    start: Option<ResidencyMap>,
+    end: Option<ResidencyMap>,
     before: Option<Extents>,
     mount: Option<(String, String)>,
     direct: DirectFacts,
@@ -105,7 +105,7 @@ impl Place {
     }
 
     fn hold(&mut self, file: OwnedFd) {
-        self.means = Means::find(file.as_fd());
+        self.means = ResidencyMethod::detect(file.as_fd());
         self.file = Some(file);
     }
 
@@ -124,7 +124,7 @@ impl Place {
     }
 
     /// Looks at it once it is laid out and open, before its caches are set.
-    pub fn examine(&mut self, opened: &Opened, host: &Inventory) {
+    pub fn examine(&mut self, opened: &OpenTarget, host: &Inventory) {
         match opened.fd.try_clone() {
             Ok(file) => self.hold(file),
             Err(error) => self.means = Err(format!("it cannot be held open: {error}")),
@@ -135,13 +135,13 @@ impl Place {
             .mount_at(Path::new(&self.target.path))
             .filter(|_| !device);
         self.mount = mount.map(|mount| (mount.point.clone(), mount.options.clone()));
-        let asked = Asked {
+        let asked = DirectIoTarget {
             kind: self.target.kind,
             filesystem: self.target.filesystem.as_deref(),
             device: self.target.device.as_deref(),
             compressed: self.before.map(|extents| extents.encoded > 0),
         };
-        self.direct = direct::facts(opened.fd.as_fd(), asked, host);
+        self.direct = direct_io::facts(opened.fd.as_fd(), asked, host);
         let cached = self
             .target
             .device
@@ -178,7 +178,7 @@ impl Place {
         self.backing.iter_mut().for_each(Backing::end);
     }
 
-    fn map_now(&mut self, what: &str) -> Option<Map> {
+    fn map_now(&mut self, what: &str) -> Option<ResidencyMap> {
         let seen = self.means.clone().and_then(|means| {
             let file = self.file.as_ref().ok_or(NOT_REACHED)?.as_fd();
             means
@@ -215,7 +215,7 @@ impl Place {
         let after = self
             .before
             .and_then(|_| extents::after(self.file.as_ref()?.as_fd(), &self.region).ok());
-        if self.means == Ok(Means::Mincore) {
+        if self.means == Ok(ResidencyMethod::Mincore) {
             self.miss(
                 "dirty",
                 "only mincore(2) could be asked, which tells what is cached and nothing else",

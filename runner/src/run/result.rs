@@ -9,7 +9,7 @@ use crate::run::crew::Finished;
 use crate::run::watch::Watched;
 use crate::run::witness::Testimony;
 use crate::system::clock::MILLISECOND_NS;
-use crate::system::probe::Counters;
+use crate::system::probes::Counters;
 use leadline_protocol::evidence::FlushReport;
 use leadline_protocol::plan::resolved::{ResolvedJob, Target};
 use leadline_protocol::report::{

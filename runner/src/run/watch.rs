@@ -7,7 +7,7 @@ use crate::run::stop::Stop;
 use crate::run::tell::Teller;
 use crate::run::witness::Witness;
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
-use crate::system::probe::{Counters, Probes};
+use crate::system::probes::{Counters, Probes};
 use leadline_protocol::counters::Residency;
 use leadline_protocol::event::EventBody;
 use leadline_protocol::phase::{Phase, PhaseState};

@@ -9,12 +9,12 @@ use crate::run::stop::Stop;
 use crate::system::clock::{Clock, Monotonic, SECOND_NS};
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::Kernel;
-use crate::system::probe::profile::Profiling;
-use crate::system::probe::request::Tracing;
-use crate::system::probe::vm;
-use crate::system::probe::vm::Vm;
-use crate::system::target::Opened;
-use crate::system::target::patience::unless_stopped;
+use crate::system::probes::profile::Profiler;
+use crate::system::probes::request_trace::RequestTrace;
+use crate::system::probes::vmstat;
+use crate::system::probes::vmstat::VmStat;
+use crate::system::target::OpenTarget;
+use crate::system::target::cancellable::run_unless_stopped;
 use leadline_protocol::counters::Residency;
 use leadline_protocol::evidence::{Profile, Requests, TargetReport, Transition, Writeback};
 use leadline_protocol::plan::resolved::ResolvedJob;
@@ -29,13 +29,13 @@ const MOST_TOLD: usize = 128;
 /// What is looked at, and what was seen so far.
 pub struct Witness {
     places: Vec<Place>,
-    vm: Option<Vm>,
+    vm: Option<VmStat>,
     vm_start: Option<Writeback>,
     vm_end: Option<Writeback>,
     due_ns: u64,
     turning: TransitionDetector,
-    tracing: Option<Tracing>,
-    profiling: Option<Profiling>,
+    tracing: Option<RequestTrace>,
+    profiling: Option<Profiler>,
     absent: BTreeMap<String, String>,
 }
 
@@ -69,7 +69,7 @@ impl Witness {
         };
         places.iter_mut().for_each(Place::find);
         let vm = if probes {
-            Vm::open_live()
+            VmStat::open_live()
         } else {
             Err(crate::run::NO_PROBES.into())
         };
@@ -98,11 +98,11 @@ impl Witness {
     }
 
     /// Looks at the open targets, before their caches are set: extents, mounts, what direct can mean.
-    pub fn examine<'a>(&mut self, open: impl Iterator<Item = &'a Opened> + Clone) {
+    pub fn examine<'a>(&mut self, open: impl Iterator<Item = &'a OpenTarget> + Clone) {
         if self.places.is_empty() {
             return;
         }
-        let host = Inventory::take(&Kernel::live());
+        let host = Inventory::read(&Kernel::live());
         for place in &mut self.places {
             if let Some(opened) = open
                 .clone()
@@ -118,7 +118,7 @@ impl Witness {
         if jobs.iter().any(|job| job.request_sizes) {
             let targets = jobs.iter().flat_map(|job| &job.targets);
             let devices = targets.filter_map(|target| target.device.clone()).collect();
-            let begun = Tracing::begin(&Inventory::take(&Kernel::live()), &devices);
+            let begun = RequestTrace::begin(&Inventory::read(&Kernel::live()), &devices);
             self.tracing = self.kept("requests", begun);
             if self.tracing.is_none() {
                 self.absent
@@ -126,7 +126,7 @@ impl Witness {
             }
         }
         if jobs.iter().any(|job| job.profile) {
-            self.profiling = self.kept("profile", Profiling::begin());
+            self.profiling = self.kept("profile", Profiler::begin());
         }
     }
 
@@ -144,7 +144,7 @@ impl Witness {
         if let Some(tracing) = &mut self.tracing {
             tracing.start(Monotonic.now_ns());
         }
-        self.vm_start = self.vm.as_mut().and_then(Vm::read);
+        self.vm_start = self.vm.as_mut().and_then(VmStat::read);
         self.places.iter_mut().for_each(Place::start);
         self.due_ns = Monotonic.now_ns() + SECOND_NS;
     }
@@ -177,7 +177,7 @@ impl Witness {
         if let Some(profiling) = &mut self.profiling {
             profiling.end();
         }
-        self.vm_end = self.vm.as_mut().and_then(Vm::read);
+        self.vm_end = self.vm.as_mut().and_then(VmStat::read);
         self.places.iter_mut().for_each(Place::end);
         self.places
             .iter()
@@ -209,8 +209,8 @@ impl Witness {
         let writeback = self
             .vm_start
             .zip(self.vm_end)
-            .map(|(from, to)| vm::since(from, to));
-        let traced = self.tracing.take().map(Tracing::finish);
+            .map(|(from, to)| vmstat::since(from, to));
+        let traced = self.tracing.take().map(RequestTrace::finish);
         let profile = self
             .profiling
             .take()
@@ -235,8 +235,8 @@ impl Witness {
     }
 }
 
-fn read_stacks(profiling: Profiling, stop: &Stop) -> Result<Profile, String> {
-    let read = unless_stopped(stop.flag(), move || profiling.finish())
+fn read_stacks(profiling: Profiler, stop: &Stop) -> Result<Profile, String> {
+    let read = run_unless_stopped(stop.flag(), move || profiling.finish())
         .map_err(|error| format!("reading stacks: {error}"))?;
     read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
 }

@@ -10,10 +10,10 @@ pub(crate) mod file;
 pub(crate) mod tests;
 
 use crate::plan::host_view::PathKind;
-use crate::system::host::beside::results_directory;
+use crate::system::host::interference::results_directory;
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Dev, Kernel};
-use crate::system::host::place::Place;
+use crate::system::host::resolved_path::ResolvedPath;
 use leadline_protocol::problem::Problem;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -53,8 +53,8 @@ pub struct Guard {
 impl Guard {
     /// Looks at the host now. `roots`: directories under which files may be targets, without symbolic links; when
     /// empty, files may be anywhere (the command line by itself) and no device may be written.
-    pub fn look(roots: &[PathBuf]) -> Self {
-        Self::new(Inventory::take(&Kernel::live()), roots).with_results(results_directory())
+    pub fn live(roots: &[PathBuf]) -> Self {
+        Self::new(Inventory::read(&Kernel::live()), roots).with_results(results_directory())
     }
 
     /// Answers from a look taken before.
@@ -113,7 +113,7 @@ impl Guard {
     /// # Errors
     /// Why not. Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
     /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
-    pub fn admit(&self, place: &Place, purpose: Purpose) -> Result<Admission, Problem> {
+    pub fn admit(&self, place: &ResolvedPath, purpose: Purpose) -> Result<Admission, Problem> {
         match (place.kind, place.stat) {
             (PathKind::Device, Some(stat)) => self.admit_device(&place.path, stat, purpose),
             _ if place.is_under_dev() => Err(not_a_device(&place.path)),

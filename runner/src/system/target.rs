@@ -6,18 +6,18 @@
 //! touched (`guard`), what is done to it (`engine`).
 
 pub mod cache;
+pub(crate) mod cancellable;
+pub(crate) mod created_files;
 pub(crate) mod layout;
-pub(crate) mod loops;
-pub(crate) mod made;
+pub mod layout_data;
+pub(crate) mod leftovers;
+pub(crate) mod loop_devices;
 pub(crate) mod open;
-pub(crate) mod patience;
-pub mod stamp;
-pub(crate) mod tidy;
 
 use crate::system::guard::{Admission, Guard};
 use crate::system::host::kernel::Dev;
-use crate::system::target::loops::Attached;
-use crate::system::target::made::Made;
+use crate::system::target::created_files::Made;
+use crate::system::target::loop_devices::Attached;
 use leadline_protocol::plan::resolved::Target;
 use std::collections::BTreeMap;
 use std::io;
@@ -32,14 +32,14 @@ const PROGRESS_EVERY: std::time::Duration = std::time::Duration::from_millis(100
 
 /// A target ready for I/O.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenTarget {
     /// Its descriptor; for a target that is nothing (`ioengine=null`) that of /dev/null.
     pub fd: OwnedFd,
     /// What the plan says of it.
     pub target: Target,
 }
 
-impl Opened {
+impl OpenTarget {
     /// The same file once more, for whoever outlives this one.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl Targets {
     }
 
     /// As a step of the study with this mark: files that carry it count as made by the run.
-    pub fn of_study(self, mark: Option<String>) -> Self {
+    pub fn with_file_id(self, mark: Option<String>) -> Self {
         Self {
             study: mark,
             ..self
@@ -97,7 +97,7 @@ impl Targets {
     }
 
     fn guard(&self) -> Guard {
-        Guard::look(&self.roots)
+        Guard::live(&self.roots)
             .with_own(self.loops.values().map(|attached| attached.dev).collect())
     }
 }

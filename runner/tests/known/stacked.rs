@@ -3,7 +3,7 @@
 
 use std::env;
 
-use leadline_runner::system::host::devices::devices;
+use leadline_runner::system::host::device_list::device_list;
 use serde_json::{Value, json};
 
 use crate::cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes};
@@ -239,7 +239,7 @@ fn what_is_known_of_dm_and_md() {
 
 /// Neither what is part of something, nor what nobody uses: no raw writes but to loop devices.
 fn no_disk_is_written_raw(places: &Places) {
-    let listed = devices(&[places.root().into()]).devices;
+    let listed = device_list(&[places.root().into()]).devices;
     let refused = |path: &str, part: &str| {
         let device = listed.iter().find(|device| device.path == path).unwrap();
         let reason = device.write_access.reason.as_deref().unwrap_or_default();

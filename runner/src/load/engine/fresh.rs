@@ -30,7 +30,7 @@ impl<E: Engine> Engine for Fresh<E> {
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
         if io.kind == Kind::Write {
             // SAFETY: the caller vouches that the buffer is valid for `io.len` bytes and nobody else's; its pages are
-            // initialised since `Pool::new`.
+            // initialised since `BufferPool::new`.
             self.data
                 .fill(unsafe { std::slice::from_raw_parts_mut(buffer, io.len as usize) });
         }

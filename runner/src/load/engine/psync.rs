@@ -54,7 +54,7 @@ impl Engine for Psync {
 /// `buffer` must be valid for `io.len` bytes of a read or write, and `file` be open.
 #[inline(always)]
 unsafe fn do_now(file: RawFd, io: &Io, buffer: *mut u8) -> i32 {
-    // SAFETY: the caller vouches for it; its pages are initialised since `Pool::new`.
+    // SAFETY: the caller vouches for it; its pages are initialised since `BufferPool::new`.
     let bytes = || unsafe { slice::from_raw_parts_mut(buffer, io.len as usize) };
     // SAFETY: the caller keeps it open.
     let open = unsafe { BorrowedFd::borrow_raw(file) };

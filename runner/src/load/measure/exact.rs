@@ -12,7 +12,7 @@ use crate::load::ledger::Ledger;
 use crate::load::measure::{Loop, Stop};
 use crate::load::pattern::{Io, Kind};
 use crate::run::build::direction;
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::Clock;
 use crate::system::clock::tsc::Tsc;
 use leadline_protocol::histogram::ERROR;
@@ -117,7 +117,7 @@ fn check_latencies<E: Engine>(name: &str, engine: E, depth: usize) {
         noted,
         NotedClock(Tsc::new(), told),
         reads(),
-        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );
@@ -191,7 +191,7 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
         engine,
         Tsc::new(),
         reads(),
-        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );

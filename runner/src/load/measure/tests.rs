@@ -122,7 +122,7 @@ fn after_a_full_depth_nothing_is_submitted_until_as_many_are_complete_as_asked()
             engine,
             clock,
             reads(100),
-            Pool::new(8, 4096, BufferPages::Mmap).unwrap(),
+            BufferPool::new(8, 4096, BufferPages::Mmap).unwrap(),
             None,
             complete_min,
         );
@@ -145,7 +145,7 @@ fn looping<E: Engine>(
         engine,
         Virtual::stepping(step_ns),
         source,
-        Pool::new(depth, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     )

@@ -3,7 +3,7 @@
 
 use crate::load::pattern::*;
 use crate::plan::fixture::{resolved, same, target};
-use crate::system::probe::resource::thread_times;
+use crate::system::probes::rusage::thread_times;
 use serde_json::{Value, json};
 use std::hint::black_box;
 

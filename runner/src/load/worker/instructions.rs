@@ -14,7 +14,7 @@ use crate::load::pace::Pace;
 use crate::load::pattern::Pattern;
 use crate::load::worker::{Paced, Unpaced};
 use crate::plan::fixture::{resolved, same, target};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::Virtual;
 use crate::system::host::fixture::skip;
 use leadline_protocol::job::value::BufferPages;
@@ -80,7 +80,7 @@ fn count(depth: u32, mut different: Value) -> io::Result<f64> {
 }
 
 fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f64> {
-    let pool = Pool::new(depth as usize, 1, BufferPages::Mmap)?;
+    let pool = BufferPool::new(depth as usize, 1, BufferPages::Mmap)?;
     let mut work = Loop::new(
         Null::new(depth),
         Virtual::stepping(100),

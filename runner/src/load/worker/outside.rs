@@ -12,7 +12,7 @@ use crate::load::measure::Loop;
 use crate::load::pattern::{Io, Kind, Pattern};
 use crate::load::worker::Unpaced;
 use crate::plan::fixture::{resolved, target};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::tsc::Tsc;
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use io_uring::squeue;
@@ -111,7 +111,7 @@ impl Engine for Watched<Psync> {
 
 fn ring<N: Entries>(
     files: &[OwnedFd],
-    pool: &Pool,
+    pool: &BufferPool,
     watch: &Watch,
 ) -> Uring<Watched<KernelRing>, N> {
     let setup = Setup {
@@ -125,12 +125,15 @@ fn ring<N: Entries>(
 }
 
 /// Quartiles of ns outside of the kernel for an I/O, of 4 KiB random reads of a file in memory.
-fn measure<E: Engine>(depth: usize, make: impl Fn(&[OwnedFd], &Pool, &Watch) -> E) -> [f64; 3] {
+fn measure<E: Engine>(
+    depth: usize,
+    make: impl Fn(&[OwnedFd], &BufferPool, &Watch) -> E,
+) -> [f64; 3] {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&vec![0xA5; 16 * MIB as usize]).unwrap();
     let files = [OwnedFd::from(File::try_clone(&file).unwrap())];
     let (watch, ledger) = (Watch::new(), Ledger::default());
-    let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
+    let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
     let job = resolved(
         json!({"rw": "randread", "time_based": true, "targets": [target(0, 16 * MIB)], "size": 16 * MIB}),
     );

@@ -2,9 +2,9 @@
 
 use crate::system::guard::file::{permission_denied, refuse_hard_links};
 use crate::system::guard::{Admission, FIELD, Guard, Purpose};
-use crate::system::host::blocks::{Backing, Block};
+use crate::system::host::block_device::{Backing, BlockDevice};
 use crate::system::host::inventory::Use;
-use crate::system::host::place::{Place, Stat};
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use leadline_protocol::problem::Problem;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -68,7 +68,7 @@ impl Guard {
     }
 
     /// Whether a device may be written, as far as the look shows. What it is used by is told before what it is.
-    pub(crate) fn judge_write(&self, block: &Block) -> Result<(), Problem> {
+    pub(crate) fn judge_write(&self, block: &BlockDevice) -> Result<(), Problem> {
         if let Some(problem) = self.host.uses(block).first().map(|by| in_use(block, by)) {
             return Err(problem);
         }
@@ -91,7 +91,7 @@ impl Guard {
         }
     }
 
-    fn judge_backing(&self, block: &Block, backing: &Backing) -> Result<(), Problem> {
+    fn judge_backing(&self, block: &BlockDevice, backing: &Backing) -> Result<(), Problem> {
         let Some((path, stat)) = self.ours(backing) else {
             let path = block.path();
             return Err(raw_write_refused(format!(
@@ -104,7 +104,7 @@ impl Guard {
 
     /// The file behind a loop device, if it is the one that its path shows here, under a target root.
     fn ours(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
-        let place = Place::find(Path::new(&backing.path));
+        let place = ResolvedPath::find(Path::new(&backing.path));
         let stat = place
             .stat
             .filter(|stat| backing.device.is_none() && backing.is_file(*stat))?;
@@ -118,7 +118,7 @@ fn raw_write_refused(sentence: String) -> Problem {
     Problem::guard("raw_write_refused", FIELD, sentence, remedy)
 }
 
-fn in_use(block: &Block, by: &Use) -> Problem {
+fn in_use(block: &BlockDevice, by: &Use) -> Problem {
     let (code, remedy) = match by {
         Use::BacksLoop(name) => (
             "backs_loop",
@@ -144,7 +144,7 @@ fn in_use(block: &Block, by: &Use) -> Problem {
 }
 
 /// Takes hold of a device, so that nobody else can begin to use it.
-fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Problem> {
+fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
     let mut tries = 1;
     loop {
         match open_device(path, OFlags::EXCL) {
@@ -157,7 +157,7 @@ fn claim(path: &Path, block: &Block) -> Result<OwnedFd, Problem> {
     }
 }
 
-fn in_use_out_of_sight(block: &Block) -> Problem {
+fn in_use_out_of_sight(block: &BlockDevice) -> Problem {
     let sentence = format!(
         "{} is held exclusively by somebody (EBUSY): another run, or a mount in a namespace out of sight.",
         block.path()

@@ -2,15 +2,15 @@
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{FIELD, Guard, Purpose};
-use crate::system::host::blocks::Backing;
-use crate::system::host::place::{Place, Stat};
+use crate::system::host::block_device::Backing;
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use leadline_protocol::problem::Problem;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::path::Path;
 
 impl Guard {
-    pub(crate) fn admit_file(&self, place: &Place, purpose: Purpose) -> Result<(), Problem> {
+    pub(crate) fn admit_file(&self, place: &ResolvedPath, purpose: Purpose) -> Result<(), Problem> {
         if !self.is_under_root(&place.path) {
             return Err(self.outside_roots(&place.path));
         }
@@ -74,7 +74,7 @@ impl Guard {
         }
         if self.host.swaps.iter().any(|swap| {
             Path::new(swap) == path
-                || Place::find(Path::new(swap))
+                || ResolvedPath::find(Path::new(swap))
                     .stat
                     .is_some_and(|s| s.is_same(&stat))
         }) {

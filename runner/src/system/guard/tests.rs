@@ -47,9 +47,9 @@ fn files_are_targets_under_the_roots_only() {
     }
     symlink(base.join("data2"), base.join("data/way-out")).unwrap();
     fs::hard_link(base.join("data2/f"), base.join("data/hard")).unwrap();
-    let guard = Guard::look(&[base.join("data")]);
+    let guard = Guard::live(&[base.join("data")]);
     let check = |path: &str, purpose: Purpose, want: Result<(), &str>| {
-        let admitted = guard.admit(&Place::find(&base.join(path)), purpose);
+        let admitted = guard.admit(&ResolvedPath::find(&base.join(path)), purpose);
         assert_eq!(
             admitted
                 .as_ref()
@@ -78,8 +78,8 @@ fn what_the_server_keeps_is_no_target() {
     let base = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir_all(base.join("var/targets")).unwrap();
     let check = |root: &str, path: &str, want: Result<(), &str>| {
-        let guard = Guard::look(&[base.join(root)]).with_results(Some(base.join("var")));
-        let admitted = guard.admit(&Place::find(&base.join(path)), Purpose::Write);
+        let guard = Guard::live(&[base.join(root)]).with_results(Some(base.join("var")));
+        let admitted = guard.admit(&ResolvedPath::find(&base.join(path)), Purpose::Write);
         assert_eq!(
             admitted
                 .as_ref()
@@ -99,22 +99,22 @@ fn what_the_server_keeps_is_no_target() {
 #[test]
 fn without_roots_files_may_be_anywhere() {
     let dir = tempfile::tempdir().unwrap();
-    let guard = Guard::look(&[]);
+    let guard = Guard::live(&[]);
     assert!(
         guard
-            .admit(&Place::find(&dir.path().join("new")), Purpose::Write)
+            .admit(&ResolvedPath::find(&dir.path().join("new")), Purpose::Write)
             .is_ok()
     );
 }
 
 #[test]
 fn what_is_no_device_under_dev_is_never_made() {
-    let guard = Guard::look(&[]);
+    let guard = Guard::live(&[]);
     for path in ["/dev/nvme9n9", "/dev/null", "/dev", "/dev/no/such"] {
         for purpose in [Purpose::Read, Purpose::Write] {
             assert_eq!(
                 guard
-                    .admit(&Place::find(Path::new(path)), purpose)
+                    .admit(&ResolvedPath::find(Path::new(path)), purpose)
                     .unwrap_err()
                     .code,
                 "not_a_block_device",

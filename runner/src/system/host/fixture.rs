@@ -41,7 +41,7 @@ impl Fixture {
 
     /// One look at it.
     pub fn look(&self) -> Inventory {
-        Inventory::take(&self.kernel())
+        Inventory::read(&self.kernel())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Source: sysfs, which has them without udev. SCSI and NVMe tell a `wwid`, virtio and NVMe a `serial`, SCSI its serial
 //! in VPD page 0x80 (SPC-5, 7.7.19).
 
-use crate::system::host::blocks::Block;
+use crate::system::host::block_device::BlockDevice;
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{attribute, names};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const VPD_HEADER_BYTES: usize = 4;
 
 /// The first of: `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` its file; a partition has its disk's with
 /// `-partN`. `None` when nothing stable is told.
-pub fn identity(host: &Inventory, block: &Block) -> Option<String> {
+pub fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> {
     let text = match &block.part_of {
         Some(disk) => {
             let number = attribute(block.dir.join("partition"))?;
@@ -27,7 +27,7 @@ pub fn identity(host: &Inventory, block: &Block) -> Option<String> {
     Some(text.chars().take(MAX_IDENTITY_BYTES).collect())
 }
 
-fn own_identity(block: &Block) -> Option<String> {
+fn own_identity(block: &BlockDevice) -> Option<String> {
     let first = |paths: &[&str]| {
         paths
             .iter()
@@ -50,7 +50,7 @@ fn own_identity(block: &Block) -> Option<String> {
 }
 
 /// Serial number of a disk.
-pub fn serial(block: &Block) -> Option<String> {
+pub fn serial(block: &BlockDevice) -> Option<String> {
     let told = ["serial", "device/serial", "device/cid"]
         .iter()
         .find_map(|path| attribute(block.dir.join(path)));
@@ -64,7 +64,7 @@ fn vpd_serial(page: &[u8]) -> Option<String> {
 }
 
 /// Model of a disk, with its vendor where that says something.
-pub fn model(block: &Block) -> Option<String> {
+pub fn model(block: &BlockDevice) -> Option<String> {
     let of = |name: &str| attribute(block.dir.join("device").join(name));
     let model = of("model").or_else(|| of("name"))?;
     // virtio's vendor is a number, libata's says only that it is a disk.

@@ -6,11 +6,11 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::system::host::blocks::{Backing, Block, blocks};
+use crate::system::host::block_device::{Backing, BlockDevice, blocks};
 use crate::system::host::file::mount_id;
 use crate::system::host::kernel::{Dev, Kernel, names};
 use crate::system::host::mounts::{MountEntry, mounts, swaps};
-use crate::system::host::place::Place;
+use crate::system::host::resolved_path::ResolvedPath;
 use leadline_protocol::host::DeviceKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,7 +21,7 @@ use std::path::Path;
 #[derive(Clone, Debug)]
 pub struct Inventory {
     /// The devices by kernel name.
-    pub blocks: BTreeMap<String, Block>,
+    pub blocks: BTreeMap<String, BlockDevice>,
     /// The mounts of every visible namespace.
     pub mounts: Vec<MountEntry>,
     /// Paths of the devices and files that are swapped to.
@@ -83,7 +83,7 @@ impl fmt::Display for Use {
 
 impl Inventory {
     /// Looks now.
-    pub fn take(kernel: &Kernel) -> Self {
+    pub fn read(kernel: &Kernel) -> Self {
         Self {
             blocks: blocks(kernel),
             mounts: mounts(kernel),
@@ -93,7 +93,7 @@ impl Inventory {
     }
 
     /// The device of a number.
-    pub fn by_dev(&self, dev: Dev) -> Option<&Block> {
+    pub fn by_dev(&self, dev: Dev) -> Option<&BlockDevice> {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
@@ -108,10 +108,10 @@ impl Inventory {
 
     /// The device under the file behind a loop device: by the number of its filesystem, or by its mount where that is
     /// anonymous.
-    fn under_file(&self, backing: &Backing) -> Option<&Block> {
+    fn under_file(&self, backing: &Backing) -> Option<&BlockDevice> {
         let by_number = backing.on.and_then(|on| self.by_dev(on));
         let is_seen = || {
-            Place::find(Path::new(&backing.path))
+            ResolvedPath::find(Path::new(&backing.path))
                 .stat
                 .is_some_and(|stat| backing.is_file(stat))
         };
@@ -124,7 +124,7 @@ impl Inventory {
     }
 
     /// The device that a mount shows.
-    pub fn mounted_device(&self, mount: &MountEntry) -> Option<&Block> {
+    pub fn mounted_device(&self, mount: &MountEntry) -> Option<&BlockDevice> {
         if !mount.dev.is_anonymous() {
             return self.by_dev(mount.dev);
         }
@@ -136,7 +136,7 @@ impl Inventory {
     }
 
     /// The device of a node: by its number, or by its name where the node cannot be seen.
-    fn by_node(&self, path: &str) -> Option<&Block> {
+    fn by_node(&self, path: &str) -> Option<&BlockDevice> {
         let by_number = std::fs::metadata(path)
             .ok()
             .and_then(|found| self.by_dev(Dev(found.rdev())));
@@ -144,7 +144,7 @@ impl Inventory {
     }
 
     /// The devices that one lies directly on; none for a whole disk.
-    pub fn parents(&self, block: &Block) -> Vec<&Block> {
+    pub fn parents(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
         if let Some(disk) = &block.part_of {
             return self.blocks.get(disk).into_iter().collect();
         }
@@ -193,7 +193,7 @@ impl Inventory {
     }
 
     /// Where a device is mounted, each point once.
-    pub fn mounts_of(&self, block: &Block) -> Vec<&MountEntry> {
+    pub fn mounts_of(&self, block: &BlockDevice) -> Vec<&MountEntry> {
         let mut points = BTreeSet::new();
         let here = self.mounts.iter().filter(|mount| {
             self.mounted_device(mount)
@@ -204,7 +204,7 @@ impl Inventory {
     }
 
     /// Everything that uses a device, its partitions included.
-    pub fn uses(&self, block: &Block) -> Vec<Use> {
+    pub fn uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses = self.own_uses(block);
         for part in self
             .blocks
@@ -219,7 +219,7 @@ impl Inventory {
         uses
     }
 
-    fn own_uses(&self, block: &Block) -> Vec<Use> {
+    fn own_uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses: Vec<Use> = self.mounts_of(block).into_iter().map(mounted).collect();
         uses.extend(self.membership(block).filter(|_| uses.is_empty()));
         uses.extend(
@@ -252,14 +252,14 @@ impl Inventory {
         uses
     }
 
-    fn is_node_of(&self, path: &str, block: &Block) -> bool {
+    fn is_node_of(&self, path: &str, block: &BlockDevice) -> bool {
         path.starts_with("/dev/")
             && self
                 .by_node(path)
                 .is_some_and(|found| found.name == block.name)
     }
 
-    fn membership(&self, block: &Block) -> Option<Use> {
+    fn membership(&self, block: &BlockDevice) -> Option<Use> {
         let pool = self.pools.iter().find(|pool| pool.contains(&block.name))?;
         let mount = self.mounts.iter().find(|mount| {
             self.mounted_device(mount)
@@ -283,7 +283,7 @@ impl Inventory {
     }
 
     /// The loop devices in use.
-    pub fn loops(&self) -> impl Iterator<Item = &Block> {
+    pub fn loops(&self) -> impl Iterator<Item = &BlockDevice> {
         self.blocks
             .values()
             .filter(|block| block.kind == DeviceKind::Loop && block.backing.is_some())
@@ -298,7 +298,7 @@ fn mounted(mount: &MountEntry) -> Use {
     }
 }
 
-fn shares_file(one: &Block, other: &Block) -> bool {
+fn shares_file(one: &BlockDevice, other: &BlockDevice) -> bool {
     let (Some(one), Some(other)) = (&one.backing, &other.backing) else {
         return false;
     };

@@ -2,16 +2,16 @@
 
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::beside;
-use crate::system::host::beside::results_directory;
-use crate::system::host::blocks::Block;
+use crate::system::host::block_device::BlockDevice;
 use crate::system::host::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use crate::system::host::identity::identity;
+use crate::system::host::interference;
+use crate::system::host::interference::results_directory;
 use crate::system::host::inventory::Inventory;
 use crate::system::host::ioctl::LOOP_CONTROL;
 use crate::system::host::kernel::{Kernel, value};
-use crate::system::host::place::Place;
-use crate::system::host::{mark, meminfo, uring};
+use crate::system::host::resolved_path::ResolvedPath;
+use crate::system::host::{io_uring_support, meminfo, ownership};
 use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
@@ -35,7 +35,7 @@ impl View {
         });
         Self {
             kernel: Kernel::live(),
-            guard: Guard::look(&roots),
+            guard: Guard::live(&roots),
             default_directory,
         }
     }
@@ -43,7 +43,7 @@ impl View {
 
 impl HostView for View {
     fn path(&self, path: &str) -> PathFacts {
-        let place = Place::find(&self.default_directory.join(path));
+        let place = ResolvedPath::find(&self.default_directory.join(path));
         let refused = |purpose| self.guard.admit(&place, purpose).err();
         let facts = match place.kind {
             PathKind::Device => device_facts(&self.guard.host, &place),
@@ -66,7 +66,7 @@ impl HostView for View {
     }
 
     fn io_uring_unavailable(&self) -> Option<(String, String)> {
-        uring::refused(&self.kernel)
+        io_uring_support::unavailable(&self.kernel)
     }
 
     fn kernel_version(&self) -> Option<(u32, u32)> {
@@ -100,12 +100,12 @@ impl HostView for View {
 
     fn results_on(&self, device: &str) -> Option<String> {
         let results = results_directory()?;
-        beside::shares_disk(&self.guard.host, device, &results)
+        interference::shares_disk(&self.guard.host, device, &results)
             .then(|| results.to_string_lossy().into_owned())
     }
 
     fn misaligned_by(&self, device: &str) -> Option<u64> {
-        beside::misaligned_by(self.guard.host.blocks.get(device)?)
+        interference::misaligned_by(self.guard.host.blocks.get(device)?)
     }
 
     fn may_drop_caches(&self) -> bool {
@@ -127,7 +127,10 @@ impl HostView for View {
 }
 
 /// What is told of every place; the guard's words are added afterwards.
-fn bare_facts(place: &Place, direct_alignment: Result<DirectAlignment, String>) -> PathFacts {
+fn bare_facts(
+    place: &ResolvedPath,
+    direct_alignment: Result<DirectAlignment, String>,
+) -> PathFacts {
     PathFacts {
         kind: place.kind,
         canonical: place.path.to_string_lossy().into_owned(),
@@ -145,7 +148,7 @@ fn bare_facts(place: &Place, direct_alignment: Result<DirectAlignment, String>) 
     }
 }
 
-fn device_facts(host: &Inventory, place: &Place) -> PathFacts {
+fn device_facts(host: &Inventory, place: &ResolvedPath) -> PathFacts {
     let block = place.stat.and_then(|stat| host.by_dev(stat.rdev));
     PathFacts {
         length: block.map_or(0, |block| block.size_bytes),
@@ -158,7 +161,7 @@ fn device_facts(host: &Inventory, place: &Place) -> PathFacts {
     }
 }
 
-fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
+fn file_facts(host: &Inventory, place: &ResolvedPath) -> PathFacts {
     let standing = standing(&place.path);
     let mount = host.mount_at(standing);
     let block = mount.and_then(|mount| host.mounted_device(mount));
@@ -175,7 +178,7 @@ fn file_facts(host: &Inventory, place: &Place) -> PathFacts {
         device: block.map(|block| block.name.clone()),
         free_bytes: free_bytes(standing),
         fully_written: is_file.then(|| is_fully_written(&place.path)).flatten(),
-        is_ours: is_file && mark::is_true(&place.path),
+        is_ours: is_file && ownership::is_owned(&place.path),
         ..bare_facts(place, direct)
     }
 }
@@ -187,7 +190,7 @@ fn standing(path: &Path) -> &Path {
         .unwrap_or(Path::new("/"))
 }
 
-fn logical_block(block: &Block) -> Option<u32> {
+fn logical_block(block: &BlockDevice) -> Option<u32> {
     value(block.queue().join("logical_block_size"))
 }
 

@@ -1,7 +1,7 @@
 //! The page cache of an open target: emptied, filled, advised, written back.
 
 use crate::system::host::ioctl::flush_block_device;
-use crate::system::target::{CHUNK_BYTES, Finish, Opened, PROGRESS_EVERY};
+use crate::system::target::{CHUNK_BYTES, Finish, OpenTarget, PROGRESS_EVERY};
 use leadline_protocol::job::value::Fadvise;
 use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
 use leadline_protocol::plan::resolved::TargetKind;
@@ -19,7 +19,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// What the kernel says, such as EIO when a device's dirty pages could not be written.
-pub fn invalidate(opened: &Opened, range: Range<u64>) -> Result<(), Errno> {
+pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     match opened.target.kind {
         TargetKind::Null => Ok(()),
         TargetKind::File => advise_range(opened, range, Advice::DontNeed),
@@ -35,7 +35,7 @@ pub fn invalidate(opened: &Opened, range: Range<u64>) -> Result<(), Errno> {
 ///
 /// # Errors
 /// What the kernel says, such as EIO when dirty pages could not be written.
-pub fn chill(opened: &Opened) -> Result<(), Errno> {
+pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     const ROUNDS: usize = 2;
     if opened.target.kind == TargetKind::Null {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn chill(opened: &Opened) -> Result<(), Errno> {
 ///
 /// # Errors
 /// What the kernel says.
-pub fn advise(opened: &Opened, hint: Fadvise, range: Range<u64>) -> Result<(), Errno> {
+pub fn advise(opened: &OpenTarget, hint: Fadvise, range: Range<u64>) -> Result<(), Errno> {
     match hint {
         _ if opened.target.kind == TargetKind::Null => Ok(()),
         Fadvise::Random => advise_range(opened, range, Advice::Random),
@@ -61,7 +61,7 @@ pub fn advise(opened: &Opened, hint: Fadvise, range: Range<u64>) -> Result<(), E
     }
 }
 
-fn advise_range(opened: &Opened, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
+fn advise_range(opened: &OpenTarget, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
     // A length of None would mean up to the end.
     std::num::NonZeroU64::new(range.end.saturating_sub(range.start)).map_or(Ok(()), |length| {
         fadvise(&opened.fd, range.start, Some(length), advice)
@@ -74,7 +74,7 @@ fn advise_range(opened: &Opened, range: Range<u64>, advice: Advice) -> Result<()
 /// # Errors
 /// What the kernel says of the first read that failed.
 pub fn pre_read(
-    opened: &Opened,
+    opened: &OpenTarget,
     range: Range<u64>,
     progress: &mut dyn FnMut(PhaseChange),
     stop: &AtomicBool,
@@ -128,7 +128,7 @@ fn read_some(fd: impl AsFd, buffer: &mut [u8], at: u64, end: u64) -> Result<usiz
 ///
 /// # Errors
 /// What the kernel says; EIO may stem from a write long before.
-pub fn flush(opened: &Opened) -> Result<(), Errno> {
+pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     if opened.target.kind == TargetKind::Null {
         Ok(())
     } else {

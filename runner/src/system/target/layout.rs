@@ -3,11 +3,11 @@
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::mark;
-use crate::system::host::place::Place;
-use crate::system::target::made::Made;
+use crate::system::host::ownership;
+use crate::system::host::resolved_path::ResolvedPath;
+use crate::system::target::cancellable::run_unless_stopped;
+use crate::system::target::created_files::Made;
 use crate::system::target::open::{changed, failed, open_beneath, purpose, remove_beneath, stat};
-use crate::system::target::patience::unless_stopped;
 use crate::system::target::{CHUNK_BYTES, Finish, PROGRESS_EVERY, Targets};
 use leadline_protocol::job::value::{Fallocate, FileState};
 use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
@@ -143,7 +143,7 @@ impl Targets {
         progress: &mut dyn FnMut(PhaseChange),
         stop: &AtomicBool,
     ) -> Result<Finish, Problem> {
-        let guard = Guard::look(&self.roots);
+        let guard = Guard::live(&self.roots);
         let pieces = pieces(jobs);
         let total = pieces.iter().map(Piece::bytes).sum();
         let mut progress = Progress {
@@ -168,7 +168,7 @@ impl Targets {
         progress: &mut Progress,
         stop: &AtomicBool,
     ) -> Result<Finish, Problem> {
-        let place = make_room(guard, Place::find(Path::new(piece.path)), piece)?;
+        let place = make_room(guard, ResolvedPath::find(Path::new(piece.path)), piece)?;
         let before = place.stat.map(|stat| stat.length);
         let changes = piece.bytes() > 0
             || before.is_none_or(|length| length < piece.length && piece.purpose == Purpose::Write);
@@ -203,12 +203,12 @@ impl Targets {
 
 /// Removes the file of an earlier run of ours where a fresh one is wanted. The plan has refused all others; what became
 /// somebody else's since is refused here.
-fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Problem> {
+fn make_room(guard: &Guard, place: ResolvedPath, piece: &Piece) -> Result<ResolvedPath, Problem> {
     if !piece.fresh || place.kind != PathKind::File {
         return Ok(place);
     }
     guard.admit(&place, Purpose::Write)?;
-    if !mark::is_true(&place.path) {
+    if !ownership::is_owned(&place.path) {
         return Err(changed(piece.path, "was written by somebody else"));
     }
     remove_beneath(guard, &place.path).map_err(|error| {
@@ -224,12 +224,12 @@ fn make_room(guard: &Guard, place: Place, piece: &Piece) -> Result<Place, Proble
             "Remove it by hand, or write file_state=overwrite.",
         )
     })?;
-    Ok(Place::find(&place.path))
+    Ok(ResolvedPath::find(&place.path))
 }
 
 /// With O_DIRECT where the filesystem takes it and every write will be aligned, so that the layout neither fills the
 /// page cache nor leaves writeback behind.
-fn open_for_layout(guard: &Guard, place: &Place, piece: &Piece) -> Result<OwnedFd, Errno> {
+fn open_for_layout(guard: &Guard, place: &ResolvedPath, piece: &Piece) -> Result<OwnedFd, Errno> {
     let create = if place.stat.is_none() {
         OFlags::CREATE | OFlags::EXCL
     } else {
@@ -276,7 +276,7 @@ fn give_blocks(
 /// fsync(2), for which nobody waits who asks for an end.
 fn sync(fd: &OwnedFd, stop: &AtomicBool) -> Result<Finish, Errno> {
     let fd = fcntl_dupfd_cloexec(fd, 0)?;
-    match unless_stopped(stop, move || fsync(fd)) {
+    match run_unless_stopped(stop, move || fsync(fd)) {
         Ok(Some(synced)) => synced.map(|()| Finish::Done),
         Ok(None) => Ok(Finish::Stopped),
         Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),

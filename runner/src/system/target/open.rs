@@ -2,9 +2,9 @@
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::place::{Place, Stat};
-use crate::system::target::made::Made;
-use crate::system::target::{Opened, Targets};
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::system::target::created_files::Made;
+use crate::system::target::{OpenTarget, Targets};
 use leadline_protocol::job::value::SyncMode;
 use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
 use leadline_protocol::problem::Problem;
@@ -24,7 +24,7 @@ impl Targets {
     ///
     /// # Errors
     /// The guard's words, or `identity_changed`, `open_failed`, `direct_unsupported`, `too_many_files`.
-    pub fn open(&mut self, job: &ResolvedJob) -> Result<Vec<Vec<Opened>>, Problem> {
+    pub fn open(&mut self, job: &ResolvedJob) -> Result<Vec<Vec<OpenTarget>>, Problem> {
         let guard = self.guard();
         let clone = |clone: u32| {
             let own = job
@@ -42,7 +42,7 @@ impl Targets {
         guard: &Guard,
         job: &ResolvedJob,
         target: &Target,
-    ) -> Result<Opened, Problem> {
+    ) -> Result<OpenTarget, Problem> {
         let fd = match target.kind {
             TargetKind::Null => open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
                 .map_err(|error| failed(&target.path, error)),
@@ -53,7 +53,7 @@ impl Targets {
                 self.open_device(guard, job, target, &node)
             }
         }?;
-        Ok(Opened {
+        Ok(OpenTarget {
             fd,
             target: target.clone(),
         })
@@ -65,7 +65,7 @@ impl Targets {
         job: &ResolvedJob,
         target: &Target,
     ) -> Result<OwnedFd, Problem> {
-        let place = Place::find(Path::new(&target.path));
+        let place = ResolvedPath::find(Path::new(&target.path));
         guard.admit(&place, purpose(job))?;
         if place.kind != PathKind::File
             && !(job.target.create_on_open && place.kind == PathKind::Missing)
@@ -105,7 +105,7 @@ impl Targets {
         target: &Target,
         node: &Path,
     ) -> Result<OwnedFd, Problem> {
-        let place = Place::find(node);
+        let place = ResolvedPath::find(node);
         let Some(stat) = place.stat.filter(|_| place.kind == PathKind::Device) else {
             return Err(guard
                 .admit(&place, purpose(job))
@@ -128,7 +128,7 @@ impl Targets {
     }
 
     /// The number of the descriptor that holds a device for this run, taken now or before.
-    fn claim(&mut self, guard: &Guard, place: &Place, stat: Stat) -> Result<i32, Problem> {
+    fn claim(&mut self, guard: &Guard, place: &ResolvedPath, stat: Stat) -> Result<i32, Problem> {
         let admission = match self.claims.entry(stat.rdev) {
             Entry::Occupied(held) => held.into_mut(),
             Entry::Vacant(free) => free.insert(guard.admit(place, Purpose::Write)?),

@@ -8,7 +8,7 @@ use crate::load::engine::uring::{Engine, Setup, Uring, entries_for};
 use crate::load::ledger::Ledger;
 use crate::load::measure::{IoError, Loop, Stop};
 use crate::load::pattern::{Io, Kind};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::Virtual;
 use Answer::{Fails, Takes};
 use io_uring::squeue;
@@ -174,7 +174,7 @@ fn work_polled(
     let (shim, seen) = shim(script, results, depth, room, polling);
     let ios: Vec<Io> = blocks(Kind::Read, reads).collect();
     let engine = Uring::on(shim, Vec::new(), depth as u32, &Setup::default());
-    let pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
+    let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
     (
         Loop::new(
             engine,
@@ -383,7 +383,7 @@ fn one_call_hands_over_and_waits_where_all_come_back_before_more_go() {
         turns,
         ..Uring::on(shim, Vec::new(), 4, &Setup::default())
     };
-    let pool = Pool::new(4, 4096, BufferPages::Mmap).unwrap();
+    let pool = BufferPool::new(4, 4096, BufferPages::Mmap).unwrap();
     // The whole depth is waited for; where there is room for more, or an I/O is done already, nothing is.
     for (reads, in_flight, awaited) in [(4, 4, 4), (3, 3, 0), (1, 4, 4)] {
         for (slot, io) in blocks(Kind::Read, reads).enumerate() {

@@ -5,7 +5,7 @@ use crate::load::engine::uring::entries::{Nop, Plain, Registered};
 use crate::load::engine::uring::*;
 use crate::load::ledger::Ledger;
 use crate::load::measure::{IoError, Loop, Source, Stop};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::{Clock, Monotonic};
 use leadline_protocol::job::value::BufferPages;
 use std::fs::OpenOptions;
@@ -69,7 +69,7 @@ fn check<E: Engine>(
             .unwrap()
             .into(),
     ];
-    let mut pool = Pool::new(depth, 4096, BufferPages::Mmap).unwrap();
+    let mut pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
     (0..depth as u32).for_each(|slot| pool.bytes_mut(slot).fill(0xA5));
     let ledger = Ledger::default();
     let mut work = Loop::new(
@@ -168,7 +168,7 @@ fn registered_buffers_hold_what_is_written() {
             .unwrap()
             .into(),
     ];
-    let mut pool = Pool::new(8, 4096, BufferPages::Thp).unwrap();
+    let mut pool = BufferPool::new(8, 4096, BufferPages::Thp).unwrap();
     (0..8).for_each(|slot| pool.bytes_mut(slot).fill(0x5A));
     let setup = Setup {
         buffer: Some(pool.region()),
@@ -319,7 +319,7 @@ fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
         uring(&files),
         Monotonic,
         List(ios.into_iter()),
-        Pool::new(4, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(4, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );
@@ -368,7 +368,7 @@ fn io_that_never_completes_is_cancelled_with_its_ring_and_keeps_its_memory() {
         uring(&files),
         Monotonic,
         source,
-        Pool::new(4, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(4, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );

@@ -7,7 +7,7 @@
 //! depth is then not kept.
 
 use crate::system::clock::{Clock, Monotonic};
-use crate::system::probe::resource::{Times, process_times};
+use crate::system::probes::rusage::{CpuTimes, process_times};
 use leadline_protocol::report::Decision;
 
 /// Completions in a period: long enough that one interruption more or less decides nothing (some ms at 400 k IOPS).
@@ -37,7 +37,7 @@ pub struct Turns {
     tried: bool,
     completed: u64,
     since_ns: u64,
-    since: Times,
+    since: CpuTimes,
 }
 
 impl Turns {

@@ -12,7 +12,7 @@ use crate::load::pattern::Pattern;
 use crate::load::worker::Unpaced;
 use crate::load::worker::instructions::stepping::steps;
 use crate::plan::fixture::{resolved, target};
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::Virtual;
 use leadline_protocol::job::value::BufferPages;
 use serde_json::json;
@@ -51,7 +51,7 @@ fn count<E: Engine>(ios: u64, make: impl Fn(&[OwnedFd]) -> E) -> io::Result<u64>
     let mut seen = Seen::default();
     let work = || {
         let (pool, ledger) = (
-            Pool::new(1, 4096, BufferPages::Mmap).expect("a buffer"),
+            BufferPool::new(1, 4096, BufferPages::Mmap).expect("a buffer"),
             Ledger::default(),
         );
         let mut work = Loop::new(

@@ -5,7 +5,7 @@ use crate::load::measure::{Loop, Stop};
 use crate::load::worker::paced::*;
 use crate::plan::fixture::{resolved, same};
 use crate::run::build::direction;
-use crate::system::buffer::Pool;
+use crate::system::buffers::BufferPool;
 use crate::system::clock::{Clock, MILLISECOND_NS};
 use leadline_protocol::job::value::BufferPages;
 use leadline_protocol::report::DirectionStats;
@@ -111,7 +111,7 @@ fn begun_ms(different: Value) -> Vec<u64> {
         engine,
         hands,
         Paced::new(pattern, pace, 4, &ledger),
-        Pool::new(4, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(4, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );
@@ -135,7 +135,7 @@ fn counted(different: Value) -> DirectionStats {
         engine,
         hands,
         Paced::new(pattern, pace, 1, &ledger),
-        Pool::new(1, 4096, BufferPages::Mmap).unwrap(),
+        BufferPool::new(1, 4096, BufferPages::Mmap).unwrap(),
         None,
         1,
     );

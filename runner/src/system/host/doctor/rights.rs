@@ -1,8 +1,8 @@
 //! What this process is allowed: rings, locked memory, devices.
 
 use crate::system::host::doctor::{fail, ok, warn};
+use crate::system::host::io_uring_support;
 use crate::system::host::kernel::Kernel;
-use crate::system::host::uring;
 use leadline_protocol::host::Check;
 use rustix::process::{Resource, geteuid, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -11,7 +11,7 @@ use rustix::thread::{CapabilitySet, capabilities};
 const MEMLOCK_WANTED_BYTES: u64 = 64 << 20;
 
 pub fn io_uring(kernel: &Kernel) -> Check {
-    match uring::refused(kernel) {
+    match io_uring_support::unavailable(kernel) {
         None => ok("io_uring", "allowed (a ring was made)"),
         Some((why, remedy)) => fail("io_uring", why, remedy),
     }

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// Where the system gives no thread, or the work panicked.
-pub fn unless_stopped<T: Send + 'static>(
+pub fn run_unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Option<T>> {
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn what_is_done_is_told() {
         assert_eq!(
-            unless_stopped(&AtomicBool::new(false), || 7).unwrap(),
+            run_unless_stopped(&AtomicBool::new(false), || 7).unwrap(),
             Some(7)
         );
     }
@@ -60,9 +60,9 @@ mod tests {
             asked.store(true, Ordering::Relaxed);
             forever.recv().is_ok()
         };
-        assert_eq!(unless_stopped(&stop, work).unwrap(), None);
+        assert_eq!(run_unless_stopped(&stop, work).unwrap(), None);
         assert!(
-            unless_stopped(&stop, || panic!("as what is not to begin"))
+            run_unless_stopped(&stop, || panic!("as what is not to begin"))
                 .unwrap()
                 .is_none()
         );
@@ -70,6 +70,6 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error() {
-        assert!(unless_stopped(&AtomicBool::new(false), || panic!("as a bug might")).is_err());
+        assert!(run_unless_stopped(&AtomicBool::new(false), || panic!("as a bug might")).is_err());
     }
 }

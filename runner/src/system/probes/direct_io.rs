@@ -1,7 +1,7 @@
 //! Whether direct I/O on a target can mean what it says: what statx(2) tells of it, which filesystem it lies on, and whether
 //! a loop device under it has a page cache of its own below. Asked once, before the measurement.
 
-use crate::system::host::blocks::Block;
+use crate::system::host::block_device::BlockDevice;
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Kernel, flag};
 use leadline_protocol::evidence::DirectFacts;
@@ -16,7 +16,7 @@ const BTRFS_WRITES_THROUGH_CACHE: (u32, u32) = (6, 14);
 
 /// What is asked about.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct DirectIoTarget<'a> {
     /// File or device.
     pub kind: TargetKind,
     /// Filesystem type; `None` for a device.
@@ -28,7 +28,7 @@ pub struct Asked<'a> {
 }
 
 /// The facts about an open target.
-pub fn facts(file: BorrowedFd, asked: Asked, host: &Inventory) -> DirectFacts {
+pub fn facts(file: BorrowedFd, asked: DirectIoTarget, host: &Inventory) -> DirectFacts {
     let told = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
     let align = told
         .as_ref()
@@ -75,7 +75,7 @@ fn is_dax(told: &Statx) -> Option<bool> {
 /// Whether every loop device on the way down goes past the page cache below it; `None` where there is none.
 fn loop_direct_io(host: &Inventory, device: &str) -> Option<bool> {
     let (members, mut found) = (host.spread(device), None);
-    let mut open: Vec<&Block> = members
+    let mut open: Vec<&BlockDevice> = members
         .iter()
         .filter_map(|name| host.blocks.get(name))
         .collect();
@@ -90,7 +90,7 @@ fn loop_direct_io(host: &Inventory, device: &str) -> Option<bool> {
     found
 }
 
-fn is_direct(block: &Block) -> bool {
+fn is_direct(block: &BlockDevice) -> bool {
     flag(block.dir.join("loop/dio")).unwrap_or(false)
 }
 
@@ -119,7 +119,7 @@ impl Through {
     }
 }
 
-fn through_cache(file: BorrowedFd, asked: Asked, refused: bool) -> Through {
+fn through_cache(file: BorrowedFd, asked: DirectIoTarget, refused: bool) -> Through {
     match (asked.kind, asked.filesystem) {
         (TargetKind::Device | TargetKind::Null, _) => Through::none(),
         (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => Through::both(
@@ -145,7 +145,7 @@ fn through_cache(file: BorrowedFd, asked: Asked, refused: bool) -> Through {
 }
 
 /// btrfs: compressed extents are unpacked in the page cache; data with checksums is copied there before it is written.
-fn btrfs(asked: Asked, checksums: Option<bool>, kernel: (u32, u32)) -> Through {
+fn btrfs(asked: DirectIoTarget, checksums: Option<bool>, kernel: (u32, u32)) -> Through {
     let mut through = Through::none();
     if asked.compressed != Some(false) {
         through.reads = asked.compressed;
@@ -173,8 +173,8 @@ mod tests {
     use super::*;
     use crate::system::host::fixture::{Fixture, STACK};
 
-    fn asked(filesystem: &str, compressed: Option<bool>) -> Asked<'_> {
-        Asked {
+    fn asked(filesystem: &str, compressed: Option<bool>) -> DirectIoTarget<'_> {
+        DirectIoTarget {
             kind: TargetKind::File,
             filesystem: Some(filesystem),
             device: None,

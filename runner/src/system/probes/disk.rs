@@ -1,9 +1,9 @@
 //! Counters of block devices: the targets' own and, through partitions, dm, md and loops, those of the physical
 //! devices under them. Source: Documentation/block/stat.rst.
 
-use crate::system::host::blocks::SECTOR_BYTES;
+use crate::system::host::block_device::SECTOR_BYTES;
 use crate::system::host::inventory::Inventory;
-use crate::system::probe::book::Book;
+use crate::system::probes::kernel_file::KernelFile;
 use leadline_protocol::counters::DeviceCounts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Names {
 #[derive(Debug, Default)]
 pub struct Disks {
     names: Arc<Names>,
-    books: Vec<Book>,
+    books: Vec<KernelFile>,
 }
 
 impl Disks {
@@ -132,7 +132,7 @@ fn lies_on_another(host: &Inventory, name: &str, targets: &[String]) -> bool {
 fn open_all(
     host: &Inventory,
     names: &BTreeSet<String>,
-    books: &mut BTreeMap<String, Book>,
+    books: &mut BTreeMap<String, KernelFile>,
 ) -> Result<(), String> {
     for name in names {
         let block = host
@@ -145,7 +145,7 @@ fn open_all(
                 block.queue().display()
             ));
         }
-        let book = Book::open(&block.dir.join("stat"), BYTES)
+        let book = KernelFile::open(&block.dir.join("stat"), BYTES)
             .map_err(|error| format!("the counters of {name}: {error}"))?;
         books.insert(name.clone(), book);
     }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 /// Processor time and context switches, cumulative or of a window.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Times {
+pub struct CpuTimes {
     /// In user mode, in ns.
     pub user_ns: u64,
     /// In the kernel, in ns.
@@ -16,7 +16,7 @@ pub struct Times {
     pub involuntary_switches: u64,
 }
 
-impl Times {
+impl CpuTimes {
     /// What was spent from one reading to this one.
     pub fn since(self, from: Self) -> Self {
         Self {
@@ -31,16 +31,16 @@ impl Times {
 }
 
 /// Of all threads of this process, those that ended and the kernel's workers for its rings included.
-pub fn process_times() -> Times {
+pub fn process_times() -> CpuTimes {
     times(libc::RUSAGE_SELF)
 }
 
 /// Of the calling thread since it began.
-pub fn thread_times() -> Times {
+pub fn thread_times() -> CpuTimes {
     times(libc::RUSAGE_THREAD)
 }
 
-fn times(who: libc::c_int) -> Times {
+fn times(who: libc::c_int) -> CpuTimes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is a whole rusage that getrusage may write; all zeros are valid for it, should the call fail.
     let usage = unsafe {
@@ -48,7 +48,7 @@ fn times(who: libc::c_int) -> Times {
         usage.assume_init()
     };
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Times {
+    CpuTimes {
         user_ns: ns(usage.ru_utime),
         system_ns: ns(usage.ru_stime),
         context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,

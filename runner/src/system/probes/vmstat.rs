@@ -2,7 +2,7 @@
 //! are read, so that a window may miss some hundred pages. Read at the borders of the measured window only: a reading
 //! takes 18 µs, since the kernel writes 150 lines.
 
-use crate::system::probe::book::Book;
+use crate::system::probes::kernel_file::KernelFile;
 use leadline_protocol::evidence::Writeback;
 use rustix::param::page_size;
 
@@ -13,15 +13,15 @@ const KIB: u64 = 1024;
 
 /// The open text.
 #[derive(Debug)]
-pub struct Vm(Book);
+pub struct VmStat(KernelFile);
 
-impl Vm {
+impl VmStat {
     /// Opens it.
     ///
     /// # Errors
     /// Why it cannot be read.
     fn open(kernel: &crate::system::host::kernel::Kernel) -> Result<Self, String> {
-        Book::open(&kernel.proc.join("vmstat"), BYTES)
+        KernelFile::open(&kernel.proc.join("vmstat"), BYTES)
             .map(Self)
             .map_err(|error| format!("/proc/vmstat: {error}"))
     }

@@ -1,7 +1,7 @@
 //! Processor time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of 100 ms is
 //! exact to a tenth of one processor.
 
-use crate::system::probe::resource::Times;
+use crate::system::probes::rusage::CpuTimes;
 use leadline_protocol::counters::CpuUse;
 
 /// Only the first line matters.
@@ -9,7 +9,7 @@ pub const BYTES: usize = 512;
 
 /// Ticks of all processors, cumulative or of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MachineTime {
+pub struct HostTicks {
     user: u64,
     system: u64,
     idle: u64,
@@ -17,7 +17,7 @@ pub struct MachineTime {
     steal: u64,
 }
 
-impl MachineTime {
+impl HostTicks {
     /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are in `user` already.
     pub fn parse(text: &str) -> Option<Self> {
         let mut ticks = text
@@ -60,7 +60,7 @@ impl MachineTime {
 }
 
 /// The times of a window of `elapsed_ns` in percent.
-pub fn use_of(process: Times, machine: MachineTime, elapsed_ns: u64) -> CpuUse {
+pub fn use_of(process: CpuTimes, machine: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
     CpuUse {
         process_user: of_one(process.user_ns),
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_cpu_line() {
         let time = |user, system, idle, iowait, steal| {
-            Some(MachineTime {
+            Some(HostTicks {
                 user,
                 system,
                 idle,
@@ -97,30 +97,30 @@ mod tests {
             ("cpu0 1 2 3 4 5\n", None),
             ("", None),
         ] {
-            assert_eq!(MachineTime::parse(text), want, "{text}");
+            assert_eq!(HostTicks::parse(text), want, "{text}");
         }
     }
 
     #[test]
     fn percentages_of_a_window() {
-        let from = MachineTime {
+        let from = HostTicks {
             user: 10,
             system: 10,
             idle: 100,
             iowait: 5,
             steal: 0,
         };
-        let to = MachineTime {
+        let to = HostTicks {
             user: 15,
             system: 12,
             idle: 111,
             iowait: 4,
             steal: 2,
         };
-        let process = Times {
+        let process = CpuTimes {
             user_ns: 50_000_000,
             system_ns: 20_000_000,
-            ..Times::default()
+            ..CpuTimes::default()
         };
         let found = use_of(process, to.since(from), 100_000_000);
         let want = CpuUse {
@@ -133,7 +133,7 @@ mod tests {
         };
         assert_eq!(found, want);
         assert_eq!(
-            use_of(Times::default(), MachineTime::default(), 0),
+            use_of(CpuTimes::default(), HostTicks::default(), 0),
             CpuUse::default()
         );
     }

@@ -3,7 +3,7 @@
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Dev, names};
-use crate::system::probe::request::tracefs;
+use crate::system::probes::request_trace::tracefs;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;

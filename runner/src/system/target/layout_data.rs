@@ -11,11 +11,11 @@ const SECTOR_BYTES: usize = 512;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The data of a layout.
-pub struct Stamp {
+pub struct LayoutData {
     base: Vec<u8>,
 }
 
-impl Stamp {
+impl LayoutData {
     /// The same data for the same seed.
     pub fn new(seed: u64) -> Self {
         let mut base = vec![0; CHUNK_BYTES];
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn no_sector_is_zero_or_like_another() {
-        let stamp = Stamp::new(7);
+        let stamp = LayoutData::new(7);
         let mut sectors = HashSet::new();
         for chunk in 0..3 {
             let mut buffer = vec![0; CHUNK_BYTES];
@@ -56,7 +56,7 @@ mod tests {
     fn the_same_seed_gives_the_same_data() {
         let fill = |seed| {
             let mut buffer = vec![0; 1000];
-            Stamp::new(seed).fill(4096, &mut buffer);
+            LayoutData::new(seed).fill(4096, &mut buffer);
             buffer
         };
         assert_eq!(fill(1), fill(1));

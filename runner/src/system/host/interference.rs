@@ -1,7 +1,7 @@
 //! What stands beside a target on its disk and may disturb it: results that are written to the same disk, and a partition that
 //! does not begin where a block does. Sources: Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
 
-use crate::system::host::blocks::{Block, SECTOR_BYTES};
+use crate::system::host::block_device::{BlockDevice, SECTOR_BYTES};
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::value;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {
 }
 
 /// Bytes by which a partition begins past a physical block; `None` when it does not, or is no partition.
-pub fn misaligned_by(block: &Block) -> Option<u64> {
+pub fn misaligned_by(block: &BlockDevice) -> Option<u64> {
     block.part_of.as_ref()?;
     let start = value::<u64>(block.dir.join("start"))? * SECTOR_BYTES;
     let physical = value::<u64>(block.queue().join("physical_block_size")).unwrap_or(0);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn this_directory_shares_its_own_disk_and_no_other() {
-        let host = Inventory::take(&crate::system::host::kernel::Kernel::live());
+        let host = Inventory::read(&crate::system::host::kernel::Kernel::live());
         let here = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let Some(own) = host
             .mount_at(here.path())

@@ -33,14 +33,14 @@ const ROOT: &str = "leadline-runner";
 
 /// perf at work.
 #[derive(Debug)]
-pub struct Profiling {
+pub struct Profiler {
     perf: Child,
     control: File,
     answers: File,
     data: OwnedFd,
 }
 
-impl Profiling {
+impl Profiler {
     /// Starts perf on this process, switched off.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Profiling {
     }
 }
 
-impl Drop for Profiling {
+impl Drop for Profiler {
     fn drop(&mut self) {
         // Nobody wants its data any more. One that was waited for gets no signal.
         let _ = self.perf.kill();

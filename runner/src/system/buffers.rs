@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 /// Equal slots of page-aligned memory.
 #[derive(Debug)]
-pub struct Pool {
+pub struct BufferPool {
     base: NonNull<u8>,
     length: usize,
     stride: usize,
@@ -17,9 +17,9 @@ pub struct Pool {
 }
 
 // SAFETY: the pool owns its mapping and hands out raw pointers only; whoever moves it moves the mapping with it.
-unsafe impl Send for Pool {}
+unsafe impl Send for BufferPool {}
 
-impl Pool {
+impl BufferPool {
     /// Maps `slots` slots of at least `bytes` bytes in such pages and touches them all, so that no page fault falls into a
     /// measurement.
     ///
@@ -117,7 +117,7 @@ fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usiz
     Some((stride.try_into().ok()?, length.try_into().ok()?))
 }
 
-impl Drop for Pool {
+impl Drop for BufferPool {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length and nobody holds a pointer into it: the loop leaks the
         // pool when I/O is still in flight.
@@ -136,7 +136,7 @@ mod tests {
             (2, usize::MAX),
             (2, usize::MAX / 2),
         ] {
-            let error = Pool::new(slots, bytes, BufferPages::Mmap).unwrap_err();
+            let error = BufferPool::new(slots, bytes, BufferPages::Mmap).unwrap_err();
             assert_eq!(
                 error.raw_os_error(),
                 Some(libc::ENOMEM),

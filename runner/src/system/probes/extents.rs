@@ -5,7 +5,7 @@
 
 use crate::system::host::file::each_extent;
 use crate::system::host::ioctl::{Extent, extent};
-use crate::system::probe::region::Region;
+use crate::system::probes::region::Region;
 use leadline_protocol::evidence::Extents;
 use rustix::io::Errno;
 use std::io;

@@ -9,8 +9,8 @@ pub(crate) mod line;
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::Dev;
-use crate::system::probe::request::instance::Instance;
-use crate::system::probe::request::line::Line;
+use crate::system::probes::request_trace::instance::Instance;
+use crate::system::probes::request_trace::line::Line;
 use leadline_protocol::evidence::{DeviceRequests, Direction, RequestSize, Requests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,7 +43,7 @@ struct Window {
 
 /// A tracing under way.
 #[derive(Debug)]
-pub struct Tracing {
+pub struct RequestTrace {
     instance: Instance,
     reader: Option<JoinHandle<Tally>>,
     window: Arc<Window>,
@@ -53,14 +53,14 @@ pub struct Tracing {
 
 /// What was traced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Traced {
+pub struct TracedRequests {
     /// Requests by device and size.
     pub requests: Requests,
     /// What the dirty limit made our threads wait, summed, in ms.
     pub throttled_ms: f64,
 }
 
-impl Tracing {
+impl RequestTrace {
     /// Begins to trace the requests of these devices (kernel names), of all members of their filesystems, and of what lies
     /// under them. Nothing counts before `start`.
     ///
@@ -120,7 +120,7 @@ impl Tracing {
     }
 
     /// What was traced in the window.
-    pub fn finish(mut self) -> Traced {
+    pub fn finish(mut self) -> TracedRequests {
         self.instance.stop();
         self.window.is_over.store(true, Ordering::Release);
         let tally = self
@@ -136,7 +136,7 @@ impl Tracing {
             .devices
             .iter()
             .map(|(name, dev)| tally.of_device(name, *dev));
-        Traced {
+        TracedRequests {
             throttled_ms: ours.map(|(_, ms)| *ms).sum::<u64>() as f64,
             requests: Requests {
                 devices: devices
@@ -148,7 +148,7 @@ impl Tracing {
     }
 }
 
-impl Drop for Tracing {
+impl Drop for RequestTrace {
     fn drop(&mut self) {
         self.window.is_over.store(true, Ordering::Release);
         if let Some(reader) = self.reader.take() {

@@ -7,12 +7,12 @@ use std::path::Path;
 
 /// An open text of procfs or sysfs.
 #[derive(Debug)]
-pub struct Book {
+pub struct KernelFile {
     file: File,
     buffer: Vec<u8>,
 }
 
-impl Book {
+impl KernelFile {
     /// Opens a text of which the first `bytes` matter, and reads it once, since some refuse only then.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 use crate::system::host::ioctl::{LoopStatus, loop_status};
 use crate::system::host::kernel::{Dev, Kernel, attribute, flag, names, value};
-use crate::system::host::place::Stat;
+use crate::system::host::resolved_path::Stat;
 use leadline_protocol::host::DeviceKind;
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const HEEDING_IOSTATS: &[(DeviceKind, (u32, u32))] =
 
 /// One block device, as far as the others need it.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct BlockDevice {
     /// Kernel name, such as `vda1`.
     pub name: String,
     /// Its own name among dm devices, such as `vg-home`.
@@ -63,7 +63,7 @@ pub struct Backing {
     pub device: Option<Dev>,
 }
 
-impl Block {
+impl BlockDevice {
     /// Path of its node. `!` in a kernel name stands for `/`.
     pub fn path(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
@@ -197,9 +197,9 @@ fn kind(name: &str, dir: &Path) -> DeviceKind {
 }
 
 /// All block devices by kernel name, those without node or number left out.
-pub fn blocks(kernel: &Kernel) -> BTreeMap<String, Block> {
+pub fn blocks(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
     let all = names(kernel.sys.join("class/block"))
         .into_iter()
-        .filter_map(|name| Block::read(kernel, name));
+        .filter_map(|name| BlockDevice::read(kernel, name));
     all.map(|block| (block.name.clone(), block)).collect()
 }

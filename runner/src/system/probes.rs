@@ -5,29 +5,29 @@
 //! A reading with one disk takes 15 µs (2-core virtual machine, Linux 6.18, test build: `cargo test -p leadline-runner
 //! --test cost -- --ignored --nocapture`, as all such figures here): 0.015 % of one processor at ten a second.
 
-pub(crate) mod book;
 pub(crate) mod cpu;
-pub(crate) mod direct;
+pub(crate) mod direct_io;
 pub(crate) mod disk;
 pub mod extents;
+pub(crate) mod kernel_file;
 pub(crate) mod memory;
 pub(crate) mod pressure;
+pub(crate) mod process_io;
 pub(crate) mod profile;
 pub mod region;
-pub(crate) mod request;
+pub(crate) mod request_trace;
 pub mod residency;
-pub mod resource;
-pub(crate) mod storage;
+pub mod rusage;
 pub(crate) mod thermal;
-pub mod vm;
+pub mod vmstat;
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::Kernel;
-use crate::system::probe::book::Book;
-use crate::system::probe::cpu::MachineTime;
-use crate::system::probe::disk::Disks;
-use crate::system::probe::pressure::Stalled;
-use crate::system::probe::resource::{Times, process_times};
+use crate::system::probes::cpu::HostTicks;
+use crate::system::probes::disk::Disks;
+use crate::system::probes::kernel_file::KernelFile;
+use crate::system::probes::pressure::StallTimes;
+use crate::system::probes::rusage::{CpuTimes, process_times};
 use leadline_protocol::counters::{CpuUse, DeviceCounts, Memory, Pressure, StorageIo};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -37,10 +37,10 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Probes {
     disks: Disks,
-    memory: Option<Book>,
-    cpu: Option<Book>,
-    pressure: Option<Book>,
-    storage: Option<Book>,
+    memory: Option<KernelFile>,
+    cpu: Option<KernelFile>,
+    pressure: Option<KernelFile>,
+    storage: Option<KernelFile>,
     absent: BTreeMap<String, String>,
 }
 
@@ -53,15 +53,15 @@ pub struct Counters {
     pub memory: Option<Memory>,
     names: Arc<disk::Names>,
     disks: Vec<Option<DeviceCounts>>,
-    process: Times,
-    machine: Option<MachineTime>,
-    stalled: Option<Stalled>,
+    process: CpuTimes,
+    machine: Option<HostTicks>,
+    stalled: Option<StallTimes>,
     storage: Option<StorageIo>,
 }
 
 /// What was counted between two moments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Window {
+pub struct CounterWindow {
     /// Its length in ns.
     pub elapsed_ns: u64,
     /// The devices under the targets, summed, each I/O once; `None` where there is none.
@@ -73,7 +73,7 @@ pub struct Window {
     /// Processor time in percent.
     pub cpu: Option<CpuUse>,
     /// Processor time of this process, and its context switches.
-    pub process: Times,
+    pub process: CpuTimes,
     /// Share of it that tasks waited for I/O, in percent.
     pub pressure: Option<Pressure>,
     /// What this process moved from and to storage.
@@ -85,14 +85,14 @@ impl Probes {
     /// them, and of the host. The other members of a btrfs count as well.
     pub fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
-        Self::open(&kernel, &Inventory::take(&kernel), devices)
+        Self::open(&kernel, &Inventory::read(&kernel), devices)
     }
 
     fn open(kernel: &Kernel, host: &Inventory, devices: &[String]) -> Self {
         let mut absent = BTreeMap::new();
         let disks = Disks::open(host, devices, &mut absent);
         let mut book = |name: &str, path: &str, limit: usize, without: &str| {
-            let book = Book::open(&kernel.proc.join(path), limit);
+            let book = KernelFile::open(&kernel.proc.join(path), limit);
             book.map_err(|error| {
                 absent.insert(name.into(), format!("/proc/{path}: {error}{without}"))
             })
@@ -109,7 +109,7 @@ impl Probes {
         let storage = book(
             "storage",
             "self/io",
-            storage::BYTES,
+            process_io::BYTES,
             ": the kernel does not count a process's I/O (CONFIG_TASK_IO_ACCOUNTING), or hides it",
         );
         Self {
@@ -168,15 +168,15 @@ impl Probes {
             machine: self
                 .cpu
                 .as_mut()
-                .and_then(|book| MachineTime::parse(book.read()?)),
+                .and_then(|book| HostTicks::parse(book.read()?)),
             stalled: self
                 .pressure
                 .as_mut()
-                .and_then(|book| Stalled::parse(book.read()?)),
+                .and_then(|book| StallTimes::parse(book.read()?)),
             storage: self
                 .storage
                 .as_mut()
-                .and_then(|book| storage::parse(book.read()?)),
+                .and_then(|book| process_io::parse(book.read()?)),
         }
     }
 }
@@ -191,7 +191,7 @@ impl Counters {
     }
 
     /// What was counted from `before` to `after`, two readings of the same `Probes`.
-    pub fn window(before: &Self, after: &Self) -> Window {
+    pub fn window(before: &Self, after: &Self) -> CounterWindow {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
         let counts: Vec<Option<DeviceCounts>> = before
             .disks
@@ -200,7 +200,7 @@ impl Counters {
             .map(|(from, to)| Some(disk::since((*from)?, (*to)?)))
             .collect();
         let process = after.process.since(before.process);
-        Window {
+        CounterWindow {
             elapsed_ns,
             device: after.names.device(&counts),
             physical_devices: after.names.physical_devices(&counts),
@@ -217,12 +217,12 @@ impl Counters {
             storage: before
                 .storage
                 .zip(after.storage)
-                .map(|(from, to)| storage::since(from, to)),
+                .map(|(from, to)| process_io::since(from, to)),
         }
     }
 }
 
-impl Window {
+impl CounterWindow {
     /// The physical devices together; `None` where there is none.
     pub fn physical_device_counts(&self) -> Option<DeviceCounts> {
         self.physical_devices

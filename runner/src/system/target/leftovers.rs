@@ -5,7 +5,7 @@
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::place::Place;
+use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::open::remove_beneath;
 use leadline_protocol::job::parse::is_mark;
 use leadline_protocol::problem::Problem;
@@ -20,7 +20,7 @@ const FREE_WITHIN: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Removes the files of a study's own that are still there. `roots`: the target roots, as given to `host::View`.
-pub fn tidy(own: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
+pub fn remove_leftovers(own: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
     let deadline = Instant::now() + FREE_WITHIN;
     let mut tidied = CleanupResult::default();
     for path in &own.files {
@@ -67,7 +67,7 @@ fn remove_when_free(
 
 /// Removes a file; `false` when there is none.
 fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
-    let place = Place::find(path);
+    let place = ResolvedPath::find(path);
     if matches!(place.kind, PathKind::Missing | PathKind::MissingDirectory) {
         return Ok(false);
     }
@@ -83,7 +83,7 @@ fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
             "Look at what is there now.",
         ));
     }
-    let guard = Guard::look(roots);
+    let guard = Guard::live(roots);
     guard.admit(&place, Purpose::Write)?;
     remove_beneath(&guard, &place.path)
         .map(|()| true)
@@ -112,7 +112,7 @@ mod tests {
             file_id: file_id.into(),
             files: vec![path.to_string_lossy().into()],
         };
-        let found = tidy(&own, &[root.into()]);
+        let found = remove_leftovers(&own, &[root.into()]);
         let code = found
             .left
             .first()
@@ -169,7 +169,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            tidy(&outside, &[root]).left[0]
+            remove_leftovers(&outside, &[root]).left[0]
                 .reason
                 .as_ref()
                 .unwrap()

@@ -1,12 +1,12 @@
 //! The list of devices as people see it: what each is, what uses it, and what the guard says of it.
 
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::blocks::Block;
+use crate::system::host::block_device::BlockDevice;
 use crate::system::host::identity::{identity, links, model, serial};
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{attribute, flag, value};
 use crate::system::host::mounts::MountEntry;
-use crate::system::host::place::Place;
+use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::host::signature::signatures;
 use leadline_protocol::host::{Access, Device, DeviceKind, DeviceList, Mount};
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// All block devices of the host, each before those that lie on it. Loop, zram and RAM devices that hold nothing are
 /// left out. `roots`: the target roots.
-pub fn devices(roots: &[PathBuf]) -> DeviceList {
-    let guard = Guard::look(roots);
-    let shown: Vec<&Block> = in_order(&guard.host)
+pub fn device_list(roots: &[PathBuf]) -> DeviceList {
+    let guard = Guard::live(roots);
+    let shown: Vec<&BlockDevice> = in_order(&guard.host)
         .into_iter()
         .filter(|block| is_shown(block))
         .collect();
@@ -34,7 +34,7 @@ pub fn devices(roots: &[PathBuf]) -> DeviceList {
     }
 }
 
-fn is_shown(block: &Block) -> bool {
+fn is_shown(block: &BlockDevice) -> bool {
     let may_be_empty = matches!(
         block.kind,
         DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Dm | DeviceKind::Md
@@ -43,16 +43,16 @@ fn is_shown(block: &Block) -> bool {
 }
 
 /// Parents before children, else by name.
-fn in_order(host: &Inventory) -> Vec<&Block> {
-    let mut order: Vec<&Block> = Vec::new();
-    let mut waiting: Vec<&Block> = host.blocks.values().collect();
+fn in_order(host: &Inventory) -> Vec<&BlockDevice> {
+    let mut order: Vec<&BlockDevice> = Vec::new();
+    let mut waiting: Vec<&BlockDevice> = host.blocks.values().collect();
     while !waiting.is_empty() {
-        let is_ready = |block: &Block, order: &[&Block]| {
+        let is_ready = |block: &BlockDevice, order: &[&BlockDevice]| {
             host.parents(block)
                 .iter()
                 .all(|parent| order.iter().any(|known| known.name == parent.name))
         };
-        let (ready, rest): (Vec<&Block>, Vec<&Block>) =
+        let (ready, rest): (Vec<&BlockDevice>, Vec<&BlockDevice>) =
             waiting.iter().partition(|block| is_ready(block, &order));
         // A circle, which the kernel does not allow, would wait for itself.
         let stuck = ready.is_empty();
@@ -64,14 +64,14 @@ fn in_order(host: &Inventory) -> Vec<&Block> {
 
 fn describe(
     guard: &Guard,
-    block: &Block,
+    block: &BlockDevice,
     signatures: &BTreeMap<String, String>,
     links: &BTreeMap<String, Vec<String>>,
 ) -> Device {
     let host = &guard.host;
     let mounts: Vec<Mount> = host.mounts_of(block).into_iter().map(shown_mount).collect();
     let queue = |name: &str| block.queue().join(name);
-    let place = Place::find(Path::new(&block.path()));
+    let place = ResolvedPath::find(Path::new(&block.path()));
     Device {
         name: block.name.clone(),
         path: block.path(),
@@ -124,7 +124,7 @@ fn chosen(text: &str) -> String {
     inside.map_or(text, |(name, _)| name).into()
 }
 
-fn access(guard: &Guard, place: &Place, purpose: Purpose) -> Access {
+fn access(guard: &Guard, place: &ResolvedPath, purpose: Purpose) -> Access {
     let problem = guard.admit(place, purpose).err();
     Access {
         allowed: problem.is_none(),

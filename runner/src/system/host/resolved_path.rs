@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// What is at a path.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ResolvedPath {
     /// What it is.
     pub kind: PathKind,
     /// The absolute path without symbolic links; where nothing is there, that of the deepest directory with the rest.
@@ -34,7 +34,7 @@ pub struct Stat {
     pub length: u64,
 }
 
-impl Place {
+impl ResolvedPath {
     /// Looks at an absolute path.
     pub fn find(path: &Path) -> Self {
         match fs::canonicalize(path) {
@@ -163,7 +163,7 @@ mod tests {
         symlink(root.join("gone"), root.join("dangling")).unwrap();
         symlink("self", root.join("self")).unwrap();
         let check = |path: &str, kind: PathKind, want: &str| {
-            let place = Place::find(&root.join(path));
+            let place = ResolvedPath::find(&root.join(path));
             assert_eq!((place.kind, place.path), (kind, root.join(want)), "{path}");
         };
         check("d/f", PathKind::File, "d/f");
@@ -176,7 +176,10 @@ mod tests {
         check("dangling", PathKind::Other, "dangling");
         check("self", PathKind::Other, "self");
         check("no/../d/x", PathKind::Other, "no/../d/x");
-        assert_eq!(Place::find(Path::new("/dev/null")).kind, PathKind::Other);
+        assert_eq!(
+            ResolvedPath::find(Path::new("/dev/null")).kind,
+            PathKind::Other
+        );
     }
 
     #[test]
@@ -187,7 +190,7 @@ mod tests {
             ("/dev/shm/x", false),
             ("/device/x", false),
         ] {
-            let place = Place {
+            let place = ResolvedPath {
                 kind: PathKind::Missing,
                 path: path.into(),
                 stat: None,

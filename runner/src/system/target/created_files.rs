@@ -3,8 +3,8 @@
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::Guard;
-use crate::system::host::mark;
-use crate::system::host::place::{Place, Stat};
+use crate::system::host::ownership;
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use crate::system::target::Targets;
 use crate::system::target::open::remove_beneath;
 use leadline_protocol::problem::Problem;
@@ -29,7 +29,7 @@ impl Made {
     }
 
     fn is_there(&self) -> bool {
-        let place = Place::find(&self.path);
+        let place = ResolvedPath::find(&self.path);
         place.kind == PathKind::File
             && place.path == self.path
             && place.stat.is_some_and(|now| now.is_same(&self.stat))
@@ -55,10 +55,10 @@ impl Made {
 
 impl Targets {
     /// Keeps in mind a file of an earlier run of ours that is going to be changed.
-    pub(crate) fn remember(&mut self, place: &Place) {
+    pub(crate) fn remember(&mut self, place: &ResolvedPath) {
         if let Some(stat) = place
             .stat
-            .filter(|_| place.kind == PathKind::File && mark::is_true(&place.path))
+            .filter(|_| place.kind == PathKind::File && ownership::is_owned(&place.path))
         {
             self.ours.push(Made::new(&place.path, stat, false));
         }
@@ -66,7 +66,7 @@ impl Targets {
 
     /// Marks the files that this run or an earlier one of ours made as they are now, so that a later run knows them. To be
     /// called when the I/O is over.
-    pub fn sign(&self) {
+    pub fn mark_owned(&self) {
         for made in self
             .made
             .iter()
@@ -74,7 +74,7 @@ impl Targets {
             .filter(|made| !made.unlink && made.is_there())
         {
             // Without user attributes there are no marks: the file is then taken for somebody else's.
-            let _ = mark::set(&made.path);
+            let _ = ownership::mark_owned(&made.path);
         }
     }
 

@@ -4,7 +4,7 @@
 //! 256 MiB that are cached in large folios take 6 µs, as a map of 128 cells 0.2 ms; 64 MiB in 16,384 single pages take 0.3 ms, and
 //! what is not cached nothing.
 
-use crate::system::probe::region::Region;
+use crate::system::probes::region::Region;
 use leadline_protocol::counters::Residency;
 use rustix::fs::{Access, AtFlags, accessat, fstat};
 use rustix::io::Errno;
@@ -25,7 +25,7 @@ pub const MOST_CELLS: u64 = 128;
 
 /// The system call that tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Means {
+pub enum ResidencyMethod {
     /// Everything.
     Cachestat,
     /// Cached or not.
@@ -34,7 +34,7 @@ pub enum Means {
 
 /// A map of a region and the sum of its cells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Map {
+pub struct ResidencyMap {
     /// Bytes of a cell.
     pub cell_bytes: u64,
     /// Share of each cell that is cached, in percent.
@@ -43,13 +43,13 @@ pub struct Map {
     pub residency: Residency,
 }
 
-impl Means {
+impl ResidencyMethod {
     /// The call that works on this file.
     ///
     /// # Errors
     /// Why none does. Of a file of somebody else's that may not be written, the kernel tells nothing (mincore(2) would call
     /// all of it cached).
-    pub fn find(file: BorrowedFd) -> Result<Self, String> {
+    pub fn detect(file: BorrowedFd) -> Result<Self, String> {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
             Err(Errno::NOSYS | Errno::PERM) if is_ours(file) => Ok(Self::Mincore),
@@ -88,7 +88,7 @@ impl Means {
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn map(self, file: BorrowedFd, region: &Region) -> Result<Map, Errno> {
+    pub fn map(self, file: BorrowedFd, region: &Region) -> Result<ResidencyMap, Errno> {
         let page_bytes = page_size() as u64;
         let (cell_bytes, cells) = region.in_pages(page_bytes).cells(MOST_CELLS, page_bytes);
         let found = cells
@@ -101,7 +101,7 @@ impl Means {
             .map(|(cell, found)| percent(found.cached, cell.bytes()))
             .collect();
         let sum = found.into_iter().reduce(Residency::and).unwrap_or_default();
-        Ok(Map {
+        Ok(ResidencyMap {
             cell_bytes,
             percent,
             residency: Residency {
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn both_calls_agree_on_what_is_cached() {
         with_file(64, 16, |file| {
-            for means in [Means::Cachestat, Means::Mincore] {
+            for means in [ResidencyMethod::Cachestat, ResidencyMethod::Mincore] {
                 let of = |range: Range<u64>| {
                     means
                         .residency(file.as_fd(), &Region::of(std::iter::once(range)))
@@ -246,13 +246,18 @@ mod tests {
                 );
             }
             let both = Region::of([0..4 * PAGE, 12 * PAGE..20 * PAGE]);
-            let found = Means::Cachestat.residency(file.as_fd(), &both).unwrap();
+            let found = ResidencyMethod::Cachestat
+                .residency(file.as_fd(), &both)
+                .unwrap();
             assert_eq!(
                 (found.cached, found.dirty, found.writeback),
                 (8 * PAGE, Some(8 * PAGE), Some(0))
             );
             assert_eq!(
-                Means::Mincore.residency(file.as_fd(), &both).unwrap().dirty,
+                ResidencyMethod::Mincore
+                    .residency(file.as_fd(), &both)
+                    .unwrap()
+                    .dirty,
                 None
             );
         });
@@ -261,7 +266,7 @@ mod tests {
     #[test]
     fn a_map_shows_where() {
         with_file(256, 64, |file| {
-            let map = Means::find(file.as_fd())
+            let map = ResidencyMethod::detect(file.as_fd())
                 .unwrap()
                 .map(file.as_fd(), &Region::of(std::iter::once(0..256 * PAGE)))
                 .unwrap();
@@ -294,7 +299,7 @@ mod tests {
         let name =
             rustix::fs::open("/", rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).unwrap();
         assert!(
-            Means::find(name.as_fd())
+            ResidencyMethod::detect(name.as_fd())
                 .unwrap_err()
                 .starts_with("cachestat(2)")
         );

@@ -14,7 +14,7 @@ const NAME: &str = "user.leadline.made";
 const MAX_BYTES: usize = 96;
 
 /// Whether a run made the file at a path, and nobody else has written it since.
-pub fn is_true(path: &Path) -> bool {
+pub fn is_owned(path: &Path) -> bool {
     let mut kept = [0u8; MAX_BYTES];
     let Ok(file) = File::open(path) else {
         return false;
@@ -27,7 +27,7 @@ pub fn is_true(path: &Path) -> bool {
 ///
 /// # Errors
 /// What the kernel says, such as EOPNOTSUPP.
-pub fn set(path: &Path) -> io::Result<()> {
+pub fn mark_owned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     Ok(fsetxattr(
         &file,
@@ -58,22 +58,22 @@ mod tests {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
-        assert!(!is_true(&path), "never marked");
-        if let Err(error) = set(&path) {
+        assert!(!is_owned(&path), "never marked");
+        if let Err(error) = mark_owned(&path) {
             return crate::system::host::fixture::skip(&format!(
                 "no user attributes here: {error}"
             ));
         }
-        assert!(is_true(&path));
+        assert!(is_owned(&path));
         assert_eq!(fs::read(&path).unwrap(), b"data");
-        assert!(is_true(&path), "reading changes nothing");
+        assert!(is_owned(&path), "reading changes nothing");
         // The kernel's clock for file times stands still for up to a tick (10 ms).
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&path, "DATA").unwrap();
-        assert!(!is_true(&path), "of the same length");
-        set(&path).unwrap();
+        assert!(!is_owned(&path), "of the same length");
+        mark_owned(&path).unwrap();
         fs::copy(&path, dir.path().join("copy")).unwrap();
-        assert!(is_true(&path) && !is_true(&dir.path().join("copy")));
-        assert!(!is_true(&dir.path().join("gone")));
+        assert!(is_owned(&path) && !is_owned(&dir.path().join("copy")));
+        assert!(!is_owned(&dir.path().join("gone")));
     }
 }

@@ -6,7 +6,7 @@
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
 use crate::system::host::kernel::{Dev, attribute};
-use crate::system::host::place::Place;
+use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::Targets;
 use crate::system::target::open::{changed, failed, open_beneath, stat};
 use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
@@ -101,7 +101,7 @@ impl Targets {
     }
 
     fn attach(&mut self, guard: &Guard, path: &str, wanted: &Wanted) -> Result<Attached, Problem> {
-        let place = Place::find(Path::new(path));
+        let place = ResolvedPath::find(Path::new(path));
         guard.admit(
             &place,
             if wanted.writes {

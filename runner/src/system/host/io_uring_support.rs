@@ -7,7 +7,7 @@ use io_uring::IoUring;
 use rustix::io::Errno;
 
 /// Why io_uring may not be used, and what to do about it; `None` when it may.
-pub fn refused(kernel: &Kernel) -> Option<(String, String)> {
+pub fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     let error = IoUring::new(2).err()?;
     let sysctl = value(kernel.proc.join("sys/kernel/io_uring_disabled"));
     Some(explain(

@@ -7,12 +7,12 @@ pub const BYTES: usize = 256;
 
 /// Time stalled since boot, in µs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stalled {
+pub struct StallTimes {
     some_us: u64,
     full_us: u64,
 }
 
-impl Stalled {
+impl StallTimes {
     /// Reads /proc/pressure/io.
     pub fn parse(text: &str) -> Option<Self> {
         let total = |kind: &str| {
@@ -51,18 +51,18 @@ mod tests {
     fn a_captured_file() {
         let text = "some avg10=0.00 avg60=0.04 avg300=0.20 total=6310008\nfull avg10=0.00 avg60=0.04 avg300=0.19 total=5604901\n";
         assert_eq!(
-            Stalled::parse(text),
-            Some(Stalled {
+            StallTimes::parse(text),
+            Some(StallTimes {
                 some_us: 6_310_008,
                 full_us: 5_604_901
             })
         );
-        assert_eq!(Stalled::parse("some avg10=0.00\n"), None);
+        assert_eq!(StallTimes::parse("some avg10=0.00\n"), None);
     }
 
     #[test]
     fn shares_of_a_window() {
-        let at = |some_us, full_us| Stalled { some_us, full_us };
+        let at = |some_us, full_us| StallTimes { some_us, full_us };
         for (to, want) in [
             (at(50_000, 20_000), (50.0, 20.0)),
             (at(200_000, 0), (100.0, 0.0)),

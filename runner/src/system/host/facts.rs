@@ -1,7 +1,7 @@
 //! The facts about the host that a result depends on. What cannot be found out is null, with the reason.
 
 use crate::system::host::kernel::{Kernel, attribute};
-use crate::system::host::{meminfo, uring};
+use crate::system::host::{io_uring_support, meminfo};
 use leadline_protocol::host::HostFacts;
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
@@ -15,7 +15,7 @@ const CONTAINER_MARKS: &[(&str, &str)] =
     &[("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
 
 /// Looks at the host now.
-pub fn look() -> HostFacts {
+pub fn host_facts() -> HostFacts {
     facts(&Kernel::live())
 }
 
@@ -61,7 +61,7 @@ fn facts(kernel: &Kernel) -> HostFacts {
         memory_bytes: meminfo::read(kernel, "MemTotal"),
         clocksource,
         governor,
-        io_uring_unavailable: uring::refused(kernel).map(|(why, _)| why),
+        io_uring_unavailable: io_uring_support::unavailable(kernel).map(|(why, _)| why),
         memlock_bytes: getrlimit(Resource::Memlock).current,
         dirty_background_bytes: thresholds.as_ref().map(|limits| limits.background),
         dirty_bytes: thresholds.as_ref().map(|limits| limits.throttle),
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn this_host_is_known() {
-        let facts = look();
+        let facts = host_facts();
         assert!(!facts.kernel.is_empty() && facts.cpus >= 1 && facts.memory_bytes > Some(1 << 20));
         assert!(facts.dirty_bytes > facts.dirty_background_bytes);
         assert_eq!(
