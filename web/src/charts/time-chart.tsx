@@ -226,7 +226,7 @@ function optionsOf(
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
     plugins: {
-      annotation: { annotations: annotationsOf(panel) },
+      annotation: { annotations: annotationsOf(panel), clip: false },
       zoom: {
         zoom: {
           mode: 'x',
@@ -256,10 +256,11 @@ function annotationsOf({ thresholds = [], format }: ChartPanel): AnnotationOptio
       color: token('mute'),
       backgroundColor: 'transparent',
       textStrokeColor: token('surface'),
-      textStrokeWidth: 3,
+      textStrokeWidth: 4,
       font: { size: 10.5, weight: 'normal' },
-      padding: 3,
+      padding: { x: 4, y: 1 },
       yAdjust: -8,
+      z: 1,
     },
   }));
 }
