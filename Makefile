@@ -1,39 +1,43 @@
-# What a person types: run, test, bench, build. Longer logic lives in tools/; CI calls `make test`, and nothing else.
+# Commands: run, dev, test, bench, build, fmt. Longer logic is in tools/.
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run test bench build binaries fmt prerequisites
+.PHONY: run dev test bench build binaries fmt prerequisites
 
-# Flags of `make run` and `make bench`, such as ARGS="--listen 127.0.0.1:8080 --target-root /data".
+# Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
 
 pages := web/dist/index.html
-web_sources := $(shell find web/src web/public web/index.html web/vite.config.ts -type f 2>/dev/null)
+web_sources := $(shell find web/src web/public web/*.html web/vite.config.ts -type f 2>/dev/null)
 
-# Builds what is needed and starts the server on ./var (a --data-dir in ARGS goes before it); Ctrl-C ends it.
+# Build, then start the server with its data in ./var. Ctrl-C stops it.
 run: export LEADLINE_DATA_DIR ?= $(CURDIR)/var
 run: build
 	@target/release/leadline serve $(ARGS)
 
-# Everything there is to check. The last line counts it.
+# Start a debug server that restarts when a Rust source changes, and Vite with hot reload.
+dev: prerequisites web/node_modules/.package-lock.json
+	@node tools/dev.mjs $(ARGS)
+
+# Run all checks. The last line counts passed, failed and skipped tests.
 test:
 	@tools/prerequisites test
 	@node tools/check.mjs
 
-# Side by side with fio; figures go to target/bench. ARGS="--group full --t-io-uring PATH" and what --help tells.
+# Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:
 	@tools/prerequisites bench
 	@echo '[build] runner + bench (release)'
-	@cargo build --release --locked --workspace --bins
+	@cargo build --release --locked -p leadline-runner -p leadline-bench --bins
 	@target/release/leadline-bench $(ARGS)
 
-# target/release/leadline and target/release/leadline-runner, with the pages inside.
+# Build target/release/leadline and target/release/leadline-runner, with the pages embedded.
 build: prerequisites
 	@$(MAKE) --no-print-directory binaries
 
 binaries: $(pages)
 	@echo '[build] server + runner (release)'
-	@cargo build --release --workspace --bins --locked
+	@cargo build --release --locked -p leadline -p leadline-runner --bins
 
 fmt:
 	cargo fmt --all

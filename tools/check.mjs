@@ -20,7 +20,7 @@ const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/
 
 /** In order: quick ones first, then pages before the server that embeds them, then the browser on top of everything. */
 const STEPS = [
-  { name: 'tools', command: ['node', '--test', '--test-reporter=tap', 'tools/counts.test.mjs'], count: nodeTests },
+  { name: 'tools', command: ['sh', '-c', 'node --test --test-reporter=tap tools/*.test.mjs tools/repo/*.test.mjs'], count: nodeTests },
   { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
   { name: 'pages build', command: ['make', '--no-print-directory', 'web/dist/index.html'] },
   { name: 'pages lint', ...web('biome', 'check', '--error-on-warnings', '.') },

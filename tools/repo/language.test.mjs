@@ -1,0 +1,58 @@
+// Plain language: words of an earlier private vocabulary must not come back, and names that the field has a standard
+// term for stay out of the code.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lines, reject, sources } from './sources.mjs';
+
+/** Ordinary English words that were used as private terms. A few ordinary uses are fine; a dialect shows by frequency. */
+const WORDS = `told tells asked mind minds crew witness testimony testify attendance last_words hear_out hang_up kin anew
+  meanwhile beneath beside mend mends mended conduct conducted lingers said eyes bell lives patience broken settle settled
+  wish thereof whoever somebody nobody liked stroke crossing spoken`.split(/\s+/);
+const MAX_PER_10_000 = 3;
+
+/** Identifiers that have a standard name: the pattern, and the name to use. */
+const NAMES = [
+  [/\bTestimony\b|\btestify\b|\bWitness\b/, 'TargetObserver, Observation, finish'],
+  [/\bTeller\b/, 'EventSink'],
+  [/\bCrew\b|\battendance\b/i, 'WorkerPool, Barrier'],
+  [/\bhear_out\b|\blast_words\b|\bhang_up\b/, 'read_events, stderr_tail, close_subscribers'],
+  [/\bLedger\b|\bTally\b/, 'WorkerStats, IoStats, SpaceBudget'],
+  [/\bTimetable\b/i, 'ArrivalSchedule'],
+  [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
+  [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
+  [/\bfixedbufs_said\b|\bfound_by_hand\b|\bwill_tell\b/, 'the names of docs/protocol.md'],
+];
+
+const SUFFIXES = ['.rs', '.ts', '.tsx', '.md', '.sql', '.css', '.mjs'];
+const here = import.meta.url;
+const files = () => sources('.', SUFFIXES).filter(({ path }) => !here.endsWith(path));
+
+test('no private vocabulary', () => {
+  const text = files()
+    .map((file) => file.text)
+    .join('\n');
+  const total = text.match(/[A-Za-z]+/g).length;
+  const counts = WORDS.map((word) => {
+    const matches = text.match(new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`, 'gi'));
+    return [word, matches?.length ?? 0];
+  });
+  const hits = counts.reduce((sum, [, count]) => sum + count, 0);
+  const frequent = counts
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([word, count]) => `${word} ${count}`);
+  const rate = (hits * 10_000) / total;
+  assert.ok(rate <= MAX_PER_10_000, `${rate.toFixed(1)} per 10,000 words: ${frequent.join(', ')}`);
+});
+
+test('no private names', () => {
+  const code = files().filter(({ path }) => !path.startsWith('docs/lab/'));
+  const offenses = code.flatMap((file) =>
+    lines(file).flatMap(({ number, line }) =>
+      NAMES.filter(([pattern]) => pattern.test(line)).map(
+        ([, better]) => `${file.path}:${number}: ${line.trim()} → ${better}`,
+      ),
+    ),
+  );
+  reject(offenses, 'Use the standard name.');
+});

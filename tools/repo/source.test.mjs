@@ -1,0 +1,87 @@
+// Rules for source files that no compiler checks: `unsafe`, module headers, size, names, leftovers.
+import { test } from 'node:test';
+import { lines, mentions, reject, sources } from './sources.mjs';
+
+const RUST = ['protocol/src', 'runner/src', 'runner/tests', 'server/src', 'server/tests', 'bench/src'];
+const SCRIPTS = ['web/src', 'web/e2e', 'tools'];
+const rust = () => RUST.flatMap((folder) => sources(folder, ['.rs']));
+const scripts = () => SCRIPTS.flatMap((folder) => sources(folder, ['.ts', '.tsx', '.mjs']));
+
+/** Files that may contain `unsafe`, and the system call or memory that needs it. */
+const UNSAFE = {
+  UNSAFE_TABLE: '',
+};
+
+const MAX_LINES = 400;
+/** Longer files, with the reason. */
+const LONGER = {};
+
+const VAGUE = /^(utils?|helpers?|common|misc|managers?|shared)$/;
+
+test('unsafe is only where a system call needs it', () => {
+  const allowed = Object.keys(UNSAFE);
+  const files = sources('runner/src', ['.rs']).filter(
+    ({ path }) => !allowed.some((prefix) => path.startsWith(prefix)),
+  );
+  reject(
+    mentions(files, ['unsafe {', 'unsafe fn', 'unsafe impl']),
+    'Use rustix, or add the file to UNSAFE with the call that needs it.',
+  );
+});
+
+test('every unsafe block has a SAFETY comment', () => {
+  const NEAR = 6;
+  const offenses = sources('runner/src', ['.rs']).flatMap((file) => {
+    const all = file.text.split('\n');
+    return lines(file, { code: true })
+      .filter(({ line }) => line.includes('unsafe {') || line.includes('unsafe impl'))
+      .filter(({ number }) => !all.slice(Math.max(0, number - NEAR - 1), number).some((line) => line.includes('SAFETY:')))
+      .map(({ number, line }) => `${file.path}:${number}: ${line.trim()}`);
+  });
+  reject(offenses, 'Write `// SAFETY:` above it: what makes it sound.');
+});
+
+test('the server and the protocol forbid unsafe', () => {
+  const roots = ['server/src/lib.rs', 'server/src/main.rs', 'protocol/src/lib.rs'];
+  const files = [...sources('server/src', ['lib.rs', 'main.rs']), ...sources('protocol/src', ['lib.rs'])];
+  const offenses = files
+    .filter(({ path, text }) => roots.includes(path) && !text.includes('#![forbid(unsafe_code)]'))
+    .map(({ path }) => path);
+  reject(offenses, 'Begin the crate with #![forbid(unsafe_code)].');
+});
+
+test('every module has a header comment', () => {
+  const missing = rust().filter(({ text }) => !text.startsWith('//!'));
+  const silent = scripts().filter(({ path, text }) => !text.startsWith('//') && !path.includes('.test.'));
+  reject([...missing, ...silent].map(({ path }) => path), 'Open it with 1 to 8 lines: what it contains, the idea, and what is elsewhere.');
+});
+
+test('files stay short', () => {
+  const count = ({ text }) => text.split('\n').length - 1;
+  const offenses = [...rust(), ...scripts()]
+    .filter((file) => count(file) > MAX_LINES && !(file.path in LONGER))
+    .map((file) => `${file.path}: ${count(file)} lines`);
+  const stale = rust().filter((file) => file.path in LONGER && count(file) <= MAX_LINES);
+  reject(offenses, 'Split it by meaning; a file that is one table goes into LONGER with that reason.');
+  reject(stale.map(({ path }) => path), 'Remove it from LONGER.');
+});
+
+test('files are named for what they mean', () => {
+  const isVague = ({ path }) => path.split('/').slice(1).some((part) => VAGUE.test(part.split('.')[0]));
+  reject([...rust(), ...scripts()].filter(isVague).map(({ path }) => path), 'Name it for the meaning of its content.');
+});
+
+test('no leftovers', () => {
+  const everywhere = ['TODO', 'FIXME', 'XXX', 'dbg!(', 'todo!(', 'unimplemented!(', '#[ignore]', '.skip(true', '@ts-ignore'];
+  const inScripts = ['console.log(', '.only(', 'as any'];
+  const here = new URL(import.meta.url).pathname.split('/').at(-1);
+  const files = [...rust(), ...scripts()].filter(({ path }) => !path.endsWith(`repo/${here}`));
+  const offenses = files.flatMap((file) => {
+    const isWeb = file.path.startsWith('web/');
+    const words = isWeb ? [...everywhere, ...inScripts] : everywhere;
+    return lines(file)
+      .filter(({ line }) => words.some((word) => line.includes(word)))
+      .map(({ number, line }) => `${file.path}:${number}: ${line.trim()}`);
+  });
+  reject(offenses, 'Finish it, or open an issue.');
+});

@@ -1,0 +1,130 @@
+// Which file may import which: no cycles between files, and no arrow against the direction of ARCHITECTURE.md.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cycles } from './graph.mjs';
+import { importGraph, productCode } from './rust-imports.mjs';
+import { mentions, reject, sources } from './sources.mjs';
+
+const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src'];
+
+/** Module → modules of the same crate that it may import. A module that is not listed may import all. */
+const RUNNER = {
+  plan: [],
+  analysis: [],
+  system: ['plan'],
+  load: ['plan', 'system'],
+  run: ['plan', 'analysis', 'system', 'load'],
+  cli: ['plan', 'system', 'run'],
+};
+const SERVER = {
+  clock: [],
+  error: [],
+  store: [],
+  scheduler: [],
+  events: ['clock', 'error', 'store', 'scheduler'],
+};
+
+/** Modules of the runner that compute and make no system call. */
+const PURE = ['plan', 'analysis', 'load/pattern', 'load/rate', 'load/data'];
+const SYSTEM = [
+  'rustix',
+  'libc::',
+  'io_uring::',
+  'procfs::',
+  'std::fs',
+  'std::thread',
+  'std::process',
+  'std::env',
+  'std::net',
+  'Instant',
+  'SystemTime',
+];
+
+const rust = (folder) => sources(folder, ['.rs']);
+const inside = (path, folder, module) =>
+  path === `${folder}/${module}.rs` || path.startsWith(`${folder}/${module}/`);
+
+for (const folder of CRATES) {
+  test(`no import cycle between files of ${folder}`, () => {
+    const found = cycles(importGraph(folder)).map((files) => files.join('\n    '));
+    reject(found, 'Move what both files need into a file of its own.');
+  });
+}
+
+function backward(folder, allowed) {
+  const module = (path) => path.slice(folder.length + 1).split(/[./]/)[0];
+  const offenses = [];
+  for (const [from, targets] of importGraph(folder)) {
+    const may = allowed[module(from)];
+    for (const to of targets)
+      if (may && module(to) !== module(from) && !may.includes(module(to)))
+        offenses.push(`${from} → ${to}`);
+  }
+  return offenses;
+}
+
+test('no import against the direction of the modules', () => {
+  const offenses = [...backward('runner/src', RUNNER), ...backward('server/src', SERVER)];
+  reject(offenses, 'Move the item down, or the code that uses it up.');
+});
+
+test('crates depend on each other in one direction', () => {
+  const forbidden = {
+    'protocol/src': ['leadline_runner', 'leadline_server'],
+    'runner/src': ['leadline_server', 'axum::', 'sqlx::', 'tokio::'],
+    'server/src': ['leadline_runner'],
+  };
+  const offenses = Object.entries(forbidden).flatMap(([folder, words]) =>
+    mentions(rust(folder), words),
+  );
+  reject(offenses, 'web → server → protocol ← runner.');
+});
+
+test('pure modules make no system calls', () => {
+  const isPure = ({ path }) => PURE.some((module) => inside(path, 'runner/src', module));
+  const files = [...rust('protocol/src'), ...rust('runner/src').filter(isPure)];
+  const product = files
+    .filter(({ path }) => !/tests?[./]|fixture/.test(path))
+    .map(({ path, text }) => ({ path, text: productCode(text) }));
+  reject(mentions(product, SYSTEM), 'Pass in what the module needs, as plan::host_view does.');
+});
+
+test('engines and the measuring loop know no job and no plan', () => {
+  const files = rust('runner/src').filter(
+    ({ path }) => inside(path, 'runner/src', 'load/engine') || path.includes('load/measure'),
+  );
+  const product = files.filter(({ path }) => !/tests|exact/.test(path));
+  reject(
+    mentions(product, ['protocol::job', 'protocol::plan', 'crate::plan', 'println!']),
+    'Decide it in the plan and pass in the result.',
+  );
+});
+
+test('SQL is only in the store', () => {
+  const files = rust('server/src').filter(({ path }) => !inside(path, 'server/src', 'store'));
+  const sql = ['sqlx::query', 'QueryBuilder', '"SELECT ', '"INSERT ', '"UPDATE ', '"DELETE FROM'];
+  reject(mentions(files, sql), 'Give the store a named function and call that.');
+});
+
+test('axum is only in api and serve', () => {
+  const files = rust('server/src').filter(
+    ({ path }) => !inside(path, 'server/src', 'api') && path !== 'server/src/serve.rs',
+  );
+  reject(mentions(files, ['axum']), 'Return a value or an error, and let api make a response of it.');
+});
+
+test('only supervisor/process starts processes', () => {
+  const files = rust('server/src').filter(({ path }) => path !== 'server/src/supervisor/process.rs');
+  reject(mentions(files, ['process::Command', 'Command::new(']), 'Start it in supervisor/process.');
+});
+
+test('the import graph follows re-exports and ignores tests', () => {
+  assert.equal(productCode('#[cfg(test)]\nmod tests {\n    use crate::a;\n}\nfn f() {}\n').trim(), 'fn f() {}');
+  const graph = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c'])],
+    ['c', new Set(['a'])],
+    ['d', new Set(['a'])],
+  ]);
+  assert.deepEqual(cycles(graph), [['a', 'b', 'c']]);
+});
