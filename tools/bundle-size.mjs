@@ -1,12 +1,12 @@
-// What a browser must load before it shows the first page: the scripts and styles that index.html names, compressed.
+// Compressed size of the scripts and styles that index.html loads, checked against a limit.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const DIST = new URL('../web/dist/', import.meta.url).pathname;
-/** Bytes of compressed script: at 10 Mbit/s, 200 ms. */
+/** Compressed bytes; 200 ms at 10 Mbit/s. */
 const SCRIPT_LIMIT = 250 * 1024;
-/** Bytes of compressed style sheets. */
+/** Compressed bytes. */
 const STYLE_LIMIT = 60 * 1024;
 
 function compressed(names) {
@@ -15,7 +15,7 @@ function compressed(names) {
 
 function check(what, names, limit) {
   const bytes = compressed(names);
-  const verdict = bytes <= limit ? 'ok' : 'too much: load what the first page does not show later (lazy route or import)';
+  const verdict = bytes <= limit ? 'ok' : 'over the limit: load what the first page does not show with a lazy route or import';
   console.log(`${what}: ${(bytes / 1024).toFixed(1)} of ${limit / 1024} KiB gzip in ${names.length} files, ${verdict}`);
   return bytes <= limit;
 }

@@ -1,8 +1,8 @@
-// `make test`: every check there is, one after the other, also when an earlier one failed. Ends with a table of the steps,
-// what failed and what was skipped and why, and the line `N passed, N failed, N skipped`. Outputs stay in target/test.
+// `make test`: runs all checks in sequence and continues after a failure. Prints a table of the steps, every skip with
+// its reason, and `N passed, N failed, N skipped` as the last line. Output is kept in target/test.
 //
 // The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test` built.
-// Not here: what has to be installed before (prerequisites), how outputs are counted (counts.mjs).
+// Installing programs is in tools/prerequisites, counting in counts.mjs.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
-/** In order: quick ones first, then pages before the server that embeds them, then the browser on top of everything. */
+/** Quick checks first; pages before the server that embeds them; browser tests last. */
 const STEPS = [
   { name: 'tools', command: ['sh', '-c', 'node --test --test-reporter=tap tools/*.test.mjs tools/repo/*.test.mjs'], count: nodeTests },
   { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
@@ -44,13 +44,13 @@ const STEPS = [
     ...web('playwright', 'test', '--reporter=list,json'),
     env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report('playwright.json') },
     count: playwright(report('playwright.json')),
-    skip: () => !CHROMIUM.some(existsSync) && 'no Chromium here: sudo apt-get install chromium',
+    skip: () => !CHROMIUM.some(existsSync) && 'Chromium is not installed: sudo apt-get install chromium',
   },
 ];
 
 const seconds = (ms) => `${(ms / 1000).toFixed(0)} s`;
 
-/** Runs one step, shows what it prints and keeps it; never throws. */
+/** Runs one step; prints its output and writes it to a log. Never throws. */
 function run(step) {
   return new Promise((resolve) => {
     console.log(`\n[test] ${step.name}: ${step.command.join(' ')}`);
@@ -58,14 +58,14 @@ function run(step) {
     const env = { ...process.env, CI: 'true', TMPDIR: TMP, NO_COLOR: '1', ...step.env };
     const child = spawn(step.command[0], step.command.slice(1), { cwd: step.in ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const take = (to) => (text) => {
+    const forward = (to) => (text) => {
       output += text;
       log.write(text);
       to.write(text);
     };
-    child.stdout.setEncoding('utf8').on('data', take(process.stdout));
-    child.stderr.setEncoding('utf8').on('data', take(process.stderr));
-    child.on('error', (error) => take(process.stderr)(`${step.command[0]}: ${error.message}\n`));
+    child.stdout.setEncoding('utf8').on('data', forward(process.stdout));
+    child.stderr.setEncoding('utf8').on('data', forward(process.stderr));
+    child.on('error', (error) => forward(process.stderr)(`${step.command[0]}: ${error.message}\n`));
     child.on('close', (code) => log.end(() => resolve({ output, code: code ?? 1 })));
   });
 }
@@ -92,16 +92,16 @@ function printTable(rows) {
   return failed === 0 && passed > 0;
 }
 
-/** Tests that were killed leave their mounts and loop devices behind; those under our own folder are taken away. */
-function tidyUp() {
+/** Removes mounts and loop devices below target/tmp that killed tests left. */
+function removeLeftovers() {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
   for (const point of mounts.filter((point) => point.startsWith(`${TMP}/`)).reverse()) spawnSync('umount', [point]);
   const loops = spawnSync('losetup', ['--list', '--noheadings', '--output', 'NAME,BACK-FILE'], { encoding: 'utf8' }).stdout ?? '';
   for (const line of loops.split('\n').filter((line) => line.includes(` ${TMP}/`))) spawnSync('losetup', ['--detach', line.split(' ')[0]]);
 }
 
-tidyUp();
-// Results of an earlier time must not be taken for those of this one.
+removeLeftovers();
+// Old reports must not be counted.
 for (const folder of [LOGS, TMP]) rmSync(folder, { recursive: true, force: true });
 for (const folder of [LOGS, TMP]) mkdirSync(folder, { recursive: true });
 

@@ -1,15 +1,13 @@
-// How many tests a step passed, failed and skipped, read from what it printed or reported. A skip never counts as a pass:
-// a Rust test that cannot run here prints `SKIP: reason` and returns, and is taken out of the passed ones.
-//
-// Not here: which steps there are and how they run (check.mjs).
+// Counts passed, failed and skipped tests of a step from its output or report. A skip never counts as a pass: a Rust test
+// that cannot run prints `SKIP: reason` and returns, and is subtracted from the passed ones. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
-/** A step that is one check: it passed when it exited with 0. */
+/** A step that is one check: exit code 0 is a pass. */
 export function oneCheck(_output, code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
 }
 
-/** `cargo test -- --show-output`: `test result:` lines, `... ignored, reason` and `SKIP: reason` under the test's name. */
+/** `cargo test -- --show-output`: `test result:` lines, `... ignored, reason`, and `SKIP: reason` in a test's output. */
 export function cargoTests(output, code) {
   const sum = { passed: 0, failed: 0, skips: [] };
   for (const [, passed, failed] of output.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)) {
@@ -25,7 +23,7 @@ export function cargoTests(output, code) {
   return atLeastOneFailure(sum, code);
 }
 
-/** The `---- name stdout ----` blocks of tests that passed; those that failed count as failed, whatever they printed. */
+/** The `---- name stdout ----` blocks of tests that passed. */
 function shownOutputs(output) {
   const blocks = output.split(/^successes:$/m).slice(1).flatMap((part) => part.split(/^(?:failures|test result):?/m)[0].split(/^(?=---- )/m));
   return blocks.flatMap((text) => {
@@ -34,7 +32,7 @@ function shownOutputs(output) {
   });
 }
 
-/** Vitest's JSON report, and the exit code for what the report does not say. */
+/** Vitest's JSON report, and the exit code for failures outside of tests. */
 export function vitest(file) {
   return fromReport(file, (report) => ({
     passed: report.numPassedTests,
@@ -45,7 +43,7 @@ export function vitest(file) {
   }));
 }
 
-/** Playwright's JSON report; a flaky test passed only when it was tried again, and counts as failed. */
+/** Playwright's JSON report; a flaky test counts as failed. */
 export function playwright(file) {
   return fromReport(file, (report) => {
     const tests = report.suites.flatMap(specsOf).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
@@ -74,14 +72,14 @@ function fromReport(file, read) {
     try {
       sum = read(JSON.parse(readFileSync(file, 'utf8')));
     } catch {
-      // No report: the program did not come so far, and its exit code tells the rest.
+      // No report: the program crashed early.
       code ||= 1;
     }
     return atLeastOneFailure(sum, code);
   };
 }
 
-/** A step that ended badly without naming a failed test (it did not compile, it crashed) has failed once. */
+/** A nonzero exit without a failed test (compile error, crash) counts as one failure. */
 function atLeastOneFailure(sum, code) {
   return code !== 0 && sum.failed === 0 ? { ...sum, failed: 1 } : sum;
 }

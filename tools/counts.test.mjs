@@ -1,4 +1,4 @@
-// The counting of tests, on outputs as the programs write them.
+// Tests of counts.mjs on recorded outputs.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ successes:
 failures:
 
 ---- c::broken stdout ----
-SKIP: said before it broke
+SKIP: printed before the failure
 
 failures:
     c::broken
@@ -46,11 +46,11 @@ successes:
 test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 `;
 
-test('a skip is taken out of the passed tests of cargo, with its reason', () => {
+test('a skip is not counted as a passed cargo test', () => {
   assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
 });
 
-test('what ends badly without a failed test has failed once', () => {
+test('a nonzero exit without a failed test counts as one failure', () => {
   const compiled = 'test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out';
   assert.equal(cargoTests(compiled, 101).failed, 1);
   assert.equal(cargoTests(compiled, 0).failed, 0);
@@ -69,20 +69,20 @@ function reported(read, report, code) {
   }
 }
 
-test("vitest's report is read", () => {
+test("reads vitest's report", () => {
   const results = [{ assertionResults: [{ status: 'passed', fullName: 'x' }, { status: 'pending', fullName: 'y' }] }];
   const report = { numPassedTests: 7, numFailedTests: 0, testResults: results };
   assert.deepEqual(reported(vitest, report, 0), { passed: 7, failed: 0, skips: ['y: skipped'] });
   assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'no report is a failure');
 });
 
-test("playwright's report is read through nested suites, and flaky is failed", () => {
+test("reads nested suites of playwright's report and counts flaky as failed", () => {
   const spec = (title, status, annotations = []) => ({ title, tests: [{ status, annotations }] });
   const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky')] };
   const report = { suites: [{ specs: [spec('c', 'skipped', [{ description: 'no chromium' }])], suites: [inner] }] };
   assert.deepEqual(reported(playwright, report, 1), { passed: 1, failed: 1, skips: ['c: no chromium'] });
 });
 
-test("node's own tests are counted", () => {
+test("counts node's own tests", () => {
   assert.deepEqual(nodeTests('# pass 5\n# fail 1\n# cancelled 0\n', 1), { passed: 5, failed: 1, skips: [] });
 });

@@ -1,6 +1,6 @@
-// What the server and an open page cost a run: the same job by the runner alone, by the server unwatched, and by the
-// server with its page open in Chromium, interleaved. Also how soon the first sample comes, and how many a second.
-// Needs `make build`; usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
+// Cost of the server and of an open page: the same job by the runner alone, through the server, and through the server
+// with its page open in Chromium, interleaved. Also the time to the first sample and the sample rate.
+// Requires `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,21 +16,23 @@ const home = mkdtempSync(join(ROOT, 'target/viewer-cost-'));
 const job = { name: 'cost', filename: 't1', size: '256m', rw: 'randread', bs: '4k', iodepth: 8, direct: 1, runtime: seconds, time_based: 1 };
 
 const server = spawn(bin('leadline'), ['serve', '--data-dir', home, '--listen', '127.0.0.1:7190'], { stdio: ['ignore', 'pipe', 'inherit'] });
-let said = '';
+let output = '';
 server.stdout.setEncoding('utf8').on('data', (text) => {
-  said += text;
+  output += text;
 });
-while (!/token=/.test(said)) await sleep(50);
-const [, url, token] = said.match(/(http:\/\/[^/]+)\/login\?token=(\w+)/);
+while (!/token=/.test(output)) await sleep(50);
+const [, url, token] = output.match(/(http:\/\/[^/]+)\/login\?token=(\w+)/);
 const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 const api = async (path, body) => (await fetch(`${url}/api/v1${path}`, { headers, method: body ? 'POST' : 'GET', body: body && JSON.stringify(body) })).json();
 
-/** Starts a run and follows its stream; how soon the first sample came, samples a second, and IOPS. */
+/** Starts a run and reads its stream: time to the first sample, samples per second, IOPS. */
 async function byServer() {
   const began = performance.now();
   const { number } = await api('/runs', { jobs: [job] });
   const stream = await fetch(`${url}/api/v1/runs/${number}/stream`, { headers });
-  let [first, samples, rest] = [null, 0, ''];
+  let first = null;
+  let samples = 0;
+  let rest = '';
   for await (const part of stream.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + part).split('\n');
     rest = lines.pop();
@@ -64,21 +66,21 @@ async function watched() {
 }
 
 const arms = { alone, server: byServer, watched };
-const seen = { alone: [], server: [], watched: [] };
+const results = { alone: [], server: [], watched: [] };
 await byServer(); // lays out the file
 for (let round = 0; round < rounds; round++) {
-  for (const name of Object.keys(arms).sort(() => Math.random() - 0.5)) seen[name].push(await arms[name]());
+  for (const name of Object.keys(arms).sort(() => Math.random() - 0.5)) results[name].push(await arms[name]());
 }
 await browser.close();
 server.kill('SIGTERM');
 rmSync(home, { recursive: true, force: true });
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-const ratios = (name) => seen[name].map((one, round) => one.iops / seen.alone[round].iops);
+const ratios = (name) => results[name].map((one, round) => one.iops / results.alone[round].iops);
 const spread = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`;
-console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; IOPS alone: ${Math.round(median(seen.alone.map((one) => one.iops)))} (median)`);
+console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; IOPS alone: ${Math.round(median(results.alone.map((one) => one.iops)))} (median)`);
 for (const name of ['server', 'watched']) {
   console.log(`${name} ÷ alone: ${median(ratios(name)).toFixed(3)} (median of ratios; ${spread(ratios(name))})`);
-  const of = (field) => seen[name].map((one) => one[field]);
-  console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (worst ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples a second`);
+  const of = (field) => results[name].map((one) => one[field]);
+  console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (worst ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples per second`);
 }
