@@ -1,6 +1,8 @@
 //! The words of a comparison on the HTTP interface.
 
 use crate::counters::StorageIo;
+use crate::gauge::GaugeReport;
+use crate::metrics::{Better, ComparedMetricName, Unit};
 use crate::report::{DeviceReport, DirectionStats};
 use crate::run::RunSummary;
 use crate::verdict::Verdicts;
@@ -60,6 +62,8 @@ pub struct ComparedRun {
     pub device: Option<DeviceReport>,
     /// What the runner alone moved from and to storage.
     pub storage: Option<StorageIo>,
+    /// Depth gauge; null in runs recorded before it existed.
+    pub gauge: Option<GaugeReport>,
     /// Where the I/O went.
     pub verdict: Option<Verdicts>,
     /// Processor time of the runner in ns per I/O.
@@ -68,23 +72,12 @@ pub struct ComparedRun {
     pub profiled: bool,
 }
 
-/// Which way a number is better.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, Eq, PartialEq, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// The higher the better.
-    Higher,
-    /// The lower the better.
-    Lower,
-}
-
 /// One number of all runs.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, ToSchema)]
 pub struct ComparedMetric {
-    /// Its name, such as `read_iops`.
+    #[schema(value_type = ComparedMetricName)]
     pub name: String,
-    /// Its unit: `1/s`, `bytes/s`, `ns`, `%` or `1`.
-    pub unit: String,
+    pub unit: Unit,
     /// Which way it is better; null when neither.
     pub better: Option<Better>,
     /// The value of each run; null where it has none.

@@ -3,6 +3,7 @@
 
 use crate::counters::{DeviceCounts, Memory, StorageIo};
 use crate::evidence::{FlushReport, Profile, Requests, TargetReport, Transition, Writeback};
+use crate::gauge::GaugeReport;
 use crate::histogram::Buckets;
 use crate::job::value::EngineName;
 use crate::phase::Phase;
@@ -55,6 +56,9 @@ pub struct Report {
     #[serde(default)]
     #[schema(required = true)]
     pub targets: Vec<TargetReport>,
+    /// Depth gauge of each direction; null in runs recorded before it existed.
+    #[serde(default)]
+    pub gauge: Option<GaugeReport>,
     /// When a direction turned from the device to memory or back, in order; the first ones, where there are many.
     #[serde(default)]
     #[schema(required = true)]
@@ -75,6 +79,15 @@ pub struct Report {
     pub achieved_depth: Option<f64>,
     /// Numbers that are missing, with the reason.
     pub absent: BTreeMap<String, String>,
+}
+
+impl Report {
+    /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
+    pub fn cpu_ns_per_io(&self) -> Option<f64> {
+        let ios = self.read.ios + self.write.ios + self.trim.ios;
+        let cpu = self.cpu.as_ref()?;
+        (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
+    }
 }
 
 /// What ended the measured window.

@@ -1,3 +1,4 @@
+use crate::metrics::{SeriesColumnName, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -21,10 +22,9 @@ pub struct Series {
 /// One measure over time; null where a bucket has no sample, or where the measure is not available.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SeriesColumn {
-    /// Its name, such as `read_iops`.
+    #[schema(value_type = SeriesColumnName)]
     pub name: String,
-    /// Its unit: `1/s`, `bytes/s`, `ns`, `bytes`, `%` or `1`.
-    pub unit: String,
+    pub unit: Unit,
     /// Smallest value of a sampling window in the bucket.
     pub min: Vec<Option<f64>>,
     /// The value of the whole bucket: counts over its time, percentiles of its merged histogram, gauges averaged over time.
