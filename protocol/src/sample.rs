@@ -5,6 +5,7 @@ use crate::counters::Memory;
 use crate::counters::Pressure;
 use crate::counters::Residency;
 use crate::counters::StorageIo;
+use crate::gauge::Gauge;
 use crate::phase::Phase;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -43,4 +44,8 @@ pub struct Sample {
     /// How much of the targets lies in the page cache at the end of the window. Told once a second and at the borders of the
     /// measurement, null in between and where it is `absent`.
     pub residency: Option<Residency>,
+    /// Depth gauge from the start of the phase to the end of this window, all directions together;
+    /// null in runs recorded before it existed.
+    #[serde(default)]
+    pub gauge: Option<Gauge>,
 }

@@ -1,5 +1,6 @@
 pub(crate) mod case;
 pub(crate) mod findings;
+pub(crate) mod gauge;
 pub(crate) mod transitions;
 pub(crate) mod verdict;
 

@@ -13,6 +13,7 @@ pub(crate) mod tell;
 pub(crate) mod watch;
 pub(crate) mod witness;
 
+use crate::analysis::gauge::report_gauge;
 use crate::analysis::judge;
 use crate::load::worker::Broken;
 use crate::plan::phases::window_ms;
@@ -171,6 +172,7 @@ fn finish(
         .cloned()
         .collect();
     findings.extend(foreseen);
+    report.gauge = Some(report_gauge(&report, &plan.jobs, &verdict));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     teller.tell(EventBody::Report(Box::new(RunResult {
         report,
@@ -262,6 +264,7 @@ impl Run<'_, '_> {
         let cool = throttles();
         let watched = watch(
             &crew,
+            &self.plan.jobs,
             self.plan.sample_ms,
             &mut probes,
             &mut witness,

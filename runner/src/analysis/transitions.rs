@@ -167,6 +167,7 @@ mod tests {
                 ..StorageIo::default()
             }),
             residency: None,
+            gauge: None,
         }
     }
 

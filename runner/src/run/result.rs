@@ -125,6 +125,7 @@ pub fn report(
             duration_ms: None,
         }),
         targets: frame.testimony.targets,
+        gauge: None,
         transitions: frame.testimony.transitions,
         writeback: frame.testimony.writeback,
         requests: frame.testimony.requests,

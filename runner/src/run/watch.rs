@@ -1,6 +1,7 @@
 //! Watches the clones from outside: one sample a grid point, phase borders on time, and an end when asked. It runs on
 //! a thread of its own and only reads what the clones count, so that it disturbs no I/O.
 
+use crate::analysis::gauge::LiveGauge;
 use crate::run::crew::Crew;
 use crate::run::sampling::{Flows, Totals};
 use crate::run::stop::Stop;
@@ -11,6 +12,7 @@ use crate::system::probes::{Counters, Probes};
 use leadline_protocol::counters::Residency;
 use leadline_protocol::event::EventBody;
 use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::plan::resolved::ResolvedJob;
 use leadline_protocol::sample::Sample;
 use std::thread::{park_timeout, sleep};
 use std::time::Duration;
@@ -37,6 +39,7 @@ pub struct Watched {
 /// Lets the crew begin, and watches it until all are done.
 pub fn watch(
     crew: &Crew,
+    jobs: &[ResolvedJob],
     sample_ms: u32,
     probes: &mut Probes,
     witness: &mut Witness,
@@ -51,6 +54,7 @@ pub fn watch(
     let grid_ns = u64::from(sample_ms) * MILLISECOND_NS;
     let mut watch = Watch {
         crew,
+        jobs,
         probes,
         witness,
         teller,
@@ -73,6 +77,7 @@ pub fn watch(
 
 struct Watch<'a, 'b> {
     crew: &'a Crew,
+    jobs: &'a [ResolvedJob],
     probes: &'a mut Probes,
     witness: &'a mut Witness,
     teller: &'a mut Teller<'b>,
@@ -100,6 +105,7 @@ impl Watch<'_, '_> {
         self.teller
             .phase_at(phase, PhaseState::Begin, start_ns.min(Monotonic.now_ns()));
         let (mut counters, mut totals) = (first.clone(), Totals::default());
+        let mut gauge = LiveGauge::new(self.jobs);
         let mut grid_point = 1;
         loop {
             let next_ns = self
@@ -126,6 +132,7 @@ impl Watch<'_, '_> {
                 &now_counters,
                 now_totals.since(&totals),
                 residency,
+                &mut gauge,
             );
             (counters, totals) = (now_counters, now_totals);
             if !working || Monotonic.now_ns() >= end_ns {
@@ -208,6 +215,7 @@ impl Watch<'_, '_> {
         after: &Counters,
         flows: Flows,
         residency: Option<Residency>,
+        gauge: &mut LiveGauge,
     ) {
         let window = Counters::window(before, after);
         let Flows {
@@ -220,7 +228,7 @@ impl Watch<'_, '_> {
         } = flows;
         let device = window.device;
         let physical_devices = window.physical_device_counts();
-        let sample = Sample {
+        let mut sample = Sample {
             phase,
             window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
             read,
@@ -236,7 +244,9 @@ impl Watch<'_, '_> {
             pressure: window.pressure,
             storage: window.storage,
             residency,
+            gauge: None,
         };
+        sample.gauge = Some(gauge.push(&sample));
         if phase == Phase::Measure {
             self.witness.follow(self.teller.now_ms(), &sample);
         }

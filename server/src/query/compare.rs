@@ -70,6 +70,7 @@ fn compared(run: &Run) -> ComparedRun {
         trim: report.map(|report| report.trim.clone()),
         device: report.and_then(|report| report.device.clone()),
         storage: report.and_then(|report| report.storage),
+        gauge: report.and_then(|report| report.gauge.clone()),
         verdict: run.verdict.clone(),
         cpu_ns_per_io: report.and_then(cpu_ns_per_io),
         profiled: report.is_some_and(|report| report.profile.is_some()),
@@ -163,9 +164,9 @@ fn without_result(run: &Run) -> Option<String> {
         (RunStatus::Done, Some(_)) => None,
         (status, Some(_)) => Some(format!(
             "#{number} is {}: its report covers a part.",
-            status.word()
+            status.as_str()
         )),
-        (status, None) => Some(format!("#{number} is {} and has no report.", status.word())),
+        (status, None) => Some(format!("#{number} is {} and has no report.", status.as_str())),
     }
 }
 

@@ -381,6 +381,7 @@ mod tests {
             pressure: None,
             storage: None,
             residency: None,
+            gauge: None,
         }
     }
 

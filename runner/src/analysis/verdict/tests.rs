@@ -69,6 +69,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         pressure: None,
         storage: None,
         targets: vec![target()],
+        gauge: None,
         transitions: Vec::new(),
         writeback: None,
         flush: None,

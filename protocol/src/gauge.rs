@@ -1,0 +1,72 @@
+//! The depth gauge: how much of the issued I/O crossed each layer boundary. Computed by the runner
+//! (`analysis::gauge`), drawn by the terminal report and the pages. `docs/measurement.md` defines
+//! every number.
+
+use crate::verdict::Layer;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// I/Os and bytes that crossed a layer boundary.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct LayerFlow {
+    pub ios: u64,
+    pub bytes: u64,
+}
+
+/// The gauge of one direction, or of all directions together.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Gauge {
+    pub issued: LayerFlow,
+    /// Past the page cache; null if the device was not counted.
+    pub past_cache: Option<LayerFlow>,
+    /// Reached the physical devices, without foreign I/O; null if they were not counted.
+    pub reached: Option<LayerFlow>,
+    /// Direct I/O of which at most 2 % was served from memory.
+    pub bypassed: bool,
+    /// Device I/O that is not attributed to the run; null if negligible or unknown.
+    pub foreign: Option<ForeignIo>,
+    /// The layer that served most bytes.
+    pub served_by: Layer,
+    /// Error bound of the shares (0-1).
+    pub uncertainty: f64,
+    /// Short description of the effect of a layer, by layer.
+    #[schema(value_type = BTreeMap<String, String>)]
+    pub notes: BTreeMap<Layer, String>,
+}
+
+/// Device I/O that is not attributed to the run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ForeignIo {
+    /// Estimated from the bytes, in proportion.
+    pub ios: u64,
+    pub bytes: u64,
+    pub source: ForeignSource,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForeignSource {
+    OtherPrograms,
+    /// Writes: kernel threads of the filesystem cannot be distinguished from other programs.
+    OtherProgramsOrFilesystem,
+}
+
+impl ForeignSource {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::OtherPrograms => "other programs",
+            Self::OtherProgramsOrFilesystem => "other programs or the filesystem",
+        }
+    }
+}
+
+/// The gauges of a report; null for a direction without I/O.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct GaugeReport {
+    pub read: Option<Gauge>,
+    pub write: Option<Gauge>,
+    pub trim: Option<Gauge>,
+    /// All directions; its foreign I/O includes directions that the run did not use.
+    pub total: Gauge,
+}

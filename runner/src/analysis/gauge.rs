@@ -1,0 +1,186 @@
+//! The depth gauge: I/Os and bytes that were issued, passed the page cache, and reached the physical
+//! devices. Live samples and reports use the same function; only a report has verdicts, which identify
+//! zeros made by the filesystem and the origin of device writes.
+
+mod counters;
+mod flows;
+mod notes;
+#[cfg(test)]
+mod tests;
+
+use crate::analysis::gauge::counters::GaugeCounters;
+use crate::analysis::gauge::flows::Flows;
+use crate::analysis::gauge::notes::notes;
+use crate::analysis::verdict::threshold::FLOOR;
+use leadline_protocol::gauge::{ForeignIo, ForeignSource, Gauge, GaugeReport, LayerFlow};
+use leadline_protocol::plan::resolved::{Mode, ResolvedJob};
+use leadline_protocol::report::Report;
+use leadline_protocol::sample::Sample;
+use leadline_protocol::verdict::{Layer, Verdict, VerdictClass, Verdicts};
+use std::collections::BTreeMap;
+
+/// The gauges of a finished run.
+pub(crate) fn report_gauge(
+    report: &Report,
+    jobs: &[ResolvedJob],
+    verdicts: &Verdicts,
+) -> GaugeReport {
+    let counters = GaugeCounters::of_report(report, verdicts);
+    gauges(&counters, IoModes::of(jobs), verdicts)
+}
+
+/// The gauge of a phase in progress.
+pub(crate) struct LiveGauge {
+    counters: GaugeCounters,
+    modes: IoModes,
+}
+
+impl LiveGauge {
+    pub(crate) fn new(jobs: &[ResolvedJob]) -> Self {
+        Self {
+            counters: GaugeCounters::default(),
+            modes: IoModes::of(jobs),
+        }
+    }
+
+    /// Adds a sample and returns the gauge of all samples so far, over all directions.
+    pub(crate) fn push(&mut self, sample: &Sample) -> Gauge {
+        self.counters.add(sample);
+        gauges(&self.counters, self.modes, &Verdicts::default()).total
+    }
+}
+
+/// Whether all jobs of a direction use direct I/O, and whether all jobs use `ioengine=null`.
+#[derive(Clone, Copy, Debug, Default)]
+struct IoModes {
+    direct_reads: bool,
+    direct_writes: bool,
+    direct_trims: bool,
+    null: bool,
+}
+
+impl IoModes {
+    fn of(jobs: &[ResolvedJob]) -> Self {
+        Self {
+            direct_reads: jobs.iter().all(|job| job.direct || !job.pattern.rw.reads()),
+            direct_writes: jobs
+                .iter()
+                .all(|job| job.direct || !job.pattern.rw.writes()),
+            direct_trims: jobs.iter().all(|job| job.direct || !job.pattern.rw.trims()),
+            null: jobs.iter().all(|job| job.mode == Mode::Null),
+        }
+    }
+}
+
+fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> GaugeReport {
+    let attributed = attributed_writes(counters, verdicts);
+    let own_reads = counters.storage.map(|storage| storage.read_bytes);
+    let own_writes = match attributed {
+        Some(verdict) => verdict.evidence.get("own_bytes").copied(),
+        None if counters.write.issued.ios == 0 => {
+            counters.storage.map(|storage| storage.write_bytes)
+        }
+        None => None,
+    };
+    let read_verdict = verdicts.read.as_ref();
+    let read = Flows::new(&counters.read, own_reads, modes.direct_reads, read_verdict);
+    let write_verdict = verdicts.write.as_ref();
+    let write = Flows::new(
+        &counters.write,
+        own_writes,
+        modes.direct_writes,
+        write_verdict,
+    )
+    .of_writes(
+        counters.waiting_bytes,
+        attributed.map(|verdict| verdict.class),
+    );
+    let trim = Flows::new(&counters.trim, None, modes.direct_trims, None);
+    let gauge = |flows: &Flows| {
+        if modes.null {
+            null_gauge(flows)
+        } else {
+            gauge(flows)
+        }
+    };
+    let used = |flows: &Flows| flows.is_used().then(|| gauge(flows));
+    GaugeReport {
+        read: used(&read),
+        write: used(&write),
+        trim: used(&trim),
+        total: gauge(&read.and(write).and(trim)),
+    }
+}
+
+/// The verdict of writes if its class separates the bytes of the run from those of the filesystem and
+/// of other programs. Writes of any other class all count as the run's own.
+fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
+    let verdict = verdicts.write.as_ref()?;
+    let is_attributed = matches!(
+        verdict.class,
+        VerdictClass::DeferredWrite | VerdictClass::Foreign | VerdictClass::Mixed
+    );
+    (is_attributed && counters.storage.is_some()).then_some(verdict)
+}
+
+fn gauge(flows: &Flows) -> Gauge {
+    let foreign = foreign(flows);
+    Gauge {
+        issued: flows.issued,
+        past_cache: flows.past_cache,
+        reached: flows.reached,
+        bypassed: flows.bypassed && flows.is_used(),
+        foreign,
+        served_by: served_by(flows),
+        uncertainty: flows.uncertainty,
+        notes: notes(flows, foreign.as_ref()),
+    }
+}
+
+/// `ioengine=null` issues no I/O to any layer.
+fn null_gauge(flows: &Flows) -> Gauge {
+    let note = "no I/O (ioengine=null)".to_owned();
+    Gauge {
+        issued: flows.issued,
+        past_cache: Some(LayerFlow::default()),
+        reached: Some(LayerFlow::default()),
+        bypassed: false,
+        foreign: None,
+        served_by: Layer::Application,
+        uncertainty: 0.0,
+        notes: BTreeMap::from([(Layer::Application, note)]),
+    }
+}
+
+/// Foreign I/O above the noise of a host, or any amount that a verdict separated from the run's writes.
+fn foreign(flows: &Flows) -> Option<ForeignIo> {
+    let LayerFlow { ios, bytes } = flows.foreign;
+    let source = match flows.write_class {
+        Some(VerdictClass::Foreign) | None => ForeignSource::OtherPrograms,
+        Some(_) => ForeignSource::OtherProgramsOrFilesystem,
+    };
+    let is_shown = bytes > FLOOR.whole() || flows.write_class.is_some();
+    is_shown.then_some(ForeignIo { ios, bytes, source })
+}
+
+/// The layer that served most bytes; the lower one of two equal layers.
+fn served_by(flows: &Flows) -> Layer {
+    let issued = flows.issued.bytes;
+    let Some(past_cache) = flows.past_cache.map(|flow| flow.bytes.min(issued)) else {
+        return Layer::Application;
+    };
+    if issued == 0 {
+        return Layer::Application;
+    }
+    let reached = flows.reached.map(|flow| flow.bytes);
+    let by_device = reached.unwrap_or(0).min(issued);
+    let by_filesystem = reached.map_or(0, |reached| past_cache.saturating_sub(reached));
+    let by_cache = issued - past_cache;
+    if by_device >= by_filesystem.max(by_cache) {
+        Layer::Device
+    } else if by_filesystem >= by_cache {
+        Layer::Filesystem
+    } else {
+        Layer::PageCache
+    }
+}

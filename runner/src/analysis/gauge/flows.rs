@@ -1,0 +1,165 @@
+//! I/Os and bytes at each layer boundary, without foreign I/O.
+
+use crate::analysis::gauge::counters::DirectionCounters;
+use crate::analysis::verdict::threshold::NOTHING;
+use leadline_protocol::gauge::LayerFlow;
+use leadline_protocol::verdict::{Verdict, VerdictClass};
+
+/// The flows of one direction, or of several directions together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flows {
+    pub(super) issued: LayerFlow,
+    pub(super) past_cache: Option<LayerFlow>,
+    pub(super) reached: Option<LayerFlow>,
+    pub(super) bypassed: bool,
+    /// What the target's device did beyond the bytes of the run.
+    pub(super) foreign: LayerFlow,
+    /// The class of writes if a verdict separated foreign writes from those of the run.
+    pub(super) write_class: Option<VerdictClass>,
+    pub(super) uncertainty: f64,
+    /// Issued bytes that the filesystem served as zeros.
+    pub(super) unwritten_bytes: u64,
+    /// Issued bytes that the filesystem served from compressed or inline data.
+    pub(super) filesystem_bytes: u64,
+    /// Issued bytes that are writes.
+    pub(super) written_bytes: u64,
+    /// Written bytes that were dirty or in writeback at the end.
+    pub(super) waiting_bytes: u64,
+}
+
+impl Flows {
+    /// `own_bytes`: device bytes of the run; `None` if all device bytes count as its own.
+    pub(super) fn new(
+        counters: &DirectionCounters,
+        own_bytes: Option<u64>,
+        direct: bool,
+        verdict: Option<&Verdict>,
+    ) -> Self {
+        let issued = counters.issued;
+        let device = counters.device.unwrap_or_default();
+        let own_share = own_share(device.bytes, own_bytes);
+        let share = |layer| {
+            let shares = verdict.map(|verdict| &verdict.shares);
+            shares
+                .and_then(|shares| shares.get(layer))
+                .copied()
+                .unwrap_or(0.0)
+        };
+        let cached = share("page_cache");
+        let bypassed = direct && cached <= NOTHING.value;
+        let past_cache = if bypassed {
+            Some(issued)
+        } else if direct {
+            Some(scale(issued, 1.0 - cached))
+        } else {
+            let served_by_filesystem = scale(issued, share("unwritten") + share("filesystem"));
+            counters.device.map(|device| {
+                let counted = LayerFlow {
+                    ios: device.ios + device.merges,
+                    bytes: device.bytes,
+                };
+                sum(scale(counted, own_share), served_by_filesystem)
+            })
+        };
+        Self {
+            issued,
+            past_cache,
+            reached: reached(counters, own_share, direct),
+            bypassed,
+            foreign: scale(
+                LayerFlow {
+                    ios: device.ios,
+                    bytes: device.bytes,
+                },
+                1.0 - own_share,
+            ),
+            uncertainty: verdict.map_or(0.0, |verdict| verdict.uncertainty),
+            unwritten_bytes: scale(issued, share("unwritten")).bytes,
+            filesystem_bytes: scale(issued, share("filesystem")).bytes,
+            ..Self::default()
+        }
+    }
+
+    /// Adds what only writes have.
+    pub(super) fn of_writes(self, waiting_bytes: u64, class: Option<VerdictClass>) -> Self {
+        Self {
+            written_bytes: self.issued.bytes,
+            waiting_bytes,
+            write_class: if self.foreign.bytes > 0 { class } else { None },
+            ..self
+        }
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.issued.ios > 0
+    }
+
+    /// Both together. A direction without I/O contributes only its foreign I/O.
+    pub(super) fn and(self, other: Self) -> Self {
+        let foreign = sum(self.foreign, other.foreign);
+        if !other.is_used() {
+            return Self { foreign, ..self };
+        }
+        if !self.is_used() {
+            return Self { foreign, ..other };
+        }
+        Self {
+            issued: sum(self.issued, other.issued),
+            past_cache: self
+                .past_cache
+                .zip(other.past_cache)
+                .map(|(one, other)| sum(one, other)),
+            reached: self
+                .reached
+                .zip(other.reached)
+                .map(|(one, other)| sum(one, other)),
+            bypassed: self.bypassed && other.bypassed,
+            foreign,
+            write_class: self.write_class.or(other.write_class),
+            uncertainty: self.uncertainty.max(other.uncertainty),
+            unwritten_bytes: self.unwritten_bytes + other.unwritten_bytes,
+            filesystem_bytes: self.filesystem_bytes + other.filesystem_bytes,
+            written_bytes: self.written_bytes + other.written_bytes,
+            waiting_bytes: self.waiting_bytes + other.waiting_bytes,
+        }
+    }
+}
+
+/// Share of the device's bytes that belong to the run (0-1).
+fn own_share(counted: u64, own_bytes: Option<u64>) -> f64 {
+    match own_bytes {
+        Some(own) if own < counted => own as f64 / counted as f64,
+        _ => 1.0,
+    }
+}
+
+/// I/Os are estimated in proportion to the bytes; direct I/Os reach the device as issued.
+fn reached(counters: &DirectionCounters, own_share: f64, direct: bool) -> Option<LayerFlow> {
+    let counted = counters.physical_devices.or(counters.device)?;
+    let flow = LayerFlow {
+        ios: counted.ios,
+        bytes: counted.bytes,
+    };
+    let mut own = scale(flow, own_share);
+    let issued = counters.issued;
+    if direct && own_share < 1.0 && issued.bytes > 0 {
+        let ratio = own.bytes as f64 / issued.bytes as f64;
+        own.ios = scale(issued, ratio).ios.min(counted.ios);
+    }
+    Some(own)
+}
+
+fn scale(flow: LayerFlow, share: f64) -> LayerFlow {
+    let part = |count: u64| (count as f64 * share).round() as u64;
+    LayerFlow {
+        ios: part(flow.ios),
+        bytes: part(flow.bytes),
+    }
+}
+
+fn sum(one: LayerFlow, other: LayerFlow) -> LayerFlow {
+    LayerFlow {
+        ios: one.ios + other.ios,
+        bytes: one.bytes + other.bytes,
+    }
+}
