@@ -1,37 +1,37 @@
-// What jsdom lacks and components ask for: media queries, observers of size, fonts, and escaping in selectors.
+// Browser APIs that jsdom lacks: media queries, resize observers, fonts, `CSS.escape`.
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';
 
-// A loaded machine may take its time, as in vite.config.ts.
+// Generous for loaded machines, as in vite.config.ts.
 configure({ asyncUtilTimeout: 10_000 });
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
 vi.stubGlobal('matchMedia', (query: string) => ({
   matches: false,
   media: query,
-  addEventListener: nothing,
-  removeEventListener: nothing,
-  addListener: nothing,
-  removeListener: nothing,
+  addEventListener: noop,
+  removeEventListener: noop,
+  addListener: noop,
+  removeListener: noop,
 }));
 vi.stubGlobal(
   'ResizeObserver',
   class {
-    observe = nothing;
-    unobserve = nothing;
-    disconnect = nothing;
+    observe = noop;
+    unobserve = noop;
+    disconnect = noop;
   },
 );
 vi.stubGlobal('CSS', {
-  escape: (text: string) => text.replace(/[^\w-]/g, (sign) => `\\${sign}`),
+  escape: (text: string) => text.replace(/[^\w-]/g, (char) => `\\${char}`),
   supports: () => false,
 });
 Object.defineProperty(document, 'fonts', {
-  value: { addEventListener: nothing, removeEventListener: nothing },
+  value: { addEventListener: noop, removeEventListener: noop },
 });
-Element.prototype.scrollIntoView = nothing;
+Element.prototype.scrollIntoView = noop;
 
 afterEach(() => {
   cleanup();

@@ -2,21 +2,21 @@ import { Link } from '@tanstack/react-router';
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
-import { Refuse, serve, showPage } from '../test-page';
+import { ErrorResponse, serve, showPage } from '../test-page';
 import { NotFound } from './fallbacks';
 import { keepFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
 import { SignIn, tokenOf } from './sign-in';
 
-describe('an address', () => {
+describe('query string', () => {
   it.each([
     [{ runs: '1,2', baseline: '1' }, '?runs=1,2&baseline=1'],
     [{ q: 'rw:randread -tag:old', sort: undefined, order: '' }, '?q=rw:randread+-tag:old'],
     [{}, ''],
-  ])('of %j is %s', (values, address) => {
-    expect(writeSearch(values)).toBe(address);
-    expect(readSearch(address)).toEqual(
+  ])('of %j is %s', (values, search) => {
+    expect(writeSearch(values)).toBe(search);
+    expect(readSearch(search)).toEqual(
       Object.fromEntries(Object.entries(values).filter(([, value]) => value)),
     );
   });
@@ -26,10 +26,10 @@ it.each([
   ['abc123', 'abc123'],
   [' abc123\n', 'abc123'],
   ['http://127.0.0.1:7070/login?token=abc123', 'abc123'],
-])('the token in %j is %s', (pasted, token) => expect(tokenOf(pasted)).toBe(token));
+])('extracts the token of %j as %s', (pasted, token) => expect(tokenOf(pasted)).toBe(token));
 
-it('takes a token where it stands, and says when it is not the server’s', async () => {
-  const calls = serve({ 'GET /login': new Refuse(401, {}) });
+it('signs in with a pasted token, and reports an invalid one', async () => {
+  const calls = serve({ 'GET /login': new ErrorResponse(401, {}) });
   const signedIn = vi.fn();
   showPage(() => <SignIn onSignedIn={signedIn} />, '/runs/$n', '/runs/5');
   const enter = async () => {
@@ -37,7 +37,9 @@ it('takes a token where it stands, and says when it is not the server’s', asyn
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
   };
   await enter();
-  expect(await screen.findByText('The server does not know this token.')).toBeVisible();
+  expect(
+    await screen.findByText('Invalid token. Copy it again from the server output.'),
+  ).toBeVisible();
   expect(signedIn).not.toHaveBeenCalled();
   serve({ 'GET /login': {} });
   await enter();
@@ -45,7 +47,7 @@ it('takes a token where it stands, and says when it is not the server’s', asyn
   expect(calls.map(({ call }) => call)).toEqual(['GET /login?token=abc123']);
 });
 
-it('puts the focus on the page that came when what was pressed is gone', async () => {
+it('moves the focus to the new page when the clicked element is removed', async () => {
   const { router } = showPage(() => <Link to="/devices">go</Link>, '/');
   const stop = keepFocus(router);
   const link = await screen.findByRole('link', { name: 'go' });
@@ -68,15 +70,15 @@ function Keyed({ help }: { help: () => void }) {
   );
 }
 
-describe('keys', () => {
-  it('lead to other pages, one by one or after g', async () => {
+describe('keyboard shortcuts', () => {
+  it('navigate with g and a second key', async () => {
     const { router } = showPage(() => <Keyed help={vi.fn()} />, '/');
     await screen.findByLabelText('filter');
     await userEvent.keyboard('gd');
     expect(router.state.location.pathname).toBe('/devices');
   });
 
-  it('do what the page says: focus a field, press a button, and nothing while somebody types', async () => {
+  it('focus fields and click buttons of the page, but not while typing', async () => {
     const help = vi.fn();
     const { router } = showPage(() => <Keyed help={help} />, '/');
     const field = await screen.findByLabelText('filter');
@@ -94,8 +96,8 @@ describe('keys', () => {
   });
 });
 
-it('says which address is not there', async () => {
+it('shows a page for unknown addresses', async () => {
   showPage(NotFound, '/');
-  expect(await screen.findByRole('heading', { name: 'There is no such page' })).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'Page not found' })).toBeVisible();
   expect(document.title).toBe('Not found · Leadline');
 });

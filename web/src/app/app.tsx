@@ -1,11 +1,11 @@
-// The whole page: theme, cache, sockets, routes, and the way in when the server wants a token.
+// Providers, sockets and routes, or the sign-in page when the server requires a token.
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { syncCache } from '../api/cache-sync';
 import { openFeed } from '../api/feed';
-import { syncCache } from '../api/follow-feed';
 import { onUnauthorized } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
@@ -13,7 +13,6 @@ import { keepFocus } from './focus';
 import { router } from './router';
 import { SignIn } from './sign-in';
 
-/** Leadline in a browser. */
 export function App() {
   const [signedOut, setSignedOut] = useState(false);
   useEffect(() => onUnauthorized(() => setSignedOut(true)), []);
@@ -21,14 +20,14 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
-        {/* Reloaded where it stands: all that was refused is asked for anew. */}
-        {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <Signed />}
+        {/* A reload repeats all requests that were rejected. */}
+        {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <SignedIn />}
       </QueryClientProvider>
     </MantineProvider>
   );
 }
 
-function Signed() {
+function SignedIn() {
   useEffect(() => {
     const stops = [syncCache(), openFeed(), keepFocus(router)];
     return () => {

@@ -1,4 +1,4 @@
-// How the host stands and what runs, in the header of every page.
+// Header chips: connection, host status, queue.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
@@ -6,14 +6,13 @@ import { getFeedState, subscribeFeed } from '../api/feed';
 import { hostsQuery } from '../api/queries';
 import { Dot } from '../ui/parts';
 
-/** The chips of the header. */
 export function HeaderChips() {
   const { status, queue } = useSyncExternalStore(subscribeFeed, getFeedState);
   return (
     <>
       {status === 'lost' && (
         <span className="chip tone-bad" role="status">
-          <Dot tone="bad" hollow /> server lost, trying again
+          <Dot tone="bad" hollow /> Disconnected. Reconnecting…
         </span>
       )}
       <HostChip />
@@ -31,18 +30,13 @@ function HostChip() {
   const { data: hosts } = useQuery(hostsQuery);
   const host = hosts?.[0];
   if (!host) return null;
-  const refused = host.facts?.io_uring_unavailable;
-  const well = host.online && !refused;
-  const state = !host.online
-    ? (host.reason ?? 'offline')
-    : refused
-      ? 'no io_uring'
-      : 'io_uring ready';
+  const problem = host.online ? host.facts?.io_uring_unavailable : (host.reason ?? 'offline');
+  const status = !problem ? 'io_uring ready' : host.online ? 'io_uring unavailable' : problem;
   return (
-    <Link to="/devices" className="chip" title={refused ?? host.reason ?? host.facts?.hostname}>
-      <Dot tone={well ? 'device' : 'bad'} hollow={!well} />
+    <Link to="/devices" className="chip" title={problem ?? host.facts?.hostname}>
+      <Dot tone={problem ? 'bad' : 'device'} hollow={Boolean(problem)} />
       <span className="clip" style={{ maxWidth: 300 }}>
-        {host.id} · {state}
+        {host.id} · {status}
       </span>
     </Link>
   );

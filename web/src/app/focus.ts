@@ -1,8 +1,7 @@
-// Where the keyboard stands after a page made way for another: what was pressed may be gone with its page, such as Start,
-// and then the focus is nowhere.
+// Keyboard focus after navigation: the activated element (a Start button) may be removed with its page.
 import type { AnyRouter } from '@tanstack/react-router';
 
-/** Puts a focus that was lost on the page that came. Returns how to stop it. */
+/** Moves a lost focus to the new page. Returns the unsubscribe function. */
 export function keepFocus(router: Pick<AnyRouter, 'subscribe'>): () => void {
   return router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
     const isLost = document.activeElement === null || document.activeElement === document.body;

@@ -1,4 +1,4 @@
-// What surrounds every page: the way to the others, how the host stands, what runs, keys and theme.
+// Header with navigation and status, and the current page below it.
 import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { HeaderChips } from './chips';
@@ -15,21 +15,20 @@ const NAV = [
   { to: '/devices', label: 'Devices' },
 ] as const;
 
-/** The frame with the page in it. */
 export function Frame() {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
   return (
     <>
       <a href="#content" className="skip">
-        Skip to the content
+        Skip to content
       </a>
       <header className="frame no-print">
         <Link to="/runs" className="brand">
           <img src="/lead.svg" alt="" width={22} height={22} />
           Leadline
         </Link>
-        <nav aria-label="Pages">
+        <nav aria-label="Main">
           {NAV.map(({ to, label }) => (
             <Link
               key={to}
@@ -48,7 +47,7 @@ export function Frame() {
           type="button"
           className="chip"
           onClick={() => setHelp(true)}
-          aria-label="Keys and help"
+          aria-label="Keyboard shortcuts and help"
         >
           ?
         </button>

@@ -1,34 +1,31 @@
-// The keys, and how a result is read.
+// Keyboard shortcuts, and how to read a result.
 import { Modal } from '@mantine/core';
 import { KEYS, pageKeys } from './keys';
 
-/** The help. */
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const own = opened ? pageKeys().filter(([key]) => !KEYS.some(([known]) => known === key)) : [];
+  const ofPage = opened ? pageKeys().filter(([key]) => !KEYS.some(([known]) => known === key)) : [];
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys and help" size="lg">
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts and help" size="lg">
       <div className="stack">
         <dl className="keys">
-          {[...KEYS, ...own].map(([key, does]) => (
-            <KeyLine key={key} keys={key} does={does} />
+          {[...KEYS, ...ofPage, ['Ctrl Enter', 'Start the run (New run)']].map(([keys, action]) => (
+            <KeyRow key={keys} keys={keys ?? ''} action={action ?? ''} />
           ))}
-          <KeyLine keys="Ctrl Enter" does="start the run (New run)" />
         </dl>
         <p>
-          The <b>depth gauge</b> shows what was issued, what of it went past the page cache, and
-          what reached the device. A flow that ends in the page cache was answered from memory: that
-          is the speed of memory, not of the disk.
+          The <b>depth gauge</b> shows how much I/O was issued, how much passed the page cache, and
+          how much reached the device. I/O that ends in the page cache was served from memory: the
+          result is the speed of memory, not of the disk.
         </p>
         <p className="mute">
-          Everything here can be done with curl:{' '}
-          <a href="/api/docs/">the interface is described here</a>.
+          Everything is also available over HTTP: see the <a href="/api/docs/">API reference</a>.
         </p>
       </div>
     </Modal>
   );
 }
 
-function KeyLine({ keys, does }: { keys: string; does: string }) {
+function KeyRow({ keys, action }: { keys: string; action: string }) {
   return (
     <>
       <dt>
@@ -38,7 +35,7 @@ function KeyLine({ keys, does }: { keys: string; does: string }) {
           </kbd>
         ))}
       </dt>
-      <dd>{does}</dd>
+      <dd>{action}</dd>
     </>
   );
 }

@@ -1,23 +1,22 @@
-// Keys that work everywhere. What a key does on a page is said by the page: an element with `data-key="c"` is clicked
-// (a field is focused) when that key is pressed; the rest leads to other pages.
+// Keyboard shortcuts. An element with `data-key="c"` is clicked (a field is focused) when that key is pressed, and
+// `data-action` describes it in the help. The other keys navigate.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** Keys that go somewhere, for the help. `g` waits for the second key. */
+/** Shortcuts of all pages, for the help. */
 export const KEYS = [
-  ['n', 'new run'],
-  ['/', 'filter runs'],
-  ['c', 'compare the selected runs'],
-  ['g h', 'runs (history)'],
-  ['g s', 'studies'],
-  ['g c', 'compare'],
-  ['g d', 'devices'],
-  ['?', 'this help'],
-  ['Esc', 'close, or leave a field'],
+  ['n', 'New run'],
+  ['/', 'Filter runs'],
+  ['c', 'Compare selected runs'],
+  ['g h', 'Runs (history)'],
+  ['g s', 'Studies'],
+  ['g c', 'Compare'],
+  ['g d', 'Devices'],
+  ['?', 'Show this help'],
+  ['Esc', 'Close the dialog or leave the field'],
 ] as const;
 
-/** The places that a single key, or `g` and a key, leads to. */
-const PLACES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devices'> = {
+const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devices'> = {
   n: '/new',
   '/': '/runs',
   c: '/compare',
@@ -28,59 +27,52 @@ const PLACES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devi
   'g c': '/compare',
   'g d': '/devices',
 };
-/** How long `g` waits for the second key, in ms. */
+/** Time for the second key after `g`. */
 const SEQUENCE_MS = 1200;
 
-/** Fields that take letters; in a checkbox letters stay keys. */
-const TAKES_TEXT =
+/** Fields that take letters. Shortcuts still work in a checkbox. */
+const TEXT_FIELDS =
   'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>
   target instanceof Element &&
-  (target.matches(TAKES_TEXT) || target.closest('[role="dialog"], [role="menu"]') !== null);
+  (target.matches(TEXT_FIELDS) || target.closest('[role="dialog"], [role="menu"]') !== null);
 
-/** Listens to keys for as long as the frame is there. */
 export function useKeys(openHelp: () => void) {
   const navigate = useNavigate();
   useEffect(() => {
-    let prefix = '';
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const press = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && isTyping(event.target))
-        return (event.target as HTMLElement).blur();
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const keys = prefix + event.key;
-      prefix = '';
-      clearTimeout(timer);
-      if (keys === 'g') {
-        prefix = 'g ';
-        timer = setTimeout(() => {
-          prefix = '';
-        }, SEQUENCE_MS);
-      } else if (keys === '?') openHelp();
+    let prefixUntil = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const typing = isTyping(event.target);
+      if (event.key === 'Escape' && typing) return (event.target as HTMLElement).blur();
+      if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+      const keys = event.timeStamp < prefixUntil ? `g ${event.key}` : event.key;
+      prefixUntil = keys === 'g' ? event.timeStamp + SEQUENCE_MS : 0;
+      if (keys === '?') openHelp();
       else if (activate(keys)) event.preventDefault();
-      else if (PLACES[keys]) {
+      else if (ROUTES[keys]) {
         event.preventDefault();
-        void navigate({ to: PLACES[keys] });
+        void navigate({ to: ROUTES[keys] });
       }
     };
-    document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
   }, [navigate, openHelp]);
 }
 
+/** Clicks or focuses the element with this key. Returns false if the page has none. */
 function activate(keys: string): boolean {
   const element = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(keys)}"]`);
   if (!element) return false;
-  if (/^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName)) element.focus();
+  if (element.matches('input, textarea, select')) element.focus();
   else element.click();
   return true;
 }
 
-/** The keys of the page that is open, with what they do. */
-export function pageKeys(): [key: string, does: string][] {
+/** Shortcuts of the open page. */
+export function pageKeys(): [key: string, action: string][] {
   const elements = [...document.querySelectorAll<HTMLElement>('[data-key]')];
-  return elements.map((element) => [
-    element.dataset.key ?? '',
-    element.dataset.does ?? element.textContent ?? '',
+  return elements.map(({ dataset, textContent }) => [
+    dataset.key ?? '',
+    dataset.action ?? textContent ?? '',
   ]);
 }

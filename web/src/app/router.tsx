@@ -1,4 +1,4 @@
-// Which address shows which page. Pages are loaded when they are first opened; what can be shared stands in the address.
+// Routes. Pages are loaded on first visit; state worth sharing is in the URL.
 import {
   createRootRoute,
   createRoute,
@@ -62,7 +62,6 @@ const devices = createRoute({
   component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
 });
 
-/** The router of the application. */
 export const router = createRouter({
   routeTree: root.addChildren([home, newRun, runs, run, studies, study, compare, devices]),
   parseSearch: readSearch,

@@ -1,15 +1,15 @@
-// The part of an address behind the `?`, as plain text: what a person would write and a chat program leaves alone.
+// Query string of the URL as plain text, so that links stay readable and survive chat programs.
 
-/** Reads `?runs=1,2&baseline=1`. */
+/** `?runs=1,2&baseline=1` as an object. */
 export function readSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));
 }
 
-/** Writes it; what is empty is left out, commas and colons stay readable. */
+/** Omits empty values and leaves commas and colons unescaped. */
 export function writeSearch(values: Record<string, unknown>): string {
-  const said = Object.entries(values).filter(
+  const present = Object.entries(values).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
   );
-  const text = new URLSearchParams(said.map(([key, value]) => [key, String(value)])).toString();
+  const text = new URLSearchParams(present.map(([key, value]) => [key, String(value)])).toString();
   return text && `?${text.replaceAll('%2C', ',').replaceAll('%3A', ':')}`;
 }

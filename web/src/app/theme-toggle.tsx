@@ -1,4 +1,4 @@
-// Dark, light, or as the system has it.
+// Color scheme: system, light or dark.
 import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
 
 const NEXT: Record<MantineColorScheme, MantineColorScheme> = {
@@ -6,9 +6,8 @@ const NEXT: Record<MantineColorScheme, MantineColorScheme> = {
   light: 'dark',
   dark: 'auto',
 };
-const SIGN: Record<MantineColorScheme, string> = { auto: '◐', light: '☀', dark: '☾' };
+const ICON: Record<MantineColorScheme, string> = { auto: '◐', light: '☀', dark: '☾' };
 
-/** One button that goes round. */
 export function ThemeToggle() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
@@ -16,10 +15,10 @@ export function ThemeToggle() {
       type="button"
       className="chip"
       onClick={() => setColorScheme(NEXT[colorScheme])}
-      aria-label={`Theme: ${colorScheme}. Change to ${NEXT[colorScheme]}`}
+      aria-label={`Theme: ${colorScheme}. Switch to ${NEXT[colorScheme]}`}
       title={`Theme: ${colorScheme}`}
     >
-      {SIGN[colorScheme]}
+      {ICON[colorScheme]}
     </button>
   );
 }

@@ -1,20 +1,16 @@
-// Copying to the clipboard with a word about it. Over plain http the clipboard is closed to pages; the old way still works.
+// Copy to the clipboard with a toast. `navigator.clipboard` is missing over plain HTTP, `execCommand` is not.
 import { notifications } from '@mantine/notifications';
 
-/** Copies a text and says what was copied. */
-export async function copyText(what: string, text: string) {
-  const done = (await writeModern(text)) || writeOld(text);
+export async function copyText(label: string, text: string) {
+  const copied = (await writeClipboard(text)) || copySelection(text);
   notifications.show(
-    done
-      ? { message: `${what} copied` }
-      : {
-          message: `The browser would not copy. Select the text by hand: ${text}`,
-          autoClose: false,
-        },
+    copied
+      ? { message: `${label} copied` }
+      : { message: `Copying failed. Select and copy the text: ${text}`, autoClose: false },
   );
 }
 
-async function writeModern(text: string): Promise<boolean> {
+async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -23,12 +19,12 @@ async function writeModern(text: string): Promise<boolean> {
   }
 }
 
-function writeOld(text: string): boolean {
+function copySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   document.body.append(area);
   area.select();
-  const done = document.execCommand('copy');
+  const copied = document.execCommand('copy');
   area.remove();
-  return done;
+  return copied;
 }

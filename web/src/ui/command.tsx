@@ -1,7 +1,6 @@
-// A shell command that can be copied.
+// Shell command with a copy button.
 import { copyText } from './clipboard';
 
-/** The command with its button. */
 export function Command({ command }: { command: string }) {
   return (
     <span className="command">
@@ -12,7 +11,7 @@ export function Command({ command }: { command: string }) {
         aria-label={`Copy ${command}`}
         onClick={() => void copyText('Command', command)}
       >
-        copy
+        Copy
       </button>
     </span>
   );

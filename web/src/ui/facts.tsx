@@ -1,13 +1,11 @@
-// A list of names and values.
-
-/** The list; `mono` for names that are spelt as in code. */
-export function Facts({
-  facts,
-  mono,
-}: {
+// List of names and values.
+interface FactsProps {
   facts: readonly (readonly [name: string, value: string])[];
+  /** Monospace, for identifiers. */
   mono?: boolean;
-}) {
+}
+
+export function Facts({ facts, mono }: FactsProps) {
   return (
     <dl className={`facts ${mono ? 'mono' : ''}`}>
       {facts.map(([name, value]) => (

@@ -1,42 +1,40 @@
-// The filter of runs, which follows the typing after a moment.
+// Run filter, applied after typing pauses.
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 
-/** How long typing must rest before the server is asked, in ms. */
-const REST_MS = 200;
+const DEBOUNCE_MS = 200;
 
-/** The field; what stands above it counts, such as the address, so that going back goes back. */
-export function FilterField({
-  value,
-  onChange,
-}: {
+interface FilterFieldProps {
+  /** The applied filter; a change from outside (back button) replaces the typed text. */
   value: string;
   onChange: (value: string) => void;
-}) {
+}
+
+export function FilterField({ value, onChange }: FilterFieldProps) {
   const [typed, setTyped] = useState(value);
-  const told = useRef(value);
-  const tell = useDebouncedCallback((text: string) => {
-    told.current = text;
+  const applied = useRef(value);
+  const apply = useDebouncedCallback((text: string) => {
+    applied.current = text;
     onChange(text);
-  }, REST_MS);
+  }, DEBOUNCE_MS);
   useEffect(() => {
-    // What was told comes back later and without its last space; meanwhile typing may have gone on.
-    if (value === told.current) return;
-    told.current = value;
+    // Our own change comes back trimmed and late; it must not overwrite what was typed since.
+    if (value === applied.current) return;
+    applied.current = value;
     setTyped(value);
   }, [value]);
   return (
     <TextInput
       type="search"
       data-key="/"
-      data-does="filter runs"
+      data-action="Filter runs"
       aria-label="Filter runs"
       placeholder="Filter: demo rw:randread verdict:page_cache -tag:old"
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);
-        tell(currentTarget.value.trim());
+        apply(currentTarget.value.trim());
       }}
       style={{ flex: '1 1 320px' }}
     />

@@ -1,29 +1,28 @@
-// A table of named rows: heads across the top, names down the side. It scrolls sideways where it does not fit, by
-// keyboard too.
+// Table with a header row and a header column. It scrolls sideways where it does not fit.
 import type { ReactNode } from 'react';
+import { ScrollRegion } from './parts';
 
-/** One row: its name and one cell a head. */
 interface NamedRow {
   key: string;
   name: ReactNode;
+  /** One per head. */
   cells: readonly ReactNode[];
 }
 
 interface NamedRowsProps {
-  /** What is in the table, for those who do not see it. */
+  /** Accessible name of the table. */
   label: string;
-  /** What the names are. */
+  /** Head of the name column. */
   corner: string;
   heads: readonly ReactNode[];
-  /** What neighbouring heads have in common: a word and how many of them, all heads together. */
-  groups?: readonly { word: ReactNode; span: number }[];
+  /** Second header row above `heads`; the spans add up to their number. */
+  groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
-  /** Names and values that are spelt as in code. */
+  /** Monospace, for identifiers. */
   mono?: boolean;
   className?: string;
 }
 
-/** The table. */
 export function NamedRows({
   label,
   corner,
@@ -33,27 +32,27 @@ export function NamedRows({
   mono,
   className = '',
 }: NamedRowsProps) {
+  const cellClass = mono ? 'mono' : '';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="scroll-x" tabIndex={0} aria-label={`${label}, scrollable`}>
+    <ScrollRegion label={label}>
       <table className={`named-rows ${className}`}>
         <thead>
           {groups && (
             <tr className="groups">
               <td />
-              {groups.map(({ word, span }, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: groups stand in the order of the heads
-                <th key={place} scope="colgroup" colSpan={span}>
-                  {word}
+              {groups.map((group, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+                <th key={index} scope="colgroup" colSpan={group.span}>
+                  {group.label}
                 </th>
               ))}
             </tr>
           )}
           <tr>
             <th scope="col">{corner}</th>
-            {heads.map((head, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: heads stand in the order of the cells
-              <th key={place} scope="col">
+            {heads.map((head, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+              <th key={index} scope="col">
                 {head}
               </th>
             ))}
@@ -62,12 +61,12 @@ export function NamedRows({
         <tbody>
           {rows.map(({ key, name, cells }) => (
             <tr key={key}>
-              <th scope="row" className={mono ? 'mono' : ''}>
+              <th scope="row" className={cellClass}>
                 {name}
               </th>
-              {cells.map((cell, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: cells stand in the order of the heads
-                <td key={place} className={mono ? 'mono' : ''}>
+              {cells.map((cell, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+                <td key={index} className={cellClass}>
                   {cell}
                 </td>
               ))}
@@ -75,6 +74,6 @@ export function NamedRows({
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollRegion>
   );
 }

@@ -1,16 +1,15 @@
-// A failure that is told where it happened, in passing: what failed, and what to try.
+// Toast for a failed action.
 import { notifications } from '@mantine/notifications';
-import type { Told } from './problem';
+import type { ErrorText } from './problem';
 
-/** How long it stays, in ms: long enough to read two sentences. */
-const STAYS_MS = 12_000;
+/** Long enough to read two sentences. */
+const VISIBLE_MS = 12_000;
 
-/** Tells it. */
-export function notifyError({ title, detail, remedies = [] }: Told) {
+export function notifyError({ title, detail, remedies = [] }: ErrorText) {
   notifications.show({
     color: 'red',
     title,
     message: [detail, ...remedies].filter(Boolean).join(' '),
-    autoClose: STAYS_MS,
+    autoClose: VISIBLE_MS,
   });
 }

@@ -1,29 +1,24 @@
-// The shared parts of all pages: page with a title, card, badge, chip, notice, empty state. They know no data.
-import { type CSSProperties, type ReactNode, useEffect } from 'react';
+// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They know no data.
+import { type CSSProperties, type ReactNode, type Ref, useEffect } from 'react';
 
-/** The layer, or trouble, that lends a part its colour; null is neutral. */
+/** Color of an I/O layer or of an error; null is neutral. */
 export type Tone = 'app' | 'cache' | 'block' | 'device' | 'bad' | null;
 
-/** The class that carries a tone. */
 const toneClass = (tone: Tone | undefined) => (tone ? `tone-${tone}` : '');
 
-/** Gives the browser tab its title. */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = `${title} · Leadline`;
   }, [title]);
 }
 
-/** A page: its title and what stands below it. */
-export function Page({
-  title,
-  children,
-  className = '',
-}: {
+interface PageProps {
   title: string;
   children: ReactNode;
   className?: string;
-}) {
+}
+
+export function Page({ title, children, className = '' }: PageProps) {
   useTitle(title);
   return (
     <main id="content" tabIndex={-1} className={`page ${className}`}>
@@ -32,20 +27,16 @@ export function Page({
   );
 }
 
-/** A bordered part of a page with a heading. */
-export function Card({
-  title,
-  aside,
-  children,
-  className = '',
-  style,
-}: {
+interface CardProps {
   title?: ReactNode;
+  /** Right end of the title row. */
   aside?: ReactNode;
   children: ReactNode;
   className?: string;
   style?: CSSProperties;
-}) {
+}
+
+export function Card({ title, aside, children, className = '', style }: CardProps) {
   return (
     <section className={`card ${className}`} style={style}>
       {title !== undefined && (
@@ -59,7 +50,6 @@ export function Card({
   );
 }
 
-/** A word on a tinted ground. */
 export function Badge({
   tone,
   children,
@@ -76,7 +66,7 @@ export function Badge({
   );
 }
 
-/** A dot that says how something stands, always beside a word: filled is well, hollow is not. */
+/** Status dot, always next to a text: color is never the only sign. Hollow means not OK. */
 export function Dot({ tone, hollow, pulse }: { tone?: Tone; hollow?: boolean; pulse?: boolean }) {
   return (
     <span
@@ -86,49 +76,59 @@ export function Dot({ tone, hollow, pulse }: { tone?: Tone; hollow?: boolean; pu
   );
 }
 
-/** A card with one thing to say, and what can be done about it. */
-export function Notice({
-  tone,
-  badge,
-  say,
-  more,
-  actions,
-  alert,
-}: {
+interface NoticeProps {
   tone?: Tone;
   badge?: ReactNode;
-  say: ReactNode;
-  more?: ReactNode;
+  title: ReactNode;
+  detail?: ReactNode;
   actions?: ReactNode;
+  /** Announced by screen readers immediately. */
   alert?: boolean;
-}) {
+}
+
+export function Notice({ tone = null, badge, title, detail, actions, alert }: NoticeProps) {
   return (
     <section className={`card notice ${toneClass(tone)}`} role={alert ? 'alert' : undefined}>
-      {badge && <Badge tone={tone ?? null}>{badge}</Badge>}
+      {badge && <Badge tone={tone}>{badge}</Badge>}
       <div>
-        <p className="say">{say}</p>
-        {more && <div className="mute">{more}</div>}
+        <p className="title">{title}</p>
+        {detail && <div className="mute">{detail}</div>}
       </div>
       {actions && <span className="row tight no-print">{actions}</span>}
     </section>
   );
 }
 
-/** What stands where nothing is yet: what it would be, and the next step. */
-export function Empty({
-  title,
-  children,
-  actions,
-}: {
+interface EmptyProps {
   title: string;
   children?: ReactNode;
   actions?: ReactNode;
-}) {
+}
+
+/** Empty state with the next step. */
+export function Empty({ title, children, actions }: EmptyProps) {
   return (
     <section className="card empty">
-      <p style={{ fontSize: 17, fontWeight: 650 }}>{title}</p>
+      <p className="title">{title}</p>
       {children && <p className="mute">{children}</p>}
       {actions && <div className="row">{actions}</div>}
+    </section>
+  );
+}
+
+interface ScrollRegionProps {
+  label: string;
+  className?: string;
+  children: ReactNode;
+  ref?: Ref<HTMLElement>;
+}
+
+/** Scrolls in place; focusable, so that it scrolls by keyboard too. */
+export function ScrollRegion({ label, className = 'scroll-x', children, ref }: ScrollRegionProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be focusable
+    <section ref={ref} className={className} tabIndex={0} aria-label={`${label}, scrollable`}>
+      {children}
     </section>
   );
 }

@@ -1,33 +1,23 @@
-// A failed call on screen: what failed, why, and what to try. It takes plain words, so that it knows no server.
+// A failed request on screen: what failed, why, and how to fix it. Plain text only: ui does not know the API.
 import { Button } from '@mantine/core';
 import { Notice } from './parts';
 
-/** What is to be told. */
-export interface Told {
+export interface ErrorText {
   title: string;
   detail?: string;
-  /** What to try, one line each. */
   remedies?: readonly string[];
 }
 
-/** The notice; `onRetry` offers to try again. */
-export function ProblemNotice({ problem, onRetry }: { problem: Told; onRetry?: () => void }) {
-  const more = (
-    <>
-      {problem.detail && <p>{problem.detail}</p>}
-      {problem.remedies?.map((remedy) => (
-        <p key={remedy}>{remedy}</p>
-      ))}
-    </>
-  );
+export function ProblemNotice({ problem, onRetry }: { problem: ErrorText; onRetry?: () => void }) {
+  const { title, detail, remedies = [] } = problem;
   return (
     <Notice
       alert
       tone="bad"
-      badge="failed"
-      say={problem.title}
-      more={more}
-      actions={onRetry && <Button onClick={onRetry}>Try again</Button>}
+      badge="error"
+      title={title}
+      detail={[detail, ...remedies].map((line) => line && <p key={line}>{line}</p>)}
+      actions={onRetry && <Button onClick={onRetry}>Retry</Button>}
     />
   );
 }

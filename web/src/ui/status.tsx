@@ -1,29 +1,31 @@
-// How something stands, as a label in a badge: trouble, under way, waiting or well.
-import { Badge, Dot } from './parts';
+// Status of a run or study, as a badge or as a table cell.
+import { Badge, Dot, type Tone } from './parts';
 
-/** A label, and what kind of standing it is. */
-export interface StatusView {
+export interface Status {
   label: string;
   kind: 'pending' | 'running' | 'success' | 'failure';
 }
 
-/** The badge. */
-export function StatusBadge({ standing: { label, kind } }: { standing: StatusView }) {
+const TONES: Record<Status['kind'], Tone> = {
+  pending: null,
+  running: 'app',
+  success: 'device',
+  failure: 'bad',
+};
+
+export function StatusBadge({ status: { label, kind } }: { status: Status }) {
   return (
-    <Badge tone={kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : null}>
+    <Badge tone={kind === 'success' ? null : TONES[kind]}>
       {kind === 'running' && <Dot tone="app" pulse />} {label}
     </Badge>
   );
 }
 
-/** The same in a table: a dot and the label. */
-export function StatusDot({ standing: { label, kind } }: { standing: StatusView }) {
-  const tone =
-    kind === 'failure' ? 'bad' : kind === 'running' ? 'app' : kind === 'success' ? 'device' : null;
+export function StatusDot({ status: { label, kind } }: { status: Status }) {
   return (
-    <span className="row tight" style={{ flexWrap: 'nowrap' }}>
+    <span className="row tight nowrap">
       <Dot
-        tone={tone}
+        tone={TONES[kind]}
         hollow={kind === 'failure' || kind === 'pending'}
         pulse={kind === 'running'}
       />{' '}

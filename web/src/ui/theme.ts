@@ -1,7 +1,6 @@
-// The component library in our clothes: its variables follow our tokens, so that there is one look and one place for it.
+// Mantine theme: sizes, default props, and Mantine's CSS variables mapped to the tokens of `tokens.css`.
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
-/** Sizes and defaults of the library's components. */
 export const theme = createTheme({
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--mono)',
@@ -10,7 +9,7 @@ export const theme = createTheme({
   defaultRadius: 7,
   cursorType: 'pointer',
   autoContrast: false,
-  // The library's dark greys, from text to ground, in our blue-greys.
+  // Dark grays from text to background.
   colors: {
     dark: [
       '#e6edf3',
@@ -27,7 +26,6 @@ export const theme = createTheme({
   },
   components: {
     Button: { defaultProps: { size: 'compact-sm', variant: 'default', fw: 500, px: 11, h: 30 } },
-    ActionIcon: { defaultProps: { size: 'sm', variant: 'default' } },
     TextInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
     NativeSelect: { defaultProps: { size: 'xs' } },
@@ -44,11 +42,10 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.45 },
       },
     },
-    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },
 });
 
-const ours = {
+const tokens = {
   '--mantine-color-body': 'var(--surface)',
   '--mantine-color-text': 'var(--text)',
   '--mantine-color-dimmed': 'var(--mute)',
@@ -69,5 +66,8 @@ const ours = {
   '--mantine-color-disabled-border': 'var(--line)',
 };
 
-/** The library's variables, in our tokens. */
-export const variables: CSSVariablesResolver = () => ({ variables: ours, light: ours, dark: ours });
+export const variables: CSSVariablesResolver = () => ({
+  variables: tokens,
+  light: tokens,
+  dark: tokens,
+});

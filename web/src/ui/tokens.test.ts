@@ -6,12 +6,12 @@ const [light = '', dark = ''] = css.split(/:root\[data-mantine-color-scheme="dar
 const RUNS = ['run-ink', 'run-rose', 'run-grey'];
 const LAYERS = ['app', 'cache', 'block', 'device', 'bad'];
 
-/** The channels of a token, from 0 to 1. */
+/** RGB channels of a token, 0-1. */
 function channelsOf(theme: string, name: string): [number, number, number] {
   const [, digits = ''] = new RegExp(`--${name}: #([0-9a-f]{3,6});`).exec(theme) ?? [];
   const six = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
-  const at = (place: number) => Number.parseInt(six.slice(place, place + 2), 16) / 255;
-  return [at(0), at(2), at(4)];
+  const channel = (offset: number) => Number.parseInt(six.slice(offset, offset + 2), 16) / 255;
+  return [channel(0), channel(2), channel(4)];
 }
 
 /** Relative luminance; WCAG 2.2. */
@@ -23,16 +23,17 @@ function luminance(theme: string, name: string): number {
 }
 
 function contrast(theme: string, one: string, other: string): number {
-  const [more = 0, less = 0] = [luminance(theme, one), luminance(theme, other)].sort(
+  const [lighter = 0, darker = 0] = [luminance(theme, one), luminance(theme, other)].sort(
     (a, b) => b - a,
   );
-  return (more + 0.05) / (less + 0.05);
+  return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** The hue in degrees; null where there is hardly any. */
+/** Hue in degrees; null for near-gray colors. */
 function hue(theme: string, name: string): number | null {
   const [r, g, b] = channelsOf(theme, name);
-  const [most, least] = [Math.max(r, g, b), Math.min(r, g, b)];
+  const most = Math.max(r, g, b);
+  const least = Math.min(r, g, b);
   if (most - least < 0.15) return null;
   const sixth =
     most === r
@@ -47,12 +48,12 @@ describe.each([
   ['light', light],
   ['dark', dark],
 ])('runs, %s', (_, theme) => {
-  it.each(RUNS)('%s is seen on every ground', (run) => {
-    for (const ground of ['bg', 'surface'])
-      expect(contrast(theme, run, ground)).toBeGreaterThanOrEqual(3);
+  it.each(RUNS)('%s has enough contrast on every background', (run) => {
+    for (const background of ['bg', 'surface'])
+      expect(contrast(theme, run, background)).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(RUNS)('%s has the hue of no layer', (run) => {
+  it.each(RUNS)('%s differs in hue from every layer', (run) => {
     const own = hue(theme, run);
     for (const layer of LAYERS) {
       const apart =
@@ -61,7 +62,7 @@ describe.each([
     }
   });
 
-  it.each(['run-rose', 'run-grey'])('%s is told from ink by lightness alone', (run) => {
+  it.each(['run-rose', 'run-grey'])('%s differs from ink in lightness', (run) => {
     expect(contrast(theme, 'run-ink', run)).toBeGreaterThan(2);
   });
 });

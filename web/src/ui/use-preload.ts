@@ -1,8 +1,7 @@
-// Fetching the code of a page before it is opened, where it is clear which page comes next.
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** Makes the page of a run ready while somebody still builds one: the first sample must not wait for code. */
+/** Loads the code of the run page early, so that the first sample is not delayed by it. */
 export function usePreloadRunPage() {
   const router = useRouter();
   useEffect(() => {

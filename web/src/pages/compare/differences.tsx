@@ -1,47 +1,42 @@
-// Only what differs: settings of the jobs, and facts of the hosts.
+// Settings and host facts that differ between the compared runs.
 import type { Comparison, Difference } from '../../api';
 import { formatSetting } from '../../model/compare/setting-text';
 import { UNKNOWN } from '../../model/format/numbers';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Both tables. */
 export function Differences({ comparison }: { comparison: Comparison }) {
-  const { setting_differences, equal_settings, host_differences, equal_host_facts, runs } =
-    comparison;
-  const heads = runs.map(({ run }) => `#${run.number}`);
+  const heads = comparison.runs.map(({ run }) => `#${run.number}`);
   return (
-    <Card title="Only what differs">
-      {setting_differences.length > 0 && (
-        <DifferenceTable title="setting" heads={heads} differences={setting_differences} />
-      )}
-      {host_differences.length > 0 && (
-        <DifferenceTable title="host" heads={heads} differences={host_differences} />
-      )}
+    <Card title="Differences">
+      <DifferenceTable title="Setting" heads={heads} rows={comparison.setting_differences} />
+      <DifferenceTable title="Host fact" heads={heads} rows={comparison.host_differences} />
       <p className="mute" style={{ marginTop: 8 }}>
-        {equal_settings} settings and {equal_host_facts} host facts are equal.
+        {comparison.equal_settings} settings and {comparison.equal_host_facts} host facts are equal.
       </p>
     </Card>
   );
 }
 
-function DifferenceTable({
-  title,
-  heads,
-  differences,
-}: {
+interface DifferenceTableProps {
   title: string;
   heads: readonly string[];
-  differences: readonly Difference[];
-}) {
-  const rows = differences.map(({ name, values }) => ({
-    key: name,
-    name,
-    cells: values.map((value) =>
-      value === null || value === undefined ? UNKNOWN : formatSetting(name, value),
-    ),
-  }));
+  rows: readonly Difference[];
+}
+
+function DifferenceTable({ title, heads, rows }: DifferenceTableProps) {
+  if (rows.length === 0) return null;
   return (
-    <NamedRows mono label={`What differs: ${title}`} corner={title} heads={heads} rows={rows} />
+    <NamedRows
+      mono
+      label={`${title} differences`}
+      corner={title}
+      heads={heads}
+      rows={rows.map(({ name, values }) => ({
+        key: name,
+        name,
+        cells: values.map((value) => (value == null ? UNKNOWN : formatSetting(name, value))),
+      }))}
+    />
   );
 }

@@ -1,11 +1,11 @@
-// Where the processor time of two profiled runs differs: another one against the baseline.
+// Differential flame graph of two profiled runs: one of them against the baseline.
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { Comparison } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
 import { Card } from '../../ui/parts';
 
-/** The differential flame graph; nothing where the baseline or all others have no stacks. */
+/** Renders nothing unless the baseline and another run have a profile. */
 export function FlameDiff({ comparison: { runs, baseline } }: { comparison: Comparison }) {
   const profiled = runs.filter(({ profiled }) => profiled).map(({ run }) => run.number);
   const others = profiled.filter((number) => number !== baseline);
@@ -14,11 +14,11 @@ export function FlameDiff({ comparison: { runs, baseline } }: { comparison: Comp
   if (!profiled.includes(baseline) || other === undefined) return null;
   return (
     <Card
-      title={`Processor time of #${other} against #${baseline}`}
+      title={`CPU time: #${other} vs #${baseline}`}
       aside={
         others.length > 1 && (
           <NativeSelect
-            aria-label="Run to hold against the baseline"
+            aria-label="Run to compare with the baseline"
             value={String(other)}
             onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
             data={others.map((number) => ({ value: String(number), label: `#${number}` }))}
@@ -28,7 +28,7 @@ export function FlameDiff({ comparison: { runs, baseline } }: { comparison: Comp
     >
       <FlameGraph
         path={`/compare/flame.svg?runs=${baseline},${other}`}
-        words={`Differential flame graph: what #${other} spends more processor time in than #${baseline} is red, what less is blue`}
+        alt={`Differential flame graph: red where #${other} uses more CPU time than #${baseline}, blue where it uses less`}
       />
     </Card>
   );

@@ -1,91 +1,77 @@
-// The depth gauges side by side, each under the name of its run.
+// Depth gauges side by side.
 import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { verdictLabel } from '../../model/compare/metrics';
-import { gaugeOfCompared } from '../../model/gauge/gauge';
+import { gaugeText } from '../../model/gauge/gauge-text';
+import { gaugeOfCompared } from '../../model/gauge/report-gauge';
 import { runTitle } from '../../model/run/summary';
-import { gaugeText } from '../../model/run/verdict';
 import { lineStyle } from '../../model/series/line-style';
-import { Badge } from '../../ui/parts';
+import { Badge, ScrollRegion } from '../../ui/parts';
 
-interface GaugesProps {
-  comparison: Comparison;
+interface Actions {
   onRemove: (run: number) => void;
   onBaseline: (run: number) => void;
 }
 
-/** One gauge a run. */
-export function Gauges({ comparison: { runs, baseline }, onRemove, onBaseline }: GaugesProps) {
+export function Gauges({ comparison, ...actions }: { comparison: Comparison } & Actions) {
+  const { runs, baseline } = comparison;
   return (
-    <section
-      className={`gauges ${runs.length > 3 ? 'many' : ''}`}
-      aria-label="Depth gauges"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
-      tabIndex={0}
-    >
-      {runs.map((compared, place) => (
-        <GaugeOfRun
+    <ScrollRegion label="Depth gauges" className={`gauges ${runs.length > 3 ? 'many' : ''}`}>
+      {runs.map((compared, index) => (
+        <RunGauge
           key={compared.run.number}
           compared={compared}
-          place={place}
+          index={index}
           isBaseline={compared.run.number === baseline}
-          {...{ onRemove, onBaseline }}
+          {...actions}
         />
       ))}
-    </section>
+    </ScrollRegion>
   );
 }
 
-function GaugeOfRun({
-  compared,
-  place,
-  isBaseline,
-  onRemove,
-  onBaseline,
-}: { compared: ComparedRun; place: number; isBaseline: boolean } & Omit<
-  GaugesProps,
-  'comparison'
->) {
-  const { run } = compared;
+interface RunGaugeProps extends Actions {
+  compared: ComparedRun;
+  index: number;
+  isBaseline: boolean;
+}
+
+function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaugeProps) {
+  const { number } = compared.run;
+  const title = runTitle(compared.run);
   const gauge = gaugeOfCompared(compared);
-  const answered = verdictLabel(compared);
+  const verdict = verdictLabel(compared);
   return (
     <section className="card">
-      <div className="row tight" style={{ flexWrap: 'nowrap', marginBottom: 6 }}>
-        <Legend entries={[{ label: '', ...lineStyle(place) }]} />
-        <Link
-          to="/runs/$n"
-          params={{ n: String(run.number) }}
-          className="clip"
-          title={runTitle(run)}
-          style={{ fontWeight: 600 }}
-        >
-          #{run.number} {runTitle(run)}
+      <div className="row tight nowrap gauge-title">
+        <Legend entries={[{ label: '', ...lineStyle(index) }]} />
+        <Link to="/runs/$n" params={{ n: String(number) }} className="clip" title={title}>
+          #{number} {title}
         </Link>
       </div>
-      <div className="row tight" style={{ marginBottom: 8, flexWrap: 'nowrap' }}>
+      <div className="row tight nowrap" style={{ marginBottom: 8 }}>
         {isBaseline ? (
           <Badge>baseline</Badge>
         ) : (
-          <button type="button" className="chip" onClick={() => onBaseline(run.number)}>
-            make baseline
+          <button type="button" className="chip" onClick={() => onBaseline(number)}>
+            Set as baseline
           </button>
         )}
-        {answered && <span className="mute small clip">{answered}</span>}
+        {verdict && <span className="mute small clip">{verdict}</span>}
         <button
           type="button"
           className="chip push no-print"
-          aria-label={`Take #${run.number} out`}
-          onClick={() => onRemove(run.number)}
+          aria-label={`Remove #${number}`}
+          onClick={() => onRemove(number)}
         >
           ×
         </button>
       </div>
       <DepthGauge
         gauge={gauge}
-        words={gaugeText(gauge, compared.device?.name ?? null) ?? 'Nothing was issued.'}
+        description={gaugeText(gauge, compared.device?.name ?? null) ?? 'No I/O was issued.'}
       />
     </section>
   );

@@ -1,5 +1,4 @@
-// The numbers, one row each, with their change against the baseline. A change is not coloured: with single runs nobody
-// knows whether it is one.
+// Metrics with their change against the baseline. A change has no color: a single run cannot show whether it is real.
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
 import {
@@ -11,25 +10,23 @@ import {
 import { lineStyle } from '../../model/series/line-style';
 import { NamedRows } from '../../ui/named-rows';
 
-/** The table. */
 export function MetricsTable({ comparison: { metrics, runs } }: { comparison: Comparison }) {
   const directions = countDirections(metrics);
-  const heads = runs.map(({ run }, place) => (
-    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...lineStyle(place) }]} />
+  const heads = runs.map(({ run }, index) => (
+    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...lineStyle(index) }]} />
   ));
   const rows = metrics.map((metric) => ({
     key: metric.name,
     name: <MetricName name={metricName(metric, directions)} better={metric.better} />,
-    cells: metric.values.map((value, place) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: values stand in the order of the runs
-      <span key={place}>
+    cells: metric.values.map((value, index) => (
+      <>
         {formatValue(value ?? null, metric.unit)}{' '}
-        <span className="change">{formatChange(metric.change_percent[place] ?? null)}</span>
-      </span>
+        <span className="change">{formatChange(metric.change_percent[index] ?? null)}</span>
+      </>
     )),
   }));
   return (
-    <NamedRows className="numbers" label="Numbers" corner="number" heads={heads} rows={rows} />
+    <NamedRows className="metrics" label="Metrics" corner="Metric" heads={heads} rows={rows} />
   );
 }
 

@@ -1,5 +1,5 @@
-// Two to eight runs side by side. First whether they may be compared at all, then the gauges, the numbers against a
-// baseline, the courses laid over each other, and only what differs. The address is the comparison.
+// Two to eight runs side by side: comparability, depth gauges, metrics against a baseline, overlaid time series, and
+// differences. The URL holds the comparison.
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -13,58 +13,56 @@ import { errorText } from '../../model/format/problem-text';
 import { copyText } from '../../ui/clipboard';
 import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { RunPicker } from './run-picker';
-import { RunChips } from './run-chips';
 import { Differences } from './differences';
 import { FlameDiff } from './flame-diff';
 import { Gauges } from './gauges';
 import { MetricsTable } from './metrics-table';
 import { RerunButton } from './rerun';
+import { RunChips } from './run-chips';
+import { RunPicker } from './run-picker';
 import './compare.css';
 
 const route = getRouteApi('/compare');
 
-/** The page. */
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const numbers = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
-  const wished = Number(search.baseline);
-  const baseline = numbers.includes(wished) ? wished : numbers[0];
-  const show = (runs: readonly number[], base = baseline) =>
-    void navigate({
-      search: {
-        runs: runs.join(','),
-        baseline: String(base !== undefined && runs.includes(base) ? base : (runs[0] ?? '')),
-      },
-    });
-  const takeOut = (n: number) => show(numbers.filter((other) => other !== n));
-  const enough = numbers.length >= MIN_RUNS;
+  const requested = Number(search.baseline);
+  const baseline = numbers.includes(requested) ? requested : numbers[0];
+  const show = (runs: readonly number[], base = baseline) => {
+    const kept = base !== undefined && runs.includes(base) ? base : (runs[0] ?? '');
+    void navigate({ search: { runs: runs.join(','), baseline: String(kept) } });
+  };
+  const remove = (n: number) => show(numbers.filter((other) => other !== n));
+  const isComparison = numbers.length >= MIN_RUNS;
   const { data, error, refetch } = useQuery({
     ...compareQuery(numbers, baseline),
-    enabled: enough,
+    enabled: isComparison,
   });
-  const title = enough ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
+  const title = isComparison ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
 
   return (
     <Page title={title}>
       <div className="row">
         <h1>{title}</h1>
         <span className="push" />
-        {enough && numbers.length < MAX_RUNS && (
-          <AddRun onAdd={(more) => show([...numbers, ...more].slice(0, MAX_RUNS))} />
+        {isComparison && numbers.length < MAX_RUNS && (
+          <AddRun onAdd={(added) => show([...numbers, ...added].slice(0, MAX_RUNS))} />
         )}
-        {enough && <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>}
+        {isComparison && (
+          <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>
+        )}
       </div>
-      {!enough && <RunPicker chosen={numbers} onChoose={show} />}
-      {error && enough && (
+      {!isComparison && <RunPicker initial={numbers} onCompare={show} />}
+      {error && isComparison && (
         <>
-          <RunChips numbers={numbers} onRemove={takeOut} />
+          <RunChips numbers={numbers} onRemove={remove} />
           <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
         </>
       )}
-      {data && enough && (
-        <ComparisonView comparison={data} onRemove={takeOut} onBaseline={(n) => show(numbers, n)} />
+      {data && isComparison && (
+        <ComparisonView comparison={data} onRemove={remove} onBaseline={(n) => show(numbers, n)} />
       )}
     </Page>
   );
@@ -75,9 +73,9 @@ function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
     <form className="row tight" action={(form) => onAdd(parseRunNumbers(String(form.get('run'))))}>
       <TextInput
         name="run"
-        aria-label="Number of a run to add"
-        placeholder="Add run #"
-        w={96}
+        aria-label="Run number to add"
+        placeholder="Run number"
+        w={104}
         inputMode="numeric"
         required
       />
@@ -86,42 +84,30 @@ function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
   );
 }
 
-function ComparisonView({
-  comparison,
-  onRemove,
-  onBaseline,
-}: {
+interface ComparisonViewProps {
   comparison: Comparison;
   onRemove: (n: number) => void;
   onBaseline: (n: number) => void;
-}) {
+}
+
+function ComparisonView({ comparison, ...actions }: ComparisonViewProps) {
   const { comparable, confidence } = comparison;
-  const rerun =
-    comparable.rerun && !hasDirectRun(comparison, comparable.rerun.run) ? comparable.rerun : null;
-  const more = (
-    <>
-      {comparable.reasons.map((reason) => (
-        <p key={reason}>{reason}</p>
-      ))}
-      {comparable.same_test && <p>{confidence.sentence}</p>}
-    </>
-  );
+  const { rerun } = comparable;
   return (
     <>
       <Notice
         tone={comparable.same_test ? 'device' : 'bad'}
-        badge={comparable.same_test ? 'same test' : 'not the same test'}
-        say={comparable.sentence}
-        more={more}
-        actions={rerun && <RerunButton rerun={rerun} />}
+        badge={comparable.same_test ? 'same test' : 'different tests'}
+        title={comparable.sentence}
+        detail={[...comparable.reasons, comparable.same_test && confidence.sentence].map(
+          (line) => line && <p key={line}>{line}</p>,
+        )}
+        actions={rerun && !hasDirectRun(comparison, rerun.run) && <RerunButton rerun={rerun} />}
       />
       <div className="side-by-side">
-        <Gauges comparison={comparison} onRemove={onRemove} onBaseline={onBaseline} />
+        <Gauges comparison={comparison} {...actions} />
         <div className="tables">
-          <Card
-            title="Numbers"
-            aside={<span className="small">against #{comparison.baseline}</span>}
-          >
+          <Card title="Metrics" aside={<span className="small">vs #{comparison.baseline}</span>}>
             <MetricsTable comparison={comparison} />
           </Card>
           <Differences comparison={comparison} />

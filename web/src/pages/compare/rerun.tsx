@@ -1,4 +1,4 @@
-// The rerun that would make runs comparable, by one click; it leads to the new run.
+// Rerun that makes the runs comparable.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,12 +8,11 @@ import { IdempotentRequest, startRerun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
 import { notifyError } from '../../ui/notify';
 
-/** The button. */
 export function RerunButton({ rerun: { run, label, patch } }: { rerun: Rerun }) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new IdempotentRequest());
+  const [request] = useState(() => new IdempotentRequest());
   const { mutate, isPending } = useMutation({
-    mutationFn: () => startRerun(run, { patch }, wish),
+    mutationFn: () => startRerun(run, { patch }, request),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
     onError: (error) => notifyError(errorText(error)),
   });

@@ -1,21 +1,18 @@
-// The chosen runs by their numbers, each with a way to take it out; also for numbers that no run has.
-
-/** The row of them. */
-export function RunChips({
-  numbers,
-  onRemove,
-}: {
+// Selected run numbers, each with a remove button. Numbers without a run are shown too.
+interface RunChipsProps {
   numbers: readonly number[];
   onRemove: (number: number) => void;
-}) {
+}
+
+export function RunChips({ numbers, onRemove }: RunChipsProps) {
   return (
-    <ul className="row tight chosen" aria-label="Chosen runs">
+    <ul className="row tight run-chips" aria-label="Selected runs">
       {numbers.map((number) => (
         <li key={number}>
           <button
             type="button"
             className="chip"
-            aria-label={`Take #${number} out`}
+            aria-label={`Remove #${number}`}
             onClick={() => onRemove(number)}
           >
             #{number} ×

@@ -1,4 +1,4 @@
-// Which runs to compare, when the address names fewer than two. What was ticked stays so under any filter.
+// Selection of runs, shown while the URL names fewer than two. Another filter keeps the selection.
 import { Button, Checkbox } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,90 +14,83 @@ import { Card, Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { RunChips } from './run-chips';
 
-/** Recent runs with a result, to be ticked. */
-export function RunPicker({
-  chosen,
-  onChoose,
-}: {
-  chosen: readonly number[];
-  onChoose: (numbers: number[]) => void;
-}) {
+interface RunPickerProps {
+  initial: readonly number[];
+  onCompare: (numbers: number[]) => void;
+}
+
+export function RunPicker({ initial, onCompare }: RunPickerProps) {
   const [q, setQ] = useState('');
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    runsQuery({ q: q || undefined }),
-  );
-  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(chosen));
-  const runs =
-    data?.pages.flatMap((page) => page.runs).filter((run) => !isActive(run) && run.iops !== null) ??
-    [];
+  const query = useInfiniteQuery(runsQuery({ q: q || undefined }));
+  const { data, error, refetch, hasNextPage } = query;
+  const [selected, setSelected] = useState(initial);
+  const runs = data?.pages.flatMap((page) => page.runs) ?? [];
+  const finished = runs.filter((run) => !isActive(run) && run.iops !== null);
   const toggle = (number: number) =>
-    setTicked(
-      (old) => new Set(old.has(number) ? [...old].filter((n) => n !== number) : [...old, number]),
+    setSelected((old) =>
+      old.includes(number) ? old.filter((other) => other !== number) : [...old, number],
     );
-  const enough = ticked.size >= MIN_RUNS && ticked.size <= MAX_RUNS;
-  if (data && !q && !hasNextPage && runs.length === 0)
+  if (data && !q && !hasNextPage && finished.length === 0)
     return (
       <Empty title="Nothing to compare yet" actions={<LinkButton to="/new">New run</LinkButton>}>
-        A comparison takes two to eight finished runs.
+        A comparison requires {MIN_RUNS} to {MAX_RUNS} finished runs.
       </Empty>
     );
   return (
     <Card
-      title={`Choose ${MIN_RUNS} to ${MAX_RUNS} runs`}
+      title={`Select ${MIN_RUNS} to ${MAX_RUNS} runs`}
       aside={
         <Button
           variant="filled"
           data-key="c"
-          data-does="compare the selected runs"
-          disabled={!enough}
-          onClick={() => onChoose([...ticked].sort((a, b) => a - b))}
+          data-action="Compare selected runs"
+          disabled={selected.length < MIN_RUNS || selected.length > MAX_RUNS}
+          onClick={() => onCompare(selected.toSorted((a, b) => a - b))}
         >
-          Compare {ticked.size > 0 ? ticked.size : ''}
+          Compare {selected.length || ''}
         </Button>
       }
     >
       <div className="row">
         <FilterField value={q} onChange={setQ} />
-        {ticked.size > 0 && <RunChips numbers={[...ticked]} onRemove={toggle} />}
+        {selected.length > 0 && <RunChips numbers={selected} onRemove={toggle} />}
       </div>
       {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
-      {data && runs.length === 0 && <p className="mute">No run with a result here.</p>}
-      <ul className="decisions">
-        {runs.map((run) => (
+      {data && finished.length === 0 && <p className="mute">No matching finished runs</p>}
+      <ul className="run-picker">
+        {finished.map((run) => (
           <PickerRow
             key={run.number}
             run={run}
-            ticked={ticked.has(run.number)}
+            selected={selected.includes(run.number)}
             onToggle={() => toggle(run.number)}
           />
         ))}
       </ul>
       {hasNextPage && (
-        <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
+        <Button loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Load more
         </Button>
       )}
     </Card>
   );
 }
 
-function PickerRow({
-  run,
-  ticked,
-  onToggle,
-}: {
+interface PickerRowProps {
   run: RunSummary;
-  ticked: boolean;
+  selected: boolean;
   onToggle: () => void;
-}) {
-  const line = `#${run.number} ${runTitle(run)}`;
+}
+
+function PickerRow({ run, selected, onToggle }: PickerRowProps) {
+  const title = `#${run.number} ${runTitle(run)}`;
   return (
     <li>
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the checkbox in it is the control */}
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: Checkbox is the control */}
       <label>
-        <Checkbox checked={ticked} onChange={onToggle} />
-        <span className="clip" title={line}>
-          {line}
+        <Checkbox checked={selected} onChange={onToggle} />
+        <span className="clip" title={title}>
+          {title}
         </span>
       </label>
       <span className="mono mute clip">{describeRun(run)}</span>

@@ -1,84 +1,82 @@
-// The devices of a host as a tree in a table; every line opens to all that is known of its device.
+// Block devices of a host as a tree. A row expands to all facts about its device.
 import { Fragment, useState } from 'react';
 import type { Access, Device } from '../../api';
 import { fieldRows } from '../../model/format/fields';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';
 import { deviceTree } from '../../model/host/device-tree';
 import { Facts } from '../../ui/facts';
-import { Card, Dot } from '../../ui/parts';
+import { Card, Dot, ScrollRegion } from '../../ui/parts';
 
-/** Heading and width in pixels; 0 shares what is left. */
-const HEADS = [
-  ['device', 128],
-  ['kind', 84],
-  ['size', 84],
-  ['model', 0],
-  ['identity', 0],
-  ['filesystem', 84],
-  ['used by', 0],
-  ['scheduler', 106],
-  ['reading', 200],
-  ['writing', 200],
+/** Title and width in pixels; 0 shares the remaining width. */
+const COLUMNS = [
+  ['Device', 128],
+  ['Kind', 84],
+  ['Size', 84],
+  ['Model', 0],
+  ['Identity', 0],
+  ['Filesystem', 84],
+  ['Used by', 0],
+  ['Scheduler', 106],
+  ['Read access', 200],
+  ['Write access', 200],
 ] as const;
 
-/** The table. */
 export function DeviceTable({ devices }: { devices: readonly Device[] }) {
   const [open, setOpen] = useState<string | null>(null);
   return (
     <Card title="Block devices">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className="scroll-x" tabIndex={0} aria-label="Block devices, scrollable">
-        <table className="device-table">
+      <ScrollRegion label="Block devices">
+        <table className="host-table device-table">
           <thead>
             <tr>
-              {HEADS.map(([head, width]) => (
-                <th key={head} scope="col" style={width ? { width } : undefined}>
-                  {head}
+              {COLUMNS.map(([title, width]) => (
+                <th key={title} scope="col" style={width ? { width } : undefined}>
+                  {title}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {deviceTree(devices).map(({ device, depth }) => (
-              <Fragment key={device.name}>
-                <DeviceRow
-                  device={device}
-                  depth={depth}
-                  open={open === device.name}
-                  onToggle={() => setOpen(open === device.name ? null : device.name)}
-                />
-                {open === device.name && (
-                  <tr>
-                    <td colSpan={HEADS.length}>
-                      <Facts mono facts={fieldRows(device)} />
-                    </td>
-                  </tr>
-                )}
-              </Fragment>
-            ))}
+            {deviceTree(devices).map(({ device, depth }) => {
+              const isOpen = open === device.name;
+              return (
+                <Fragment key={device.name}>
+                  <DeviceRow
+                    device={device}
+                    depth={depth}
+                    open={isOpen}
+                    onToggle={() => setOpen(isOpen ? null : device.name)}
+                  />
+                  {isOpen && (
+                    <tr>
+                      <td colSpan={COLUMNS.length}>
+                        <Facts mono facts={fieldRows(device)} />
+                      </td>
+                    </tr>
+                  )}
+                </Fragment>
+              );
+            })}
           </tbody>
         </table>
-      </section>
+      </ScrollRegion>
     </Card>
   );
 }
 
-function DeviceRow({
-  device,
-  depth,
-  open,
-  onToggle,
-}: {
+interface DeviceRowProps {
   device: Device;
   depth: number;
   open: boolean;
   onToggle: () => void;
-}) {
-  const mounts = device.mounts.map(({ point }) => point).join(', ');
+}
+
+function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
+  const kind = [device.kind, device.rotational && 'rotational', device.removable && 'removable'];
   return (
     <tr>
       <th scope="row" style={{ paddingLeft: 8 + depth * 20 }}>
-        <button type="button" aria-expanded={open} onClick={onToggle}>
+        <button type="button" className="plain" aria-expanded={open} onClick={onToggle}>
           <span aria-hidden>
             {depth > 0 && '└ '}
             {open ? '▾' : '▸'}
@@ -86,18 +84,16 @@ function DeviceRow({
           <span className="mono">{device.name}</span>
         </button>
       </th>
-      <td>
-        {device.kind}
-        {device.rotational ? ', rotating' : ''}
-        {device.removable ? ', removable' : ''}
-      </td>
+      <td>{kind.filter(Boolean).join(', ')}</td>
       <td>{text(bytes(device.size_bytes))}</td>
       <td>{device.model ?? device.backing_file ?? UNKNOWN}</td>
       <td className="mono clip" title={device.identity ?? undefined}>
-        {device.identity ?? 'none that is stable'}
+        {device.identity ?? 'no stable ID'}
       </td>
       <td>{device.filesystem ?? UNKNOWN}</td>
-      <td title={mounts}>{device.used_by.join(', ') || 'nothing'}</td>
+      <td title={device.mounts.map(({ point }) => point).join(', ')}>
+        {device.used_by.join(', ') || 'not in use'}
+      </td>
       <td className="mono">{device.scheduler ?? UNKNOWN}</td>
       <AccessCell access={device.read_access} />
       <AccessCell access={device.write_access} />
@@ -110,7 +106,7 @@ function AccessCell({ access: { allowed, reason } }: { access: Access }) {
     <td className="access" title={reason ?? undefined}>
       <p>
         <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} />{' '}
-        {allowed ? 'may' : `refused${reason ? `: ${reason}` : ''}`}
+        {allowed ? 'allowed' : ['not allowed', reason].filter(Boolean).join(': ')}
       </p>
     </td>
   );

@@ -1,25 +1,24 @@
-// What the host can do: one line a question, each with its remedy.
+// Host checks (`leadline doctor`), failures first.
 import type { Check, CheckStatus } from '../../api';
 import { Badge, Card, type Tone } from '../../ui/parts';
 
-const STATUS: Record<CheckStatus, { word: string; tone: Tone }> = {
-  ok: { word: 'well', tone: 'device' },
-  warn: { word: 'numbers may suffer', tone: 'cache' },
-  fail: { word: 'will not work', tone: 'bad' },
+const STATUS: Record<CheckStatus, { label: string; tone: Tone }> = {
+  fail: { label: 'failed', tone: 'bad' },
+  warn: { label: 'warning', tone: 'cache' },
+  ok: { label: 'OK', tone: 'device' },
 };
+const ORDER = Object.keys(STATUS);
 
-/** The answers, trouble first. */
 export function HostChecks({ checks }: { checks: readonly Check[] }) {
-  const order: CheckStatus[] = ['fail', 'warn', 'ok'];
-  const sorted = checks.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+  const sorted = checks.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
   return (
-    <Card title="What this host can do">
-      <table className="doctor">
+    <Card title="Host checks">
+      <table className="host-table">
         <thead>
           <tr>
-            <th scope="col">looked at</th>
-            <th scope="col">stands</th>
-            <th scope="col">found, and what to do</th>
+            <th scope="col">Check</th>
+            <th scope="col">Status</th>
+            <th scope="col">Result and remedy</th>
           </tr>
         </thead>
         <tbody>
@@ -27,7 +26,7 @@ export function HostChecks({ checks }: { checks: readonly Check[] }) {
             <tr key={name}>
               <th scope="row">{name}</th>
               <td>
-                <Badge tone={STATUS[status].tone}>{STATUS[status].word}</Badge>
+                <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge>
               </td>
               <td>
                 {detail}

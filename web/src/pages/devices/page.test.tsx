@@ -4,18 +4,18 @@ import { expect, it } from 'vitest';
 import { serve, showPage } from '../../test-page';
 import { DevicesPage } from './page';
 
-it('looks again at how the host stands, not at its devices alone', async () => {
+it('refreshes the host status together with its devices', async () => {
   let online = true;
   serve({
     'GET /api/v1/hosts': () => [
-      { id: 'local', online, reason: online ? null : 'the runner is gone' },
+      { id: 'local', online, reason: online ? null : 'the runner is missing' },
     ],
     'GET /api/v1/hosts/local': {},
     'GET /api/v1/hosts/local/devices': { devices: [] },
   });
   showPage(DevicesPage, '/devices');
-  const again = await screen.findByRole('button', { name: 'Look again' });
+  const refresh = await screen.findByRole('button', { name: 'Refresh' });
   online = false;
-  await userEvent.click(again);
-  expect(await screen.findByText('the runner is gone')).toBeVisible();
+  await userEvent.click(refresh);
+  expect(await screen.findByText('the runner is missing')).toBeVisible();
 });

@@ -1,17 +1,16 @@
-// The hosts: what they are, what they can do, and their devices as a tree with who uses each and what a run may do.
+// Hosts with their checks and block devices.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { HostSummary } from '../../api';
+import type { HostFacts, HostSummary } from '../../api';
 import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
 import { bytes, text } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { HostChecks } from './host-checks';
 import { DeviceTable } from './device-table';
+import { HostChecks } from './host-checks';
 import './devices.css';
 
-/** The page. */
 export function DevicesPage() {
   const { data: hosts, error, refetch } = useQuery(hostsQuery);
   return (
@@ -19,43 +18,32 @@ export function DevicesPage() {
       <h1>Devices</h1>
       {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
       {hosts?.map((host) => (
-        <HostPart key={host.id} host={host} onLook={() => void refetch()} />
+        <HostSection key={host.id} host={host} onRefresh={() => void refetch()} />
       ))}
     </Page>
   );
 }
 
-function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
-  const devices = useQuery(devicesQuery(host.id));
-  const detail = useQuery(hostQuery(host.id));
-  const facts = host.facts;
+function HostSection({ host, onRefresh }: { host: HostSummary; onRefresh: () => void }) {
+  const { id, online, reason, facts } = host;
+  const devices = useQuery(devicesQuery(id));
+  const detail = useQuery(hostQuery(id));
+  const refresh = () => {
+    onRefresh();
+    void devices.refetch();
+    void detail.refetch();
+  };
   return (
     <>
       <Card>
         <div className="row">
-          <Dot tone={host.online ? 'device' : 'bad'} hollow={!host.online} />
-          <b style={{ fontSize: 15 }}>{host.id}</b>
-          {facts && (
-            <span className="mute">
-              {facts.hostname} · kernel {facts.kernel} · {facts.cpu_model ?? facts.machine} ·{' '}
-              {facts.cpus} {facts.cpus === 1 ? 'processor' : 'processors'} ·{' '}
-              {text(bytes(facts.memory_bytes))} memory
-              {facts.virtualization ? ` · ${facts.virtualization}` : ''}
-            </span>
-          )}
-          {!host.online && (
-            <span style={{ color: 'var(--bad-text)' }}>{host.reason ?? 'offline'}</span>
-          )}
+          <Dot tone={online ? 'device' : 'bad'} hollow={!online} />
+          <b style={{ fontSize: 15 }}>{id}</b>
+          {facts && <span className="mute">{describeHost(facts)}</span>}
+          {!online && <span className="error">{reason ?? 'offline'}</span>}
           <span className="push" />
-          <Button
-            loading={devices.isFetching}
-            onClick={() => {
-              onLook();
-              void devices.refetch();
-              void detail.refetch();
-            }}
-          >
-            Look again
+          <Button loading={devices.isFetching} onClick={refresh}>
+            Refresh
           </Button>
         </div>
       </Card>
@@ -69,4 +57,18 @@ function HostPart({ host, onLook }: { host: HostSummary; onLook: () => void }) {
       {detail.data?.doctor && <HostChecks checks={detail.data.doctor.checks} />}
     </>
   );
+}
+
+function describeHost(facts: HostFacts): string {
+  const { hostname, kernel, cpu_model, machine, cpus, memory_bytes, virtualization } = facts;
+  return [
+    hostname,
+    `kernel ${kernel}`,
+    cpu_model ?? machine,
+    `${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'}`,
+    `${text(bytes(memory_bytes))} memory`,
+    virtualization,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }

@@ -1,23 +1,24 @@
-// What can be done with the selected runs: compare two to eight, tag, export, delete.
+// Actions on the selected runs: compare, tag, export, delete.
 import { Button, Modal, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { deleteRun, patchRun, type RunSummary } from '../../api';
+import { RUNS_KEY } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
 import { errorText } from '../../model/format/problem-text';
 import { isActive } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 
-interface BulkProps {
-  /** The selected runs, in the order of their numbers. */
+interface BulkBarProps {
+  /** Sorted by number. */
   runs: readonly RunSummary[];
   clear: () => void;
 }
 
-/** The bar above the table. */
-export function BulkBar({ runs, clear }: BulkProps) {
-  const [asking, setAsking] = useState<'tag' | 'delete' | null>(null);
+export function BulkBar({ runs, clear }: BulkBarProps) {
+  const [dialog, setDialog] = useState<'tag' | 'delete' | null>(null);
+  const close = () => setDialog(null);
   const numbers = runs.map(({ number }) => number);
   const comparable = numbers.length >= MIN_RUNS && numbers.length <= MAX_RUNS;
   return (
@@ -28,36 +29,31 @@ export function BulkBar({ runs, clear }: BulkProps) {
         search={{ runs: numbers.join(','), baseline: String(numbers[0]) }}
         variant="filled"
         data-key="c"
-        data-does="compare the selected runs"
+        data-action="Compare selected runs"
         disabled={!comparable}
       >
         Compare
       </LinkButton>
       {!comparable && (
         <span className="mute small">
-          compare takes {MIN_RUNS} to {MAX_RUNS} runs
+          Select {MIN_RUNS} to {MAX_RUNS} runs to compare
         </span>
       )}
-      <Button onClick={() => setAsking('tag')}>Tag…</Button>
+      <Button onClick={() => setDialog('tag')}>Tag…</Button>
       <Button onClick={() => download(numbers, 'csv')}>Export CSV</Button>
       <Button onClick={() => download(numbers, 'ndjson')}>Export NDJSON</Button>
-      <Button c="var(--bad-text)" onClick={() => setAsking('delete')}>
+      <Button c="var(--bad-text)" onClick={() => setDialog('delete')}>
         Delete…
       </Button>
       <span className="push" />
       <Button onClick={clear}>Clear selection</Button>
-      <TagDialog runs={runs} opened={asking === 'tag'} onClose={() => setAsking(null)} />
-      <DeleteDialog
-        runs={runs}
-        opened={asking === 'delete'}
-        onClose={() => setAsking(null)}
-        onDone={clear}
-      />
+      <TagDialog runs={runs} opened={dialog === 'tag'} onClose={close} />
+      <DeleteDialog runs={runs} opened={dialog === 'delete'} onClose={close} onDone={clear} />
     </section>
   );
 }
 
-/** Asks the browser for one file a run. */
+/** Downloads one file per run. */
 function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
   for (const number of numbers) {
     const link = document.createElement('a');
@@ -67,21 +63,20 @@ function download(numbers: readonly number[], format: 'csv' | 'ndjson') {
   }
 }
 
-/** Does something to each run and says how many it was done to. */
+/** Applies an action to each run and shows how many succeeded. */
 function useBulkAction() {
   const queryClient = useQueryClient();
   return async (
     runs: readonly RunSummary[],
-    did: string,
+    verb: string,
     act: (run: RunSummary) => Promise<unknown>,
   ) => {
     const results = await Promise.allSettled(runs.map(act));
-    const failed = results.find((result) => result.status === 'rejected');
-    const done = results.filter((result) => result.status === 'fulfilled').length;
-    notifications.show({
-      message: `${did} ${done} of ${runs.length} runs.${failed ? ` ${errorText(failed.reason).title}. ${errorText(failed.reason).detail}` : ''}`,
-    });
-    await queryClient.invalidateQueries({ queryKey: ['runs'] });
+    const failures = results.filter((result) => result.status === 'rejected');
+    const [first] = failures.map(({ reason }) => errorText(reason));
+    const count = `${verb} ${runs.length - failures.length} of ${runs.length} runs.`;
+    notifications.show({ message: first ? `${count} ${first.title}. ${first.detail}` : count });
+    await queryClient.invalidateQueries({ queryKey: RUNS_KEY });
   };
 }
 
@@ -92,22 +87,19 @@ interface DialogProps {
 }
 
 function TagDialog({ runs, opened, onClose }: DialogProps) {
-  const each = useBulkAction();
-  const tag = async (form: FormData) => {
-    const word = String(form.get('tag') ?? '').trim();
+  const applyToAll = useBulkAction();
+  const addTag = async (form: FormData) => {
+    const tag = String(form.get('tag') ?? '').trim();
     onClose();
-    if (word)
-      await each(runs, 'Tagged', (run) =>
-        patchRun({
-          path: { n: run.number },
-          body: { tags: [...new Set([...run.tags, word])] },
-          throwOnError: true,
-        }),
-      );
+    if (!tag) return;
+    await applyToAll(runs, 'Tagged', (run) => {
+      const tags = [...new Set([...run.tags, tag])];
+      return patchRun({ path: { n: run.number }, body: { tags } });
+    });
   };
   return (
     <Modal opened={opened} onClose={onClose} title={`Tag ${runs.length} runs`}>
-      <form action={tag} className="row" style={{ alignItems: 'flex-end' }}>
+      <form action={addTag} className="row" style={{ alignItems: 'flex-end' }}>
         <TextInput name="tag" label="Tag" data-autofocus required style={{ flex: 1 }} />
         <Button type="submit" variant="filled">
           Add tag
@@ -118,28 +110,26 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
 }
 
 function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone: () => void }) {
-  const each = useBulkAction();
-  const over = runs.filter((run) => !isActive(run));
+  const applyToAll = useBulkAction();
+  const finished = runs.filter((run) => !isActive(run));
+  const active = runs.length - finished.length;
   const remove = async () => {
     onClose();
-    await each(over, 'Deleted', (run) =>
-      deleteRun({ path: { n: run.number }, throwOnError: true }),
-    );
+    await applyToAll(finished, 'Deleted', ({ number: n }) => deleteRun({ path: { n } }));
     onDone();
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={`Delete ${over.length} runs?`}>
+    <Modal opened={opened} onClose={onClose} title={`Delete ${finished.length} runs?`}>
       <div className="stack">
         <p>
-          Their reports, samples and events are gone for good.
-          {over.length < runs.length &&
-            ` ${runs.length - over.length} of them are not over yet and stay.`}
+          This permanently deletes their reports, samples and events.
+          {active > 0 && ` ${active} active runs are kept.`}
         </p>
         <div className="row">
           <Button c="var(--bad-text)" onClick={() => void remove()} data-autofocus>
-            Delete {over.length} runs
+            Delete {finished.length} runs
           </Button>
-          <Button onClick={onClose}>Keep them</Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </div>
     </Modal>

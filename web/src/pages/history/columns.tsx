@@ -1,34 +1,25 @@
-// The columns of the list as data: a heading, a width, what stands in a cell, and by what the server can sort.
+// Columns of the run table: title, width, cell, and the server's sort key.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
-import {
-  fioRate,
-  latency,
-  moment,
-  rate,
-  shortCount,
-  shortMoment,
-  text,
-  UNKNOWN,
-} from '../../model/format/numbers';
+import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/format/numbers';
+import { dateTime, shortDateTime } from '../../model/format/time';
 import { isActive, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
 import { StatusDot } from '../../ui/status';
 
-/** One column. */
 export interface RunColumn {
   key: string;
   title: string;
-  /** Pixels; the column with 0 takes what is left. */
+  /** Pixels; 0 takes the remaining width. */
   width: number;
   numeric?: boolean;
   sort?: RunSort;
-  /** Not shown until it is chosen. */
+  /** Hidden by default. */
   optional?: boolean;
   cell: (run: RunSummary) => ReactNode;
-  /** The cell in full, for what does not fit. */
+  /** Tooltip with the full text. */
   hint?: (run: RunSummary) => string;
 }
 
@@ -37,7 +28,7 @@ function Verdict({ run }: { run: RunSummary }) {
   return <VerdictBadge badge={badgeOf(run.verdict)} />;
 }
 
-/** A step's name stays to be read where that of its study, which it shares with others, does not fit. */
+/** Where the title is too long, the study part (`study: step`) is clipped before the step. */
 function Name({ run }: { run: RunSummary }) {
   const title = runTitle(run);
   const cut = run.study ? title.indexOf(': ') : -1;
@@ -53,10 +44,21 @@ function Name({ run }: { run: RunSummary }) {
   );
 }
 
-const statusHint = (run: RunSummary) =>
-  run.reason ?? (run.queue ? `${run.queue.position}. in the queue, ${run.queue.reason}` : '');
+const statusHint = ({ reason, queue }: RunSummary) =>
+  reason ?? (queue ? `Position ${queue.position} in the queue: ${queue.reason}` : '');
 
-/** All columns, in the order in which they stand. */
+const mono = (value: ReactNode) => <span className="mono">{value}</span>;
+
+const latencyColumn = (key: string, title: string, field: LatencyField): RunColumn => ({
+  key,
+  title,
+  width: 78,
+  numeric: true,
+  cell: (run) => text(latency(run[field])),
+});
+type LatencyField = 'lat_p50_ns' | 'lat_p99_ns' | 'lat_max_ns';
+
+/** All columns in display order. */
 export const COLUMNS: readonly RunColumn[] = [
   {
     key: 'number',
@@ -68,7 +70,7 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   {
     key: 'name',
-    title: 'name',
+    title: 'Name',
     width: 0,
     sort: 'name',
     cell: (run) => <Name run={run} />,
@@ -76,39 +78,39 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   {
     key: 'status',
-    title: 'status',
+    title: 'Status',
     width: 98,
-    cell: (run) => <StatusDot standing={STATUS[run.status]} />,
+    cell: (run) => <StatusDot status={STATUS[run.status]} />,
     hint: statusHint,
   },
-  { key: 'verdict', title: 'verdict', width: 120, cell: (run) => <Verdict run={run} /> },
-  { key: 'host', title: 'host', width: 80, optional: true, cell: (run) => run.host },
+  { key: 'verdict', title: 'Verdict', width: 120, cell: (run) => <Verdict run={run} /> },
+  { key: 'host', title: 'Host', width: 80, optional: true, cell: (run) => run.host },
   {
     key: 'target',
-    title: 'target',
+    title: 'Target',
     width: 112,
-    cell: (run) => <span className="mono">{run.target.split('/').at(-1)}</span>,
+    cell: (run) => mono(run.target.split('/').at(-1)),
     hint: (run) => run.target,
   },
   {
     key: 'device',
-    title: 'device',
+    title: 'Device',
     width: 80,
     optional: true,
     cell: (run) => run.device ?? UNKNOWN,
   },
-  { key: 'mode', title: 'mode', width: 72, cell: (run) => run.mode ?? UNKNOWN },
-  { key: 'rw', title: 'rw', width: 88, cell: (run) => <span className="mono">{run.rw}</span> },
+  { key: 'mode', title: 'Mode', width: 72, cell: (run) => run.mode ?? UNKNOWN },
+  { key: 'rw', title: 'rw', width: 88, cell: (run) => mono(run.rw) },
   {
     key: 'bs',
     title: 'bs',
     width: 62,
     numeric: true,
-    cell: (run) => <span className="mono">{run.bs}</span>,
+    cell: (run) => mono(run.bs),
     hint: (run) => run.bs,
   },
-  { key: 'depth', title: 'depth', width: 54, numeric: true, cell: (run) => run.iodepth },
-  { key: 'jobs', title: 'jobs', width: 46, numeric: true, cell: (run) => run.numjobs },
+  { key: 'depth', title: 'Depth', width: 58, numeric: true, cell: (run) => run.iodepth },
+  { key: 'jobs', title: 'Jobs', width: 48, numeric: true, cell: (run) => run.numjobs },
   {
     key: 'iops',
     title: 'IOPS',
@@ -119,56 +121,34 @@ export const COLUMNS: readonly RunColumn[] = [
   },
   {
     key: 'bandwidth',
-    title: 'bandwidth',
-    width: 98,
+    title: 'Bandwidth',
+    width: 102,
     numeric: true,
     sort: 'bytes_per_second',
     cell: (run) => text(rate(run.bytes_per_second)),
     hint: (run) => fioRate(run.bytes_per_second),
   },
-  {
-    key: 'p50',
-    title: 'p50',
-    width: 78,
-    numeric: true,
-    optional: true,
-    cell: (run) => text(latency(run.lat_p50_ns)),
-  },
-  {
-    key: 'p99',
-    title: 'p99',
-    width: 78,
-    numeric: true,
-    sort: 'lat_p99_ns',
-    cell: (run) => text(latency(run.lat_p99_ns)),
-  },
-  {
-    key: 'max',
-    title: 'max',
-    width: 78,
-    numeric: true,
-    optional: true,
-    cell: (run) => text(latency(run.lat_max_ns)),
-  },
+  { ...latencyColumn('p50', 'p50', 'lat_p50_ns'), optional: true },
+  { ...latencyColumn('p99', 'p99', 'lat_p99_ns'), sort: 'lat_p99_ns' },
+  { ...latencyColumn('max', 'Max', 'lat_max_ns'), optional: true },
   {
     key: 'tags',
-    title: 'tags',
+    title: 'Tags',
     width: 90,
     cell: (run) => run.tags.join(', '),
     hint: (run) => run.tags.join(', '),
   },
   {
     key: 'when',
-    title: 'when',
+    title: 'Created',
     width: 96,
     numeric: true,
     sort: 'created_at_ms',
-    cell: (run) => (isActive(run) ? 'now' : shortMoment(run.created_at_ms)),
-    hint: (run) => moment(run.created_at_ms),
+    cell: (run) => (isActive(run) ? 'now' : shortDateTime(run.created_at_ms)),
+    hint: (run) => dateTime(run.created_at_ms),
   },
 ];
 
-/** The columns that are shown until somebody chooses. */
-export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter((column) => !column.optional).map(
+export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ optional }) => !optional).map(
   ({ key }) => key,
 );

@@ -1,52 +1,43 @@
-// Beside the filter: the choice of a verdict, which is a part of it, and of columns.
+// Menus next to the filter: verdict (a term of the filter) and visible columns.
 import { Button, Menu } from '@mantine/core';
 import { termOf, withTerm } from '../../model/run/filter';
-import { VERDICTS } from '../../model/run/verdict';
+import { VERDICT_LABELS } from '../../model/run/verdict';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
 
-/** Only runs that were answered in one place; the filter's text says so too. */
-export function VerdictMenu({
-  value,
-  onChange,
-}: {
-  value: string;
-  onChange: (value: string) => void;
-}) {
+interface MenuProps<Value> {
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+/** `value` is the whole filter. */
+export function VerdictMenu({ value, onChange }: MenuProps<string>) {
   const chosen = termOf(value, 'verdict');
-  const label = VERDICTS.find(({ name }) => name === chosen)?.label ?? chosen;
+  const label = VERDICT_LABELS.find(({ name }) => name === chosen)?.label ?? chosen;
+  const choose = (name: string | null) => onChange(withTerm(value, 'verdict', name));
   return (
     <Menu>
       <Menu.Target>
         <Button>{label ? `Verdict: ${label}` : 'Verdict'} ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.RadioGroup
-          value={chosen ?? ''}
-          onChange={(name) => onChange(withTerm(value, 'verdict', name))}
-        >
-          {VERDICTS.map((verdict) => (
+        <Menu.RadioGroup value={chosen ?? ''} onChange={choose}>
+          {VERDICT_LABELS.map((verdict) => (
             <Menu.RadioItem key={verdict.name} value={verdict.name} closeMenuOnClick>
               {verdict.label}
             </Menu.RadioItem>
           ))}
         </Menu.RadioGroup>
         <Menu.Divider />
-        <Menu.Item onClick={() => onChange(withTerm(value, 'verdict', null))}>all</Menu.Item>
+        <Menu.Item onClick={() => choose(null)}>All</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-/** Which columns are shown. */
-export function ColumnMenu({
-  shown,
-  onChange,
-}: {
-  shown: readonly string[];
-  onChange: (shown: string[]) => void;
-}) {
+/** `value` lists the keys of the visible columns. */
+export function ColumnMenu({ value, onChange }: MenuProps<string[]>) {
   const toggle = (key: string) =>
-    onChange(shown.includes(key) ? shown.filter((other) => other !== key) : [...shown, key]);
+    onChange(value.includes(key) ? value.filter((other) => other !== key) : [...value, key]);
   return (
     <Menu closeOnItemClick={false}>
       <Menu.Target>
@@ -57,14 +48,14 @@ export function ColumnMenu({
           <Menu.CheckboxItem
             key={key}
             value={key}
-            checked={shown.includes(key)}
+            checked={value.includes(key)}
             onChange={() => toggle(key)}
           >
             {title}
           </Menu.CheckboxItem>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => onChange([...DEFAULT_COLUMNS])}>as at first</Menu.Item>
+        <Menu.Item onClick={() => onChange([...DEFAULT_COLUMNS])}>Reset columns</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

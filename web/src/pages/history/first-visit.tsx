@@ -1,4 +1,4 @@
-// The empty history and its next step.
+// Empty history: offers the demo run.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,13 +11,12 @@ import { Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
 
-/** What stands here before the first run. */
 export function FirstVisit() {
   usePreloadRunPage();
   const navigate = useNavigate();
-  const [wish] = useState(() => new IdempotentRequest());
+  const [request] = useState(() => new IdempotentRequest());
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startRun(DEMO_RUN, wish),
+    mutationFn: () => startRun(DEMO_RUN, request),
     onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
   });
   return (
@@ -31,13 +30,13 @@ export function FirstVisit() {
               Run the 10-second demo
             </Button>
             <LinkButton to="/new" h={36}>
-              Build a run
+              Create a run
             </LinkButton>
           </>
         }
       >
-        The demo reads 4 KiB blocks at random from a file of 256 MiB that it makes under the first
-        target root, past the page cache, for ten seconds. It touches nothing else.
+        The demo creates a 256 MiB file in the first target root and reads random 4 KiB blocks from
+        it for ten seconds, bypassing the page cache. It changes nothing else.
       </Empty>
     </>
   );

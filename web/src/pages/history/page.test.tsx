@@ -22,11 +22,11 @@ const answer = (runs: RunSummary[]) =>
   });
 
 beforeEach(() => {
-  // jsdom lays nothing out: without a height the table would draw no row.
+  // jsdom has no layout: without a height the table renders no rows.
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
 });
 
-it('shows a run in a row, with its verdict as a word', async () => {
+it('shows a run with its verdict as text', async () => {
   answer([run(3), run(2, { status: 'failed', iops: null, verdict: null, reason: 'no io_uring' })]);
   showPage(HistoryPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
@@ -36,7 +36,7 @@ it('shows a run in a row, with its verdict as a word', async () => {
   expect(screen.getByText('failed').closest('td')).toHaveAttribute('title', 'no io_uring');
 });
 
-it('asks the server to filter and to sort, and keeps both in the address', async () => {
+it('filters and sorts on the server, and keeps both in the URL', async () => {
   const calls = answer([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'IOPS' }));
@@ -53,7 +53,7 @@ it('asks the server to filter and to sort, and keeps both in the address', async
   );
 });
 
-it('leaves the space between two words, and follows the address when it changes by itself', async () => {
+it('keeps a space between words, and follows changes of the URL', async () => {
   answer([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');
   const field = await screen.findByRole('searchbox', { name: 'Filter runs' });
@@ -70,7 +70,7 @@ it('compares two to eight selected runs', async () => {
   answer([run(3), run(2), run(1)]);
   showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
-  expect(screen.getByText('compare takes 2 to 8 runs')).toBeVisible();
+  expect(screen.getByText('Select 2 to 8 runs to compare')).toBeVisible();
   await userEvent.click(screen.getByRole('checkbox', { name: 'Select run 1' }));
   expect(screen.getByRole('link', { name: 'Compare' })).toHaveAttribute(
     'href',
@@ -78,7 +78,7 @@ it('compares two to eight selected runs', async () => {
   );
 });
 
-it('does everything to the same runs, also to those that another order has yet to load', async () => {
+it('keeps the selection of runs that another order has not loaded yet', async () => {
   let listed = [run(3), run(2), run(1)];
   serve({ 'GET /api/v1/runs': () => ({ runs: listed, next_cursor: null, total: 3 }) });
   showPage(HistoryPage, '/runs');
@@ -98,7 +98,7 @@ it('does everything to the same runs, also to those that another order has yet t
   expect(await screen.findByRole('dialog', { name: 'Tag 2 runs' })).toBeVisible();
 });
 
-it('forgets what was selected under another filter', async () => {
+it('clears the selection when the filter changes', async () => {
   answer([run(3), run(2)]);
   showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
@@ -108,7 +108,7 @@ it('forgets what was selected under another filter', async () => {
   expect(screen.getByRole('checkbox', { name: 'Select run 3' })).not.toBeChecked();
 });
 
-describe('with the shift key', () => {
+describe('shift-click', () => {
   const box = (number: number) => screen.findByRole('checkbox', { name: `Select run ${number}` });
   const shiftClick = async (number: number) => {
     const user = userEvent.setup();
@@ -118,8 +118,8 @@ describe('with the shift key', () => {
   };
 
   it.each([
-    ['from the run that was chosen last, wherever it stands by now', [4, 3, 2, 1], [2, 1]],
-    ['only what is clicked, where that run is no longer listed', [4, 3, 1], [1]],
+    ['from the last selected run, wherever it moved', [4, 3, 2, 1], [2, 1]],
+    ['only the clicked run if the last selected one is no longer listed', [4, 3, 1], [1]],
   ])('selects %s', async (_, listed, chosen) => {
     let runs = [3, 2, 1];
     serve({
@@ -142,7 +142,7 @@ describe('with the shift key', () => {
   });
 });
 
-it('offers the demo to whoever has no run, and starts it', async () => {
+it('offers the demo when there are no runs, and starts it', async () => {
   const calls = answer([]);
   const { router } = showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'Run the 10-second demo' }));
@@ -153,8 +153,8 @@ it('offers the demo to whoever has no run, and starts it', async () => {
   });
 });
 
-it('says how to ask when nothing matches', async () => {
+it('explains the filter when nothing matches', async () => {
   answer([]);
   showPage(HistoryPage, '/runs', '/runs?q=nothing');
-  expect(await screen.findByText('No run matches')).toBeVisible();
+  expect(await screen.findByText('No matching runs')).toBeVisible();
 });

@@ -1,5 +1,5 @@
-// All runs: filtered and sorted by the server, a hundred at a time, drawn where they can be seen. Filter and order stand
-// in the address; which columns are shown is remembered by the browser.
+// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL, visible columns in local
+// storage.
 import { useLocalStorage } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,15 +14,14 @@ import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { BulkBar } from './bulk-bar';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns';
-import { FirstVisit } from './first-visit';
 import { ColumnMenu, VerdictMenu } from './filter';
+import { FirstVisit } from './first-visit';
 import { RunTable } from './table';
 import { useSelection } from './use-selection';
 import './history.css';
 
 const route = getRouteApi('/runs');
 
-/** The page. */
 export function HistoryPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -68,7 +67,7 @@ export function HistoryPage() {
         )}
         <FilterField value={search.q ?? ''} onChange={setFilter} />
         <VerdictMenu value={search.q ?? ''} onChange={setFilter} />
-        <ColumnMenu shown={shown} onChange={setShown} />
+        <ColumnMenu value={shown} onChange={setShown} />
         <LinkButton to="/new" variant="filled">
           New run
         </LinkButton>
@@ -78,9 +77,10 @@ export function HistoryPage() {
       )}
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
-        <Empty title="No run matches">
-          Words are looked for in names, targets, tags and notes; rw: status: tag: host: mode:
-          verdict: name: device: look in one of them; a minus before a word leaves it out.
+        <Empty title="No matching runs">
+          Text searches names, targets, tags and notes. Prefix a word with rw:, status:, tag:,
+          host:, mode:, verdict:, name: or device: to search that field, or with a minus to exclude
+          it.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}

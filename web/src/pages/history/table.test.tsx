@@ -7,21 +7,21 @@ import { showPage } from '../../test-page';
 import type { RunColumn } from './columns';
 import { RunTable } from './table';
 
-/** Numbers of the runs whose rows were drawn. */
-const drawn: number[] = [];
+/** Numbers of the rendered rows. */
+const rendered: number[] = [];
 const RUNS = [3, 2, 1].map((number) => summaryOf(number));
 const COLUMNS: RunColumn[] = [
-  { key: 'number', title: '#', width: 56, cell: ({ number }) => drawn.push(number) },
+  { key: 'number', title: '#', width: 56, cell: ({ number }) => rendered.push(number) },
 ];
-const nothing = () => undefined;
+const noop = () => undefined;
 const REST = {
   runs: RUNS,
   total: 3,
   columns: COLUMNS,
   sort: 'number',
   order: 'desc',
-  onSort: nothing,
-  onEnd: nothing,
+  onSort: noop,
+  onEnd: noop,
 } as const;
 
 function Table() {
@@ -29,12 +29,12 @@ function Table() {
   return <RunTable {...REST} selected={selected} onSelect={select} />;
 }
 
-it('draws only the row anew that was selected', async () => {
-  // jsdom lays nothing out: without a height the table would draw no row.
+it('renders only the selected row again', async () => {
+  // jsdom has no layout: without a height the table renders no rows.
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
   showPage(Table, '/table');
   const box = await screen.findByRole('checkbox', { name: 'Select run 2' });
-  drawn.length = 0;
+  rendered.length = 0;
   await userEvent.click(box);
-  expect(new Set(drawn)).toEqual(new Set([2]));
+  expect(new Set(rendered)).toEqual(new Set([2]));
 });

@@ -1,16 +1,15 @@
-// The table of runs. Only the rows that can be seen exist; the spaces above and below keep the scroll bar honest about
-// those that were loaded, and the end asks for more.
+// Run table. Only visible rows are rendered; spacers keep the scroll height of the loaded ones.
 import { Checkbox } from '@mantine/core';
 import { useCallbackRef } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { RunSort, RunSummary, SortOrder } from '../../api';
+import { ScrollRegion } from '../../ui/parts';
 import type { RunColumn } from './columns';
 
-/** Height of a row in pixels. */
-const ROW = 29;
-/** Rows that are drawn beyond what can be seen, so that quick scrolling meets no gap. */
+const ROW_HEIGHT = 29;
+/** Rows rendered beyond the visible ones, so that fast scrolling shows no gap. */
 const OVERSCAN = 12;
 
 interface RunTableProps {
@@ -22,59 +21,42 @@ interface RunTableProps {
   onSort: (sort: RunSort) => void;
   selected: ReadonlySet<number>;
   onSelect: (selected: ReadonlySet<number>) => void;
-  /** The last loaded row came near. */
+  /** Called near the last loaded row. */
   onEnd: () => void;
 }
 
-/** The table. */
-export function RunTable({
-  runs,
-  total,
-  columns,
-  sort,
-  order,
-  onSort,
-  selected,
-  onSelect,
-  onEnd,
-}: RunTableProps) {
+export function RunTable(props: RunTableProps) {
+  const { runs, total, columns, sort, order, onSort, selected, onSelect, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  /** Number of the run that was chosen last: rows move while runs come and go. */
+  /** Number of the last clicked run, not its index: rows move while runs come and go. */
   const anchor = useRef<number | null>(null);
   const virtual = useVirtualizer({
     count: runs.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
-  const [first, last] = [items[0], items.at(-1)];
+  const last = items.at(-1);
   useEffect(() => {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  // The same at every rendering, so that only rows that changed are drawn anew.
+  // A stable callback, so that only changed rows render again.
   const select = useCallbackRef((index: number, extend: boolean) => {
-    const anchored = extend ? runs.findIndex(({ number }) => number === anchor.current) : -1;
-    const from = anchored < 0 ? index : anchored;
-    const numbers = runs
-      .slice(Math.min(from, index), Math.max(from, index) + 1)
-      .map((run) => run.number);
-    const on = !selected.has(runs[index]?.number ?? -1);
+    const number = runs[index]?.number ?? null;
+    const anchorIndex = extend ? runs.findIndex((run) => run.number === anchor.current) : -1;
+    const from = anchorIndex < 0 ? index : anchorIndex;
+    const range = runs.slice(Math.min(from, index), Math.max(from, index) + 1);
+    const isSelecting = number !== null && !selected.has(number);
     const next = new Set(selected);
-    for (const number of numbers) on ? next.add(number) : next.delete(number);
-    anchor.current = runs[index]?.number ?? null;
+    for (const run of range) isSelecting ? next.add(run.number) : next.delete(run.number);
+    anchor.current = number;
     onSelect(next);
   });
 
   return (
-    <section
-      ref={scroller}
-      className="card run-table"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable by keyboard
-      tabIndex={0}
-      aria-label="List of runs, scrollable"
-    >
+    <ScrollRegion ref={scroller} className="card run-table" label="Runs">
       <table aria-rowcount={total + 1}>
         <colgroup>
           <col style={{ width: 30 }} />
@@ -85,7 +67,7 @@ export function RunTable({
         <thead>
           <tr>
             <th>
-              <span className="hidden">select</span>
+              <span className="hidden">Select</span>
             </th>
             {columns.map((column) => (
               <HeadCell
@@ -98,7 +80,7 @@ export function RunTable({
           </tr>
         </thead>
         <tbody>
-          <Space height={first?.start ?? 0} />
+          <Spacer height={items[0]?.start ?? 0} />
           {items.map(({ index }) => {
             const run = runs[index];
             return (
@@ -114,34 +96,36 @@ export function RunTable({
               )
             );
           })}
-          <Space height={virtual.getTotalSize() - (last?.end ?? 0)} />
+          <Spacer height={virtual.getTotalSize() - (last?.end ?? 0)} />
         </tbody>
       </table>
-    </section>
+    </ScrollRegion>
   );
 }
 
-function Space({ height }: { height: number }) {
+function Spacer({ height }: { height: number }) {
   return height > 0 ? <tr aria-hidden style={{ height }} /> : null;
 }
 
-function HeadCell({
-  column,
-  sorted,
-  onSort,
-}: {
+const SORT_LABELS = {
+  asc: { aria: 'ascending', arrow: ' ↑' },
+  desc: { aria: 'descending', arrow: ' ↓' },
+} as const;
+
+interface HeadCellProps {
   column: RunColumn;
   sorted: SortOrder | null;
   onSort: (sort: RunSort) => void;
-}) {
-  const { title, numeric, sort } = column;
-  const aria = sorted === 'asc' ? 'ascending' : sorted === 'desc' ? 'descending' : undefined;
+}
+
+function HeadCell({ column: { title, numeric, sort }, sorted, onSort }: HeadCellProps) {
+  const label = sorted && SORT_LABELS[sorted];
   return (
-    <th scope="col" aria-sort={aria} className={numeric ? 'numeric' : ''}>
+    <th scope="col" aria-sort={label?.aria} className={numeric ? 'numeric' : ''}>
       {sort ? (
-        <button type="button" onClick={() => onSort(sort)}>
+        <button type="button" className="plain" onClick={() => onSort(sort)}>
           {title}
-          {sorted && (sorted === 'asc' ? ' ↑' : ' ↓')}
+          {label?.arrow}
         </button>
       ) : (
         title
@@ -170,11 +154,8 @@ const RunRow = memo(function RunRow({ run, index, columns, selected, onSelect }:
         <Checkbox
           aria-label={`Select run ${run.number}`}
           checked={selected}
-          onChange={(event) =>
-            onSelect(
-              index,
-              event.nativeEvent instanceof globalThis.MouseEvent && event.nativeEvent.shiftKey,
-            )
+          onChange={({ nativeEvent }) =>
+            onSelect(index, nativeEvent instanceof globalThis.MouseEvent && nativeEvent.shiftKey)
           }
         />
       </td>

@@ -1,11 +1,11 @@
-// Every other option, as the server lists them: grouped, in fio's names, with their help.
+// All further options of the server, by group, with their help.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { optionsQuery } from '../../api/queries';
 import { errorText } from '../../model/format/problem-text';
-import { BASIC_OPTIONS } from '../../model/job/job-form';
+import { BASIC_OPTIONS } from '../../model/job/form-options';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { OptionField } from './option-field';
@@ -13,77 +13,70 @@ import type { JobDraft } from './use-job';
 
 const isBasic = ({ name }: OptionDoc) => (BASIC_OPTIONS as readonly string[]).includes(name);
 
-/** The rest, folded until it is wanted. */
 export function AllOptions({ draft }: { draft: JobDraft }) {
   const { data, error, refetch } = useQuery(optionsQuery);
-  const [wanted, setWanted] = useState('');
+  const [search, setSearch] = useState('');
   const options = data?.filter((doc) => !isBasic(doc)) ?? [];
-  const found = options.filter(({ name, help, aliases }) =>
-    [name, help, ...aliases].some((word) => word.toLowerCase().includes(wanted.toLowerCase())),
+  const matches = options.filter(({ name, help, aliases }) =>
+    [name, help, ...aliases].some((text) => text.toLowerCase().includes(search.toLowerCase())),
   );
-  const groups = [...new Set(found.map(({ group }) => group))];
+  const groups = [...new Set(matches.map(({ group }) => group))];
+  const isSearching = search !== '';
   if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   if (options.length === 0) return null;
   return (
-    <Card className="more">
+    <Card className="all-options">
       <details>
         <summary>
-          More: {options.length} options in fio’s words <SetCount draft={draft} of={options} />
+          All options ({options.length}) <SetCount draft={draft} options={options} />
         </summary>
         <TextInput
-          aria-label="Find an option"
-          placeholder="Find an option"
-          value={wanted}
-          onChange={({ currentTarget }) => setWanted(currentTarget.value)}
+          aria-label="Search options"
+          placeholder="Search options"
+          value={search}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
           my={8}
         />
         {groups.map((group) => (
-          <Group
-            key={`${group}${wanted !== ''}`}
+          <OptionGroup
+            key={`${group}${isSearching}`}
             name={group}
             draft={draft}
-            open={wanted !== ''}
-            options={found.filter((doc) => doc.group === group)}
+            open={isSearching}
+            options={matches.filter((doc) => doc.group === group)}
           />
         ))}
-        {groups.length === 0 && (
-          <p className="mute">No option is called so, and no help speaks of it.</p>
-        )}
+        {groups.length === 0 && <p className="mute">No matching options</p>}
       </details>
     </Card>
   );
 }
 
-function Group({
-  name,
-  draft,
-  options,
-  open,
-}: {
-  name: string;
+interface OptionsProps {
   draft: JobDraft;
   options: readonly OptionDoc[];
-  open: boolean;
-}) {
+}
+
+function OptionGroup({ name, open, ...of }: { name: string; open: boolean } & OptionsProps) {
   return (
     <details open={open}>
       <summary>
         <b>{name}</b>{' '}
-        <span className="mute small">{options.map((doc) => doc.name).join(', ')}</span>{' '}
-        <SetCount draft={draft} of={options} />
+        <span className="mute small">{of.options.map((doc) => doc.name).join(', ')}</span>{' '}
+        <SetCount {...of} />
       </summary>
       <div className="fields wide">
-        {options.map((doc) => (
-          <OptionField key={doc.name} draft={draft} doc={doc} />
+        {of.options.map((doc) => (
+          <OptionField key={doc.name} draft={of.draft} doc={doc} />
         ))}
       </div>
     </details>
   );
 }
 
-function SetCount({ draft: { job }, of }: { draft: JobDraft; of: readonly OptionDoc[] }) {
-  const set = of.filter(({ name, aliases }) =>
-    [name, ...aliases].some((word) => job[word] !== undefined),
-  ).length;
-  return set > 0 ? <span className="chip">{set} set</span> : null;
+function SetCount({ draft: { job }, options }: OptionsProps) {
+  const isSet = ({ name, aliases }: OptionDoc) =>
+    [name, ...aliases].some((alias) => job[alias] !== undefined);
+  const count = options.filter(isSet).length;
+  return count > 0 ? <span className="chip">{count} set</span> : null;
 }

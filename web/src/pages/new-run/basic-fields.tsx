@@ -1,4 +1,4 @@
-// What and how much: the options that every run has.
+// Fields of the options that every job needs.
 import {
   Autocomplete,
   type ComboboxItem,
@@ -7,20 +7,15 @@ import {
   SegmentedControl,
   TextInput,
 } from '@mantine/core';
-import {
-  CACHE_STATES,
-  FILE_STATES,
-  ioModeOf,
-  isDestructive,
-  PATTERNS,
-} from '../../model/job/job-form';
+import { CACHE_STATES, FILE_STATES, isDestructive, PATTERNS } from '../../model/job/form-options';
+import { ioModeOf } from '../../model/job/io-mode';
 import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
-import { errorOf } from './option-field';
+import { optionProps } from './option-field';
 import { StateField } from './state-field';
 import type { JobDraft } from './use-job';
 
-const SUGGESTED: Record<string, string[]> = {
+const SUGGESTIONS: Record<string, string[]> = {
   bs: ['512', '4k', '8k', '16k', '64k', '128k', '1m', '4m'],
   iodepth: ['1', '4', '8', '16', '32', '64', '128', '256'],
   numjobs: ['1', '2', '4', '8', '16'],
@@ -29,80 +24,77 @@ const SUGGESTED: Record<string, string[]> = {
   ramp_time: ['2s', '5s', '10s', '30s'],
 };
 const FIELDS = [
-  { option: 'bs', label: 'block size · bs', default: '4k' },
-  { option: 'iodepth', label: 'queue depth · iodepth', default: '1' },
-  { option: 'numjobs', label: 'jobs · numjobs', default: '1' },
-  { option: 'size', label: 'size', default: 'the whole file or device' },
-  { option: 'runtime', label: 'time · runtime', default: 'until size is done' },
-  { option: 'ramp_time', label: 'warm-up · ramp_time', default: 'none' },
+  { option: 'bs', label: 'Block size (bs)', placeholder: '4k' },
+  { option: 'iodepth', label: 'Queue depth (iodepth)', placeholder: '1' },
+  { option: 'numjobs', label: 'Jobs (numjobs)', placeholder: '1' },
+  { option: 'size', label: 'Size', placeholder: 'whole file or device' },
+  { option: 'runtime', label: 'Runtime', placeholder: 'until size is reached' },
+  { option: 'ramp_time', label: 'Warm-up (ramp_time)', placeholder: 'none' },
 ] as const;
 
-/** The fields. */
 export function BasicFields({ draft }: { draft: JobDraft }) {
-  const { job, set, jobs, active, setActive } = draft;
-  const raw = ioModeOf(job) === 'raw';
+  const { job, jobs, active, setActive } = draft;
+  const isRaw = ioModeOf(job) === 'raw';
   const pattern = (job.rw ?? 'read').split(':')[0] ?? '';
-  const known = PATTERNS.some(({ value }) => value === pattern);
+  const isKnown = PATTERNS.some(({ value }) => value === pattern);
+  const fields = FIELDS.map((field) => (
+    <SuggestedField key={field.option} draft={draft} {...field} />
+  ));
   return (
-    <Card title="What and how much">
+    <Card title="Workload">
       {jobs.length > 1 && (
         <SegmentedControl
           size="xs"
           mb={10}
-          aria-label="Job that the fields show"
+          aria-label="Job to edit"
           value={String(active)}
           onChange={(value) => setActive(Number(value))}
-          data={jobs.map((one, i) => ({ value: String(i), label: one.name ?? `job ${i}` }))}
+          data={jobs.map(({ name }, index) => ({
+            value: String(index),
+            label: name ?? `job ${index}`,
+          }))}
         />
       )}
       <div className="fields">
         <NativeSelect
-          label="pattern · rw"
-          value={known ? pattern : ''}
-          onChange={({ currentTarget }) => set('rw', currentTarget.value)}
-          data={[...(known ? [] : [{ value: '', label: job.rw ?? '' }]), ...PATTERNS]}
-          error={errorOf(draft, 'rw')}
+          {...optionProps(draft, 'rw')}
+          label="Pattern (rw)"
+          value={isKnown ? pattern : ''}
+          data={[...(isKnown ? [] : [{ value: '', label: job.rw ?? '' }]), ...PATTERNS]}
         />
-        {FIELDS.slice(0, 3).map((field) => (
-          <Suggested key={field.option} draft={draft} {...field} />
-        ))}
-        {!raw && (
+        {fields.slice(0, 3)}
+        {!isRaw && (
           <TextInput
-            label="target · filename"
-            placeholder="a name, or a path under a target root"
-            value={job.filename ?? ''}
-            onChange={({ currentTarget }) => set('filename', currentTarget.value)}
-            onBlur={() => draft.unsetIfEmpty('filename')}
-            error={errorOf(draft, 'filename')}
+            {...optionProps(draft, 'filename')}
+            label="Target (filename)"
+            placeholder="name, or path in a target root"
             spellCheck={false}
           />
         )}
-        {FIELDS.slice(3).map((field) => (
-          <Suggested key={field.option} draft={draft} {...field} />
-        ))}
+        {fields.slice(3)}
       </div>
       <div className="states">
-        {!raw && (
+        {!isRaw && (
           <StateField
             draft={draft}
             option="file_state"
-            label="file to begin with · file_state"
-            decisions={FILE_STATES}
+            label="Initial file state (file_state)"
+            states={FILE_STATES}
           />
         )}
         <StateField
           draft={draft}
           option="cache_state"
-          label="page cache to begin with · cache_state"
-          decisions={CACHE_STATES}
+          label="Initial cache state (cache_state)"
+          states={CACHE_STATES}
         />
       </div>
-      {raw && <DevicePicker draft={draft} writing={isDestructive(job.rw)} />}
+      {isRaw && <DevicePicker draft={draft} isWriting={isDestructive(job.rw)} />}
     </Card>
   );
 }
 
-/** All suggestions while one of them is chosen, else those that begin as typed. */
+/** All suggestions while the value is one of them, else those that start with the input. */
 const suggest: OptionsFilter = ({ options, search }) => {
   const known = options as ComboboxItem[];
   return known.some(({ value }) => value === search)
@@ -110,27 +102,15 @@ const suggest: OptionsFilter = ({ options, search }) => {
     : known.filter(({ value }) => value.startsWith(search));
 };
 
-function Suggested({
-  draft,
-  option,
-  label,
-  default: fallback,
-}: {
-  draft: JobDraft;
-  option: string;
-  label: string;
-  default: string;
-}) {
+type SuggestedFieldProps = { draft: JobDraft } & (typeof FIELDS)[number];
+
+function SuggestedField({ draft, option, ...labels }: SuggestedFieldProps) {
   return (
     <Autocomplete
-      label={label}
-      placeholder={fallback}
-      data={SUGGESTED[option] ?? []}
+      {...optionProps(draft, option)}
+      {...labels}
+      data={SUGGESTIONS[option] ?? []}
       filter={suggest}
-      value={draft.job[option] ?? ''}
-      onChange={(value) => draft.set(option, value)}
-      onBlur={() => draft.unsetIfEmpty(option)}
-      error={errorOf(draft, option)}
       selectFirstOptionOnChange={false}
     />
   );

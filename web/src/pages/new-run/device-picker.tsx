@@ -1,49 +1,44 @@
-// Which device: with model, size, identity and what uses it. What may not be used is greyed, with the reason. A write
-// asks for the serial, typed.
+// Block devices to choose from. Unusable ones are disabled, with the reason. Writing requires typing the serial.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Device } from '../../api';
+import type { Access, Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
 import { ProblemNotice } from '../../ui/problem';
-import { errorOf } from './option-field';
+import { optionProps } from './option-field';
 import type { JobDraft } from './use-job';
 
-/** The stable path of a device where it has one. */
-const pathOf = (device: Device) =>
-  device.links.find((link) => link.includes('/by-id/')) ?? device.path;
+/** The stable path of a device, if it has one. */
+const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
 
-/** The devices of the host as a choice. */
-export function DevicePicker({ draft, writing }: { draft: JobDraft; writing: boolean }) {
+interface DevicePickerProps {
+  draft: JobDraft;
+  isWriting: boolean;
+}
+
+export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
   const { data, error, refetch } = useQuery(devicesQuery('local'));
-  const chosen = draft.job.filename;
-  const device = data?.devices.find(
-    (one) => chosen !== undefined && [one.path, ...one.links].includes(chosen),
-  );
-  const fault = errorOf(draft, 'filename');
-  const problem = draft.obstacles.find(({ option }) => option === 'confirm');
+  const { value, error: fieldError } = optionProps(draft, 'filename');
+  const chosen = data?.devices.find(({ path, links }) => [path, ...links].includes(value));
+  const problem = draft.problems.find(({ option }) => option === 'confirm');
   if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   return (
     <fieldset className="devices">
-      <legend className="mute small">device · filename</legend>
-      {data?.devices.map((one) => (
-        <DeviceChoice
-          key={one.name}
-          device={one}
-          checked={one === device}
-          writing={writing}
-          onChoose={() => draft.set('filename', pathOf(one))}
+      <legend className="mute small">Device (filename)</legend>
+      {data?.devices.map((device) => (
+        <DeviceOption
+          key={device.name}
+          device={device}
+          checked={device === chosen}
+          access={isWriting ? device.write_access : device.read_access}
+          onChoose={() => draft.set('filename', pathOf(device))}
         />
       ))}
-      {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
-      {writing && (device || problem) && (
+      {fieldError && <p className="error">{fieldError}</p>}
+      {isWriting && (chosen || problem) && (
         <TextInput
-          label={
-            device
-              ? `This writes to ${device.name} and destroys what is on it. Type its ${device.serial ? 'serial' : 'name'} to confirm: ${device.serial ?? device.name}`
-              : 'This writes to devices and destroys what is on them. Type the serial or name of each to confirm, with commas between'
-          }
+          label={confirmLabel(chosen)}
           value={draft.confirm}
           onChange={({ currentTarget }) => draft.setConfirm(currentTarget.value)}
           error={draft.confirm && problem?.detail}
@@ -55,18 +50,23 @@ export function DevicePicker({ draft, writing }: { draft: JobDraft; writing: boo
   );
 }
 
-function DeviceChoice({
-  device,
-  checked,
-  writing,
-  onChoose,
-}: {
+function confirmLabel(device: Device | undefined): string {
+  if (!device)
+    return 'This overwrites all data on the devices. Type the serial or name of each to confirm, separated by commas';
+  const { name, serial } = device;
+  const what = serial ? 'serial' : 'name';
+  return `This overwrites all data on ${name}. Type its ${what} to confirm: ${serial ?? name}`;
+}
+
+interface DeviceOptionProps {
   device: Device;
   checked: boolean;
-  writing: boolean;
+  access: Access;
   onChoose: () => void;
-}) {
-  const access = writing ? device.write_access : device.read_access;
+}
+
+function DeviceOption({ device, checked, access, onChoose }: DeviceOptionProps) {
+  const model = device.model ?? device.backing_file;
   return (
     <label className={`${checked ? 'on' : ''} ${access.allowed ? '' : 'off'}`}>
       <input
@@ -77,12 +77,12 @@ function DeviceChoice({
         onChange={onChoose}
       />
       <b className="mono">{device.name}</b>
-      <span className="clip" title={device.model ?? device.backing_file ?? undefined}>
-        {device.model ?? device.backing_file ?? device.kind}
+      <span className="clip" title={model ?? undefined}>
+        {model ?? device.kind}
       </span>
       <span>{text(bytes(device.size_bytes))}</span>
       <span className="mute mono clip" title={device.identity ?? undefined}>
-        {device.identity ?? 'no stable identity'}
+        {device.identity ?? 'no stable ID'}
       </span>
       <span className="mute">
         {access.allowed

@@ -1,41 +1,40 @@
-// "See it happen on your disk": the experiments that come with the server, one card each, with what it shows, what was
-// published, and what it would do here before anybody starts it.
+// Experiments that are shipped with the server: description, published results, plan on this host, start.
 import { Button } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Experiment, Study, StudyDocument, StudySummary } from '../../api';
+import type { StudyDocument, StudySummary } from '../../api';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
-import { IdempotentRequest, startStudy } from '../../api/start';
+import { startStudy } from '../../api/start';
 import { errorText, problemText } from '../../model/format/problem-text';
 import { studyCostText } from '../../model/job/plan-summary';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { useStart } from './start';
 
-/** All experiments. */
 export function Experiments() {
   const { data: experiments, error, refetch } = useQuery(experimentsQuery);
-  const { data: done } = useInfiniteQuery(studiesQuery);
-  const studies = done?.pages.flatMap((page) => page.studies) ?? [];
+  const { data } = useInfiniteQuery(studiesQuery);
+  const studies = data?.pages.flatMap((page) => page.studies) ?? [];
   if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
   return (
     <section id="experiments" className="stack" aria-labelledby="experiments-title">
       <div>
         <h2 id="experiments-title" className="section">
-          See it happen on your disk
+          Experiments
         </h2>
         <p className="mute">
-          Five people measured a disk and got a number that was not the disk’s. Each card does the
-          same here, step by step, and shows in which layer the number was made.
+          Five published benchmarks whose results did not come from the disk. Each experiment
+          repeats one of them on this host, step by step, and shows which layer served the I/O.
         </p>
       </div>
       <div className="experiments">
-        {experiments?.map((experiment) => (
+        {experiments?.map(({ id, study }) => (
           <ExperimentCard
-            key={experiment.id}
-            experiment={experiment}
-            last={studies.find(({ name }) => name === experiment.study.name)}
+            key={id}
+            study={study}
+            last={studies.find(({ name }) => name === study.name)}
           />
         ))}
       </div>
@@ -43,50 +42,42 @@ export function Experiments() {
   );
 }
 
-function ExperimentCard({
-  experiment: { study },
-  last,
-}: {
-  experiment: Experiment;
+interface ExperimentCardProps {
+  study: StudyDocument;
+  /** Its most recent study. */
   last: StudySummary | undefined;
-}) {
+}
+
+function ExperimentCard({ study, last }: ExperimentCardProps) {
   const [open, setOpen] = useState(false);
-  const { start, pending, error } = useStart(study);
+  const navigate = useNavigate();
+  const { start, pending, error } = useStart(
+    (request) => startStudy(study, request),
+    ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
+  );
   return (
     <Card title={study.name} className="experiment">
       <p>{study.about}</p>
       <div className="row">
         <Button variant="filled" loading={pending} onClick={start}>
-          Run it here
+          Run
         </Button>
         {last && (
           <Link to="/studies/$n" params={{ n: String(last.number) }}>
-            last time: study #{last.number}
+            Last run: study #{last.number}
           </Link>
         )}
       </div>
       {error && <ProblemNotice problem={errorText(error)} />}
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>Steps, sizes, and what was published</summary>
-        {open && <Inside study={study} />}
+        <summary>Steps, plan and published results</summary>
+        {open && <ExperimentDetails study={study} />}
       </details>
     </Card>
   );
 }
 
-function useStart(document: StudyDocument) {
-  const navigate = useNavigate();
-  const [wish] = useState(() => new IdempotentRequest());
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => startStudy(document, wish),
-    onSuccess: (study: Study) =>
-      navigate({ to: '/studies/$n', params: { n: String(study.number) } }),
-  });
-  return { start: () => mutate(), pending: isPending, error };
-}
-
-/** What it would do here, and what others got. */
-function Inside({ study }: { study: StudyDocument }) {
+function ExperimentDetails({ study }: { study: StudyDocument }) {
   const { data: plan, error } = useQuery(studyPlanQuery(study));
   return (
     <div className="stack">
@@ -101,7 +92,7 @@ function Inside({ study }: { study: StudyDocument }) {
       {plan && <p>{[studyCostText(plan), plan.scaled.sentence].join(' ')}</p>}
       {plan?.scaled.note && <p className="mute">{plan.scaled.note}</p>}
       {plan?.problems.map((problem) => (
-        <p key={problem.field ?? problem.detail} style={{ color: 'var(--bad-text)' }}>
+        <p key={problem.field ?? problem.detail} className="error">
           {problemText(problem)}
         </p>
       ))}
@@ -110,16 +101,14 @@ function Inside({ study }: { study: StudyDocument }) {
   );
 }
 
-function PublishedTable({
-  published: { source, columns, rows },
-}: {
-  published: NonNullable<StudyDocument['published']>;
-}) {
+type Published = NonNullable<StudyDocument['published']>;
+
+function PublishedTable({ published: { source, columns, rows } }: { published: Published }) {
   const [corner = '', ...heads] = columns;
   return (
     <div>
       <NamedRows
-        label="Published figures"
+        label="Published results"
         corner={corner}
         heads={heads}
         rows={rows.map(({ cells: [name = '', ...cells] }) => ({ key: name, name, cells }))}

@@ -1,19 +1,22 @@
-// The first choice: which way to the disk.
-import { IO_MODES, type IoMode, ioModeOf, setIoMode } from '../../model/job/job-form';
+// I/O path: buffered file, direct file, or raw device.
+import { IO_MODES, ioModeOf, setIoMode } from '../../model/job/io-mode';
 import { Card } from '../../ui/parts';
 import type { JobDraft } from './use-job';
 
-/** Three plain decisions. */
 export function IoModeCard({ draft: { text, setText, active, job } }: { draft: JobDraft }) {
   const chosen = ioModeOf(job);
-  const choose = (way: IoMode) => setText(setIoMode(text, active, job, way));
   return (
-    <Card title="Which way to the disk?">
-      <fieldset className="ways">
-        <legend className="hidden">Which way to the disk?</legend>
-        {IO_MODES.map(({ way, title, description }) => (
-          <label key={way} className={way === chosen ? 'on' : ''}>
-            <input type="radio" name="way" checked={way === chosen} onChange={() => choose(way)} />
+    <Card title="I/O path">
+      <fieldset className="io-modes">
+        <legend className="hidden">I/O path</legend>
+        {IO_MODES.map(({ mode, title, description }) => (
+          <label key={mode} className={mode === chosen ? 'on' : ''}>
+            <input
+              type="radio"
+              name="io-mode"
+              checked={mode === chosen}
+              onChange={() => setText(setIoMode(text, active, job, mode))}
+            />
             <span>
               <b>{title}</b>
               <span className="mute">{description}</span>
@@ -22,8 +25,8 @@ export function IoModeCard({ draft: { text, setText, active, job } }: { draft: J
         ))}
       </fieldset>
       {chosen === null && (
-        <p className="tone-bad" style={{ color: 'var(--bad-text)', marginTop: 8 }}>
-          Choose one: there is no default, because it decides what the number means.
+        <p className="error" style={{ marginTop: 8 }}>
+          Choose one. There is no default, because the choice decides what is measured.
         </p>
       )}
     </Card>

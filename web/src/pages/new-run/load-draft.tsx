@@ -1,5 +1,4 @@
-// A run or a study that was started, taken over into the form. It happens once: then the address is that of the form, and
-// what is changed there survives a reload, whatever becomes of the one that it began as.
+// Copies a run or a study into the draft, once. Then the URL becomes that of the form, so that a reload keeps edits.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
@@ -12,67 +11,54 @@ import { ProblemNotice } from '../../ui/problem';
 import { copyRun, useStoredRun } from './use-draft';
 import { useStoredStudy } from './use-study';
 
-/** What stands there until the form of a run does. */
 export function LoadRunDraft({ number }: { number: number }) {
-  const [, keep] = useStoredRun();
+  const [, store] = useStoredRun();
   const query = useQuery(runQuery(number));
-  return (
-    <LoadDraft
-      query={query}
-      from={`run #${number}`}
-      begin={useCallback((run: Run) => keep(copyRun(run)), [keep])}
-    />
-  );
+  const onLoad = useCallback((run: Run) => store(copyRun(run)), [store]);
+  return <LoadDraft query={query} source={`run #${number}`} onLoad={onLoad} />;
 }
 
-/** What stands there until the form of a study does. */
 export function LoadStudyDraft({ number }: { number: number }) {
-  const [, keep] = useStoredStudy();
+  const [, store] = useStoredStudy();
   const query = useQuery(studyWithRunsQuery(number));
-  const begin = useCallback(
-    ({ study, runs }: NonNullable<typeof query.data>) => keep(draftOfStudy(study, runs)),
-    [keep],
+  const onLoad = useCallback(
+    ({ study, runs }: NonNullable<typeof query.data>) => store(draftOfStudy(study, runs)),
+    [store],
   );
-  return <LoadDraft query={query} from={`the steps of study #${number}`} study="1" begin={begin} />;
+  return <LoadDraft query={query} source={`study #${number}`} study="1" onLoad={onLoad} />;
 }
 
-interface OpeningProps<Found> {
-  query: UseQueryResult<Found>;
-  /** What is read. */
-  from: string;
-  /** Whether the form is that of a study. */
+interface LoadDraftProps<Data> {
+  query: UseQueryResult<Data, unknown>;
+  source: string;
+  /** Search parameter of the study form. */
   study?: '1';
-  /** Makes a draft of what was found. */
-  begin: (found: Found) => void;
+  onLoad: (data: Data) => void;
 }
 
-function LoadDraft<Found>({
-  query: { data, error, refetch },
-  from,
-  study,
-  begin,
-}: OpeningProps<Found>) {
+function LoadDraft<Data>({ query, source, study, onLoad }: LoadDraftProps<Data>) {
+  const { data, error, refetch } = query;
   const navigate = useNavigate();
-  const what = study ? 'study' : 'run';
+  const kind = study ? 'study' : 'run';
   useEffect(() => {
     if (!data) return;
-    begin(data);
+    onLoad(data);
     void navigate({ to: '/new', search: { study }, replace: true });
-  }, [data, begin, navigate, study]);
+  }, [data, onLoad, navigate, study]);
   return (
-    <Page title={`New ${what}`}>
-      <h1>New {what}</h1>
+    <Page title={`New ${kind}`}>
+      <h1>New {kind}</h1>
       {error ? (
         <>
           <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
           <p>
             <Link to="/new" search={{ study }}>
-              The {what} in the making
+              Open the current draft
             </Link>
           </p>
         </>
       ) : (
-        <p className="mute">Reading {from}…</p>
+        <p className="mute">Loading {source}…</p>
       )}
     </Page>
   );

@@ -1,55 +1,42 @@
-// One option as a field: its fio name, its default as a placeholder, what stands in its way below it.
+// Form fields of job options.
 import { Autocomplete, TextInput } from '@mantine/core';
+import type { ChangeEvent } from 'react';
 import type { OptionDoc } from '../../api';
-import { OPTION_VALUES } from '../../model/job/job-form';
+import { OPTION_VALUES } from '../../model/job/form-options';
 import type { JobDraft } from './use-job';
 
-/** What is wrong with an option of the job that the form shows; null when nothing is. */
-export function errorOf({ obstacles, active }: JobDraft, option: string): string | null {
-  const found = obstacles.filter(
-    (obstacle) => obstacle.job === active && obstacle.option === option,
+/** Value, handlers and error of the field of one option. */
+export function optionProps(draft: JobDraft, option: string) {
+  const problems = draft.problems.filter(
+    (one) => one.job === draft.active && one.option === option,
   );
-  return found.map(({ detail, remedy }) => `${detail} ${remedy}`).join(' ') || null;
+  return {
+    value: draft.job[option] ?? '',
+    error: problems.map(({ detail, remedy }) => `${detail} ${remedy}`).join(' ') || null,
+    onChange: (input: string | ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      draft.set(option, typeof input === 'string' ? input : input.currentTarget.value),
+    onBlur: () => draft.unsetIfEmpty(option),
+  };
 }
 
-/** The field of one option. */
-export function OptionField({
-  draft,
-  doc: { name, kind, default: fallback, help, aliases },
-}: {
-  draft: JobDraft;
-  doc: OptionDoc;
-}) {
-  const said = [name, ...aliases].find((word) => draft.job[word] !== undefined) ?? name;
-  const words = OPTION_VALUES[kind];
-  const shared = {
+const ORDER: ('label' | 'input' | 'error' | 'description')[] = [
+  'label',
+  'input',
+  'error',
+  'description',
+];
+
+export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc }) {
+  const { name, kind, default: fallback, help, aliases } = doc;
+  const used = [name, ...aliases].find((alias) => draft.job[alias] !== undefined) ?? name;
+  const values = OPTION_VALUES[kind];
+  const props = {
+    ...optionProps(draft, used),
     label: <span className="mono">{name}</span>,
     description: help,
-    inputWrapperOrder: ['label', 'input', 'error', 'description'] as (
-      | 'label'
-      | 'input'
-      | 'error'
-      | 'description'
-    )[],
-    placeholder: fallback ?? `${kind}, not set`,
-    value: draft.job[said] ?? '',
-    error: errorOf(draft, said),
-    onBlur: () => draft.unsetIfEmpty(said),
+    inputWrapperOrder: ORDER,
+    placeholder: fallback ?? 'not set',
   };
-  if (words)
-    return (
-      <Autocomplete
-        {...shared}
-        data={[...words]}
-        filter={({ options }) => options}
-        onChange={(value) => draft.set(said, value)}
-      />
-    );
-  return (
-    <TextInput
-      {...shared}
-      spellCheck={false}
-      onChange={({ currentTarget }) => draft.set(said, currentTarget.value)}
-    />
-  );
+  if (!values) return <TextInput {...props} spellCheck={false} />;
+  return <Autocomplete {...props} data={[...values]} filter={({ options }) => options} />;
 }

@@ -2,7 +2,8 @@ import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OptionDoc, Plan, Problem, RunRequest } from '../../api';
-import { Refuse, serve, showPage } from '../../test-page';
+import { runQuery } from '../../api/queries';
+import { ErrorResponse, serve, showPage } from '../../test-page';
 import { NewRunPage } from './page';
 
 const OPTIONS: OptionDoc[] = [
@@ -23,7 +24,7 @@ const OPTIONS: OptionDoc[] = [
     help: 'fsync after every N writes.',
   },
 ];
-const TOO_ODD: Problem = {
+const UNALIGNED: Problem = {
   code: 'alignment',
   kind: 'invalid',
   field: 'jobs[0].bs',
@@ -32,7 +33,7 @@ const TOO_ODD: Problem = {
 };
 
 function plan({ jobs, sample_ms }: RunRequest): Plan {
-  const problems = jobs[0]?.bs === '3000' ? [TOO_ODD] : [];
+  const problems = jobs[0]?.bs === '3000' ? [UNALIGNED] : [];
   const estimate = {
     seconds: 41,
     seconds_note: null,
@@ -71,8 +72,8 @@ const text = () => screen.findByRole('textbox', { name: 'Job file' });
 const started = () => calls.filter(({ call }) => call === 'POST /api/v1/runs');
 const start = () => screen.getByRole('button', { name: 'Start' });
 
-describe('the form and its text', () => {
-  it('follow each other', async () => {
+describe('the form and the job file', () => {
+  it('stay in sync', async () => {
     showPage(NewRunPage, '/new');
     const area = await text();
     const depth = screen.getByRole('combobox', { name: /iodepth/ });
@@ -83,7 +84,7 @@ describe('the form and its text', () => {
     expect(screen.getByRole('combobox', { name: /numjobs/ })).toHaveValue('4');
   });
 
-  it('agree on the way to the disk', async () => {
+  it('stay in sync on the I/O path', async () => {
     showPage(NewRunPage, '/new');
     const area = await text();
     expect(screen.getByRole('radio', { name: /Direct file/ })).toBeChecked();
@@ -93,17 +94,21 @@ describe('the form and its text', () => {
     expect((area as HTMLTextAreaElement).value).toMatch(/filename=\/dev\/[\s\S]*direct=1/);
   });
 
-  it('show every other option that the server knows', async () => {
+  it('show all further options of the server', async () => {
     showPage(NewRunPage, '/new');
     const field = await screen.findByRole('textbox', { name: 'fsync', hidden: true });
     await userEvent.type(field, '8');
     expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
   });
 
-  it('say that the other options could not be had', async () => {
+  it('report that the options could not be loaded', async () => {
     calls = serve({
       ...NO_STUDIES,
-      'GET /api/v1/options': new Refuse(503, { title: 'Not ready', code: 'busy', detail: '' }),
+      'GET /api/v1/options': new ErrorResponse(503, {
+        title: 'Not ready',
+        code: 'busy',
+        detail: '',
+      }),
     });
     showPage(NewRunPage, '/new');
     expect(await screen.findByText('Not ready')).toBeVisible();
@@ -118,7 +123,7 @@ describe('a copy of an earlier run', () => {
     requested: { jobs: [{ name: 'five', rw: 'write', size: '1g' }], sample_ms: 50 },
   };
   const shown = async () => ((await text()) as HTMLTextAreaElement).value;
-  const name = () => screen.getByRole('textbox', { name: 'name of the run' });
+  const name = () => screen.getByRole('textbox', { name: 'Run name' });
   beforeEach(() => {
     calls = serve({
       ...NO_STUDIES,
@@ -127,10 +132,10 @@ describe('a copy of an earlier run', () => {
     });
   });
 
-  it('is made once; then it is a draft like any other, name and tags with it', async () => {
+  it('is made once, with name and tags, and then edited like any draft', async () => {
     const { router } = showPage(NewRunPage, '/new', '/new?from=5');
     await waitFor(async () => expect(await shown()).toContain('[five]'));
-    expect(screen.getByText('begun as #5')).toBeVisible();
+    expect(screen.getByText('based on #5')).toBeVisible();
     await waitFor(() => expect(router.state.location.href).toBe('/new'));
     await userEvent.type(await text(), 'iodepth=64');
     await userEvent.type(name(), ', deeper');
@@ -142,7 +147,7 @@ describe('a copy of an earlier run', () => {
     expect(screen.getByText('old')).toBeVisible();
   });
 
-  it('keeps how far samples are apart, and says so; another text does not', async () => {
+  it('keeps the sample interval until another preset is loaded', async () => {
     showPage(NewRunPage, '/new', '/new?from=5');
     expect(await screen.findByText('every 50 ms')).toBeVisible();
     await userEvent.click(screen.getByRole('button', { name: /Presets/ }));
@@ -150,31 +155,31 @@ describe('a copy of an earlier run', () => {
     expect(await screen.findByText('every 100 ms')).toBeVisible();
   });
 
-  it('stays as it was edited when the run itself changes', async () => {
+  it('keeps edits when the copied run changes', async () => {
     const { client } = showPage(NewRunPage, '/new', '/new?from=5');
     await waitFor(async () => expect(await shown()).toContain('[five]'));
     await userEvent.type(await text(), 'iodepth=64');
     await act(async () => {
-      client.setQueryData(['run', 5], { ...FIVE, tags: ['tagged meanwhile'] });
-      // Whoever reads it is told at the next turn.
-      await new Promise((told) => setTimeout(told));
+      client.setQueryData<object>(runQuery(5).queryKey, { ...FIVE, tags: ['tagged later'] });
+      // Observers are notified in the next task.
+      await new Promise((resolve) => setTimeout(resolve));
     });
     expect(await shown()).toContain('iodepth=64');
-    expect(screen.queryByText('tagged meanwhile')).not.toBeInTheDocument();
+    expect(screen.queryByText('tagged later')).not.toBeInTheDocument();
   });
 
-  it('says so when there is no such run, and leads to the draft', async () => {
+  it('reports a missing run and links to the draft', async () => {
     showPage(NewRunPage, '/new', '/new?from=6');
     expect(await screen.findByRole('alert')).toHaveTextContent('Not found');
-    expect(screen.getByRole('link', { name: 'The run in the making' })).toHaveAttribute(
+    expect(screen.getByRole('link', { name: 'Open the current draft' })).toHaveAttribute(
       'href',
       '/new',
     );
   });
 });
 
-describe('the start', () => {
-  it('posts the jobs of the text and shows the run', async () => {
+describe('starting', () => {
+  it('posts the jobs of the text and opens the run', async () => {
     const { router } = showPage(NewRunPage, '/new');
     await screen.findByText('Device speed.');
     await userEvent.click(start());
@@ -184,9 +189,9 @@ describe('the start', () => {
     });
   });
 
-  it('says what is in the way at the field, in the text and beside the button, and does not start', async () => {
+  it('shows problems at the field, in the text and next to the button, and does not start', async () => {
     showPage(NewRunPage, '/new');
-    const size = await screen.findByRole('combobox', { name: /block size/ });
+    const size = await screen.findByRole('combobox', { name: /Block size/ });
     await userEvent.clear(size);
     await userEvent.type(size, '3000');
     await waitFor(() => expect(start()).toHaveAttribute('aria-disabled', 'true'));
@@ -198,7 +203,7 @@ describe('the start', () => {
     expect(started()).toEqual([]);
   });
 
-  it('names the line that cannot be read', async () => {
+  it('shows the line of a syntax error', async () => {
     showPage(NewRunPage, '/new');
     await userEvent.type(await text(), '=nonsense');
     await waitFor(() =>
@@ -206,12 +211,12 @@ describe('the start', () => {
     );
   });
 
-  it('tells what the server refused', async () => {
+  it('shows why the server rejected the start', async () => {
     calls = serve({
       ...NO_STUDIES,
       'GET /api/v1/options': OPTIONS,
       'POST /api/v1/plan': (body: unknown) => plan(body as RunRequest),
-      'POST /api/v1/runs': new Refuse(429, {
+      'POST /api/v1/runs': new ErrorResponse(429, {
         title: 'The queue is full',
         code: 'queue_full',
         detail: '1,000 runs wait.',

@@ -1,25 +1,23 @@
-// Building a run: three ways to the disk first, then what and how much, the same as editable fio text beside it, and
-// what would happen before anything does. Or, at the same address, a study of several.
+// Form for a run, or with `?study=1` for a study: I/O path, workload, options, plan, start, next to the job file.
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Page } from '../../ui/parts';
-import { BasicFields } from './basic-fields';
-import { PlanPreview } from './plan-preview';
-import { Experiments } from './experiments';
 import { AllOptions } from './all-options';
+import { BasicFields } from './basic-fields';
+import { Experiments } from './experiments';
+import { IoModeCard } from './io-mode';
+import { JobEditor } from './job-editor';
 import { LoadRunDraft, LoadStudyDraft } from './load-draft';
+import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
 import { StartRun } from './start';
 import { StudyForm } from './study-form';
-import { JobEditor } from './job-editor';
 import { type RunDraft, useRunDraft } from './use-draft';
 import { useAddToStudy } from './use-study';
-import { IoModeCard } from './io-mode';
 import './new-run.css';
 
 const route = getRouteApi('/new');
 
-/** The page. */
 export function NewRunPage() {
   const { from, study } = route.useSearch();
   if (study) return from ? <LoadStudyDraft number={Number(from)} /> : <StudyForm />;
@@ -32,9 +30,9 @@ function RunForm() {
     <Page title="New run">
       <div className="row">
         <h1>New run</h1>
-        {draft.from && <span className="chip">begun as #{draft.from}</span>}
+        {draft.from && <span className="chip">based on #{draft.from}</span>}
         <span className="push" />
-        <MakeStudy draft={draft} />
+        <AddToStudyButton draft={draft} />
         <PresetMenu onChoose={draft.loadText} />
       </div>
       <div className="new-run">
@@ -42,7 +40,7 @@ function RunForm() {
           <IoModeCard draft={draft} />
           <BasicFields draft={draft} />
           <AllOptions draft={draft} />
-          <PlanPreview draft={draft} title="Before it starts" />
+          <PlanPreview draft={draft} title="Plan" />
           <StartRun draft={draft} />
         </div>
         <JobEditor draft={draft} />
@@ -52,15 +50,16 @@ function RunForm() {
   );
 }
 
-/** Takes the job over into the study that is being built. */
-function MakeStudy({ draft: { text, sampleMs } }: { draft: RunDraft }) {
-  const { steps, take } = useAddToStudy();
+function AddToStudyButton({ draft: { text, sampleMs } }: { draft: RunDraft }) {
+  const { stepCount, addToStudy } = useAddToStudy();
   const navigate = useNavigate();
-  const go = () => {
-    take(text, sampleMs);
+  const add = () => {
+    addToStudy(text, sampleMs);
     void navigate({ to: '/new', search: { study: '1' } });
   };
   return (
-    <Button onClick={go}>{steps > 0 ? `Add it to the study (${steps})` : 'Make it a study'}</Button>
+    <Button onClick={add}>
+      {stepCount > 0 ? `Add to study (${stepCount})` : 'Convert to study'}
+    </Button>
   );
 }

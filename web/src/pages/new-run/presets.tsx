@@ -1,8 +1,7 @@
-// The menu of jobs worth starting from, each with the reason for it.
+// Menu of preset jobs.
 import { Button, Menu } from '@mantine/core';
 import { PRESETS } from '../../model/job/presets';
 
-/** The menu; what is chosen takes the place of the text. */
 export function PresetMenu({ onChoose }: { onChoose: (text: string) => void }) {
   return (
     <Menu width={440}>
@@ -10,10 +9,10 @@ export function PresetMenu({ onChoose }: { onChoose: (text: string) => void }) {
         <Button>Presets ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {PRESETS.map(({ name, reason, text }) => (
+        {PRESETS.map(({ name, description, text }) => (
           <Menu.Item key={name} onClick={() => onChoose(text)}>
             <b>{name}</b>
-            <div className="mute small">{reason}</div>
+            <div className="mute small">{description}</div>
           </Menu.Item>
         ))}
       </Menu.Dropdown>

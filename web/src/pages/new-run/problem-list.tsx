@@ -1,23 +1,24 @@
-// What is in the way of a start, one line each, with what would help.
+// Problems that prevent a start, one per line.
 import type { ReactNode } from 'react';
-import type { FormProblem } from '../../model/job/job-form';
+import type { FormProblem } from '../../model/job/form-problems';
 
-interface ObstaclesProps {
-  of: readonly FormProblem[];
-  /** Where they stand, when it is not plain. */
-  at?: ReactNode;
+interface ProblemListProps {
+  problems: readonly FormProblem[];
+  /** Rendered before the line number of each problem. */
+  prefix?: (problem: FormProblem) => ReactNode;
 }
 
-/** The list. */
-export function ProblemList({ of, at }: ObstaclesProps) {
+export function ProblemList({ problems, prefix }: ProblemListProps) {
   return (
-    <ul className="obstacles">
-      {of.map(({ detail, remedy, option, line }) => (
-        <li key={`${option}${line}${detail}`}>
-          {at} {line !== null && <span className="mute">line {line + 1}: </span>}
-          {detail} <span className="mute">{remedy}</span>
+    <ul className="problems">
+      {problems.map((problem) => (
+        <li key={`${problem.option}${problem.line}${problem.detail}`}>
+          {prefix?.(problem)} {problem.detail} <span className="mute">{problem.remedy}</span>
         </li>
       ))}
     </ul>
   );
 }
+
+export const LineNumber = ({ line }: FormProblem) =>
+  line !== null && <span className="mute">line {line + 1}:</span>;

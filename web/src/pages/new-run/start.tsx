@@ -1,67 +1,65 @@
-// Name, tags, and the start, of a run or of a study. The button is never merely greyed: whatever is in the way stands
-// beside it.
+// Name, tags and the start button of a run or a study. A disabled button always shows the problems next to it.
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { Plan } from '../../api';
 import { runsQuery } from '../../api/queries';
 import { IdempotentRequest, startRun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
-import { blockingRun } from '../../model/job/job-form';
+import { blockingRun } from '../../model/job/blocking-run';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
-import { ProblemList } from './problem-list';
+import { LineNumber, ProblemList } from './problem-list';
 import type { RunDraft } from './use-draft';
 
-/** The start of the run. */
 export function StartRun({ draft }: { draft: RunDraft }) {
   usePreloadRunPage();
   const navigate = useNavigate();
+  const { problems, request } = draft;
   const { start, pending, error } = useStart(
-    draft.obstacles.length === 0,
-    (wish) => startRun(draft.request, wish),
+    (key) => startRun(request, key),
     (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
   );
   return (
     <>
       <Card>
-        <NameAndTags what="run" {...draft} />
+        <NameAndTags kind="run" {...draft} />
       </Card>
       {error && <ProblemNotice problem={errorText(error)} />}
       <StartButton
         start={start}
         pending={pending}
-        obstacles={draft.obstacles.length > 0 && <ProblemList of={draft.obstacles} />}
+        problems={problems.length > 0 && <ProblemList problems={problems} prefix={LineNumber} />}
       >
-        <QueueNote draft={draft} />
+        <QueueNote plan={draft.plan} />
       </StartButton>
     </>
   );
 }
 
-interface NamingProps {
-  what: 'run' | 'study';
+interface NameAndTagsProps {
+  kind: 'run' | 'study';
   name: string;
   setName: (name: string) => void;
   tags: string[];
   setTags: (tags: string[]) => void;
 }
 
-/** The fields for name and tags. */
-export function NameAndTags({ what, name, setName, tags, setTags }: NamingProps) {
+export function NameAndTags({ kind, name, setName, tags, setTags }: NameAndTagsProps) {
   return (
-    <div className="fields naming">
+    <div className="fields two-columns">
       <TextInput
-        label={`name of the ${what}`}
+        label={kind === 'run' ? 'Run name' : 'Study name'}
         placeholder="optional"
-        maxLength={what === 'run' ? 200 : 100}
+        maxLength={kind === 'run' ? 200 : 100}
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <TagsInput
-        label="tags"
+        label="Tags"
         placeholder={tags.length === 0 ? 'optional' : ''}
         value={tags}
         onChange={setTags}
@@ -71,52 +69,48 @@ export function NameAndTags({ what, name, setName, tags, setTags }: NamingProps)
   );
 }
 
-/** Starts what is ready once a wish, by button or by key. */
+/** Repeated clicks send the same idempotency key. */
 export function useStart<Started>(
-  ready: boolean,
-  begin: (wish: IdempotentRequest) => Promise<Started>,
-  go: (started: Started) => unknown,
+  send: (request: IdempotentRequest) => Promise<Started>,
+  onSuccess: (started: Started) => unknown,
 ) {
-  const [wish] = useState(() => new IdempotentRequest());
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => begin(wish),
-    onSuccess: go,
-  });
-  const start = () => {
-    if (ready && !isPending) mutate();
-  };
-  useHotkeys([['mod+Enter', start]], []);
-  return { start, pending: isPending, error };
+  const [request] = useState(() => new IdempotentRequest());
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => send(request), onSuccess });
+  return { start: () => mutate(), pending: isPending, error };
 }
 
-interface StartProps {
+interface StartButtonProps {
   start: () => void;
   pending: boolean;
-  /** What is in the way; nothing when nothing is. */
-  obstacles: ReactNode;
-  /** What is to be said when nothing is in the way. */
+  /** Shown instead of `children`; prevents the start. */
+  problems: ReactNode;
   children?: ReactNode;
 }
 
-/** The button, and beside it what is in the way. */
-export function StartButton({ start, pending, obstacles, children }: StartProps) {
+/** Starts by click or Ctrl Enter. */
+export function StartButton({ start, pending, problems, children }: StartButtonProps) {
+  const isBlocked = Boolean(problems);
+  const startIfReady = () => {
+    if (!isBlocked && !pending) start();
+  };
+  useHotkeys([['mod+Enter', startIfReady]], []);
   return (
-    <div className="row start">
+    <div className="row">
       <Button
         variant="filled"
         h={40}
         px={28}
         fz={15}
         loading={pending}
-        aria-disabled={Boolean(obstacles)}
-        aria-describedby="start-state"
-        onClick={start}
-        className={obstacles ? 'blocked' : ''}
+        aria-disabled={isBlocked}
+        aria-describedby="start-status"
+        onClick={startIfReady}
+        className={isBlocked ? 'blocked' : ''}
       >
         Start
       </Button>
-      <div id="start-state" role="status">
-        {obstacles || (
+      <div id="start-status" role="status">
+        {problems || (
           <span className="mute">
             or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
             {children}
@@ -127,8 +121,9 @@ export function StartButton({ start, pending, obstacles, children }: StartProps)
   );
 }
 
-function QueueNote({ draft: { plan } }: { draft: RunDraft }) {
+function QueueNote({ plan }: { plan: Plan | undefined }) {
   const { data } = useInfiniteQuery(runsQuery({}));
-  const before = plan ? blockingRun(plan, data?.pages.flatMap((page) => page.runs) ?? []) : null;
-  return before && ` · waits behind #${before.number} on ${before.device}`;
+  const runs = data?.pages.flatMap((page) => page.runs) ?? [];
+  const blocking = plan && blockingRun(plan, runs);
+  return blocking && ` · queued after #${blocking.number} on ${blocking.device}`;
 }

@@ -1,23 +1,23 @@
-// A state to begin with, as a plain choice: what it is called, and below it what the chosen one means.
+// Choice of an initial state, with a description of the chosen one.
 import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
-import { type StateChoice, UNCHANGED } from '../../model/job/job-form';
-import { errorOf } from './option-field';
+import { type StateOption, UNCHANGED } from '../../model/job/form-options';
+import { optionProps } from './option-field';
 import type { JobDraft } from './use-job';
 
 interface StateFieldProps {
   draft: JobDraft;
   option: 'file_state' | 'cache_state';
   label: string;
-  decisions: readonly StateChoice[];
+  states: readonly StateOption[];
 }
 
-/** The choice; "as it is" is what a job says by saying nothing. */
-export function StateField({ draft, option, label, decisions }: StateFieldProps) {
+/** "Unchanged" removes the option from the job. */
+export function StateField({ draft, option, label, states }: StateFieldProps) {
   const id = useId();
-  const value = draft.job[option] ?? UNCHANGED;
-  const chosen = decisions.find((choice) => choice.value === value);
-  const fault = errorOf(draft, option);
+  const { value: set, error } = optionProps(draft, option);
+  const value = set || UNCHANGED;
+  const chosen = states.find((state) => state.value === value);
   return (
     <div className="state">
       <span id={id} className="mute small">
@@ -28,12 +28,10 @@ export function StateField({ draft, option, label, decisions }: StateFieldProps)
         aria-labelledby={id}
         value={value}
         onChange={(next) => (next === UNCHANGED ? draft.unset(option) : draft.set(option, next))}
-        data={decisions.map((choice) => ({ value: choice.value, label: choice.label }))}
+        data={states.map((state) => ({ value: state.value, label: state.label }))}
       />
-      <span className="mute small">
-        {chosen?.description ?? `${value} is no state that is known here.`}
-      </span>
-      {fault && <p style={{ color: 'var(--bad-text)' }}>{fault}</p>}
+      <span className="mute small">{chosen?.description ?? `Unknown state: ${value}`}</span>
+      {error && <p className="error">{error}</p>}
     </div>
   );
 }

@@ -1,8 +1,7 @@
-// The steps of a study in their order, a line each: what it does, the state before it, what is wrong with it. One of them is
-// shown in the form below. Everything is done by button or by key: Alt with an arrow moves the step that has the focus.
+// Steps of a study, one per row. The selected one is shown in the form below. Alt with an arrow key moves the focused step.
 import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
-import { FIRST_TEXT } from '../../model/job/presets';
+import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
 import {
   addStep,
   changeStep,
@@ -12,139 +11,151 @@ import {
   removeStep,
   type Step,
   type StudyDraft,
-  stepSummary,
 } from '../../model/study/draft';
+import { stepSummary } from '../../model/study/step-summary';
 import { Badge, Card } from '../../ui/parts';
 import type { StudyEditor } from './use-study';
 
-/** The list. */
+/** Applies an edit, then focuses the element that matches the selector. */
+type Edit = (
+  edit: (draft: StudyDraft) => StudyDraft,
+  focus: (edited: StudyDraft) => string,
+) => void;
+
+const nameField = (id: number) => `[data-step="${id}"] [data-name]`;
+const activeNameField = ({ active }: StudyDraft) => nameField(active);
+
 export function StepList({ study }: { study: StudyEditor }) {
-  const { draft, change } = study;
+  const { steps } = study.draft;
   const list = useRef<HTMLOListElement>(null);
-  const next = useRef<string | null>(null);
-  // What was moved or made keeps the focus, which the browser takes from an element that changes its place.
+  const nextFocus = useRef<string | null>(null);
+  // Moving an element in the DOM drops its focus.
   useEffect(() => {
-    if (next.current === null) return;
-    list.current?.querySelector<HTMLElement>(next.current)?.focus();
-    next.current = null;
+    if (nextFocus.current === null) return;
+    list.current?.querySelector<HTMLElement>(nextFocus.current)?.focus();
+    nextFocus.current = null;
   });
-  const edit = (make: (draft: StudyDraft) => StudyDraft, focus: (made: StudyDraft) => string) =>
-    change((old) => {
-      const made = make(old);
-      next.current = focus(made);
-      return made;
+  const edit: Edit = (change, focus) =>
+    study.change((old) => {
+      const edited = change(old);
+      nextFocus.current = focus(edited);
+      return edited;
     });
   return (
-    <Card title={`Its steps, in order: ${draft.steps.length}`}>
+    <Card title={`Steps (${steps.length})`}>
       <ol className="step-list" ref={list}>
-        {draft.steps.map((step, place) => (
-          <StepLine key={step.id} step={step} place={place} study={study} edit={edit} />
+        {steps.map((step, index) => (
+          <StepRow key={step.id} step={step} index={index} study={study} edit={edit} />
         ))}
       </ol>
       <Button
         mt={8}
-        disabled={draft.steps.length >= MAX_STEPS}
-        onClick={() => edit((old) => addStep(old, FIRST_TEXT), nameOfActive)}
+        disabled={steps.length >= MAX_STEPS}
+        onClick={() => edit((old) => addStep(old, DEFAULT_JOB_TEXT), activeNameField)}
       >
-        Add a step
+        Add step
       </Button>
     </Card>
   );
 }
 
-const nameOf = (id: number) => `[data-step="${id}"] [data-name]`;
-const nameOfActive = ({ active }: StudyDraft) => nameOf(active);
-
-interface StepLineProps {
+interface StepRowProps {
   step: Step;
-  place: number;
+  index: number;
   study: StudyEditor;
-  edit: (make: (draft: StudyDraft) => StudyDraft, focus: (made: StudyDraft) => string) => void;
+  edit: Edit;
 }
 
-function StepLine({ step, place, study: { draft, change, obstacles }, edit }: StepLineProps) {
+function StepRow({ step, index, study, edit }: StepRowProps) {
   const { id, name, note } = step;
-  const { job, does, state } = stepSummary(step);
-  const found = obstacles.get(place) ?? [];
-  const shown = draft.active === id;
-  const show = () => change((old) => ({ ...old, active: id }));
-  const move = (by: number, focus: string) =>
-    edit(
-      (old) => moveStep(old, place, by),
-      () => focus,
-    );
-  const press = (event: KeyboardEvent) => {
+  const { draft, change } = study;
+  const { job, summary, state } = stepSummary(step);
+  const problems = study.problems.get(index) ?? [];
+  const nameProblem = problems.find(({ job, option }) => job === null && option === 'name');
+  const isActive = draft.active === id;
+  const select = () => change((old) => ({ ...old, active: id }));
+  const onKeyDown = (event: KeyboardEvent) => {
     const by = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : undefined;
     if (by === undefined) return;
     event.preventDefault();
-    move(by, nameOf(id));
+    edit(
+      (old) => moveStep(old, index, by),
+      () => nameField(id),
+    );
   };
-  const fault = found.find(({ job, option }) => job === null && option === 'name');
   return (
-    <li data-step={id} className={shown ? 'on' : ''} onKeyDown={press}>
+    <li data-step={id} className={isActive ? 'on' : ''} onKeyDown={onKeyDown}>
       <input
         type="radio"
         name="step"
-        aria-label={`Show step ${place + 1}`}
-        checked={shown}
-        onChange={show}
+        aria-label={`Edit step ${index + 1}`}
+        checked={isActive}
+        onChange={select}
       />
-      <b>{place + 1}</b>
+      <b>{index + 1}</b>
       <TextInput
         size="xs"
         data-name
-        aria-label={`Name of step ${place + 1}`}
+        aria-label={`Name of step ${index + 1}`}
         placeholder={job || 'name'}
         maxLength={100}
         value={name}
-        error={fault?.detail}
-        onFocus={show}
+        error={nameProblem?.detail}
+        onFocus={select}
         onChange={({ currentTarget }) =>
-          change((old) => changeStep(old, place, { name: currentTarget.value }))
+          change((old) => changeStep(old, index, { name: currentTarget.value }))
         }
       />
-      <button type="button" className="does" tabIndex={-1} onClick={show}>
-        <span className="mono">{does}</span> {state && <span className="mute small">{state}</span>}{' '}
-        {found.length > 0 && (
-          <Badge tone="bad">{found.length === 1 ? '1 problem' : `${found.length} problems`}</Badge>
+      <button type="button" className="plain summary" tabIndex={-1} onClick={select}>
+        <span className="mono">{summary}</span>{' '}
+        {state && <span className="mute small">{state}</span>}{' '}
+        {problems.length > 0 && (
+          <Badge tone="bad">
+            {problems.length === 1 ? '1 problem' : `${problems.length} problems`}
+          </Badge>
         )}
         {note && <span className="mute small clip note">{note}</span>}
       </button>
-      <Buttons place={place} id={id} last={draft.steps.length - 1} edit={edit} move={move} />
+      <StepButtons id={id} index={index} last={draft.steps.length - 1} edit={edit} />
     </li>
   );
 }
 
-interface ButtonsProps extends Pick<StepLineProps, 'place' | 'edit'> {
+interface StepButtonsProps {
   id: number;
+  index: number;
+  /** Index of the last step. */
   last: number;
-  move: (by: number, focus: string) => void;
+  edit: Edit;
 }
 
-function Buttons({ place, id, last, edit, move }: ButtonsProps) {
-  const one = (label: string, sign: string, off: boolean, act: () => void) => (
+function StepButtons({ id, index, last, edit }: StepButtonsProps) {
+  const button = (label: string, text: string, isDisabled: boolean, act: () => void) => (
     <Button
-      key={label}
       size="compact-sm"
-      aria-label={`${label} step ${place + 1}`}
+      aria-label={`${label} step ${index + 1}`}
       title={label}
-      data-act={label}
-      aria-disabled={off}
-      className={off ? 'off' : ''}
-      onClick={() => !off && act()}
+      data-action-name={label}
+      aria-disabled={isDisabled}
+      className={isDisabled ? 'off' : ''}
+      onClick={() => !isDisabled && act()}
     >
-      {sign}
+      {text}
     </Button>
   );
-  const itself = (label: string) => `[data-step="${id}"] [data-act="${label}"]`;
+  const move = (label: string, by: number) => () =>
+    edit(
+      (old) => moveStep(old, index, by),
+      () => `[data-step="${id}"] [data-action-name="${label}"]`,
+    );
+  const duplicate = () => edit((old) => duplicateStep(old, index), activeNameField);
+  const remove = () => edit((old) => removeStep(old, index), activeNameField);
   return (
-    <span className="acts">
-      {one('Move up', '↑', place === 0, () => move(-1, itself('Move up')))}
-      {one('Move down', '↓', place === last, () => move(1, itself('Move down')))}
-      {one('Duplicate', 'copy', last + 1 >= MAX_STEPS, () =>
-        edit((old) => duplicateStep(old, place), nameOfActive),
-      )}
-      {one('Remove', '×', last === 0, () => edit((old) => removeStep(old, place), nameOfActive))}
+    <span className="actions">
+      {button('Move up', '↑', index === 0, move('Move up', -1))}
+      {button('Move down', '↓', index === last, move('Move down', 1))}
+      {button('Duplicate', 'Copy', last + 1 >= MAX_STEPS, duplicate)}
+      {button('Remove', '×', last === 0, remove)}
     </span>
   );
 }

@@ -1,58 +1,57 @@
-// Building a study: its steps, the form of a run for the one that is shown, and what all of them would do together.
+// Form for a study: its steps, the run form for the selected step, and the settings of the study.
 import { Button, Checkbox, Textarea } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
+import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
-import { changeStep } from '../../model/study/draft';
+import { changeStep, type StudyDraft } from '../../model/study/draft';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { BasicFields } from './basic-fields';
-import { PlanPreview } from './plan-preview';
 import { AllOptions } from './all-options';
-import { ProblemList } from './problem-list';
+import { BasicFields } from './basic-fields';
+import { IoModeCard } from './io-mode';
+import { JobEditor } from './job-editor';
+import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
+import { LineNumber, ProblemList } from './problem-list';
 import { NameAndTags, StartButton, useStart } from './start';
 import { StepList } from './step-list';
-import { JobEditor } from './job-editor';
 import { type StudyEditor, useStudyEditor } from './use-study';
-import { IoModeCard } from './io-mode';
 
-/** The page. */
 export function StudyForm() {
   const study = useStudyEditor();
-  const { draft, place, job, document, clear } = study;
-  const title = `Step ${place + 1}${draft.steps[place]?.name ? `: ${draft.steps[place].name}` : ''}`;
+  const { draft, index, job, document, clear } = study;
+  const name = draft.steps[index]?.name;
+  const title = `Step ${index + 1}`;
   return (
     <Page title="New study">
       <div className="row">
         <h1>New study</h1>
-        {draft.from && <span className="chip">begun as study #{draft.from}</span>}
-        <span className="mute clip aim">
-          runs that are started together and done one after the other
-        </span>
-        <Link to="/new">One run instead</Link>
+        {draft.from && <span className="chip">based on study #{draft.from}</span>}
+        <span className="mute clip subtitle">A sequence of runs that are started together</span>
+        <Link to="/new">Single run</Link>
         <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>
           Copy as JSON
         </Button>
-        <Button onClick={clear}>Begin anew</Button>
+        <Button onClick={clear}>Start over</Button>
         <PresetMenu onChoose={job.setText} />
       </div>
       <StepList study={study} />
-      <h2 className="section breaks">{title}</h2>
+      <h2 className="section breaks">{name ? `${title}: ${name}` : title}</h2>
       <StepNote study={study} />
       <div className="new-run">
         <div className="stack">
           <IoModeCard draft={job} />
           <BasicFields draft={job} />
           <AllOptions draft={job} />
-          <PlanPreview draft={job} title={`Before step ${place + 1} starts`} />
+          <PlanPreview draft={job} title={`Plan of step ${index + 1}`} />
         </div>
         <JobEditor draft={job}>
-          <code>$study</code> in a file name stands for a mark of the study’s own. Files that carry
-          it, and that their last step removes (<code>unlink=1</code>), do not stay behind however
-          the study ends.
+          <code>$study</code> in a file name is replaced by an ID of the study. If the last step
+          that uses such a file sets <code>unlink=1</code>, the file is removed however the study
+          ends.
         </JobEditor>
       </div>
       <StartStudy study={study} />
@@ -60,20 +59,19 @@ export function StudyForm() {
   );
 }
 
-/** What the shown step is there for. */
-function StepNote({ study: { draft, place, change, obstacles } }: { study: StudyEditor }) {
-  const fault = obstacles.get(place)?.find(({ job, option }) => job === null && option === 'note');
+function StepNote({ study: { draft, index, change, problems } }: { study: StudyEditor }) {
+  const problem = problems.get(index)?.find(({ job, option }) => job === null && option === 'note');
   return (
     <Card>
       <Textarea
         autosize
         maxRows={8}
-        label={`note of step ${place + 1}`}
-        placeholder="optional: what it is there for"
-        value={draft.steps[place]?.note ?? ''}
-        error={fault && `${fault.detail} ${fault.remedy}`}
+        label={`Note for step ${index + 1}`}
+        placeholder="optional: purpose of the step"
+        value={draft.steps[index]?.note ?? ''}
+        error={problem && `${problem.detail} ${problem.remedy}`}
         onChange={({ currentTarget: { value } }) =>
-          change((old) => changeStep(old, place, { note: value }))
+          change((old) => changeStep(old, index, { note: value }))
         }
       />
     </Card>
@@ -81,70 +79,70 @@ function StepNote({ study: { draft, place, change, obstacles } }: { study: Study
 }
 
 function StartStudy({ study }: { study: StudyEditor }) {
-  const { draft, change, document, plan, blocked } = study;
+  const { draft, change, document, plan, hasProblems } = study;
   const navigate = useNavigate();
+  const set = (part: Partial<StudyDraft>) => change((old) => ({ ...old, ...part }));
   const { start, pending, error } = useStart(
-    !blocked,
-    (wish) => startStudy(document, wish),
+    (request) => startStudy(document, request),
     ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
   );
   return (
     <>
-      <Card title="The whole study">
+      <Card title="Study settings">
         <NameAndTags
-          what="study"
+          kind="study"
           name={draft.name}
-          setName={(name) => change((old) => ({ ...old, name }))}
+          setName={(name) => set({ name })}
           tags={draft.tags}
-          setTags={(tags) => change((old) => ({ ...old, tags }))}
+          setTags={(tags) => set({ tags })}
         />
         <Textarea
           mt={10}
           autosize
           maxRows={8}
-          label="about the study"
-          placeholder="optional: why it is worth doing"
+          label="Description"
+          placeholder="optional: purpose of the study"
           value={draft.about ?? ''}
-          onChange={({ currentTarget: { value } }) => change((old) => ({ ...old, about: value }))}
+          onChange={({ currentTarget }) => set({ about: currentTarget.value })}
         />
         <Checkbox
           mt={10}
-          label="A step that fails leaves the others be"
+          label="Continue after a failed step"
           checked={draft.continueOnFailure}
-          onChange={({ currentTarget: { checked } }) =>
-            change((old) => ({ ...old, continueOnFailure: checked }))
-          }
+          onChange={({ currentTarget }) => set({ continueOnFailure: currentTarget.checked })}
         />
-        {plan && !blocked && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
+        {plan && !hasProblems && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
       </Card>
       {error && <ProblemNotice problem={errorText(error)} />}
       <StartButton
         start={start}
         pending={pending}
-        obstacles={blocked && <StudyProblems study={study} />}
+        problems={hasProblems && <StudyProblems study={study} />}
       />
     </>
   );
 }
 
-function StudyProblems({ study: { draft, obstacles, change } }: { study: StudyEditor }) {
-  const all = [...obstacles].filter(([, found]) => found.length > 0).sort(([a], [b]) => a - b);
-  return all.map(([place, found]) => (
-    <ProblemList
-      key={place}
-      of={found}
-      at={
-        place >= 0 && (
-          <button
-            type="button"
-            onClick={() =>
-              change((old) => ({ ...old, active: draft.steps[place]?.id ?? old.active }))
-            }
-          >
-            step {place + 1}
-          </button>
-        )
-      }
-    />
-  ));
+/** Problems of all steps, each with a button that selects its step. */
+function StudyProblems({ study: { draft, problems, change } }: { study: StudyEditor }) {
+  return [...problems]
+    .sort(([a], [b]) => a - b)
+    .map(([index, ofStep]) => {
+      const step = draft.steps[index];
+      const prefix = (problem: FormProblem) => (
+        <>
+          {step && (
+            <button
+              type="button"
+              className="plain"
+              onClick={() => change((old) => ({ ...old, active: step.id }))}
+            >
+              step {index + 1}
+            </button>
+          )}{' '}
+          <LineNumber {...problem} />
+        </>
+      );
+      return <ProblemList key={index} problems={ofStep} prefix={prefix} />;
+    });
 }

@@ -1,30 +1,26 @@
-// The server's plan of what is being built, a run or a study. Nothing is started by it.
+// The server's plan for a draft. Planning starts nothing.
 import { useDebouncedValue } from '@mantine/hooks';
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
+import type { ProblemDetails } from '../../api';
 
-/** How long typing must rest before the server is asked, in ms. */
-const REST_MS = 250;
+const DEBOUNCE_MS = 250;
 
-/** What is known of a plan. */
-interface Planned<Plan> {
+export interface PlanState<Plan> {
   plan: Plan | undefined;
-  /** Whether the plan is that of what is wanted as it stands. */
-  planned: boolean;
-  error: Error | null;
+  /** False while `plan` belongs to an older request. */
+  isPlanCurrent: boolean;
+  planError: ProblemDetails | null;
 }
 
-/** Asks with `queryOf` for the plan of what is wanted, when typing rests; not while `complete` is false. */
-export function usePlan<Wanted, Plan, Key extends QueryKey>(
-  wanted: Wanted,
-  queryOf: (wanted: Wanted) => UseQueryOptions<Plan, Error, Plan, Key>,
-  complete: boolean,
-): Planned<Plan> {
-  const [asked] = useDebouncedValue(wanted, REST_MS);
-  const { data, error, isPlaceholderData } = useQuery({ ...queryOf(asked), enabled: complete });
-  if (!complete) return { plan: undefined, planned: false, error: null };
-  return {
-    plan: data,
-    planned: data !== undefined && asked === wanted && !isPlaceholderData,
-    error,
-  };
+/** Plans `request` when typing pauses, unless it is incomplete. */
+export function usePlan<Request, Plan, Key extends QueryKey>(
+  request: Request,
+  queryOf: (request: Request) => UseQueryOptions<Plan, ProblemDetails, Plan, Key>,
+  isComplete: boolean,
+): PlanState<Plan> {
+  const [sent] = useDebouncedValue(request, DEBOUNCE_MS);
+  const { data, error, isPlaceholderData } = useQuery({ ...queryOf(sent), enabled: isComplete });
+  if (!isComplete) return { plan: undefined, isPlanCurrent: false, planError: null };
+  const isPlanCurrent = data !== undefined && sent === request && !isPlaceholderData;
+  return { plan: data, isPlanCurrent, planError: error };
 }

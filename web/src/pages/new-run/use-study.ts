@@ -1,89 +1,85 @@
-// The study that is being built: its steps are kept in the browser's session, the form shows one of them, and the server
-// plans all of them together, each on the host as the steps before will have left it.
+// Draft of a study, kept in the browser session. The form shows one step; the server plans all steps together, each
+// on the state that the steps before it leave.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import type { StudyDocument, StudyPlan } from '../../api';
 import { ApiProblem } from '../../api/problem';
 import { studyPlanQuery } from '../../api/queries';
-import type { FormProblem } from '../../model/job/job-form';
-import { FIRST_TEXT } from '../../model/job/presets';
+import type { FormProblem } from '../../model/job/form-problems';
+import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
 import {
   activeIndex,
   addStep,
   changeStep,
   isComplete,
   newDraft,
-  problemsByStep,
   type StudyDraft,
   toDocument,
 } from '../../model/study/draft';
+import { problemsByStep } from '../../model/study/draft-problems';
 import { type JobDraft, useJobText } from './use-job';
 import { usePlan } from './use-plan';
 
-/** A study in the making. */
 export interface StudyEditor {
   draft: StudyDraft;
-  change: (change: (draft: StudyDraft) => StudyDraft) => void;
-  /** Forgets all of it. */
+  change: (edit: (draft: StudyDraft) => StudyDraft) => void;
   clear: () => void;
-  /** The place of the step that the form shows, from 0. */
-  place: number;
-  /** The job text of that step. */
+  /** Index of the step in the form. */
+  index: number;
+  /** Job text of that step. */
   job: JobDraft;
   document: StudyDocument;
   plan: StudyPlan | undefined;
-  /** By the place of the step; -1 for what is about none. */
-  obstacles: Map<number, FormProblem[]>;
-  /** Whether anything is in the way. */
-  blocked: boolean;
+  /** By step index; -1 for the study itself. */
+  problems: Map<number, FormProblem[]>;
+  hasProblems: boolean;
 }
 
-/** The draft as it is kept in the browser's session; null when there is none. */
+/** Null when there is no draft. */
 export const useStoredStudy = () =>
   useSessionStorage<StudyDraft | null>({ key: 'leadline-study', defaultValue: null });
 
-/** Takes a job text over into the study: as its first step, or behind those that it has. */
+/** Appends a job text to the draft as a new step. */
 export function useAddToStudy() {
-  const [kept, keep] = useStoredStudy();
-  const take = (text: string, sampleMs?: number) =>
-    keep(kept ? addStep(kept, text, sampleMs) : newDraft(text, sampleMs));
-  return { steps: kept?.steps.length ?? 0, take };
+  const [stored, store] = useStoredStudy();
+  const addToStudy = (text: string, sampleMs?: number) =>
+    store(stored ? addStep(stored, text, sampleMs) : newDraft(text, sampleMs));
+  return { stepCount: stored?.steps.length ?? 0, addToStudy };
 }
 
-/** The study. */
 export function useStudyEditor(): StudyEditor {
-  const [kept, keep] = useStoredStudy();
-  const draft = useMemo(() => kept ?? newDraft(FIRST_TEXT), [kept]);
+  const [stored, store] = useStoredStudy();
+  const draft = useMemo(() => stored ?? newDraft(DEFAULT_JOB_TEXT), [stored]);
   const change = useCallback(
-    (edit: (draft: StudyDraft) => StudyDraft) => keep((old) => edit(old ?? newDraft(FIRST_TEXT))),
-    [keep],
+    (edit: (draft: StudyDraft) => StudyDraft) =>
+      store((old) => edit(old ?? newDraft(DEFAULT_JOB_TEXT))),
+    [store],
   );
   const [confirm, setConfirm] = useState('');
   const changeText = useCallback(
     (edit: (text: string) => string) =>
       change((old) => {
-        const at = activeIndex(old);
-        return changeStep(old, at, { text: edit(old.steps[at]?.text ?? '') });
+        const active = activeIndex(old);
+        return changeStep(old, active, { text: edit(old.steps[active]?.text ?? '') });
       }),
     [change],
   );
-  const place = activeIndex(draft);
-  const edit = useJobText(draft.steps[place]?.text ?? '', changeText);
+  const index = activeIndex(draft);
+  const jobText = useJobText(draft.steps[index]?.text ?? '', changeText);
   const document = useMemo(() => toDocument(draft, confirm), [draft, confirm]);
-  const { plan, planned, error } = usePlan(document, studyPlanQuery, isComplete(draft));
-  const refused = error instanceof ApiProblem ? error.problems : [];
-  const obstacles = problemsByStep(draft, plan?.problems ?? refused);
-  const planError = refused.length > 0 ? null : error;
-  const own = obstacles.get(place) ?? [];
+  const { plan, isPlanCurrent, planError } = usePlan(document, studyPlanQuery, isComplete(draft));
+  const rejected = planError instanceof ApiProblem ? planError.problems : [];
+  const problems = problemsByStep(draft, plan?.problems ?? rejected);
   const job = {
-    ...edit,
+    ...jobText,
     confirm,
     setConfirm,
-    plan: plan?.steps[place]?.plan,
-    planned,
-    planError,
-    obstacles: own,
+    plan: plan?.steps[index]?.plan,
+    isPlanCurrent,
+    planError: rejected.length > 0 ? null : planError,
+    problems: problems.get(index) ?? [],
   };
-  const blocked = [...obstacles.values()].some((found) => found.length > 0);
-  return { draft, change, clear: () => keep(null), place, job, document, plan, obstacles, blocked };
+  const hasProblems = [...problems.values()].some((found) => found.length > 0);
+  const clear = () => store(null);
+  return { draft, change, clear, index, job, document, plan, problems, hasProblems };
 }

@@ -1,66 +1,65 @@
-// What can be done to a run: again (with options changed), stop, change its name, tags and notes, delete. Failures are
-// told where they happen; success leads to where it shows.
+// Mutations of a run: rerun, cancel, edit, delete. Failures show a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
+import { runQuery } from '../../api/queries';
 import { IdempotentRequest, startRerun } from '../../api/start';
 import { errorText } from '../../model/format/problem-text';
 import { notifyError } from '../../ui/notify';
 
-const tell = (error: unknown) => notifyError(errorText(error));
+const onError = (error: unknown) => notifyError(errorText(error));
 
-/** Runs the same jobs again, with options changed where `patch` says so, and shows the new run. */
+/** Starts the same jobs, with the options of `patch` changed, and opens the new run. */
 export function useRerun(run: Run) {
   const navigate = useNavigate();
-  const [wish] = useState(() => new IdempotentRequest());
+  const [request] = useState(() => new IdempotentRequest());
   const { mutate, isPending } = useMutation({
-    mutationFn: (body: RerunRequest) => startRerun(run.number, body, wish),
+    mutationFn: (body: RerunRequest) => startRerun(run.number, body, request),
     onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
-    onError: tell,
+    onError,
   });
   return { rerun: mutate, pending: isPending };
 }
 
-/** Stops a run; what it measured until then is kept. */
-export function useCancel(run: Run) {
+/** Stops a run; its results so far are kept. */
+export function useCancel({ number: n }: Run) {
   const { mutate, isPending } = useMutation({
-    mutationFn: async () => (await cancelRun({ path: { n: run.number }, throwOnError: true })).data,
-    onError: tell,
+    mutationFn: () => cancelRun({ path: { n } }),
+    onError,
   });
   return { cancel: () => mutate(), pending: isPending };
 }
 
-/** What a run's owner may change of it. */
 type EditableField = 'name' | 'tags' | 'notes';
 
 /**
- * A field of a run that its owner changes. `value` is what was last said, also while it is being saved or could not be
- * (`unsaved`); the run has it only when the server does.
+ * An editable field of a run. `value` is the last input, also while it is being saved and after a failed save
+ * (`unsaved`); the cached run changes only after the server has stored it.
  */
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();
   const { mutate, variables, isPending, isError, reset } = useMutation({
     mutationFn: (value: Run[Field]) =>
-      patchRun({ path: { n: run.number }, body: { [field]: value }, throwOnError: true }),
+      patchRun({ path: { n: run.number }, body: { [field]: value } }),
     onSuccess: (_, value) =>
-      queryClient.setQueryData<Run>(['run', run.number], (old) =>
+      queryClient.setQueryData(runQuery(run.number).queryKey, (old) =>
         old ? { ...old, [field]: value } : old,
       ),
-    onError: tell,
+    onError,
   });
-  const keep = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));
+  const save = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));
   const value = (isPending || isError) && variables !== undefined ? variables : run[field];
-  return { value, keep, unsaved: isError };
+  return { value, save, unsaved: isError };
 }
 
-/** Deletes a run that is over, and leads back to the list. */
-export function useDelete(run: Run) {
+/** Deletes a finished run and opens the list. */
+export function useDelete({ number: n }: Run) {
   const navigate = useNavigate();
   const { mutate } = useMutation({
-    mutationFn: async () => deleteRun({ path: { n: run.number }, throwOnError: true }),
+    mutationFn: () => deleteRun({ path: { n } }),
     onSuccess: () => navigate({ to: '/runs' }),
-    onError: tell,
+    onError,
   });
   return () => mutate();
 }

@@ -1,69 +1,69 @@
-// "Show me": the numbers behind the verdict from the job down to the device, each before, after and the difference, with
-// the command that shows the same without us.
+// Counters behind the verdict, from the job down to the device, each with the command that shows it without Leadline.
 import type { Layer, Proof } from '../../api';
-import { proofRow, type VerdictLine } from '../../model/run/verdict';
+import { proofRow } from '../../model/run/proof';
+import type { VerdictLine } from '../../model/run/verdict';
 import { Command } from '../../ui/command';
 import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card, type Tone } from '../../ui/parts';
 
-const LAYERS: Record<Layer, { word: string; tone: Tone }> = {
-  application: { word: 'application', tone: 'app' },
-  page_cache: { word: 'page cache', tone: 'cache' },
-  filesystem: { word: 'filesystem', tone: 'block' },
-  device: { word: 'device', tone: 'device' },
+const TONES: Record<Layer, Tone> = {
+  application: 'app',
+  page_cache: 'cache',
+  filesystem: 'block',
+  device: 'device',
 };
-const HEADS = ['before', 'after', 'difference', 'unit', 'shown by'];
+const HEADS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
 
-/** The proof of one direction. */
+/** Counters of one direction. */
 export function CountersCard({ line: { direction, proof } }: { line: VerdictLine }) {
+  const title = `Counters for ${direction}s`;
   if (proof.length === 0)
     return (
-      <Card title={`What was counted for ${direction}s`}>
-        <p className="mute">This run kept no numbers beside its verdict.</p>
+      <Card title={title}>
+        <p className="mute">This run has no stored counters.</p>
       </Card>
     );
   return (
-    <Card title={`What was counted for ${direction}s while the run measured`}>
+    <Card title={title}>
       <NamedRows
-        className="proof"
-        label={`What was counted for ${direction}s`}
-        corner="counted"
+        className="counters"
+        label={title}
+        corner="Counter"
         heads={HEADS}
         rows={proof.map((row) => ({
           key: row.layer + row.name,
-          name: <Name {...row} />,
+          name: <CounterName {...row} />,
           cells: cellsOf(row),
         }))}
       />
       <p className="mute small">
-        Call a command before and after a run of your own: its output changes by the difference. The
-        device’s numbers are everybody’s, the application’s only this run’s.
+        Run each command before and after your own test; the difference should match. Application
+        counters include only this run, device counters all I/O on the device.
       </p>
     </Card>
   );
 }
 
-function Name({ layer, name }: Proof) {
-  const { word, tone } = LAYERS[layer];
+function CounterName({ layer, name }: Proof) {
   return (
     <>
-      <Badge tone={tone}>{word}</Badge> {name}
+      <Badge tone={TONES[layer]}>{layer.replace('_', ' ')}</Badge> {name}
     </>
   );
 }
 
 function cellsOf(row: Proof) {
   const { before, after, difference, short } = proofRow(row);
-  const command = row.command ? (
-    <Command key="command" command={row.command} />
-  ) : (
-    'counted by the runner'
-  );
   const change = (
     <span key="difference">
       <b>{difference}</b>
       {short && <span className="mute small"> {short}</span>}
     </span>
+  );
+  const command = row.command ? (
+    <Command key="command" command={row.command} />
+  ) : (
+    'counted by the runner'
   );
   return [before, after, change, row.unit, command];
 }

@@ -1,4 +1,4 @@
-// Where the runner's processor time went, for runs with profile=1: the picture, and its hottest functions in words.
+// CPU profile of the runner (profile=1): flame graph and hottest functions.
 import type { Run } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
 import { type Live, useLiveValue } from '../../charts/use-live';
@@ -8,34 +8,33 @@ import { hotFunctions } from '../../model/run/hot-functions';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Functions that the table names. */
-const NAMED = 8;
+/** Rows of the table. */
+const MAX_FUNCTIONS = 8;
 
-/** The flame graph; nothing where no stacks were taken. */
 export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
   const profile = useLiveValue(chartGroup, () =>
     isFinal(fold.status) ? fold.result?.report.profile : null,
   );
   if (!profile) return null;
   const { samples, frequency_hz, omitted_stacks } = profile;
-  const left = omitted_stacks > 0 ? `, without ${count(omitted_stacks)} of the rarest stacks` : '';
+  const omitted = omitted_stacks > 0 ? `, ${count(omitted_stacks)} rare stacks omitted` : '';
   return (
     <Card
-      title="Where the processor time went"
+      title="CPU profile"
       aside={
-        <span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${left}`}</span>
+        <span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${omitted}`}</span>
       }
     >
       <FlameGraph
         path={`/runs/${run.number}/flame.svg`}
-        words="Flame graph of the runner; the table below names its hottest functions"
+        alt="Flame graph of the runner; the table below lists its hottest functions"
       />
       <NamedRows
         mono
         label="Hottest functions"
-        corner="function"
-        heads={['of the samples ended there']}
-        rows={hotFunctions(profile, NAMED).map(({ name, share: part }) => ({
+        corner="Function"
+        heads={['Self time']}
+        rows={hotFunctions(profile, MAX_FUNCTIONS).map(({ name, share: part }) => ({
           key: name,
           name,
           cells: [share(part)],

@@ -1,23 +1,29 @@
-// Everything else: tags and notes, each job by itself, the settings as resolved, the host as found.
+// Details of a run: results by job, tags and notes, times, runner decisions, resolved settings, host.
 import { TagsInput, Textarea } from '@mantine/core';
 import type { JobReport, Run } from '../../api';
 import { type Live, useLiveValue } from '../../charts/use-live';
 import { fieldRows } from '../../model/format/fields';
-import { duration, fioRate, latency, moment, shortCount, text } from '../../model/format/numbers';
+import { fioRate, latency, shortCount, text } from '../../model/format/numbers';
+import { dateTime, duration } from '../../model/format/time';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { useRunField } from './actions';
 
-/** The lower part of the page. */
 export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
-  const outcome = useLiveValue(chartGroup, () => fold.result);
+  const result = useLiveValue(chartGroup, () => fold.result);
   const accepted = useLiveValue(chartGroup, () => fold.accepted);
-  const jobs = outcome?.report.jobs ?? [];
+  const jobs = result?.report.jobs ?? [];
   const resolved = accepted?.jobs ?? run.resolved ?? [];
   const host = accepted?.host ?? run.host_facts;
   const decisions = jobs.flatMap((job) =>
-    job.decisions.map((choice) => ({ ...choice, job: job.name })),
+    job.decisions.map(
+      ({ name, used, reason }) =>
+        [
+          jobs.length > 1 ? `${job.name}: ${name}` : name,
+          `${used ? 'used' : 'not used'}: ${reason}`,
+        ] as const,
+    ),
   );
   return (
     <>
@@ -28,57 +34,47 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
           <Facts facts={timesOf(run)} />
         </Card>
         {decisions.length > 0 && (
-          <Card title="What the runner chose, and why">
-            <Facts
-              facts={decisions.map(({ name, used, reason, job }) => [
-                jobs.length > 1 ? `${job}: ${name}` : name,
-                `${used ? 'used' : 'not used'}: ${reason}`,
-              ])}
-            />
+          <Card title="Runner decisions">
+            <Facts facts={decisions} />
           </Card>
         )}
         {resolved.map((job) => (
-          <Card key={job.name} title={`Job ${job.name}, every setting as resolved`}>
-            <details>
-              <summary>{`${fieldRows(job).length} settings`}</summary>
-              <Facts mono facts={fieldRows(job)} />
-            </details>
-          </Card>
+          <FactsCard key={job.name} title={`Job ${job.name}: resolved settings`} of={job} />
         ))}
         {host && (
-          <Card title="Host as found">
-            <details>
-              <summary>
-                {host.hostname} · kernel {host.kernel}
-              </summary>
-              <Facts mono facts={fieldRows(host)} />
-            </details>
-          </Card>
+          <FactsCard title="Host" of={host} summary={`${host.hostname} · kernel ${host.kernel}`} />
         )}
       </div>
     </>
   );
 }
 
-function timesOf(run: Run): [string, string][] {
-  const lasted =
-    run.started_at_ms && run.finished_at_ms
-      ? duration(run.finished_at_ms - run.started_at_ms)
-      : null;
-  const phases = (run.report?.phases ?? []).map(({ phase, duration_ms }): [string, string] => [
-    phase.replaceAll('_', ' '),
-    duration(duration_ms),
-  ]);
-  return [
-    ['asked for', moment(run.created_at_ms)],
-    ['started', moment(run.started_at_ms)],
-    ['finished', moment(run.finished_at_ms)],
-    ...(lasted ? [['took in all', lasted] as [string, string]] : []),
-    ...phases,
-  ];
+/** Collapsed by default. */
+function FactsCard({ title, of, summary }: { title: string; of: object; summary?: string }) {
+  const facts = fieldRows(of);
+  return (
+    <Card title={title}>
+      <details>
+        <summary>{summary ?? `${facts.length} settings`}</summary>
+        <Facts mono facts={facts} />
+      </details>
+    </Card>
+  );
 }
 
-/** What its owner says about it. */
+function timesOf({ created_at_ms, started_at_ms, finished_at_ms, report }: Run) {
+  const times: [name: string, value: string][] = [
+    ['Requested', dateTime(created_at_ms)],
+    ['Started', dateTime(started_at_ms)],
+    ['Finished', dateTime(finished_at_ms)],
+  ];
+  if (started_at_ms && finished_at_ms)
+    times.push(['Total', duration(finished_at_ms - started_at_ms)]);
+  for (const { phase, duration_ms } of report?.phases ?? [])
+    times.push([phase.replaceAll('_', ' '), duration(duration_ms)]);
+  return times;
+}
+
 function TagsAndNotes({ run }: { run: Run }) {
   const tags = useRunField(run, 'tags');
   const notes = useRunField(run, 'notes');
@@ -89,20 +85,20 @@ function TagsAndNotes({ run }: { run: Run }) {
           aria-label="Tags"
           placeholder="Add a tag and press Enter"
           value={tags.value}
-          onChange={tags.keep}
-          error={tags.unsaved && 'Not saved. The next change saves all of them.'}
+          onChange={tags.save}
+          error={tags.unsaved && 'Not saved. Change the tags to retry.'}
           maxTags={20}
           clearable
         />
         <Textarea
           key={run.notes}
           aria-label="Notes"
-          placeholder="What you want to remember about this run"
+          placeholder="Notes about this run"
           defaultValue={run.notes}
           autosize
           minRows={2}
-          onBlur={({ currentTarget: { value } }) => notes.keep(value)}
-          error={notes.unsaved && 'Not saved. Leaving the field once more tries again.'}
+          onBlur={({ currentTarget: { value } }) => notes.save(value)}
+          error={notes.unsaved && 'Not saved. Leave the field again to retry.'}
         />
       </div>
     </Card>
@@ -110,46 +106,43 @@ function TagsAndNotes({ run }: { run: Run }) {
 }
 
 const JOB_HEADS = [
-  'engine',
-  'clones',
-  'direction',
+  'Engine',
+  'Workers',
+  'Direction',
   'IOPS',
-  'bandwidth',
+  'Bandwidth',
   'p50',
   'p99',
-  'max',
-  'errors',
+  'Max',
+  'Errors',
 ];
+const DIRECTIONS = ['read', 'write', 'trim'] as const;
 
 function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   const rows = jobs.flatMap((job) =>
-    (['read', 'write', 'trim'] as const)
-      .filter((direction) => job[direction].ios > 0)
-      .map((direction) => ({
-        key: job.name + direction,
-        name: job.name,
-        cells: cellsOf(job, direction),
-      })),
+    DIRECTIONS.filter((direction) => job[direction].ios > 0).map((direction) => ({
+      key: job.name + direction,
+      name: job.name,
+      cells: cellsOf(job, direction),
+    })),
   );
   return (
-    <Card title="Each job by itself">
-      <NamedRows label="Each job by itself" corner="job" heads={JOB_HEADS} rows={rows} />
+    <Card title="Results by job">
+      <NamedRows label="Results by job" corner="Job" heads={JOB_HEADS} rows={rows} />
     </Card>
   );
 }
 
-function cellsOf(job: JobReport, direction: 'read' | 'write' | 'trim') {
+function cellsOf(job: JobReport, direction: (typeof DIRECTIONS)[number]) {
   const { iops, bytes_per_second, lat_ns } = job[direction];
-  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max].map((ns) =>
-    text(latency(ns)),
-  );
+  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max];
   return [
     job.engine,
     job.workers,
     direction,
     text(shortCount(iops)),
     fioRate(bytes_per_second),
-    ...latencies,
+    ...latencies.map((ns) => text(latency(ns))),
     job.errors,
   ];
 }

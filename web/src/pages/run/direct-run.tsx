@@ -1,14 +1,13 @@
-// Beside a number of memory's: what the disk itself does, and where that was measured.
+// The same job with direct I/O, shown where memory served the run.
 import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Run } from '../../api';
 import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';
 
-/** The number, and a link to its run. */
-export function DirectRun({ itself: { run } }: { itself: ComparedRun }) {
+export function DirectRun({ direct: { run } }: { direct: ComparedRun }) {
   return (
-    <p className="itself">
-      The disk itself: <b>{count(Math.round(run.iops ?? 0))} IOPS</b> (
+    <p className="direct-run">
+      Same job with direct I/O: <b>{count(Math.round(run.iops ?? 0))} IOPS</b> (
       <Link to="/runs/$n" params={{ n: String(run.number) }}>
         run #{run.number}
       </Link>
@@ -17,16 +16,16 @@ export function DirectRun({ itself: { run } }: { itself: ComparedRun }) {
   );
 }
 
-/** Both beside each other; the disk's is what the other is held against. */
-export function CompareWithDirect({ run, itself }: { run: Run; itself: ComparedRun }) {
-  const disk = String(itself.run.number);
+/** The direct run is the baseline. */
+export function CompareWithDirect({ run, direct }: { run: Run; direct: ComparedRun }) {
+  const baseline = String(direct.run.number);
   return (
     <LinkButton
       variant="filled"
       to="/compare"
-      search={{ runs: `${disk},${run.number}`, baseline: disk }}
+      search={{ runs: `${baseline},${run.number}`, baseline }}
     >
-      Compare with the disk
+      Compare with direct I/O
     </LinkButton>
   );
 }

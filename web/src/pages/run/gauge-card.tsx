@@ -1,12 +1,11 @@
-// The depth gauge of the run: of what was counted so far, or of the report.
+// Depth gauge of the run, live or from the report.
 import type { Run } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { type Live, useTick } from '../../charts/use-live';
+import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
-import { gaugeText } from '../../model/run/verdict';
 import { Card } from '../../ui/parts';
 
-/** The card with the gauge. */
 export function GaugeCard({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
   useTick(chartGroup);
   const gauge = runGauge(run, fold);
@@ -14,9 +13,11 @@ export function GaugeCard({ run, live: { fold, chartGroup } }: { run: Run; live:
   const absent = fold.accepted?.absent.device ?? fold.result?.report.absent.device;
   return (
     <Card title="Depth gauge" aside={device && <span className="mute small">{device}</span>}>
-      <DepthGauge gauge={gauge} words={gaugeText(gauge, device) ?? 'Nothing was issued yet.'} />
+      <DepthGauge gauge={gauge} description={gaugeText(gauge, device) ?? 'No I/O issued yet.'} />
       {absent && !gauge.reached && (
-        <p className="mute small" style={{ marginTop: 8 }}>{`Not counted: ${absent}`}</p>
+        <p className="mute small" style={{ marginTop: 8 }}>
+          Device counters unavailable: {absent}
+        </p>
       )}
     </Card>
   );

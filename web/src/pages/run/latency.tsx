@@ -1,7 +1,6 @@
-// How the latencies spread: histogram, percentile curve and the table of percentiles. Of the report when there is one;
-// while the run goes on, the charts over time say enough.
+// Latency distribution of a finished run: histogram, percentile curve and percentile table.
 import { lazy, Suspense, useMemo } from 'react';
-import type { Report, Run } from '../../api';
+import type { Report } from '../../api';
 import { type Live, useLiveValue } from '../../charts/use-live';
 import { latencyTable } from '../../model/run/latency-table';
 import { NamedRows } from '../../ui/named-rows';
@@ -9,36 +8,38 @@ import { Card } from '../../ui/parts';
 
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
-/** The latencies of a finished run. */
-export function Latency({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function Latency({ live: { fold, chartGroup } }: { live: Live }) {
   const report = useLiveValue(chartGroup, () => fold.result?.report);
-  return report && report.read.ios + report.write.ios + report.trim.ios > 0 ? (
-    <Latencies report={report} />
-  ) : null;
-}
-
-function Latencies({ report }: { report: Report }) {
-  const of = useMemo(() => {
-    const colors = { read: 'app', write: 'cache', trim: 'block' } as const;
-    const used = (['read', 'write', 'trim'] as const).filter((name) => report[name].ios > 0);
-    return used.map((name, i) => ({
-      label: `${name}s`,
-      buckets: report[name].lat_ns.buckets,
-      color: colors[name],
-      dash: i > 0 ? ('dashed' as const) : undefined,
-    }));
-  }, [report]);
+  if (!report || report.read.ios + report.write.ios + report.trim.ios === 0) return null;
   return (
     <>
       <Suspense fallback={<div style={{ minHeight: 220 }} />}>
-        <LatencyCharts
-          of={of}
-          title="Latency"
-          elsewhere="the table “Latency by percentile” says the same"
-        />
+        <LatencyDistributions report={report} />
       </Suspense>
       <PercentileTable report={report} />
     </>
+  );
+}
+
+const COLORS = { read: 'app', write: 'cache', trim: 'block' } as const;
+const DIRECTIONS = ['read', 'write', 'trim'] as const;
+
+function LatencyDistributions({ report }: { report: Report }) {
+  const distributions = useMemo(() => {
+    const used = DIRECTIONS.filter((name) => report[name].ios > 0);
+    return used.map((name, index) => ({
+      label: `${name}s`,
+      buckets: report[name].lat_ns.buckets,
+      color: COLORS[name],
+      dash: index > 0 ? ('dashed' as const) : undefined,
+    }));
+  }, [report]);
+  return (
+    <LatencyCharts
+      distributions={distributions}
+      title="Latency"
+      tableHint="same data in the table “Latency by percentile”"
+    />
   );
 }
 
@@ -48,7 +49,7 @@ function PercentileTable({ report }: { report: Report }) {
     <Card title="Latency by percentile">
       <NamedRows
         label="Latency by percentile"
-        corner="percentile"
+        corner="Percentile"
         heads={heads}
         rows={rows.map(([name, cells]) => ({ key: name, name, cells }))}
       />

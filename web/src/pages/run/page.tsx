@@ -1,4 +1,4 @@
-// One run, live or finished: the same parts, filled by the same fold.
+// One run, live or finished: both render the same fold.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Run } from '../../api';
@@ -9,23 +9,22 @@ import { errorText } from '../../model/format/problem-text';
 import { runTitle } from '../../model/run/summary';
 import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { TimeSeries } from './time-series';
+import { CpuProfile } from './cpu-profile';
 import { Details } from './details';
 import { FindingList } from './findings';
-import { CpuProfile } from './cpu-profile';
 import { GaugeCard } from './gauge-card';
 import { RunHeader } from './header';
 import { Latency } from './latency';
+import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { RunNotices } from './run-notices';
-import { LiveRegion } from './live-region';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
+import { TimeSeries } from './time-series';
 import './run.css';
 
 const route = getRouteApi('/runs/$n');
 
-/** The page of one run. */
 export function RunPage() {
   const { n } = route.useParams();
   const number = Number(n);
@@ -40,7 +39,7 @@ export function RunPage() {
       <h1>Run #{n}</h1>
       {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
       {!(number > 0) && (
-        <Empty title="That is no number of a run" actions={<Link to="/runs">All runs</Link>} />
+        <Empty title="Invalid run number" actions={<Link to="/runs">All runs</Link>} />
       )}
     </Page>
   );
@@ -54,23 +53,23 @@ function RunView({ run }: { run: Run }) {
       <LiveRegion run={run} live={live} />
       <Phases live={live} />
       <RunNotices run={run} live={live} />
-      <Measured run={run} live={live} />
+      <Results run={run} live={live} />
     </Page>
   );
 }
 
-/** All that was counted; a run that failed before its first sample has nothing but its details. */
-function Measured({ run, live }: { run: Run; live: Live }) {
+/** A run that failed before its first sample has only details. */
+function Results({ run, live }: { run: Run; live: Live }) {
   const { fold, bucketed } = live;
   const isEmpty = useLiveValue(
     live.chartGroup,
     () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
-  const isUnread = useLiveValue(live.chartGroup, () => !bucketed && fold.lastSeq < 0);
+  const isLoading = useLiveValue(live.chartGroup, () => !bucketed && fold.lastSeq < 0);
   if (isEmpty)
     return (
       <>
-        {isUnread && <p className="mute">Reading what was measured…</p>}
+        {isLoading && <p className="mute">Loading results…</p>}
         <Details run={run} live={live} />
       </>
     );
@@ -81,9 +80,9 @@ function Measured({ run, live }: { run: Run; live: Live }) {
         <Tiles live={live} />
         <TimeSeries run={run} live={live} />
         <FindingList run={run} live={live} />
-        <Targets run={run} live={live} />
+        <Targets live={live} />
         <CpuProfile run={run} live={live} />
-        <Latency run={run} live={live} />
+        <Latency live={live} />
         <Details run={run} live={live} />
       </div>
     </div>

@@ -8,13 +8,13 @@ import { runQuery } from '../../api/queries';
 import { ChartGroup } from '../../charts/chart-group';
 import type { Live } from '../../charts/use-live';
 import { RunFold } from '../../model/fold/run-fold';
-import { Refuse, serve, showPage } from '../../test-page';
+import { ErrorResponse, serve, showPage } from '../../test-page';
 import { Details } from './details';
 import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
+import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { RunNotices } from './run-notices';
-import { LiveRegion } from './live-region';
 import { Tiles } from './tiles';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
@@ -53,12 +53,12 @@ beforeEach(() => {
   };
 });
 
-it('says what a waiting run waits for', async () => {
+it('shows the queue position and reason', async () => {
   await show(() => <RunNotices run={RUN} live={live} />);
-  expect(await screen.findByText('Place 2 in the queue: runs after #4 on vda.')).toBeVisible();
+  expect(await screen.findByText('Position 2: runs after #4 on vda.')).toBeVisible();
 });
 
-it('draws events that arrive after it was shown', async () => {
+it('renders events that arrive later', async () => {
   await show(() => (
     <>
       <Phases live={live} />
@@ -73,10 +73,10 @@ it('draws events that arrive after it was shown', async () => {
   });
   expect(screen.getByText(/mean so far/)).toBeVisible();
   expect(screen.getByText(/measure 0\.6 of/).closest('li')).toHaveAttribute('aria-current', 'step');
-  expect(screen.getByRole('img', { name: /Depth gauge\. 28,980 I\/Os were issued/ })).toBeVisible();
+  expect(screen.getByRole('img', { name: /Depth gauge\. 28,980 I\/Os issued/ })).toBeVisible();
 });
 
-it('gives the verdict of the report, and what to know about it', async () => {
+it('shows the verdict and the findings of the report', async () => {
   fold(99);
   await show(() => (
     <>
@@ -92,7 +92,7 @@ it('gives the verdict of the report, and what to know about it', async () => {
   ]);
 });
 
-describe('where memory answered', () => {
+describe('a run served from memory', () => {
   const warm = {
     ...RUN,
     number: 9,
@@ -113,8 +113,8 @@ describe('where memory answered', () => {
     runs: [side(warm, 'page_cache'), side(direct, name)],
     setting_differences: [{ name: 'direct', values: ['false', 'true'] }],
   });
-  const say = async (answers: Parameters<typeof serve>[0]) => {
-    const calls = serve(answers);
+  const showNotices = async (responses: Parameters<typeof serve>[0]) => {
+    const calls = serve(responses);
     fold(99);
     const { result } = live.fold;
     if (!result?.verdict?.read) throw new Error('the recorded run has a verdict');
@@ -124,27 +124,27 @@ describe('where memory answered', () => {
       ...result.verdict,
       read: { ...result.verdict.read, class: 'page_cache' as const },
     };
-    const mended = {
+    const fixable = {
       ...finding,
       severity: 'serious' as const,
       patch: { direct: 1 },
       patch_label: 'Rerun direct',
     };
-    live.fold.result = { ...result, verdict, findings: [mended] };
+    live.fold.result = { ...result, verdict, findings: [fixable] };
     await show(() => <RunNotices run={warm} live={live} />);
     return calls;
   };
 
-  it('says what the disk itself does, where the history knows', async () => {
-    const calls = await say({
+  it('shows the result of the same job with direct I/O', async () => {
+    const calls = await showNotices({
       'GET /api/v1/runs': { runs: [direct] },
       'GET /api/v1/compare': comparison('device'),
     });
-    expect(await screen.findByText(/^The disk itself/)).toHaveTextContent(
-      'The disk itself: 21,756 IOPS (run #12)',
+    expect(await screen.findByText(/^Same job with direct/)).toHaveTextContent(
+      'Same job with direct I/O: 21,756 IOPS (run #12)',
     );
     expect(screen.getByRole('link', { name: 'run #12' })).toHaveAttribute('href', '/runs/12');
-    const compare = screen.getByRole('link', { name: 'Compare with the disk' });
+    const compare = screen.getByRole('link', { name: 'Compare with direct I/O' });
     expect(compare).toHaveAttribute('href', '/compare?runs=12,9&baseline=12');
     expect(screen.queryByRole('button', { name: 'Rerun direct' })).toBeNull();
     expect(calls.map(({ call }) => decodeURIComponent(call)).at(-1)).toBe(
@@ -153,20 +153,20 @@ describe('where memory answered', () => {
   });
 
   it.each([
-    ['no run looks like it', { 'GET /api/v1/runs': { runs: [{ ...direct, bs: '8k' }] } }],
+    ['no run has the same settings', { 'GET /api/v1/runs': { runs: [{ ...direct, bs: '8k' }] } }],
     [
-      'another layer answered the other',
+      'another layer served the direct run',
       { 'GET /api/v1/runs': { runs: [direct] }, 'GET /api/v1/compare': comparison('foreign') },
     ],
     ['the history cannot be read', {}],
-  ])('offers the rerun where %s', async (_, answers) => {
-    await say(answers);
+  ])('offers the rerun if %s', async (_, responses) => {
+    await showNotices(responses);
     expect(await screen.findByRole('button', { name: 'Rerun direct' })).toBeVisible();
-    expect(screen.queryByText(/The disk itself/)).toBeNull();
+    expect(screen.queryByText(/Same job with direct/)).toBeNull();
   });
 });
 
-it('says why a run ended early, and what would help', async () => {
+it('shows why a run failed, and the remedy', async () => {
   fold(15);
   const at = { t_ms: live.fold.now_ms };
   const problems = [
@@ -200,11 +200,14 @@ function Stored() {
 
 describe('tags and notes', () => {
   const stored = { ...RUN, created_at_ms: 0, tags: ['old'], notes: 'as stored' };
-  const GONE = { title: 'The server cannot write', code: 'disk_full', detail: '' };
+  const DISK_FULL = { title: 'The server cannot write', code: 'disk_full', detail: '' };
   const notes = () => screen.findByRole('textbox', { name: 'Notes' });
 
-  it('stay in their fields when they cannot be saved, which says so', async () => {
-    serve({ 'GET /api/v1/runs/1': stored, 'PATCH /api/v1/runs/1': new Refuse(507, GONE) });
+  it('keep their input and show an error when saving fails', async () => {
+    serve({
+      'GET /api/v1/runs/1': stored,
+      'PATCH /api/v1/runs/1': new ErrorResponse(507, DISK_FULL),
+    });
     const { client } = showPage(Stored, '/part');
     await userEvent.type(await notes(), ', and more');
     await userEvent.type(screen.getByRole('combobox', { name: 'Tags' }), 'new{Enter}');
@@ -214,13 +217,13 @@ describe('tags and notes', () => {
     expect(screen.getByText('new')).toBeVisible();
   });
 
-  it('are the run’s when the server has them', async () => {
+  it('update the cached run after saving', async () => {
     const calls = serve({ 'GET /api/v1/runs/1': stored, 'PATCH /api/v1/runs/1': stored });
     const { client } = showPage(Stored, '/part');
     await userEvent.type(await notes(), ', and more');
     await userEvent.tab();
     await waitFor(() =>
-      expect(client.getQueryData(['run', 1])).toMatchObject({
+      expect(client.getQueryData(runQuery(1).queryKey)).toMatchObject({
         notes: 'as stored, and more',
         tags: ['old'],
       }),
@@ -233,7 +236,7 @@ describe('tags and notes', () => {
   });
 });
 
-it('tells a screen reader each status once, and at the end what the run means', async () => {
+it('announces each status once, then the verdict', async () => {
   fold(15);
   await show(() => <LiveRegion run={RUN} live={live} />);
   const status = await screen.findByRole('status');
@@ -245,9 +248,9 @@ it('tells a screen reader each status once, and at the end what the run means', 
   expect(status.textContent).toMatch(/^Run #1: done\. 43,864 IOPS came from vda/);
 });
 
-it('says when the connection is lost while the run goes on', async () => {
+it('reports a lost connection of an active run', async () => {
   fold(18);
   live = { ...live, connection: 'lost' };
   await show(() => <RunNotices run={RUN} live={live} />);
-  expect(await screen.findByRole('alert')).toHaveTextContent(/The run goes on/);
+  expect(await screen.findByRole('alert')).toHaveTextContent(/Reconnecting/);
 });

@@ -1,48 +1,45 @@
-// The phase bar, and how long it will still take.
-
+// Phase bar with the remaining time.
 import { type Live, useTick } from '../../charts/use-live';
-import { type PhasePart, phaseBar, remainingMs } from '../../model/fold/phase-bar';
-import { duration } from '../../model/format/numbers';
+import { type PhasePart, phaseBar } from '../../model/fold/phase-bar';
+import { remainingMs } from '../../model/fold/remaining-time';
+import { duration } from '../../model/format/time';
 
-const SAID = { done: 'done', now: 'now', next: 'to come' } as const;
+const STATE_LABELS = { done: 'done', active: 'in progress', pending: 'pending' } as const;
 
-/** What was done, is done and will be done. */
 export function Phases({ live: { fold, chartGroup, clock } }: { live: Live }) {
   useTick(chartGroup);
   const now_ms = clock();
   const parts = phaseBar(fold, now_ms);
-  const left = remainingMs(fold, now_ms);
+  const left_ms = remainingMs(fold, now_ms);
   if (parts.length === 0) return null;
   return (
-    <div className="row" style={{ flexWrap: 'nowrap' }}>
-      <ol className="phases" aria-label="Phases" style={{ flex: 1, minWidth: 0 }}>
-        {parts.map((part, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: phases are in the order in which they come
-          <PhaseItem key={i} part={part} />
+    <div className="row nowrap">
+      <ol className="phases" aria-label="Phases">
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+          <PhaseItem key={index} part={part} />
         ))}
       </ol>
-      {left !== null && (
+      {left_ms !== null && (
         <span className="mute small">
-          about {duration(Math.max(1, Math.ceil(left / 1000)) * 1000)} left
+          about {duration(Math.max(1, Math.ceil(left_ms / 1000)) * 1000)} left
         </span>
       )}
     </div>
   );
 }
 
+/** `fraction` is null for phases of unknown length. */
 function PhaseItem({ part: { label, state, fraction } }: { part: PhasePart }) {
+  const isActive = state === 'active';
   return (
     <li
       className={state}
-      title={`${label} (${SAID[state]})`}
-      aria-current={state === 'now' ? 'step' : undefined}
+      title={`${label} (${STATE_LABELS[state]})`}
+      aria-current={isActive ? 'step' : undefined}
     >
-      {state === 'now' &&
-        (fraction === null ? (
-          <i className="unknown" />
-        ) : (
-          <i style={{ width: `${fraction * 100}%` }} />
-        ))}
+      {isActive && fraction === null && <i className="unknown" />}
+      {isActive && fraction !== null && <i style={{ width: `${fraction * 100}%` }} />}
       <span>
         {state === 'done' && '✓ '}
         {label}

@@ -1,18 +1,17 @@
-// The rerun that mends a finding, by one click: the same jobs with the options changed that the finding names.
+// Rerun with the options that a finding suggests.
 import { Button } from '@mantine/core';
 import type { Finding, Run } from '../../api';
 import { useRerun } from './actions';
 
-/** The button; nothing where no option mends it. `filled`: it is the one that matters. */
-export function RemedyButton({
-  finding,
-  run,
-  filled,
-}: {
+interface RemedyButtonProps {
   finding: Finding | null;
   run: Run;
+  /** Primary style. */
   filled?: boolean;
-}) {
+}
+
+/** Renders nothing if no option fixes the finding. */
+export function RemedyButton({ finding, run, filled }: RemedyButtonProps) {
   const { rerun, pending } = useRerun(run);
   if (!finding?.patch || !finding.patch_label) return null;
   const { patch, patch_label } = finding;

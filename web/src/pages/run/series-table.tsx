@@ -1,56 +1,48 @@
-// The course as a table: for those who do not see the charts, and for copying. One row a point, as drawn.
-
+// Time series as a table, one row per point of the charts.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
 import { useTick } from '../../charts/use-live';
 import type { SeriesView } from '../../model/fold/series-view';
-import { Card } from '../../ui/parts';
+import { Card, ScrollRegion } from '../../ui/parts';
 
-/** All lines of all panels, column by column. */
-export function SeriesTable({
-  view,
-  panels,
-  chartGroup,
-}: {
+interface SeriesTableProps {
   view: SeriesView;
   panels: readonly Panel[];
   chartGroup: ChartGroup;
-}) {
+}
+
+export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
   useTick(chartGroup);
-  const rows = Array.from({ length: view.length }, (_, at) => at);
+  const columns = panels.flatMap((panel) =>
+    panel.lines.map((line) => ({ panel, line, key: panel.key + line.label })),
+  );
   return (
-    <Card title="Course as a table">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className="series-table" tabIndex={0} aria-label="Course, scrollable">
+    <Card title="Samples">
+      <ScrollRegion label="Samples" className="series-table">
         <table>
           <thead>
             <tr>
-              <th scope="col">time</th>
-              {panels.flatMap((panel) =>
-                panel.lines.map((line) => (
-                  <th key={panel.key + line.label} scope="col">
-                    {panel.title.replace(/ \(.*/, '')} {line.label}
-                  </th>
-                )),
-              )}
+              <th scope="col">Time</th>
+              {columns.map(({ key, panel, line }) => (
+                <th key={key} scope="col">
+                  {panel.title.replace(/ \(.*/, '')} {line.label}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map((at) => (
-              <tr key={at}>
-                <th scope="row">{view.seconds(at).toFixed(2)} s</th>
-                {panels.flatMap((panel) =>
-                  panel.lines.map((line) => (
-                    <td key={panel.key + line.label}>
-                      {panel.format(view.value(at, line.columns))}
-                    </td>
-                  )),
-                )}
+            {Array.from({ length: view.length }, (_, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: points have no other identity
+              <tr key={index}>
+                <th scope="row">{view.seconds(index).toFixed(2)} s</th>
+                {columns.map(({ key, panel, line }) => (
+                  <td key={key}>{panel.format(view.value(index, line.columns))}</td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
-      </section>
+      </ScrollRegion>
     </Card>
   );
 }

@@ -1,5 +1,5 @@
-// The files and devices before and after: what of each lay in the page cache, where, and what its extents are.
-import type { Run, TargetReport } from '../../api';
+// Targets before and after the run: cached pages, extents, facts.
+import type { TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
 import { type Live, useLiveValue } from '../../charts/use-live';
 import {
@@ -14,24 +14,19 @@ import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Targets that are shown at once; the others are folded. */
-const SHOWN = 4;
+/** Further targets are collapsed. */
+const MAX_OPEN = 4;
 
-/** All targets of a finished run. */
-export function Targets({ live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function Targets({ live: { fold, chartGroup } }: { live: Live }) {
   const targets = useLiveValue(chartGroup, () => fold.result?.report.targets) ?? [];
-  const [shown, folded] = [targets.slice(0, SHOWN), targets.slice(SHOWN)];
+  const cards = targets.map((target) => <TargetCard key={target.path} target={target} />);
   return (
     <>
-      {shown.map((target) => (
-        <TargetCard key={target.path} target={target} />
-      ))}
-      {folded.length > 0 && (
+      {cards.slice(0, MAX_OPEN)}
+      {cards.length > MAX_OPEN && (
         <details className="stack">
-          <summary>{folded.length} more targets</summary>
-          {folded.map((target) => (
-            <TargetCard key={target.path} target={target} />
-          ))}
+          <summary>{cards.length - MAX_OPEN} more targets</summary>
+          {cards.slice(MAX_OPEN)}
         </details>
       )}
     </>
@@ -41,37 +36,38 @@ export function Targets({ live: { fold, chartGroup } }: { run: Run; live: Live }
 function TargetCard({ target }: { target: TargetReport }) {
   const { path, kind, map } = target;
   const name = path.split('/').at(-1) ?? path;
-  const missing = Object.entries(target.absent);
   return (
     <Card
       title={`${kind === 'device' ? 'Device' : 'File'} before and after`}
-      aside={<Path path={path} />}
+      aside={
+        <span className="mono small clip" title={path}>
+          {path}
+        </span>
+      }
     >
       <div className="stack">
-        {map.start && (
-          <ResidencyMap label="at the start" cells={map.start} cell_bytes={map.cell_bytes} />
-        )}
-        {map.end && <ResidencyMap label="at the end" cells={map.end} cell_bytes={map.cell_bytes} />}
+        {map.start && <ResidencyMap label="Start" cells={map.start} cell_bytes={map.cell_bytes} />}
+        {map.end && <ResidencyMap label="End" cells={map.end} cell_bytes={map.cell_bytes} />}
         <div className="two">
-          <Numbers
+          <CountTable
             label={`Page cache of ${name}`}
-            corner="page cache"
-            heads={['found', 'at the start', 'at the end']}
+            corner="Page cache"
+            heads={['Initial', 'Start', 'End']}
             rows={residencyRows(target)}
             command={kind === 'file' ? `fincore --bytes ${shellQuote(path)}` : null}
           />
-          <Numbers
+          <CountTable
             label={`Extents of ${name}`}
-            corner="extents"
-            heads={['before', 'after']}
+            corner="Extents"
+            heads={['Before', 'After']}
             rows={extentRows(target)}
             command={`filefrag -v ${shellQuote(path)}`}
           />
         </div>
         <Facts facts={targetFacts(target)} />
-        {missing.map(([what, reason]) => (
-          <p key={what} className="mute small">
-            Not known: {what.replaceAll('_', ' ')}: {reason}
+        {Object.entries(target.absent).map(([field, reason]) => (
+          <p key={field} className="mute small">
+            {field.replaceAll('_', ' ')}: not available ({reason})
           </p>
         ))}
       </div>
@@ -79,21 +75,16 @@ function TargetCard({ target }: { target: TargetReport }) {
   );
 }
 
-const Path = ({ path }: { path: string }) => (
-  <span className="mono small clip" title={path}>
-    {path}
-  </span>
-);
-
-interface NumbersProps {
+interface CountTableProps {
   label: string;
   corner: string;
   heads: string[];
   rows: NumberRow[];
+  /** Shell command that shows the same counts. */
   command: string | null;
 }
 
-function Numbers({ rows, command, ...table }: NumbersProps) {
+function CountTable({ rows, command, ...table }: CountTableProps) {
   if (rows.length === 0) return null;
   return (
     <div>

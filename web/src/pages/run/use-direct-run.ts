@@ -1,25 +1,25 @@
-// What the disk itself does, where memory answered: the history is asked for runs that look alike, and the server for
-// every setting in which they differ.
+// Finds a run of the same job with direct I/O: candidates from the history, checked by comparing their settings.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareQuery, runsQuery } from '../../api/queries';
 import { directRun, directRunCandidates, directRunFilter } from '../../model/compare/direct-run';
 import { isServedFromMemory } from '../../model/run/verdict';
 
-/** The same job done direct, whose number is the disk's; null where there is none, undefined until that is known. */
+/** Null if there is none or memory did not serve `run`, undefined while loading. */
 export function useDirectRun(
   run: Run,
   verdicts: Verdicts | null | undefined,
 ): ComparedRun | null | undefined {
   const q = isServedFromMemory(verdicts) ? directRunFilter(run) : null;
   const list = useInfiniteQuery({ ...runsQuery({ q: q ?? '' }), enabled: q !== null });
-  const candidates =
-    q === null ? [] : directRunCandidates(run, list.data?.pages.flatMap(({ runs }) => runs) ?? []);
-  const held = useQuery({
+  const listed = list.data?.pages.flatMap(({ runs }) => runs) ?? [];
+  const candidates = q === null ? [] : directRunCandidates(run, listed);
+  const hasCandidates = candidates.length > 0;
+  const comparison = useQuery({
     ...compareQuery([run.number, ...candidates], run.number),
-    enabled: candidates.length > 0,
+    enabled: hasCandidates,
   });
-  if (held.data) return directRun(held.data, run.number);
-  const isAsking = q !== null && (list.isPending || (candidates.length > 0 && held.isPending));
-  return isAsking ? undefined : null;
+  if (comparison.data) return directRun(comparison.data, run.number);
+  const isLoading = q !== null && (list.isPending || (hasCandidates && comparison.isPending));
+  return isLoading ? undefined : null;
 }

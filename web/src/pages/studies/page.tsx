@@ -1,11 +1,12 @@
-// All studies, newest first: what each is, how far it is, and how it ended.
+// List of studies, newest first.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { StudySummary } from '../../api';
 import { studiesQuery } from '../../api/queries';
-import { duration, moment, shortMoment, UNKNOWN } from '../../model/format/numbers';
+import { UNKNOWN } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
+import { dateTime, duration, shortDateTime } from '../../model/format/time';
 import { STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { NamedRows } from '../../ui/named-rows';
@@ -13,9 +14,8 @@ import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { StatusDot } from '../../ui/status';
 
-const HEADS = ['status', 'steps', 'took', 'when'];
+const HEADS = ['Status', 'Steps', 'Duration', 'Created'];
 
-/** The page. */
 export function StudiesPage() {
   const query = useInfiniteQuery(studiesQuery);
   const studies = query.data?.pages.flatMap((page) => page.studies) ?? [];
@@ -25,7 +25,7 @@ export function StudiesPage() {
         <h1>Studies</h1>
         <span className="push" />
         <LinkButton to="/new" hash="experiments">
-          See it happen on your disk
+          Experiments
         </LinkButton>
         <LinkButton to="/new" search={{ study: '1' }} variant="filled">
           New study
@@ -37,14 +37,14 @@ export function StudiesPage() {
       {query.isSuccess && studies.length === 0 && <NoStudies />}
       {studies.length > 0 && (
         <Card>
-          <NamedRows label="Studies" corner="study" heads={HEADS} rows={studies.map(rowOf)} />
+          <NamedRows label="Studies" corner="Study" heads={HEADS} rows={studies.map(rowOf)} />
           {query.hasNextPage && (
             <Button
               mt={8}
               loading={query.isFetchingNextPage}
               onClick={() => void query.fetchNextPage()}
             >
-              Older ones
+              Load more
             </Button>
           )}
         </Card>
@@ -58,36 +58,20 @@ function NoStudies() {
     <Empty
       title="No studies yet"
       actions={
-        <>
-          <LinkButton to="/new" hash="experiments" variant="filled" h={36}>
-            See it happen on your disk
-          </LinkButton>
-          <LinkButton to="/new" search={{ study: '1' }} h={36}>
-            New study
-          </LinkButton>
-        </>
+        <LinkButton to="/new" hash="experiments" variant="filled" h={36}>
+          Run an experiment
+        </LinkButton>
       }
     >
-      A study is a row of runs that are started together and done one after the other. Five come
-      with Leadline: each shows on this disk how a benchmark’s number misleads. Others you build
-      step by step, post with curl, or run in a terminal.
+      A study is a sequence of runs that are started together. Leadline includes five experiments
+      that show on this disk how benchmark results mislead. You can also build a study step by step,
+      post it to the API, or run one in a terminal.
     </Empty>
   );
 }
 
 function rowOf(study: StudySummary) {
-  const {
-    number,
-    name,
-    status,
-    steps_ended,
-    steps_total,
-    started_at_ms,
-    finished_at_ms,
-    created_at_ms,
-    reason,
-  } = study;
-  const took = started_at_ms && finished_at_ms ? duration(finished_at_ms - started_at_ms) : UNKNOWN;
+  const { number, name, reason, started_at_ms, finished_at_ms, created_at_ms } = study;
   return {
     key: String(number),
     name: (
@@ -95,15 +79,15 @@ function rowOf(study: StudySummary) {
         <Link to="/studies/$n" params={{ n: String(number) }}>
           #{number} {name}
         </Link>
-        {reason && <div className="mute small wraps">{reason}</div>}
+        {reason && <div className="mute small">{reason}</div>}
       </>
     ),
     cells: [
-      <StatusDot key="status" standing={STUDY_STATUS[status]} />,
-      `${steps_ended} of ${steps_total}`,
-      took,
-      <span key="when" title={moment(created_at_ms)}>
-        {shortMoment(created_at_ms)}
+      <StatusDot key="status" status={STUDY_STATUS[study.status]} />,
+      `${study.steps_ended} of ${study.steps_total}`,
+      started_at_ms && finished_at_ms ? duration(finished_at_ms - started_at_ms) : UNKNOWN,
+      <span key="created" title={dateTime(created_at_ms)}>
+        {shortDateTime(created_at_ms)}
       </span>,
     ],
   };

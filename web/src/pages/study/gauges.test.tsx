@@ -15,15 +15,15 @@ const RUN = {
   findings: [],
 };
 const STUDY = { steps: [{ step: 1, name: 'first', run: RUN }] } as unknown as Study;
-const ENDED = 'It ended before anything was issued.';
+const NO_IO = 'The run ended before issuing any I/O.';
 
-it('says that nothing was issued only when all that was kept has been read', async () => {
+it('reports missing I/O only after all stored events were read', async () => {
   TestSocket.install();
   vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => Number(frame(0) ?? 1));
   serve({ 'GET /api/v1/runs/7': RUN });
   showPage(() => <StepGauges study={STUDY} />, '/part');
   expect(await screen.findByRole('img', { name: /^Depth gauge/ })).toBeVisible();
-  expect(screen.queryByText(ENDED)).not.toBeInTheDocument();
+  expect(screen.queryByText(NO_IO)).not.toBeInTheDocument();
   await waitFor(() => expect(TestSocket.opened).toHaveLength(1));
   act(() => {
     TestSocket.last.accept();
@@ -31,5 +31,5 @@ it('says that nothing was issued only when all that was kept has been read', asy
       TestSocket.last.receive({ seq, t_ms: 0, type: 'status', status, at_ms: 1 });
     });
   });
-  expect(await screen.findByText(ENDED)).toBeVisible();
+  expect(await screen.findByText(NO_IO)).toBeVisible();
 });

@@ -1,5 +1,4 @@
-// The depth gauges of the steps: those that ended, and live that of the one that runs. Where there are many, since a study
-// may have hundreds, each is drawn when it is first scrolled to.
+// Depth gauges of the steps, live for the running one. Long studies render each gauge when it is first scrolled to.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -11,65 +10,56 @@ import { Legend } from '../../charts/legend';
 import { useLive, useTick } from '../../charts/use-live';
 import { isFinal } from '../../model/fold/run-fold';
 import { shortCount, text } from '../../model/format/numbers';
+import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
 import { tilesOf } from '../../model/run/tiles';
-import { gaugeText } from '../../model/run/verdict';
 import { lineStyle } from '../../model/series/line-style';
 import { comparableRuns } from '../../model/study/rows';
 
-/** So many are drawn at once, also for a print. */
-const AT_ONCE = 16;
+/** Up to this many gauges render immediately, so that they are printed too. */
+const EAGER_LIMIT = 16;
 
-/** One gauge a step that began. */
 export function StepGauges({ study }: { study: Study }) {
-  const begun = study.steps.filter(({ run }) => run?.started_at_ms);
+  const started = study.steps.filter(({ run }) => run?.started_at_ms);
   const overlaid = comparableRuns(study);
-  if (begun.length === 0) return null;
+  if (started.length === 0) return null;
   return (
-    <section className="step-gauges" aria-label="Depth gauges of the steps">
-      {begun.map((step) => (
+    <section className="step-gauges" aria-label="Depth gauges by step">
+      {started.map((step) => (
         <StepGauge
           key={step.step}
           step={step}
-          place={overlaid.indexOf(step.run?.number ?? 0)}
-          late={begun.length > AT_ONCE}
+          lineIndex={overlaid.indexOf(step.run?.number ?? 0)}
+          lazy={started.length > EAGER_LIMIT}
         />
       ))}
     </section>
   );
 }
 
-/** `place`: among the runs whose courses are laid over each other; -1 when it is none of them. */
-function StepGauge({
-  step: { step, name, run },
-  place,
-  late,
-}: {
+interface StepGaugeProps {
   step: StudyStep;
-  place: number;
-  late: boolean;
-}) {
+  /** Line in the overlaid charts; -1 for none. */
+  lineIndex: number;
+  lazy: boolean;
+}
+
+function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProps) {
   const { ref, inViewport } = useInViewport<HTMLElement>();
-  const [seen, setSeen] = useState(!late);
-  if (inViewport && !seen) setSeen(true);
+  const [visible, setVisible] = useState(!lazy);
+  if (inViewport && !visible) setVisible(true);
   const number = run?.number ?? 0;
-  const { data } = useQuery({ ...runQuery(number), enabled: seen });
+  const { data } = useQuery({ ...runQuery(number), enabled: visible });
   const title = `${step} ${name}`;
   return (
     <section className="card" ref={ref}>
-      <div className="row tight" style={{ flexWrap: 'nowrap', marginBottom: 6 }}>
-        {place >= 0 && <Legend entries={[{ label: '', ...lineStyle(place) }]} />}
-        <Link
-          to="/runs/$n"
-          params={{ n: String(number) }}
-          className="clip"
-          title={title}
-          style={{ fontWeight: 600 }}
-        >
+      <div className="row tight nowrap gauge-title">
+        {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
+        <Link to="/runs/$n" params={{ n: String(number) }} className="clip" title={title}>
           {title}
         </Link>
       </div>
-      {data ? <LiveGauge key={data.number} run={data} /> : <div className="awaited" />}
+      {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>
   );
 }
@@ -80,15 +70,15 @@ function LiveGauge({ run }: { run: Run }) {
   const gauge = runGauge(run, fold);
   const [iops] = tilesOf(fold);
   const device = fold.result?.report.device?.name ?? run.device ?? null;
-  const isRead = bucketed || (isFinal(fold.status) && fold.lastSeq >= 0);
-  if (isRead && gauge.issued.ios === 0)
-    return <p className="mute">It ended before anything was issued.</p>;
+  const isComplete = bucketed || (isFinal(fold.status) && fold.lastSeq >= 0);
+  if (isComplete && gauge.issued.ios === 0)
+    return <p className="mute">The run ended before issuing any I/O.</p>;
   return (
     <>
       <p className="small" style={{ marginBottom: 8 }}>
         <b>{text(iops?.figure ?? shortCount(null))}</b> <span className="mute">IOPS</span>
       </p>
-      <DepthGauge gauge={gauge} words={gaugeText(gauge, device) ?? 'Nothing was issued yet.'} />
+      <DepthGauge gauge={gauge} description={gaugeText(gauge, device) ?? 'No I/O issued yet.'} />
     </>
   );
 }

@@ -1,15 +1,15 @@
-// Number, name, how far it is, and what can be done to it.
+// Study number, name, progress, actions.
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelStudy, type Study } from '../../api';
+import { studyQuery } from '../../api/queries';
 import { MIN_RUNS } from '../../model/compare/metrics';
 import { errorText } from '../../model/format/problem-text';
 import { comparableRuns, isStudyActive, STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
-import { StatusBadge } from '../../ui/status';
 import { notifyError } from '../../ui/notify';
+import { StatusBadge } from '../../ui/status';
 
-/** The head of the page. */
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
   const runs = comparableRuns(study);
@@ -18,7 +18,7 @@ export function StudyHeader({ study }: { study: Study }) {
       <h1 className="breaks">
         Study #{number} {name}
       </h1>
-      <StatusBadge standing={STUDY_STATUS[status]} />
+      <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
         {steps_ended} of {steps_total} steps
       </span>
@@ -28,13 +28,13 @@ export function StudyHeader({ study }: { study: Study }) {
           to="/compare"
           search={{ runs: runs.join(','), baseline: String(runs[0]) }}
           data-key="c"
-          data-does="compare the runs"
+          data-action="Compare runs"
         >
-          Compare its runs
+          Compare runs
         </LinkButton>
       )}
       <LinkButton to="/new" search={{ study: '1', from: String(number) }}>
-        Edit and start again
+        Edit and rerun
       </LinkButton>
       {isStudyActive(status) && <CancelButton number={number} />}
     </div>
@@ -44,14 +44,14 @@ export function StudyHeader({ study }: { study: Study }) {
 function CancelButton({ number }: { number: number }) {
   const queryClient = useQueryClient();
   const { mutate, isPending } = useMutation({
-    mutationFn: async () => (await cancelStudy({ path: { n: number }, throwOnError: true })).data,
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['study', number] }),
+    mutationFn: () => cancelStudy({ path: { n: number } }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: studyQuery(number).queryKey }),
     onError: (error) => notifyError(errorText(error)),
   });
   return (
     <Button
       data-key="x"
-      data-does="cancel the study"
+      data-action="Cancel the study"
       c="var(--bad-text)"
       loading={isPending}
       onClick={() => mutate()}

@@ -1,5 +1,4 @@
-// One study, under way or over: why it is worth doing, its steps beside what others published, the gauges of its runs in
-// a row, and their courses over each other.
+// One study: description, steps with published results, depth gauges, overlaid time series.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
@@ -18,7 +17,6 @@ import './study.css';
 
 const route = getRouteApi('/studies/$n');
 
-/** The page. */
 export function StudyPage() {
   const { n } = route.useParams();
   const number = Number(n);
@@ -33,10 +31,7 @@ export function StudyPage() {
       <h1>Study #{n}</h1>
       {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
       {!(number > 0) && (
-        <Empty
-          title="That is no number of a study"
-          actions={<Link to="/studies">All studies</Link>}
-        />
+        <Empty title="Invalid study number" actions={<Link to="/studies">All studies</Link>} />
       )}
     </Page>
   );
@@ -56,26 +51,36 @@ function StudyView({ study }: { study: Study }) {
   return (
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
-      {reason && <Notice alert tone="bad" badge={study.status} say={reason} />}
-      {leftover_files.length > 0 && <LeftoverFile files={leftover_files} />}
+      {reason && <Notice alert tone="bad" badge={study.status} title={reason} />}
+      {leftover_files.length > 0 && <LeftoverFiles files={leftover_files} />}
       {missed_by_author && (
-        <Notice tone="cache" badge="found out by hand" say={missed_by_author} more={about} />
+        <Notice
+          tone="cache"
+          badge="what the author missed"
+          title={missed_by_author}
+          detail={about}
+        />
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />
-      {comparison && <Overlays comparison={comparison} labelOf={labelOf} />}
+      {comparison && <Overlays comparison={comparison} runLabel={labelOf} />}
     </Page>
   );
 }
 
-function LeftoverFile({ files }: { files: Study['leftover_files'] }) {
-  const say = `${files.length} of its files could not be removed. The server tries again when it starts.`;
-  const more = files.map(({ path, reason }) => (
-    <p key={path} className="breaks">
-      <span className="mono">{path}</span> {reason && problemText(reason)}
-    </p>
-  ));
-  return <Notice tone="bad" badge="left behind" say={say} more={more} />;
+function LeftoverFiles({ files }: { files: Study['leftover_files'] }) {
+  return (
+    <Notice
+      tone="bad"
+      badge="leftover files"
+      title={`${files.length} files could not be removed. The server retries at its next start.`}
+      detail={files.map(({ path, reason }) => (
+        <p key={path} className="breaks">
+          <span className="mono">{path}</span> {reason && problemText(reason)}
+        </p>
+      ))}
+    />
+  );
 }

@@ -1,4 +1,4 @@
-// The steps as a table: the numbers from here, where they came from, and beside them what others published.
+// Steps as a table: results on this host next to the published ones.
 import { Link } from '@tanstack/react-router';
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
@@ -6,30 +6,23 @@ import { publishedHeads, type StepRow, stepRows } from '../../model/study/rows';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-const HEADS = [
-  'IOPS',
-  'against step 1',
-  'bandwidth',
-  'p99',
-  <span key="went">where the I/O went</span>,
-];
+const HEADS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Verdict</span>];
 
-/** The table. */
 export function Steps({ study }: { study: Study }) {
   const published = publishedHeads(study.published);
   const groups = [
-    { word: 'here', span: HEADS.length },
-    { word: 'published', span: published.length },
+    { label: 'This host', span: HEADS.length },
+    { label: 'Published', span: published.length },
   ];
   return (
     <Card
-      title="Its steps"
+      title="Steps"
       aside={study.published && <span className="small">{study.published.source}</span>}
     >
       <NamedRows
         className="steps"
         label="Steps"
-        corner="step"
+        corner="Step"
         heads={[...HEADS, ...published]}
         groups={published.length > 0 ? groups : undefined}
         rows={stepRows(study).map((row) => ({
@@ -59,16 +52,16 @@ function StepName({ step, name, note, run }: StepRow) {
 }
 
 function cellsOf({ iops, change, bandwidth, p99, badge, sentence, status, published }: StepRow) {
-  const went = (
-    <div key="went" className="went">
+  const verdict = (
+    <div key="verdict" className="verdict">
       {badge && <VerdictBadge badge={badge} />} {sentence || status}
     </div>
   );
-  const beside = published.map((cell, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: cells stand in the order of the columns
-    <span key={place} className="published">
+  const publishedCells = published.map((cell, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+    <span key={index} className="published">
       {cell}
     </span>
   ));
-  return [<b key="iops">{iops}</b>, change, bandwidth, p99, went, ...beside];
+  return [<b key="iops">{iops}</b>, change, bandwidth, p99, verdict, ...publishedCells];
 }

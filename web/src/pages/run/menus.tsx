@@ -1,0 +1,94 @@
+// Menus of the run header: copy, export, and delete.
+import { Button, Menu, Modal } from '@mantine/core';
+import { useState } from 'react';
+import type { Run } from '../../api';
+import { toCurl, toFioJobText, toRunRequest } from '../../model/job/export';
+import { copyText } from '../../ui/clipboard';
+import { LinkItem } from '../../ui/link-button';
+import { useDelete } from './actions';
+
+export function CopyMenu({ run }: { run: Run }) {
+  const item = (label: string, text: () => string) => (
+    <Menu.Item onClick={() => void copyText(label, text())}>{label}</Menu.Item>
+  );
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button>Copy as ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {item('fio job file', () => toFioJobText(run))}
+        {item('curl command', () => toCurl(run, location.origin))}
+        {item('Request JSON', () => JSON.stringify(toRunRequest(run), null, 2))}
+        {item('Page link', () => location.href)}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean }) {
+  const url = `/api/v1/runs/${run.number}`;
+  const file = `run-${run.number}`;
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button>Export ▾</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={url} target="_blank">
+          JSON (complete run)
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={`${url}/export?format=csv`}
+          download={`${file}.csv`}
+          disabled={!isFinished}
+        >
+          CSV (one row per sample)
+        </Menu.Item>
+        <Menu.Item component="a" href={`${url}/export?format=ndjson`} download={`${file}.ndjson`}>
+          NDJSON (all events)
+        </Menu.Item>
+        <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function MoreMenu({ run }: { run: Run }) {
+  const [confirming, setConfirming] = useState(false);
+  const close = () => setConfirming(false);
+  const remove = useDelete(run);
+  const label = `Delete run #${run.number}`;
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button aria-label="More actions">⋯</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <LinkItem to="/compare" search={{ runs: String(run.number) }}>
+            Compare with…
+          </LinkItem>
+          <Menu.Item c="var(--bad-text)" onClick={() => setConfirming(true)}>
+            Delete run…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={confirming} onClose={close} title={`${label}?`}>
+        <div className="stack">
+          <p>
+            This permanently deletes its report, samples and events. Files written by the run are
+            kept.
+          </p>
+          <div className="row">
+            <Button c="var(--bad-text)" onClick={remove} data-autofocus>
+              {label}
+            </Button>
+            <Button onClick={close}>Cancel</Button>
+          </div>
+        </div>
+      </Modal>
+    </>
+  );
+}
