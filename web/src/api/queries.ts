@@ -11,7 +11,8 @@ import type {
   StudyDocument,
   StudyList,
 } from './generated/types.gen';
-import { ApiProblem } from './problem';
+// From the index, which configures the client and its error interceptor.
+import { ApiProblem } from './index';
 
 /** Filter and order of a list of runs. */
 export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;
