@@ -211,11 +211,6 @@ pub struct Decision {
     pub reason: String,
 }
 
-impl Decision {
-    /// Name of the choice to let the whole queue come back before more is handed over.
-    pub const DRAINED_QUEUE: &str = "drained_queue";
-}
-
 /// What the target's block device counted in the measured window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceReport {

@@ -35,7 +35,6 @@ const CHECKS: &[Check] = &[
     write::below_limit,
     write::device_cache,
     load::depth,
-    load::drained,
     late::late,
     load::cpu,
     load::others,

@@ -31,17 +31,12 @@ pub trait Engine {
         Ok(())
     }
 
-    /// Sleeps until `at_least` of the `in_flight` I/Os are complete, a signal comes, or `timeout_ns` have passed; not at all
+    /// Sleeps until `at_least` I/Os are complete, a signal comes, or `timeout_ns` have passed; not at all
     /// where `submit` has done it.
     ///
     /// # Errors
     /// As `commit`.
-    fn wait(
-        &mut self,
-        _at_least: u32,
-        _in_flight: usize,
-        _timeout_ns: Option<u64>,
-    ) -> io::Result<()> {
+    fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         Ok(())
     }
 

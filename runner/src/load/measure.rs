@@ -191,7 +191,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             // Waiting with a limit: a device that hangs must not hang us.
             if self
                 .engine
-                .wait(1, self.in_flight(), Some(DRAIN_STEP_NS))
+                .wait(1, Some(DRAIN_STEP_NS))
                 .is_err()
             {
                 break;
@@ -386,7 +386,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             };
             self.engine.wait(
                 at_least as u32,
-                in_flight,
                 due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)),
             )?;
         }

@@ -10,7 +10,6 @@ use leadline_protocol::finding::Severity::Warning;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::value::EngineName;
 use leadline_protocol::plan::resolved::{Mode, ResolvedJob};
-use leadline_protocol::report::{Decision, JobReport};
 use serde_json::{Value, json};
 
 /// Below this part of the depth asked for, the device was not kept as busy as asked; above, it is the time between
@@ -33,7 +32,7 @@ pub(crate) fn depth(case: &Case) -> Option<Finding> {
         .sum::<u64>() as f64
         / clones.max(1) as f64;
     let evidence = [
-        ("asked_depth", json!(asked)),
+        ("requested_depth", json!(asked)),
         ("achieved_depth", json!(achieved)),
     ];
     if asked <= 1.0 || achieved >= DEPTH_REACHED * asked {
@@ -87,31 +86,6 @@ fn twice_the_jobs(jobs: &[ResolvedJob]) -> (String, Value) {
     )
 }
 
-/// Whether the loop let all I/Os come back before it handed over more, because the kernel's workers share its processor (`engine`).
-pub(crate) fn drained(case: &Case) -> Option<Finding> {
-    let drained = |job: &&JobReport| {
-        job.decisions
-            .iter()
-            .any(|choice| choice.name == Decision::DRAINED_QUEUE && choice.used)
-    };
-    let job = case.report.jobs.iter().find(drained)?;
-    let sentence = format!(
-        "The kernel's workers did the I/O of {} on its own processor, so that all of it came back before more was handed over: \
-         the depth was not kept, and the wait of a call that fills the depth is told as submitting (slat).",
-        job.name
-    );
-    let remedy = "Compare it with fio at iodepth_batch and iodepth_batch_complete_min of the whole depth, which works the same way. \
-                  Where another processor is idle and allowed (cpus_allowed), the workers may go there.";
-    let evidence = [("achieved_depth", json!(case.report.achieved_depth))];
-    Some(Finding::new(
-        Warning,
-        "queue_drained",
-        sentence,
-        &evidence,
-        remedy,
-    ))
-}
-
 /// The runner's own threads were busy all the time; or everybody's together were, and ours had to wait for a processor.
 pub(crate) fn cpu(case: &Case) -> Option<Finding> {
     let cpu = case.report.cpu?;
@@ -162,7 +136,7 @@ pub(crate) fn others(case: &Case) -> Option<Finding> {
         let sentence = format!("{} did {} of {} that are not of this run.", device.name, bytes(moved), direction.noun());
         let numbers = [("read_bytes", json!(beside[0].1)), ("write_bytes", json!(beside[1].1))];
         let remedy = "Look who else uses the device (iotop -o, pidstat -d 1), and run again when it is quiet.";
-        Finding::new(Warning, "other_io", sentence, &numbers, remedy).with_rerun(rerun::unchanged())
+        Finding::new(Warning, "foreign_io", sentence, &numbers, remedy).with_rerun(rerun::unchanged())
     })
 }
 

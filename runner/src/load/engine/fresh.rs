@@ -44,8 +44,8 @@ impl<E: Engine> Engine for Fresh<E> {
     }
 
     #[inline]
-    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.inner.wait(at_least, in_flight, timeout_ns)
+    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.inner.wait(at_least, timeout_ns)
     }
 
     fn decisions(&self) -> Vec<Decision> {

@@ -3,8 +3,7 @@
 //! How it submits and waits: everything that is due is put into the ring, one enter hands it over, everything that is
 //! complete is reaped, and only when nothing is due does it sleep, for one completion. So the asked depth is refilled at
 //! once, and an I/O that the page cache answers costs no second call. While I/Os linger, at most two go with a call: a
-//! device that would idle until a whole batch is prepared begins with the first. Where the kernel's workers share our
-//! processor, all come back before more go, by one call (`turns`). Completions are worked on in the submitter's own context
+//! device that would idle until a whole batch is prepared begins with the first. Completions are worked on in the submitter's own context
 //! (DEFER_TASKRUN); files, buffers and the ring itself are registered where the kernel lets us.
 
 pub(crate) mod decisions;
@@ -13,11 +12,9 @@ pub(crate) mod entries;
 pub(crate) mod shim;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod turns;
 
 use crate::load::engine::ring::{KernelRing, Polling, Ring};
 use crate::load::engine::uring::entries::Entries;
-use crate::load::engine::uring::turns::Turns;
 use crate::load::engine::{Engine, psync};
 use crate::load::pattern::{Io, Kind};
 use crate::system::clock::{Clock, Monotonic};
@@ -58,11 +55,8 @@ pub struct Uring<R, N> {
     entries: PhantomData<N>,
     spin_ns: u64,
     files: Vec<RawFd>,
-    /// I/Os that the ring completed so far.
-    completed: u64,
     /// Trims, which are a system call here: done before `submit` returns.
     done: Vec<(u32, i32)>,
-    turns: Turns,
     decisions: Vec<Decision>,
 }
 
@@ -110,15 +104,12 @@ impl<R: Ring, N: Entries> Uring<R, N> {
 
     fn on(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
         let done = Vec::with_capacity(slots as usize);
-        let (spin_ns, turns) = (setup.spin_ns, Turns::new(slots));
         Self {
             ring,
             entries: PhantomData,
-            spin_ns,
+            spin_ns: setup.spin_ns,
             files,
-            completed: 0,
             done,
-            turns,
             decisions: Vec::new(),
         }
     }
@@ -186,15 +177,9 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let waits =
-            self.turns.hand_over_and_wait(in_flight) && self.spin_ns == 0 && self.done.is_empty();
-        let (finish, at_least) = if waits {
-            (true, in_flight as u32)
-        } else {
-            (in_flight > queued, 0)
-        };
+        let finish = in_flight > queued;
         while queued > 0 {
-            match self.ring.enter(finish, at_least, None) {
+            match self.ring.enter(finish, 0, None) {
                 Ok(()) => {}
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}
@@ -209,33 +194,22 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
                 self.ring.queued()
             };
         }
-        self.completed += self.ring.ready() as u64;
         Ok(())
     }
 
     #[inline]
-    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
+    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         if !self.done.is_empty() {
             return Ok(());
         }
-        let at_least = if self.turns.drain(self.completed) {
-            in_flight as u32
-        } else {
-            at_least
-        };
         if self.spin_ns == 0 || !self.spin(at_least, timeout_ns)? {
             look_again(self.ring.enter(true, at_least, timeout_ns))?;
         }
-        self.completed += self.ring.ready() as u64;
         Ok(())
     }
 
     fn decisions(&self) -> Vec<Decision> {
-        self.decisions
-            .iter()
-            .cloned()
-            .chain(self.turns.choice())
-            .collect()
+        self.decisions.clone()
     }
 
     #[inline]

@@ -61,8 +61,8 @@ impl<E: Engine> Engine for Noted<E> {
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         self.inner.commit(in_flight)
     }
-    fn wait(&mut self, at_least: u32, in_flight: usize, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.inner.wait(at_least, in_flight, timeout_ns)
+    fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.inner.wait(at_least, timeout_ns)
     }
     fn ready(&self) -> usize {
         self.inner.ready()

@@ -91,12 +91,7 @@ impl Engine for OneByOne {
         }
         self.in_flight.push_back(slot);
     }
-    fn wait(
-        &mut self,
-        at_least: u32,
-        _in_flight: usize,
-        _timeout_ns: Option<u64>,
-    ) -> io::Result<()> {
+    fn wait(&mut self, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         assert!(
             (1..=self.in_flight.len()).contains(&(at_least as usize)),
             "what is not in flight never completes"

@@ -1,48 +1,43 @@
-//! Processor time of this process and of single threads. Source: getrusage(2), which counts in µs or finer, not in
-//! ticks.
+//! CPU time of this process and of single threads. Source: getrusage(2), which has a resolution of 1 µs or better.
 
 use std::mem::MaybeUninit;
 
-/// Processor time and context switches, cumulative or of a window.
+/// CPU time and context switches, cumulative or of a window.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CpuTimes {
-    /// In user mode, in ns.
     pub user_ns: u64,
-    /// In the kernel, in ns.
     pub system_ns: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// Those in which somebody else was let in before the thread had to wait.
+    /// Preemptions by another task.
     pub involuntary_switches: u64,
 }
 
 impl CpuTimes {
-    /// What was spent from one reading to this one.
     pub fn since(self, from: Self) -> Self {
+        let involuntary = self.involuntary_switches;
         Self {
             user_ns: self.user_ns.saturating_sub(from.user_ns),
             system_ns: self.system_ns.saturating_sub(from.system_ns),
             context_switches: self.context_switches.saturating_sub(from.context_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(from.involuntary_switches),
+            involuntary_switches: involuntary.saturating_sub(from.involuntary_switches),
         }
     }
 }
 
-/// Of all threads of this process, those that ended and the kernel's workers for its rings included.
+/// Includes threads that ended and io_uring workers.
 pub fn process_times() -> CpuTimes {
     times(libc::RUSAGE_SELF)
 }
 
-/// Of the calling thread since it began.
+/// Of the calling thread.
 pub fn thread_times() -> CpuTimes {
     times(libc::RUSAGE_THREAD)
 }
 
 fn times(who: libc::c_int) -> CpuTimes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: `usage` is a whole rusage that getrusage may write; all zeros are valid for it, should the call fail.
+    // SAFETY: getrusage may write the whole rusage; all zeros are valid if it fails.
     let usage = unsafe {
         libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()
@@ -62,7 +57,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn work_and_sleep_are_counted() {
+    fn counts_work_and_sleep() {
         let before = thread_times();
         let begin = Instant::now();
         while thread_times().since(before).user_ns + thread_times().since(before).system_ns
@@ -70,7 +65,7 @@ mod tests {
         {
             assert!(
                 begin.elapsed() < Duration::from_secs(20),
-                "20 ms of work never came"
+                "no 20 ms of CPU time"
             );
         }
         let worked = thread_times();

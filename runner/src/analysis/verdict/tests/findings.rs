@@ -5,9 +5,7 @@ use leadline_protocol::counters::Memory;
 use leadline_protocol::evidence::FlushReport;
 use leadline_protocol::finding::Finding;
 use leadline_protocol::job::value::EngineName;
-use leadline_protocol::report::{
-    CpuReport, Decision, FirstError, JobReport, LatencyStats, MemoryReport,
-};
+use leadline_protocol::report::{CpuReport, FirstError, LatencyStats, MemoryReport};
 use serde_json::{Value, json};
 
 /// The codes of a report of direct random reads that has nothing to mind, with something changed.
@@ -32,29 +30,6 @@ fn cpu(process_percent: f64, host_percent: f64) -> CpuReport {
         host_percent,
         context_switches: 1,
         thermal_throttles: None,
-    }
-}
-
-/// The report's numbers as those of one job that made this choice.
-fn one_job(report: &Report, choice: &str, used: bool) -> JobReport {
-    JobReport {
-        name: "job".into(),
-        engine: EngineName::IoUring,
-        workers: 1,
-        duration_ms: report.duration_ms,
-        ended_by: report.ended_by,
-        read: report.read.clone(),
-        write: report.write.clone(),
-        trim: report.trim.clone(),
-        sync: report.sync.clone(),
-        user_ns_per_io: None,
-        system_ns_per_io: None,
-        errors: 0,
-        decisions: vec![Decision {
-            name: choice.into(),
-            used,
-            reason: String::new(),
-        }],
     }
 }
 
@@ -98,13 +73,6 @@ fn findings_come_when_they_are_true() {
         changed(depth(32, json!({"ioengine": EngineName::Psync})), nothing),
         ["depth_is_one"]
     );
-    let drains = |used| {
-        move |report: &mut Report| {
-            report.jobs = vec![one_job(report, Decision::DRAINED_QUEUE, used)]
-        }
-    };
-    assert_eq!(changed(json!({}), drains(true)), ["queue_drained"]);
-    assert_eq!(changed(json!({}), drains(false)), NONE);
     assert_eq!(
         changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))),
         ["cpu_bound"]
@@ -131,7 +99,7 @@ fn findings_come_when_they_are_true() {
         changed(json!({}), |report| counts(report, |counts| counts
             .write_bytes =
             100 << 20)),
-        ["other_io"]
+        ["foreign_io"]
     );
     assert_eq!(
         changed(json!({}), |report| counts(report, |counts| counts
@@ -143,7 +111,7 @@ fn findings_come_when_they_are_true() {
         changed(json!({}), |report| counts(report, |counts| counts
             .read_bytes =
             200 << 20)),
-        ["other_io"]
+        ["foreign_io"]
     );
     assert_eq!(
         changed(json!({}), |report| report.targets[0]
@@ -162,7 +130,7 @@ fn findings_come_when_they_are_true() {
         changed(json!({}), |report| report.targets[0]
             .direct
             .reads_past_cache = Some(false)),
-        ["direct_not_honoured"]
+        ["direct_io_fallback"]
     );
 }
 
@@ -186,33 +154,33 @@ fn caches_are_told() {
         |report: &mut Report| report.targets[0].residency.start.as_mut().unwrap().cached = 20 << 20;
     assert_eq!(
         buffered("randread", json!({}), (0, 0), |_| {}),
-        ["cache_answered"]
+        ["served_from_cache"]
     );
     assert_eq!(
         buffered("randread", json!({}), (0, 0), warm),
-        ["cache_answered", "warm_cache"]
+        ["served_from_cache", "warm_cache"]
     );
     assert_eq!(
         buffered("randread", json!({"pre_read": true}), (0, 0), warm),
-        ["cache_answered"]
+        ["served_from_cache"]
     );
     let dirty = |report: &mut Report| {
         report.targets[0].residency.start.as_mut().unwrap().dirty = Some(4096)
     };
     assert_eq!(
         buffered("randread", json!({}), (0, 0), dirty),
-        ["cache_answered", "invalidate_keeps_dirty"]
+        ["served_from_cache", "invalidate_keeps_dirty"]
     );
     let after_a_write_ramp = buffered("randrw", json!({"ramp_ms": 5000}), (0, 0), dirty);
     assert_eq!(
         after_a_write_ramp,
-        ["cache_answered", "overwrite"],
+        ["served_from_cache", "overwrite"],
         "the ramp wrote it, perhaps"
     );
     let after_a_read_ramp = buffered("randread", json!({"ramp_ms": 5000}), (0, 0), dirty);
     assert_eq!(
         after_a_read_ramp,
-        ["cache_answered", "invalidate_keeps_dirty"],
+        ["served_from_cache", "invalidate_keeps_dirty"],
         "a ramp that reads leaves nothing to be written"
     );
     let elsewhere = |report: &mut Report| {
@@ -226,12 +194,12 @@ fn caches_are_told() {
     };
     assert_eq!(
         buffered("randread", json!({}), (0, 0), elsewhere),
-        ["cache_answered"],
+        ["served_from_cache"],
         "dirty where nobody reads"
     );
     assert_eq!(
         buffered("read", json!({}), (500, 120_000), |_| {}),
-        ["readahead_answered"]
+        ["readahead"]
     );
     assert_eq!(
         buffered(
@@ -452,7 +420,7 @@ fn what_disks_do_beneath_an_array_is_told() {
         judge(&report, &jobs, &HostFacts::default())
             .1
             .into_iter()
-            .find(|finding| finding.code == "more_beneath")
+            .find(|finding| finding.code == "lower_device_amplification")
     };
     let told = on_mirror("randwrite", (30_000, 120_000), 120_000).unwrap();
     assert_eq!(
@@ -500,7 +468,7 @@ fn falling_behind_a_rate_is_told() {
             (report.read.lat_ns, report.read.intended_lat_ns) =
                 (lat(service_ns), intended_ns.map(lat));
         });
-        codes(&report, &jobs).contains(&"late_starts".into())
+        codes(&report, &jobs).contains(&"coordinated_omission".into())
     };
     assert!(told(1_000_000, Some(400_000_000)));
     assert!(

@@ -3,8 +3,7 @@
 use crate::load::engine::ring::{Polling, Ring};
 use crate::load::engine::uring::entries::Plain;
 use crate::load::engine::uring::tests::{List, blocks, is_mapped};
-use crate::load::engine::uring::turns::Turns;
-use crate::load::engine::uring::{Engine, Setup, Uring, entries_for};
+use crate::load::engine::uring::{Setup, Uring, entries_for};
 use crate::load::ledger::Ledger;
 use crate::load::measure::{IoError, Loop, Stop};
 use crate::load::pattern::{Io, Kind};
@@ -56,8 +55,6 @@ struct Shim {
 #[derive(Default)]
 struct Seen {
     enters: Cell<usize>,
-    /// Completions that the last enter was to wait for.
-    awaited: Cell<u32>,
     /// Whole blocks that it completed.
     whole: Cell<u64>,
 }
@@ -81,7 +78,6 @@ impl Ring for Shim {
 
     fn enter(&mut self, finish: bool, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         self.seen.enters.set(self.seen.enters.get() + 1);
-        self.seen.awaited.set(at_least);
         assert!(finish || at_least == 0, "waiting takes GETEVENTS");
         let (takes, completes) = match self.script.next().unwrap_or(ALL) {
             Takes(takes, completes) => (takes, completes),
@@ -373,33 +369,6 @@ fn a_thread_that_tells_late_what_it_took_leaves_room_for_the_next_batch() {
             "depth {depth}"
         );
     }
-}
-
-#[test]
-fn one_call_hands_over_and_waits_where_all_come_back_before_more_go() {
-    let (shim, seen) = shim(&[], &[], 4, usize::MAX, Polling::default());
-    let turns = Turns::drained(4);
-    let mut engine: Uring<_, Plain> = Uring {
-        turns,
-        ..Uring::on(shim, Vec::new(), 4, &Setup::default())
-    };
-    let pool = BufferPool::new(4, 4096, BufferPages::Mmap).unwrap();
-    // The whole depth is waited for; where there is room for more, or an I/O is done already, nothing is.
-    for (reads, in_flight, awaited) in [(4, 4, 4), (3, 3, 0), (1, 4, 4)] {
-        for (slot, io) in blocks(Kind::Read, reads).enumerate() {
-            // SAFETY: the shim does not touch the buffer.
-            unsafe { engine.submit(slot as u32, &io, pool.slot(slot as u32)) };
-        }
-        engine.commit(in_flight).unwrap();
-        assert_eq!(seen.awaited.get(), awaited, "{reads} of {in_flight}");
-        assert_eq!(std::iter::from_fn(|| engine.pop()).count() as u64, reads);
-    }
-    engine.done.push((0, 0));
-    let io = blocks(Kind::Read, 1).next().unwrap();
-    // SAFETY: as above.
-    unsafe { engine.submit(1, &io, pool.slot(1)) };
-    engine.commit(4).unwrap();
-    assert_eq!(seen.awaited.get(), 0);
 }
 
 #[test]

@@ -71,12 +71,7 @@ impl Engine for SideBySide {
             self.hands.now_ns() + 10 * MILLISECOND_NS,
         ));
     }
-    fn wait(
-        &mut self,
-        _at_least: u32,
-        _in_flight: usize,
-        timeout_ns: Option<u64>,
-    ) -> io::Result<()> {
+    fn wait(&mut self, _at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         let end_ns = timeout_ns.map_or(u64::MAX, |timeout_ns| self.hands.now_ns() + timeout_ns);
         self.hands.sleep_until(self.in_flight[0].2.min(end_ns));
         Ok(())
