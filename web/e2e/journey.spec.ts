@@ -1,4 +1,4 @@
-// The whole way of the first ten minutes: demo, report, the same buffered, compare.
+// First visit: demo, report, buffered rerun, comparison.
 import { expect, test } from './server';
 
 test('from the first visit to a comparison', async ({ signedIn: page, server }) => {
@@ -8,14 +8,14 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await expect(page).toHaveURL(/\/runs\/1$/);
   await expect(page.getByText('measuring', { exact: true })).toBeVisible({ timeout: 30_000 });
 
-  const iops = page.getByLabel('Figures').locator('.tile').first();
+  const iops = page.getByLabel('Key metrics').locator('.tile').first();
   await expect(iops.getByText(/mean so far/)).toBeVisible({ timeout: 8000 });
   const first = await iops.textContent();
   await expect.poll(() => iops.textContent(), { timeout: 8000 }).not.toBe(first);
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
 
   const { report } = await server.call<{ report: { read: { ios: number } } }>('GET', '/runs/1');
-  await expect(iops).toContainText(`${report.read.ios.toLocaleString('en-US')} I/Os in all`);
+  await expect(iops).toContainText(`${report.read.ios.toLocaleString('en-US')} I/Os in total`);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toContainText('bypassed');
   await expect(page.getByRole('row', { name: /^p99\.9 / })).toBeVisible();
   await expect(page.getByRole('img', { name: /^Latency histogram/ })).toBeVisible();
@@ -29,8 +29,8 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await page.getByRole('checkbox', { name: 'Select run 2' }).check();
   await page.keyboard.press('c');
   await expect(page).toHaveURL(/\/compare\?runs=1,2&baseline=1/);
-  await expect(page.getByText('not the same test', { exact: true })).toBeVisible();
-  // How large a difference may be by noise is nothing to say of two tests that differ.
+  await expect(page.getByText('different tests', { exact: true })).toBeVisible();
+  // Noise is not discussed for tests that differ.
   await expect(page.getByText(/may be noise/)).toHaveCount(0);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(

@@ -1,7 +1,7 @@
-// The whole way without a mouse, and the things a form must say.
+// Keyboard-only use, and form errors.
 import { expect, shortRun, test } from './server';
 
-test('goes everywhere by key', async ({ signedIn: page }) => {
+test('navigates by keyboard', async ({ signedIn: page }) => {
   const keys: [string[], RegExp][] = [
     [['n'], /\/new$/],
     [['g', 'd'], /\/devices$/],
@@ -9,9 +9,9 @@ test('goes everywhere by key', async ({ signedIn: page }) => {
     [['g', 'h'], /\/runs$/],
   ];
   await page.locator('body').press('Escape');
-  for (const [pressed, address] of keys) {
+  for (const [pressed, url] of keys) {
     for (const key of pressed) await page.keyboard.press(key);
-    await expect(page).toHaveURL(address);
+    await expect(page).toHaveURL(url);
   }
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog')).toBeVisible();
@@ -19,27 +19,24 @@ test('goes everywhere by key', async ({ signedIn: page }) => {
   await expect(page.getByRole('dialog')).toBeHidden();
 });
 
-test('skips to the content', async ({ signedIn: page }) => {
+test('skip link focuses the content', async ({ signedIn: page }) => {
   await page.keyboard.press('Tab');
-  await expect(page.getByRole('link', { name: 'Skip to the content' })).toBeFocused();
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.locator('main')).toBeFocused();
 });
 
-test('builds, starts, names and deletes a run without a mouse', async ({
-  signedIn: page,
-  server,
-}) => {
+test('builds, starts, names and deletes a run by keyboard', async ({ signedIn: page, server }) => {
   await page.keyboard.press('n');
   await page.getByRole('textbox', { name: 'Job file' }).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText(
     '[keys]\nfilename=keys\nrw=randread\nbs=4k\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n',
   );
-  await expect(page.getByText(/lay out/)).toBeVisible();
+  await expect(page.getByText(/to create/)).toBeVisible();
   await page.keyboard.press('Control+Enter');
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
-  await page.getByRole('textbox', { name: 'Name of the run' }).focus();
+  await page.getByRole('textbox', { name: 'Run name' }).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('by keys alone');
   await page.keyboard.press('Enter');
@@ -48,14 +45,14 @@ test('builds, starts, names and deletes a run without a mouse', async ({
     .poll(async () => (await server.call<{ name: string }>('GET', `/runs/${number}`)).name)
     .toBe('by keys alone');
   await page.getByRole('button', { name: 'More actions' }).press('Enter');
-  await page.getByRole('menuitem', { name: /Delete this run/ }).press('Enter');
-  await page.getByRole('button', { name: `Delete #${number}` }).press('Enter');
+  await page.getByRole('menuitem', { name: /Delete run/ }).press('Enter');
+  await page.getByRole('button', { name: `Delete run #${number}` }).press('Enter');
   await expect(page).toHaveURL(/\/runs$/);
 });
 
-test('says at the field what is wrong, and what would help', async ({ signedIn: page }) => {
+test('shows errors and remedies at the field', async ({ signedIn: page }) => {
   await page.goto(new URL('/new', page.url()).href);
-  await page.getByRole('combobox', { name: /block size/ }).fill('3000');
+  await page.getByRole('combobox', { name: /Block size/ }).fill('3000');
   await expect(page.getByRole('status').getByText(/line 4:/)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Start' })).toHaveAttribute(
     'aria-disabled',

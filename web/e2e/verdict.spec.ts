@@ -1,10 +1,10 @@
-// Somebody who has never heard of a page cache: a number that is too good, why, the proof, and one click to the disk's own.
+// A result served from memory: verdict, counters, and the rerun with direct I/O.
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
 const WARM = { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', runtime: '2s' };
 
-test('a warm cache: gauge, sentence, proof, and the rerun past it by one click', async ({
+test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   signedIn: page,
   server,
 }) => {
@@ -12,32 +12,32 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   const number = await server.finish(shortRun('too good to be true', WARM));
   await page.goto(`${server.url}/runs/${number}`);
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
-  await expect(gauge).toContainText('answered from');
+  await expect(gauge).toContainText('served from');
   await expect(
     page.locator('.notice').getByText(/IOPS came from memory: .* reached/),
   ).toBeVisible();
   await expect(page.getByText(/^page cache (100|99\.\d+)\s%$/)).toBeVisible();
 
   await page.keyboard.press('e');
-  const proof = page.getByRole('region', { name: /What was counted for reads/ });
+  const counters = page.getByRole('region', { name: /Counters for reads/ });
   const { report } = await server.call<{ report: { read: { ios: number } } }>(
     'GET',
     `/runs/${number}`,
   );
-  await expect(proof.getByRole('row', { name: /reads issued and completed/ })).toContainText(
+  await expect(counters.getByRole('row', { name: /reads issued and completed/ })).toContainText(
     report.read.ios.toLocaleString('en-US'),
   );
-  await expect(proof.getByRole('row', { name: /reads completed by/ })).toContainText(
+  await expect(counters.getByRole('row', { name: /reads completed by/ })).toContainText(
     '/sys/class/block/',
   );
-  await expect(proof.getByRole('button', { name: /^Copy awk/ }).first()).toBeVisible();
+  await expect(counters.getByRole('button', { name: /^Copy awk/ }).first()).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(
     violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
   ).toEqual([]);
 
   await expect(
-    page.getByRole('img', { name: /^at the start: \d+ cells .* 0 in part, 0 not\.$/ }),
+    page.getByRole('img', { name: /^Start: \d+ cells .* 0 partly cached, 0 not cached\.$/ }),
   ).toBeVisible();
   await expect(
     page.getByRole('region', { name: /^Extents of short/ }).getByRole('row', { name: /^written/ }),
@@ -52,23 +52,23 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   await expect(
     page.getByText(
       new RegExp(
-        `#${number + 1} was served by the device(, beside others)?, #${number} by memory: not the same test\\.`,
+        `#${number + 1} was served by the device( with foreign I/O)?, #${number} by memory`,
       ),
     ),
   ).toBeVisible();
   await expect(page.getByRole('button', { name: /Rerun direct/ })).toHaveCount(0);
 
-  // The run that memory answered knows by now what the disk does, unless others used it meanwhile.
+  // The run served from memory now links to its direct run, unless other I/O used the disk.
   const { verdict } = await server.call<{ verdict: { read: { class: string } } }>(
     'GET',
     `/runs/${number + 1}`,
   );
   await page.goto(`${server.url}/runs/${number}`);
   if (verdict.read.class === 'device') {
-    await expect(page.getByText(/^The disk itself: [\d,]+ IOPS/)).toContainText(
+    await expect(page.getByText(/^Same job with direct I\/O: [\d,]+ IOPS/)).toContainText(
       `run #${number + 1}`,
     );
-    await page.getByRole('link', { name: 'Compare with the disk' }).click();
+    await page.getByRole('link', { name: 'Compare with direct I/O' }).click();
     await expect(page).toHaveURL(
       new RegExp(`runs=${number + 1},${number}&baseline=${number + 1}$`),
     );
@@ -82,7 +82,7 @@ test('a warm cache: gauge, sentence, proof, and the rerun past it by one click',
   await expect(page.getByRole('cell', { name: 'device', exact: true })).toHaveCount(0);
 });
 
-test('says with what state of file and cache a run begins', async ({ signedIn: page, server }) => {
+test('sets the initial file and cache state', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/new`);
   await page.getByText('cold', { exact: true }).click();
   await page.getByText('overwritten', { exact: true }).click();
@@ -91,7 +91,7 @@ test('says with what state of file and cache a run begins', async ({ signedIn: p
   await expect(text).toHaveValue(/file_state=overwrite/);
   await page
     .getByRole('radiogroup', { name: /cache_state/ })
-    .getByText('as it is')
+    .getByText('unchanged')
     .click();
   await expect(text).not.toHaveValue(/cache_state/);
 });

@@ -1,7 +1,8 @@
 // Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to its own scale. Not
 // here: the counts (`model/gauge`).
-import type { Gauge } from '../model/gauge/gauge';
+
 import type { LayerFlow } from '../model/gauge/layer-flow';
+import type { Gauge } from '../model/gauge/types';
 
 /** Size of the drawing, in its own units. */
 export const WIDTH = 356;

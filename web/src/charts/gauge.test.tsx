@@ -1,6 +1,7 @@
 import { render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import { type Gauge, gaugeOf } from '../model/gauge/gauge';
+import { gaugeOf } from '../model/gauge/gauge';
+import type { Gauge } from '../model/gauge/types';
 import { DepthGauge } from './gauge';
 import { DEPTHS, flowShapes, leadDepth } from './gauge-shape';
 
@@ -12,7 +13,7 @@ const cached: Gauge = {
   foreign: null,
   bypassed: false,
   servedBy: 1,
-  notes: { 1: 'answered from memory' },
+  notes: { 1: 'served from memory' },
   uncertainty: 0,
 };
 
@@ -21,7 +22,7 @@ it('shows I/Os served from memory as text and numbers', () => {
   const image = screen.getByRole('img', { name: 'Depth gauge. All came from memory.' });
   expect(image).toHaveTextContent('853,333');
   expect(image).toHaveTextContent('3.26 GiB');
-  expect(image).toHaveTextContent('answered frommemory');
+  expect(image).toHaveTextContent('served frommemory');
 });
 
 it('ends a flow in the layer that served it', () => {

@@ -2,8 +2,8 @@
 // that served most bytes. Live runs, finished runs and comparisons use the same drawing.
 import { memo, useId } from 'react';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
-import { type Gauge, LAYERS, type Layer } from '../model/gauge/gauge';
 import type { LayerFlow } from '../model/gauge/layer-flow';
+import { type Gauge, LAYERS, type Layer } from '../model/gauge/types';
 import {
   DEPTHS,
   type FlowShape,

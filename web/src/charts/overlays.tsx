@@ -3,8 +3,8 @@ import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
-import { bucketsOf } from '../model/compare/metrics';
 import { bucketSeries } from '../model/fold/series-view';
+import { latencyOf } from '../model/run/tiles';
 import { lineStyle } from '../model/series/line-style';
 import { MAX_POINTS } from '../model/series/time-series';
 
@@ -39,7 +39,7 @@ export function Overlays({ comparison: { runs }, runLabel = numberLabel }: Overl
         .map((compared, index) => ({
           label: runLabel(compared.run.number),
           ...lineStyle(index),
-          buckets: bucketsOf(compared),
+          buckets: latencyOf(compared),
         }))
         .filter(({ buckets }) => buckets.length > 0),
     [runs, runLabel],

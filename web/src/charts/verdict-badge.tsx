@@ -1,5 +1,5 @@
 // The color of a layer, and the badge of a verdict.
-import type { Layer } from '../model/gauge/gauge';
+import type { Layer } from '../model/gauge/types';
 import type { Badge as VerdictLabel } from '../model/run/verdict';
 import { Badge, type Tone } from '../ui/parts';
 import { LAYER_COLORS } from './gauge-shape';

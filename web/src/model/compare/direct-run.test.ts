@@ -12,11 +12,11 @@ const compared = (run: RunSummary, change: Partial<ComparedRun> = {}) =>
     ...change,
   }) as ComparedRun;
 
-describe('candidates of a list', () => {
+describe('directRunCandidates', () => {
   const warm = summary(9, WARM);
   const numbers = (...list: RunSummary[]) => directRunCandidates(warm, list);
 
-  it('are the newest first, a few of them, and not the run itself', () => {
+  it('are the newest runs without the run itself', () => {
     const list = [3, 12, 9, 5, 7].map((number) => summary(number));
     expect(directRunCandidates(summary(9), list)).toEqual([12, 7, 5]);
   });
@@ -27,17 +27,17 @@ describe('candidates of a list', () => {
     ['another target', { target: '/srv/t2' }],
     ['another device', { device: 'vdb' }],
     ['another pattern', { rw: 'read' }],
-    ['more clones', { numjobs: 2 }],
+    ['more workers', { numjobs: 2 }],
     ['more jobs', { jobs: 2 }],
     ['another host', { host: 'other' }],
-    ['a number that is not the disk’s', { verdict: 'foreign' }],
+    ['another verdict', { verdict: 'foreign' }],
     ['a buffered job', { direct: false }],
-  ])('are not those with %s', (_, change) => {
+  ])('exclude runs with %s', (_, change) => {
     expect(numbers(summary(3))).toEqual([3]);
     expect(numbers(summary(3, change))).toEqual([]);
   });
 
-  it('are found by a filter of the history, where the target can be written in one', () => {
+  it('have a filter if the target can be quoted', () => {
     expect(directRunFilter(warm)).toBe(
       'status:done verdict:device rw:randread device:vda "/srv/t1"',
     );
@@ -46,39 +46,39 @@ describe('candidates of a list', () => {
   });
 });
 
-/** A warm run #9, and a direct one #12 that differs from it in these settings. */
-function check(
+/** Compares warm run #9 with direct run #12, with differences in `names`. */
+function comparisonOf(
   names: readonly string[],
   direct: Partial<RunSummary> = {},
   verdict: VerdictClass = 'device',
   change = {},
 ) {
-  const differ = names.map((name): Difference => ({ name, values: ['one', 'other'] }));
+  const differences = names.map((name): Difference => ({ name, values: ['one', 'other'] }));
   const runs = [compared(summary(9, WARM)), compared(summary(12, { verdict, ...direct }), change)];
-  return { runs, setting_differences: differ } as Comparison;
+  return { runs, setting_differences: differences } as Comparison;
 }
 
-describe('the same job, direct', () => {
+describe('directRun', () => {
   it.each<[string, readonly string[], boolean]>([
-    ['differs in its way only', ['direct', 'mode', 'targets.alignment'], true],
-    ['needs no cache', ['direct', 'cache_state', 'pre_read', 'invalidate'], true],
+    ['may differ in the I/O path', ['direct', 'mode', 'targets.alignment'], true],
+    ['may differ in the cache state', ['direct', 'cache_state', 'pre_read', 'invalidate'], true],
     [
-      'may go on longer, and find the file there',
+      'may differ in duration and existing files',
       ['direct', 'runtime_ms', 'ramp_ms', 'targets.existed'],
       true,
     ],
-    ['is one of several jobs', ['direct', 'jobs[1].direct', 'jobs[1].mode'], true],
+    ['may differ in the second job', ['direct', 'jobs[1].direct', 'jobs[1].mode'], true],
     ['has the same block size', ['direct', 'bs'], false],
     ['has the same depth', ['direct', 'iodepth'], false],
     ['has the same engine', ['direct', 'ioengine'], false],
     ['has the same region', ['direct', 'targets.size'], false],
     ['has the same target', ['direct', 'targets.path'], false],
     ['has the same rate', ['direct', 'rate_iops'], false],
-    ['has as many jobs', ['direct', 'jobs'], false],
+    ['has the same number of jobs', ['direct', 'jobs'], false],
     ['has the same block size in every job', ['direct', 'jobs[1].bs'], false],
-  ])('%s', (_, names, is) => {
-    expect(directRun(check(names), 9)?.run.number ?? null).toBe(is ? 12 : null);
-    expect(hasDirectRun(check(names), 9)).toBe(is);
+  ])('%s', (_, names, expected) => {
+    expect(directRun(comparisonOf(names), 9)?.run.number ?? null).toBe(expected ? 12 : null);
+    expect(hasDirectRun(comparisonOf(names), 9)).toBe(expected);
   });
 
   it.each<VerdictClass>([
@@ -89,39 +89,36 @@ describe('the same job, direct', () => {
     'mixed',
     'readahead',
     'unknown',
-  ])(
-    'does not tell what the disk does where its verdict is %s, and need not be done again',
-    (verdict) => {
-      expect(directRun(check(['direct'], {}, verdict), 9)).toBeNull();
-      expect(hasDirectRun(check(['direct'], {}, verdict), 9)).toBe(true);
-    },
-  );
+  ])('is missing with verdict %s, but needs no rerun', (verdict) => {
+    expect(directRun(comparisonOf(['direct'], {}, verdict), 9)).toBeNull();
+    expect(hasDirectRun(comparisonOf(['direct'], {}, verdict), 9)).toBe(true);
+  });
 
-  it('is the disk’s in both directions', () => {
+  it('is served by the device in both directions', () => {
     const verdict = { read: { class: 'device' }, write: { class: 'foreign' } };
-    expect(directRun(check(['direct'], {}, 'device', { verdict }), 9)).toBeNull();
+    expect(directRun(comparisonOf(['direct'], {}, 'device', { verdict }), 9)).toBeNull();
   });
 
-  it('is done, and has a result', () => {
-    const broken = check(['direct'], { status: 'failed' }, 'device', { duration_ms: null });
-    expect([directRun(broken, 9), hasDirectRun(broken, 9)]).toEqual([null, false]);
+  it('is finished with a result', () => {
+    const failed = comparisonOf(['direct'], { status: 'failed' }, 'device', { duration_ms: null });
+    expect([directRun(failed, 9), hasDirectRun(failed, 9)]).toEqual([null, false]);
   });
 
-  it('ran on the same host', () =>
-    expect(directRun(check(['direct'], { host: 'other' }), 9)).toBeNull());
+  it('is on the same host', () =>
+    expect(directRun(comparisonOf(['direct'], { host: 'other' }), 9)).toBeNull());
 
-  it('is no other than itself', () => {
-    expect(directRun(check(['direct']), 12)).toBeNull();
-    expect(hasDirectRun(check(['direct']), 77)).toBe(false);
+  it('is not the run itself', () => {
+    expect(directRun(comparisonOf(['direct']), 12)).toBeNull();
+    expect(hasDirectRun(comparisonOf(['direct']), 77)).toBe(false);
   });
 
-  it('looks only at what differs between the two', () => {
-    const { runs } = check([]);
+  it('ignores differences of other runs', () => {
+    const { runs } = comparisonOf([]);
     const third = compared(summary(13, { bs: '8k' }));
-    const differ = [{ name: 'bs', values: ['4096', '4096', '8192'] }];
+    const differences = [{ name: 'bs', values: ['4096', '4096', '8192'] }];
     const comparison = {
       runs: [...runs, third],
-      setting_differences: differ,
+      setting_differences: differences,
     } as unknown as Comparison;
     expect(directRun(comparison, 9)?.run.number).toBe(12);
   });

@@ -1,11 +1,9 @@
-// Whether a run that memory answered has a counterpart that says what the disk does: the same job, direct, on the same
-// target. What differs between two runs, the server says in a comparison. Not here: asking for it.
+// Finds the direct counterpart of a run served from memory: the same job on the same target with direct I/O. Not here:
+// fetching lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
+import { verdictsOf } from '../gauge/layer-flow';
 
-/**
- * Settings that may differ between a job and the same job direct: what it is called, which way it goes, the state of a
- * cache that direct I/O does not use, how long it goes on, and what is found or done before and after.
- */
+/** Settings that may differ: names, the I/O path, the cache state, the duration, and preparation and cleanup. */
 const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['name', 'sample_ms', 'probes', 'request_sizes'],
   ...['direct', 'mode', 'targets.alignment'],
@@ -14,64 +12,54 @@ const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['targets.existed', 'targets.layout_bytes', 'end_fsync', 'unlink'],
 ]);
 
-/** So many of the newest that look alike are held against a run; the first is nearly always the one. */
-const MOST_HELD = 3;
+/** Candidates to compare; the newest is almost always the one. */
+const MAX_CANDIDATES = 3;
 
-/** The filter of the history that finds runs which the disk answered with the same pattern on the same target; null where none can. */
+/** A filter for runs served by the device with the same pattern on the same target; null if it cannot be expressed. */
 export function directRunFilter({ rw, device, target }: RunSummary): string | null {
   if (!device || target.includes('"')) return null;
   return `status:done verdict:device rw:${rw} device:${device} "${target}"`;
 }
 
-/** Numbers of the runs in a list that may be the same job as a run, direct: as far as a list can tell, newest first. */
+const shapeOf = ({ host, jobs, target, device, rw, bs, iodepth, numjobs }: RunSummary) =>
+  JSON.stringify([host, jobs, target, device, rw, bs, iodepth, numjobs]);
+
+/** Numbers of direct runs with the same summary, newest first. */
 export function directRunCandidates(run: RunSummary, list: readonly RunSummary[]): number[] {
-  const shape = ({ host, jobs, target, device, rw, bs, iodepth, numjobs }: RunSummary) =>
-    JSON.stringify([host, jobs, target, device, rw, bs, iodepth, numjobs]);
-  const found = list.filter(
-    (other) => other.direct && other.verdict === 'device' && shape(other) === shape(run),
-  );
-  return found
+  const shape = shapeOf(run);
+  return list
+    .filter(({ number }) => number !== run.number)
+    .filter((other) => other.direct && other.verdict === 'device' && shapeOf(other) === shape)
     .map(({ number }) => number)
-    .filter((number) => number !== run.number)
     .sort((a, b) => b - a)
-    .slice(0, MOST_HELD);
+    .slice(0, MAX_CANDIDATES);
 }
 
-/** The run of a comparison whose number is the disk's, of the same job as that with this number; null where none is. */
-export function directRun(comparison: Comparison, number: number): ComparedRun | null {
-  return (
-    directOf(comparison, number).find(
-      ({ run, verdict }) => run.status === 'done' && isDisks(verdict),
-    ) ?? null
-  );
-}
+/** The finished direct counterpart of a run that was served by the device. */
+export const directRun = (comparison: Comparison, number: number): ComparedRun | null =>
+  counterparts(comparison, number).find(
+    ({ run, verdict }) => run.status === 'done' && isServedByDevice(verdict),
+  ) ?? null;
 
-/** Whether a comparison holds the same job as that with this number, done direct: another rerun would add nothing. */
+/** Returns true if a comparison has a measured counterpart, so that another rerun adds nothing. */
 export const hasDirectRun = (comparison: Comparison, number: number): boolean =>
-  directOf(comparison, number).some(
-    ({ duration_ms }) => duration_ms !== null && duration_ms !== undefined,
-  );
+  counterparts(comparison, number).some(({ duration_ms }) => typeof duration_ms === 'number');
 
-function directOf(comparison: Comparison, number: number): ComparedRun[] {
-  const place = comparison.runs.findIndex(({ run }) => run.number === number);
-  if (place < 0 || comparison.runs[place]?.run.direct) return [];
-  return comparison.runs.filter(
-    ({ run }, other) => run.direct && isSameJob(comparison, place, other),
-  );
+function counterparts(comparison: Comparison, number: number): ComparedRun[] {
+  const index = comparison.runs.findIndex(({ run }) => run.number === number);
+  if (index < 0 || comparison.runs[index]?.run.direct) return [];
+  return comparison.runs.filter(({ run }, i) => run.direct && isSameJob(comparison, index, i));
 }
 
-/** Whether two runs of a comparison, by their places, did the same but for the way to the disk. */
-function isSameJob({ setting_differences, runs }: Comparison, one: number, other: number): boolean {
-  if (runs[one]?.run.host !== runs[other]?.run.host) return false;
-  const differ = setting_differences.filter(
-    ({ values }) => (values[one] ?? null) !== (values[other] ?? null),
-  );
-  return differ.every(({ name }) => MAY_DIFFER.has(name.replace(/^jobs\[\d+\]\./, '')));
+/** Compares two runs by their index. */
+function isSameJob({ setting_differences, runs }: Comparison, a: number, b: number): boolean {
+  if (runs[a]?.run.host !== runs[b]?.run.host) return false;
+  return setting_differences
+    .filter(({ values }) => (values[a] ?? null) !== (values[b] ?? null))
+    .every(({ name }) => MAY_DIFFER.has(name.replace(/^jobs\[\d+\]\./, '')));
 }
 
-function isDisks(verdicts: Verdicts | null | undefined): boolean {
-  const all = [verdicts?.read, verdicts?.write].filter(
-    (verdict) => verdict !== null && verdict !== undefined,
-  );
-  return all.length > 0 && all.every((verdict) => verdict.class === 'device');
+function isServedByDevice(verdicts: Verdicts | null | undefined): boolean {
+  const all = verdictsOf(verdicts);
+  return all.length > 0 && all.every(({ verdict }) => verdict.class === 'device');
 }

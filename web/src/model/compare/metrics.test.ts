@@ -9,7 +9,7 @@ it.each([
   ['0,-1,x,7', [7]],
   [undefined, []],
   ['1,2,3,4,5,6,7,8,9', [1, 2, 3, 4, 5, 6, 7, 8]],
-])('%j asks for %j', (runs, numbers) => expect(parseRunNumbers(runs)).toEqual(numbers));
+])('parses %j to %j', (runs, numbers) => expect(parseRunNumbers(runs)).toEqual(numbers));
 
 it.each([
   [null, ''],
@@ -18,7 +18,9 @@ it.each([
   [2.41, '+2.41 %'],
   [-99.6, '−99.6 %'],
   [824, '9.24 ×'],
-])('a change of %j is %s', (change, words) => expect(formatChange(change)).toBe(words));
+])('formats a change of %j as %s', (change, expected) =>
+  expect(formatChange(change)).toBe(expected),
+);
 
 it.each([
   [87_900, '1/s', '87.9 k'],
@@ -27,18 +29,22 @@ it.each([
   [30_000, 'ms', '30 s'],
   [31.4, '1', '31.4'],
   [null, 'ns', '–'],
-])('%j %s is %s', (value, unit, words) => expect(plain(formatValue(value, unit))).toBe(words));
+])('formats %j %s as %s', (value, unit, expected) =>
+  expect(plain(formatValue(value, unit))).toBe(expected),
+);
 
-describe('names', () => {
+describe('metricName', () => {
   it.each([
     ['read_iops', 1, 'IOPS'],
     ['read_iops', 2, 'read IOPS'],
     ['write_lat_p99_ns', 2, 'write p99 latency'],
     ['device_read_bytes_per_second', 1, 'device read bandwidth'],
     ['cpu_ns_per_io', 1, 'CPU time per I/O'],
-    ['device_utilization', 1, 'device busy'],
+    ['device_utilization', 1, 'device utilization'],
     ['errors', 1, 'errors'],
-  ])('%s of %i directions is %s', (name, directions, words) => {
-    expect(metricName({ name, unit: '1', values: [], change_percent: [] }, directions)).toBe(words);
+  ])('%s of %i directions is %s', (name, directions, expected) => {
+    expect(metricName({ name, unit: '1', values: [], change_percent: [] }, directions)).toBe(
+      expected,
+    );
   });
 });

@@ -23,6 +23,6 @@ it.each([
   ['kernel', '6.10', '6.10'],
   ['targets.path', '/a,4096,8192', '/a,4096,8192'],
   ['size', 'as the file', 'as the file'],
-])('the setting %s=%s is %s', (name, value, words) =>
-  expect(plain(formatSetting(name, value))).toBe(words),
+])('formats %s=%s as %s', (name, value, expected) =>
+  expect(plain(formatSetting(name, value))).toBe(expected),
 );

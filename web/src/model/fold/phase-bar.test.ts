@@ -7,8 +7,8 @@ it.each([
   ['read', false],
   ['randwrite', true],
   ['randrw', true],
-])('a %s with end_fsync promises a flush: %s', (rw, does) => {
+])('a %s with end_fsync has a flush: %s', (rw, expected) => {
   const fold = new RunFold('preparing');
   fold.accepted = { jobs: [{ rw, end_fsync: true, targets: [] }] } as unknown as Accepted;
-  expect(phaseBar(fold, 0).some(({ phase }) => phase === 'flush')).toBe(does);
+  expect(phaseBar(fold, 0).some(({ phase }) => phase === 'flush')).toBe(expected);
 });

@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Run } from '../../api';
-import { gaugeOf, gaugeOfReport } from '../gauge/gauge';
+import { gaugeOf } from '../gauge/gauge';
+import { gaugeOfReport } from '../gauge/report-gauge';
 import { latencyOf, tilesOf } from '../run/tiles';
 import { countOf, mergeBuckets } from '../series/histogram';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
 import { type SampleEvent, windowOf } from '../series/window';
-import { phaseBar, remainingMs } from './phase-bar';
+import { phaseBar } from './phase-bar';
+import { remainingMs } from './remaining-time';
 import { foldFinishedRun, RunFold } from './run-fold';
 import { foldSeries } from './series-view';
 import { timeRange } from './time-range';
 
-/** A run as the server told it: 4k random reads, direct, 0.4 s of ramp, 1.2 s measured in windows of 200 ms. */
+/** 4k random reads, direct, 0.4 s ramp, 1.2 s measurement, 200 ms per sample. */
 const RECORDED = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
   .split('\n')
@@ -27,11 +29,11 @@ function foldUntil(last: (event: Event) => boolean): RunFold {
   }
   return fold;
 }
-const whole = () => foldUntil(() => false);
+const foldAll = () => foldUntil(() => false);
 
 describe('a recorded run', () => {
-  it('ends with its report, and samples add up to it', () => {
-    const fold = whole();
+  it('has samples that add up to its report', () => {
+    const fold = foldAll();
     const report = fold.result?.report;
     expect(fold.status).toBe('done');
     expect(fold.totals.read.ios).toBe(report?.read.ios);
@@ -41,10 +43,11 @@ describe('a recorded run', () => {
   });
 
   it('has the same gauge live and final', () => {
-    const { totals, result } = whole();
-    if (!result) throw new Error('the recorded run has a report');
+    const { totals, result } = foldAll();
+    if (!result) throw new Error('the recording has no report');
     const run = { direct: true, mode: 'direct' as const };
-    const [live, final] = [gaugeOf({ ...totals, ...run }), gaugeOfReport(result.report, run)];
+    const live = gaugeOf({ ...totals, ...run });
+    const final = gaugeOfReport(result.report, run);
     expect(live.issued).toEqual(final.issued);
     expect([live.servedBy, final.servedBy]).toEqual([3, 3]);
     expect(
@@ -52,8 +55,8 @@ describe('a recorded run', () => {
     ).toBeLessThan(0.05);
   });
 
-  it('leaves the ramp out of the sums, and before 0 on the axis', () => {
-    const fold = whole();
+  it('excludes the ramp from totals and shows it before 0', () => {
+    const fold = foldAll();
     const view = foldSeries(fold);
     expect(view.length).toBe(SAMPLES.length);
     expect(view.seconds(0)).toBeCloseTo(-0.2, 1);
@@ -61,29 +64,29 @@ describe('a recorded run', () => {
     expect(timeRange(fold).from).toBeCloseTo(-0.4, 1);
   });
 
-  it('puts the axis where the measured window will begin while the ramp goes on', () => {
+  it('expects the origin at the end of the ramp', () => {
     const fold = foldUntil(isSample);
     expect(fold.measure_begin_ms).toBeNull();
     expect(foldSeries(fold).seconds(0)).toBeCloseTo(-0.2, 1);
     expect(timeRange(fold).to).toBeGreaterThanOrEqual(1.2);
   });
 
-  it('shows the figures of the last second, then those of the report', () => {
+  it('shows figures of the last second, then of the report', () => {
     const live = foldUntil((event) => event.seq === SAMPLES.at(-1)?.seq);
-    expect(tilesOf(live)[0]?.below).toMatch(/^mean so far/);
-    const report = whole().result?.report;
-    const [iops, , p50] = tilesOf(whole());
-    expect(iops?.below).toBe(`${report?.read.ios.toLocaleString('en-US')} I/Os in all`);
+    expect(tilesOf(live)[0]?.note).toMatch(/^mean /);
+    const report = foldAll().result?.report;
+    const [iops, , p50] = tilesOf(foldAll());
+    expect(iops?.note).toBe(`${report?.read.ios.toLocaleString('en-US')} I/Os in total`);
     expect(p50?.figure.unit).toBe('µs');
     expect(report && countOf(latencyOf(report))).toBe(report?.read.ios);
   });
 });
 
 describe('order', () => {
-  it('ignores what it already has and refuses what comes too early', () => {
+  it('ignores duplicates and rejects events after a gap', () => {
     const fold = new RunFold();
     const [first, second, third] = RECORDED;
-    if (!first || !second || !third) throw new Error('the recording is longer than three events');
+    if (!first || !second || !third) throw new Error('the recording has too few events');
     expect(fold.apply(first)).toBe(true);
     expect(fold.apply(third)).toBe(false);
     expect(fold.lastSeq).toBe(0);
@@ -92,16 +95,16 @@ describe('order', () => {
     expect(fold.lastSeq).toBe(1);
   });
 
-  it('is the same whether it is folded at once or resumed', () => {
+  it('is the same when resumed', () => {
     const resumed = foldUntil((event) => event.seq === 14);
     for (const event of RECORDED.slice(9)) resumed.apply(event);
-    expect(resumed.totals).toEqual(whole().totals);
-    expect(resumed.series.points).toEqual(whole().series.points);
+    expect(resumed.totals).toEqual(foldAll().totals);
+    expect(resumed.series.points).toEqual(foldAll().series.points);
   });
 });
 
 describe('the phase bar', () => {
-  it('shows what is done, now and to come', () => {
+  it('shows finished, active and pending phases', () => {
     const fold = foldUntil((event) => event.type === 'phase' && event.phase === 'measure');
     const states = phaseBar(fold, fold.now_ms + 600).map(({ phase, state }) => `${phase} ${state}`);
     expect(states).toEqual([
@@ -109,13 +112,13 @@ describe('the phase bar', () => {
       'guard done',
       'invalidate done',
       'ramp done',
-      'measure now',
+      'measure active',
     ]);
     expect(phaseBar(fold, fold.now_ms + 600).at(-1)?.fraction).toBeCloseTo(0.5, 1);
     expect(remainingMs(fold, fold.now_ms + 600)).toBeCloseTo(600, -1);
   });
 
-  it('knows what is to come as soon as the job was accepted', () => {
+  it('shows pending phases once the job is accepted', () => {
     const fold = foldUntil((event) => event.type === 'accepted');
     expect(phaseBar(fold, 0).map(({ phase }) => phase)).toEqual([
       'layout',
@@ -128,7 +131,7 @@ describe('the phase bar', () => {
   });
 
   it.each(['flush', 'clean_up'] as const)(
-    'does not begin to count again in what comes behind the measured time: %s',
+    'has no remaining time after the measurement: %s',
     (phase) => {
       const fold = foldUntil(
         (event) => event.type === 'phase' && event.phase === 'measure' && event.state === 'end',
@@ -141,12 +144,12 @@ describe('the phase bar', () => {
         phase,
         state: 'begin',
       });
-      expect(phaseBar(fold, fold.now_ms).at(-1)).toMatchObject({ phase, state: 'now' });
+      expect(phaseBar(fold, fold.now_ms).at(-1)).toMatchObject({ phase, state: 'active' });
       expect(remainingMs(fold, fold.now_ms)).toBeNull();
     },
   );
 
-  it('stops where a run ended early', () => {
+  it('ends with an interrupted run', () => {
     const fold = foldUntil((event) => event.type === 'phase' && event.phase === 'measure');
     fold.apply({
       seq: fold.lastSeq + 1,
@@ -154,15 +157,15 @@ describe('the phase bar', () => {
       type: 'status',
       status: 'interrupted',
       at_ms: 0,
-      reason: 'the server went away',
+      reason: 'the server stopped',
     });
     expect(phaseBar(fold, fold.now_ms).every(({ state }) => state === 'done')).toBe(true);
-    expect([fold.reason, remainingMs(fold, fold.now_ms)]).toEqual(['the server went away', null]);
+    expect([fold.reason, remainingMs(fold, fold.now_ms)]).toEqual(['the server stopped', null]);
   });
 });
 
-it('a stored run folds to the same end without its samples', () => {
-  const { result } = whole();
+it('folds a finished run without samples', () => {
+  const { result } = foldAll();
   const fold = foldFinishedRun({
     status: 'done',
     report: result?.report,
@@ -174,32 +177,32 @@ it('a stored run folds to the same end without its samples', () => {
   expect(fold.phases.map(({ phase }) => phase)).toContain('measure');
 });
 
-describe('the course of a long run', () => {
-  let course: TimeSeries;
+describe('TimeSeries', () => {
+  let series: TimeSeries;
   const [sample] = SAMPLES;
-  if (!sample) throw new Error('the recording has samples');
+  if (!sample) throw new Error('the recording has no samples');
   const add = (n: number) => {
     for (let i = 0; i < n; i += 1)
-      course.add({ ...windowOf(sample), phase: 'measure', end_ms: (i + 1) * 100, length_ms: 100 });
+      series.add({ ...windowOf(sample), phase: 'measure', end_ms: (i + 1) * 100, length_ms: 100 });
   };
   beforeEach(() => {
-    course = new TimeSeries();
+    series = new TimeSeries();
   });
 
   it.each([1, MAX_POINTS, MAX_POINTS + 1, 5000])(
-    'of %i windows keeps every I/O in at most as many points as can be drawn',
+    'keeps every I/O of %i windows in a limited number of points',
     (n) => {
       add(n);
-      expect(course.points.length).toBeLessThanOrEqual(MAX_POINTS);
-      const { ios, length, counted } = course.points.reduce(
+      expect(series.points.length).toBeLessThanOrEqual(MAX_POINTS);
+      const { ios, length, latencies } = series.points.reduce(
         (sum, { window }) => ({
           ios: sum.ios + window.read.ios,
           length: sum.length + window.length_ms,
-          counted: sum.counted + countOf(window.read.lat_ns),
+          latencies: sum.latencies + countOf(window.read.lat_ns),
         }),
-        { ios: 0, length: 0, counted: 0 },
+        { ios: 0, length: 0, latencies: 0 },
       );
-      expect([ios, length, counted]).toEqual([
+      expect([ios, length, latencies]).toEqual([
         n * sample.read.ios,
         n * 100,
         n * countOf(sample.read.lat_ns),
@@ -210,7 +213,7 @@ describe('the course of a long run', () => {
   it('has exact percentiles in joined points', () => {
     add(2 * MAX_POINTS);
     const joined = mergeBuckets(sample.read.lat_ns, sample.read.lat_ns);
-    expect(course.points[0]?.window.read.lat_ns).toEqual(joined);
-    expect(course.points[0]?.row.read_iops).toBeCloseTo(sample.read.ios * 10);
+    expect(series.points[0]?.window.read.lat_ns).toEqual(joined);
+    expect(series.points[0]?.row.read_iops).toBeCloseTo(sample.read.ios * 10);
   });
 });

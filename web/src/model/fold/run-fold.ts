@@ -1,6 +1,5 @@
-// The one fold of a run's events. Live or stored, early or resumed, every run becomes what is on screen by applying its
-// events in order; nothing is drawn from anywhere else. It is kept outside React and changed in place, ten times a
-// second. Not here: where events come from, and when the screen is told.
+// The state of a run, folded from its events. Live and stored runs use the same fold. It lives outside React and is
+// updated in place, ten times a second. Not here: event transport (`api/run-stream`) and redraws (`charts/use-live`).
 import type {
   Accepted,
   Event,
@@ -16,33 +15,32 @@ import { MAX_POINTS, TimeSeries } from '../series/time-series';
 import { type SampleEvent, windowOf } from '../series/window';
 import { Totals } from './totals';
 
-/** How far one phase is. */
+/** A started phase. */
 export interface PhaseProgress extends Omit<PhaseChange, 'state'> {
   phase: Phase;
-  /** Milliseconds since the run began on the host. */
+  /** Milliseconds since the start of the run. */
   begin_ms: number;
-  /** Null while it lasts. */
+  /** Null while active. */
   end_ms: number | null;
 }
 
 const FINAL: readonly RunStatus[] = ['done', 'failed', 'cancelled', 'interrupted'];
 
-/** The ramp of a run, in ms: until the first of its jobs is measured. */
+/** Time until the first job is measured, in ms. */
 export const rampOf = (jobs: readonly ResolvedJob[]): number =>
   jobs.length > 0
     ? Math.min(...jobs.map(({ startdelay_ms, ramp_ms }) => startdelay_ms + ramp_ms))
     : 0;
 
-/** Whether nothing can come after a status. */
+/** Returns true for terminal states. */
 export const isFinal = (status: RunStatus): boolean => FINAL.includes(status);
 
-/** A run as its events told it so far. */
 export class RunFold {
   status: RunStatus;
   reason: string | null = null;
-  /** Number of the last event that was folded; -1 before the first. */
+  /** Sequence number of the last event; -1 before the first. */
   lastSeq = -1;
-  /** `t_ms` of the last event: the run's own clock. */
+  /** `t_ms` of the last event. */
   now_ms = 0;
   accepted: Accepted | null = null;
   phases: PhaseProgress[] = [];
@@ -55,7 +53,7 @@ export class RunFold {
     this.status = status;
   }
 
-  /** Folds the next event. False when it is not the next one: a duplicate is ignored, a gap must be filled first. */
+  /** Applies the next event and ignores duplicates. Returns false if an earlier event is missing. */
   apply(event: Event): boolean {
     if (event.seq !== this.lastSeq + 1) return event.seq <= this.lastSeq;
     this.lastSeq = event.seq;
@@ -64,20 +62,30 @@ export class RunFold {
     return true;
   }
 
-  /** Where the measured window begins, in ms since the run began on the host; null before it does. */
+  /** Start of the measurement in ms since the start of the run; null before. */
   get measure_begin_ms(): number | null {
     return this.phases.find(({ phase }) => phase === 'measure')?.begin_ms ?? null;
   }
 
   private fold(event: Event) {
-    if (event.type === 'sample') this.foldSample(event);
-    else if (event.type === 'phase') this.foldPhase(event, event.t_ms);
-    else if (event.type === 'status') {
-      this.status = event.status;
-      this.reason = event.reason ?? null;
-    } else if (event.type === 'accepted') this.accepted = event;
-    else if (event.type === 'report') this.result = event;
-    else this.failure = event;
+    switch (event.type) {
+      case 'sample':
+        return this.foldSample(event);
+      case 'phase':
+        return this.foldPhase(event, event.t_ms);
+      case 'status':
+        this.status = event.status;
+        this.reason = event.reason ?? null;
+        return;
+      case 'accepted':
+        this.accepted = event;
+        return;
+      case 'report':
+        this.result = event;
+        return;
+      default:
+        this.failure = event;
+    }
   }
 
   private foldSample(event: SampleEvent) {
@@ -87,36 +95,32 @@ export class RunFold {
   }
 
   private foldPhase({ state, ...change }: PhaseChange, t_ms: number) {
-    const open = this.phases.findLast(
+    const end_ms = state === 'end' ? t_ms : null;
+    const active = this.phases.findLast(
       ({ phase, end_ms }) => phase === change.phase && end_ms === null,
     );
-    if (state === 'begin' || !open)
-      this.phases.push({ ...change, begin_ms: t_ms, end_ms: state === 'end' ? t_ms : null });
-    else Object.assign(open, withoutNulls(change), { end_ms: state === 'end' ? t_ms : null });
+    if (state === 'begin' || !active) this.phases.push({ ...change, begin_ms: t_ms, end_ms });
+    else Object.assign(active, withoutNulls(change), { end_ms });
   }
 }
 
 function withoutNulls<T extends object>(value: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(value).filter(([, v]) => v !== null && v !== undefined),
-  ) as Partial<T>;
+  const known = Object.entries(value).filter(([, v]) => v !== null && v !== undefined);
+  return Object.fromEntries(known) as Partial<T>;
 }
 
-/**
- * Whether a run need not be folded: its report is there, and its course is so long that the server sends it in buckets.
- * Where no report came, its events are all there is.
- */
+/** True if the server can send the series of a long finished run in buckets, so that its samples need not be folded. */
 export const isBucketed = (run: Run): boolean =>
   isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;
 
-/** A finished run without its samples: for runs that come in buckets. */
+/** The fold of a finished run without its samples. */
 export function foldFinishedRun(run: Run): RunFold {
   const fold = new RunFold(run.status);
   fold.reason = run.reason ?? null;
   fold.failure = run.failure ?? null;
-  if (run.report)
-    fold.result = { report: run.report, verdict: run.verdict ?? {}, findings: run.findings };
-  fold.phases = (run.report?.phases ?? []).map(({ phase, start_ms, duration_ms, bytes }) => ({
+  if (!run.report) return fold;
+  fold.result = { report: run.report, verdict: run.verdict ?? {}, findings: run.findings };
+  fold.phases = run.report.phases.map(({ phase, start_ms, duration_ms, bytes }) => ({
     phase,
     begin_ms: start_ms,
     end_ms: start_ms + duration_ms,

@@ -1,27 +1,24 @@
-// What the measured window amounts to so far: the sums behind the depth gauge and the big figures of a live run. At the
-// end the report says the same.
+// Sums over the measurement so far, for the depth gauge and the tiles of a live run. The final report has the same sums.
 import type { DeviceCounts, IoCounts, Residency, StorageIo } from '../../api';
-import { addCounts, addStorage, joinFlows, type Window } from '../series/window';
+import { addCounts, addIoCounts, addStorage, type Window } from '../series/window';
 
-const NOTHING: IoCounts = { ios: 0, bytes: 0, lat_ns: [] };
+const EMPTY: IoCounts = { ios: 0, bytes: 0, lat_ns: [] };
 
-/** Sums over the measured window. */
 export class Totals {
-  read = NOTHING;
-  write = NOTHING;
-  trim = NOTHING;
+  read = EMPTY;
+  write = EMPTY;
+  trim = EMPTY;
   device: DeviceCounts | null = null;
   physical_devices: DeviceCounts | null = null;
   storage: StorageIo | null = null;
-  /** The last that was read. */
+  /** The most recent value. */
   residency: Residency | null = null;
   length_ms = 0;
 
-  /** Adds one window. */
   add(window: Window) {
-    this.read = joinFlows(this.read, window.read);
-    this.write = joinFlows(this.write, window.write);
-    this.trim = joinFlows(this.trim, window.trim);
+    this.read = addIoCounts(this.read, window.read);
+    this.write = addIoCounts(this.write, window.write);
+    this.trim = addIoCounts(this.trim, window.trim);
     this.device = addCounts(this.device, window.device);
     this.physical_devices = addCounts(this.physical_devices, window.physical_devices);
     this.storage = addStorage(this.storage, window.storage);

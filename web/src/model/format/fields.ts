@@ -1,31 +1,16 @@
-// Records of the wire as lists of name and text, for "everything about it": one spelling for every kind of value.
-import { bytes, count, duration, moment, percent, rate, text, UNKNOWN } from './numbers';
+// Formats API records for detail views; units are derived from field names.
+import { bytes, count, percent, rate, text, UNKNOWN } from './numbers';
+import { dateTime, duration } from './time';
 
-/** Puts one value into words by what its name says about its unit. */
-export function formatField(name: string, value: unknown): string {
-  if (value === null || value === undefined || value === '') return UNKNOWN;
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return numberInWords(name, value);
-  if (Array.isArray(value))
-    return value.map((item) => formatField(name, item)).join(', ') || (EMPTY[name] ?? 'none');
-  if (typeof value === 'object')
-    return (
-      Object.entries(value)
-        .map(([key, item]) => `${key} ${formatField(DIRECTIONS.includes(key) ? name : key, item)}`)
-        .join(', ') || UNKNOWN
-    );
-  return String(value);
-}
-
-/** What an empty list says, where it is not that there is none. */
-const EMPTY: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
-
-/** What stands under these has the unit of the whole. */
+/** Nested fields with these names have the unit of their parent. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
-/** Names that tell a unit; the first that fits counts. */
-const UNITS: readonly [name: RegExp, inWords: (value: number) => string][] = [
-  [/_at_ms$/, moment],
+/** Texts of empty lists, unless "none". */
+const EMPTY_LISTS: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
+
+/** Formats by field name; the first match counts. */
+const FORMATS: readonly [name: RegExp, format: (value: number) => string][] = [
+  [/_at_ms$/, dateTime],
   [/_ms$/, duration],
   [/_us$/, (value) => duration(value / 1000)],
   [
@@ -37,20 +22,36 @@ const UNITS: readonly [name: RegExp, inWords: (value: number) => string][] = [
   [/(^|_)percent(age)?(_|$)|^rwmixread$/, (value) => text(percent(value))],
 ];
 
-const unitOf = (name: string) => UNITS.find(([names]) => names.test(name))?.[1];
+const formatOf = (name: string) => FORMATS.find(([names]) => names.test(name))?.[1];
 
-/** Whether the numbers under a name have a unit. */
-export const hasUnit = (name: string): boolean => unitOf(name) !== undefined;
+export const hasUnit = (name: string): boolean => formatOf(name) !== undefined;
 
-const numberInWords = (name: string, value: number): string =>
-  unitOf(name)?.(value) ?? value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+export function formatField(name: string, value: unknown): string {
+  if (value === null || value === undefined || value === '') return UNKNOWN;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return formatNumber(name, value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => formatField(name, item));
+    return items.join(', ') || (EMPTY_LISTS[name] ?? 'none');
+  }
+  if (typeof value === 'object') {
+    const fields = Object.entries(value).map(
+      ([key, item]) => `${key} ${formatField(DIRECTIONS.includes(key) ? name : key, item)}`,
+    );
+    return fields.join(', ') || UNKNOWN;
+  }
+  return String(value);
+}
 
-/** All fields of a record as name and words; `leaveOut` names those that are shown elsewhere. */
+const formatNumber = (name: string, value: number): string =>
+  formatOf(name)?.(value) ?? value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+
+/** The fields of a record without those in `omit`. */
 export function fieldRows(
   record: object,
-  leaveOut: readonly string[] = [],
-): [name: string, words: string][] {
+  omit: readonly string[] = [],
+): [name: string, value: string][] {
   return Object.entries(record)
-    .filter(([name]) => !leaveOut.includes(name))
+    .filter(([name]) => !omit.includes(name))
     .map(([name, value]) => [name, formatField(name, value)]);
 }

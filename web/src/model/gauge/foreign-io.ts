@@ -1,62 +1,62 @@
-// What a device did that was not the job's: other programs' I/O, and the filesystem's own. It is taken off the gauge's
-// flows, and drawn beside them.
-import type { DeviceCounts, StorageIo, Verdict, VerdictClass } from '../../api';
+// I/O of the target's device that does not belong to the job: other processes, and background I/O of the filesystem. The
+// gauge subtracts it and draws it separately.
+import type { DeviceCounts, StorageIo, VerdictClass } from '../../api';
 import { type GaugeInput, type LayerFlow, NO_FLOW, scaleFlow, sumFlows } from './layer-flow';
 
-/** What was not the job's, and whose it was. */
 export interface ForeignIo extends LayerFlow {
-  source: 'others' | 'others and the filesystem itself';
+  source: 'foreign' | 'foreign and filesystem';
 }
 
-/** Others' bytes are drawn from here on: what is more than the job's own by this part, and more than this many bytes. */
-const MORE = 0.2;
-const FLOOR_BYTES = 4 * 2 ** 20;
+/** Foreign I/O is shown above this share of the issued bytes and above this size. */
+const MIN_SHARE = 0.2;
+const MIN_BYTES = 4 * 2 ** 20;
 
-/** Classes of writes whose bytes were told from what the filesystem and others wrote; the terminal's gauge has the same. */
-const TOLD: readonly VerdictClass[] = ['deferred_write', 'foreign', 'mixed'];
+/** Classes whose evidence separates the job's writes from those of the filesystem and other processes. */
+const SEPARATED: readonly VerdictClass[] = ['deferred_write', 'foreign', 'mixed'];
 
-/**
- * The verdict on writes that were told from what the filesystem writes in threads of its own; null where all that the
- * device wrote counts as the job's.
- */
-function toldWrites({ write, verdicts }: Pick<GaugeInput, 'write' | 'verdicts'>): Verdict | null {
-  const told = verdicts?.write;
-  return told && write.ios > 0 && TOLD.includes(told.class) ? told : null;
-}
-
-/** What the target's device moved that was not the job's: in the directions that the job used, and in all. */
+/** Foreign I/O in the directions used by the job, and in total. */
 export function foreignIo(
   input: GaugeInput,
   issued: LayerFlow,
-): { used: LayerFlow; all: ForeignIo | null } {
+): { used: LayerFlow; total: ForeignIo | null } {
   const { device, storage } = input;
-  if (!device || !storage) return { used: NO_FLOW, all: null };
-  const read = beyond(device.read_ios, device.read_bytes, storage.read_bytes);
-  const [write, told] = beyondWrites(input, device, storage);
-  const all = sumFlows(read, write);
-  // What the verdict took off the job's own bytes is drawn however little it is: the device did it.
-  const isMuch =
-    (told && write.bytes > 0) || (all.bytes > FLOOR_BYTES && all.bytes > issued.bytes * MORE);
-  const source = told && told.class !== 'foreign' ? 'others and the filesystem itself' : 'others';
+  if (!device || !storage) return { used: NO_FLOW, total: null };
+  const read = excess(device.read_ios, device.read_bytes, storage.read_bytes);
+  const write = foreignWrites(input, device, storage);
   const used = sumFlows(input.read.ios > 0 ? read : NO_FLOW, input.write.ios > 0 ? write : NO_FLOW);
-  return { used, all: isMuch ? { ...all, source } : null };
+  const total = sumFlows(read, write);
+  const verdict = separatedWrites(input);
+  // Bytes that the verdict subtracts from the job are always shown.
+  const isSubtracted = verdict !== null && write.bytes > 0;
+  const isLarge = total.bytes > MIN_BYTES && total.bytes > issued.bytes * MIN_SHARE;
+  if (!isSubtracted && !isLarge) return { used, total: null };
+  const isOnlyForeign = verdict === null || verdict.class === 'foreign';
+  const source = isOnlyForeign ? 'foreign' : 'foreign and filesystem';
+  return { used, total: { ...total, source } };
+}
+
+/** The verdict on writes if it separates them from other writes. */
+function separatedWrites({ write, verdicts }: GaugeInput) {
+  const verdict = verdicts?.write;
+  if (!verdict || write.ios === 0 || !SEPARATED.includes(verdict.class)) return null;
+  const { own_bytes } = verdict.evidence;
+  return own_bytes === undefined ? null : { class: verdict.class, own_bytes };
 }
 
 /**
- * What a device wrote beyond our own bytes, and the verdict that says so. `write_bytes` counts what was dirtied, and a
- * filesystem writes in threads of its own: where a job writes, only the verdict knows what was its own.
+ * `storage.write_bytes` counts dirtied pages, which the filesystem writes in its own threads, so for jobs that write only
+ * the verdict knows their share.
  */
-function beyondWrites(
+function foreignWrites(
   input: GaugeInput,
   { write_ios, write_bytes }: DeviceCounts,
   storage: StorageIo,
-): [LayerFlow, Verdict | null] {
-  const told = toldWrites(input);
-  const own = told ? told.evidence.own_bytes : storage.write_bytes;
-  if (own === undefined || (input.write.ios > 0 && !told)) return [NO_FLOW, null];
-  return [beyond(write_ios, write_bytes, own), told];
+): LayerFlow {
+  const verdict = separatedWrites(input);
+  if (input.write.ios > 0 && !verdict) return NO_FLOW;
+  return excess(write_ios, write_bytes, verdict?.own_bytes ?? storage.write_bytes);
 }
 
-/** What a device did beyond our own bytes; I/Os in proportion. */
-const beyond = (ios: number, bytes: number, own: number): LayerFlow =>
-  bytes > 0 ? scaleFlow({ ios, bytes }, Math.max(0, 1 - own / bytes)) : NO_FLOW;
+/** Device I/O beyond the job's bytes; I/Os in proportion. */
+const excess = (ios: number, bytes: number, own_bytes: number): LayerFlow =>
+  bytes > 0 ? scaleFlow({ ios, bytes }, Math.max(0, 1 - own_bytes / bytes)) : NO_FLOW;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceCounts, Verdict } from '../../api';
-import { gaugeText } from '../run/verdict';
 import { gaugeOf } from './gauge';
+import { gaugeText } from './gauge-text';
 import type { GaugeInput, LayerFlow } from './layer-flow';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
@@ -49,7 +49,7 @@ function check(input: Partial<GaugeInput>) {
   });
 }
 
-describe('the seven shapes of design/gauges', () => {
+describe('the seven gauges of the design', () => {
   it.each<[string, Partial<GaugeInput>, number, string | RegExp, number]>([
     [
       'direct',
@@ -72,7 +72,7 @@ describe('the seven shapes of design/gauges', () => {
         physical_devices: reads(1121, 1121 * 4096),
       },
       1,
-      '56 % answered from memory',
+      '56 % served from memory',
       1,
     ],
     [
@@ -83,7 +83,7 @@ describe('the seven shapes of design/gauges', () => {
         physical_devices: reads(0, 0),
       },
       1,
-      'answered from memory',
+      'served from memory',
       1,
     ],
     [
@@ -94,7 +94,7 @@ describe('the seven shapes of design/gauges', () => {
         physical_devices: reads(4156, GIB, 27),
       },
       3,
-      'readahead: 63 reads in one',
+      'readahead: 63 reads per I/O',
       1,
     ],
     [
@@ -118,7 +118,7 @@ describe('the seven shapes of design/gauges', () => {
         mode: 'direct',
       },
       3,
-      /2\.6 × as much/,
+      /2\.6 ×/,
       2,
     ],
     [
@@ -134,21 +134,21 @@ describe('the seven shapes of design/gauges', () => {
       /never written/,
       2,
     ],
-  ])('%s', (_, input, ended, note, layer) => {
+  ])('%s', (_, input, servedBy, note, layer) => {
     const gauge = check(input);
-    expect(gauge.servedBy).toBe(ended);
+    expect(gauge.servedBy).toBe(servedBy);
     expect(gauge.notes[layer as 1 | 2]).toMatch(note);
   });
 });
 
-it('leaves out what the device did in directions that the job did not use', () => {
+it('ignores directions that the job did not use', () => {
   expect(
     check({ read: { ios: 1, bytes: 4096 }, device: reads(0, 0), physical_devices: reads(0, 0) })
       .reached,
   ).toEqual(NONE);
 });
 
-it('counts merges as I/Os that went past the cache', () => {
+it('counts merged I/Os as past the cache', () => {
   expect(
     check({
       read: { ios: 100, bytes: 409_600 },
@@ -158,12 +158,12 @@ it('counts merges as I/Os that went past the cache', () => {
   ).toBe(100);
 });
 
-it('says that nothing is known where nothing was counted', () => {
+it('is unknown without device counters', () => {
   const gauge = check({ read: { ios: 100, bytes: 409_600 } });
   expect([gauge.pastCache, gauge.reached, gauge.notes[3]]).toEqual([null, null, 'not counted']);
 });
 
-it('reaches no layer with ioengine=null', () => {
+it('stays in the application with ioengine=null', () => {
   const { servedBy, pastCache, reached } = check({ read: { ios: 9, bytes: 9 }, mode: 'null' });
   expect([servedBy, pastCache, reached]).toEqual([0, NONE, NONE]);
 });
@@ -184,10 +184,10 @@ const verdict = (shares: Record<string, number>, change: Partial<Verdict> = {}):
   ...change,
 });
 
-describe('with more evidence than counters of devices', () => {
+describe('with verdicts and process counters', () => {
   it.each<[string, Partial<GaugeInput>, number, number, RegExp]>([
     [
-      'buffered reads of holes end in the filesystem',
+      'the filesystem serves buffered reads of holes',
       {
         read: { ios: 1000, bytes: GIB },
         device: reads(0, 0),
@@ -199,7 +199,7 @@ describe('with more evidence than counters of devices', () => {
       /never written/,
     ],
     [
-      'direct reads that fell back end in the page cache',
+      'the page cache serves direct reads that fell back',
       {
         read: { ios: 1000, bytes: GIB },
         direct: true,
@@ -209,10 +209,10 @@ describe('with more evidence than counters of devices', () => {
       },
       1,
       1,
-      /answered from memory/,
+      /served from memory/,
     ],
     [
-      'what waits in memory is said in bytes',
+      'dirty memory is noted in bytes',
       {
         write: { ios: 1000, bytes: GIB },
         device: writes(10, 100 * MIB),
@@ -224,7 +224,7 @@ describe('with more evidence than counters of devices', () => {
       /^924.MiB still in memory, not yet written$/,
     ],
     [
-      "others' reads stand apart",
+      'foreign reads are noted separately',
       {
         read: { ios: 1000, bytes: 4 * MIB },
         device: reads(3000, 64 * MIB),
@@ -234,15 +234,15 @@ describe('with more evidence than counters of devices', () => {
       },
       3,
       3,
-      /^and 60\.3.MiB for others$/,
+      /^plus 60\.3.MiB of foreign I\/O$/,
     ],
-  ])('%s', (_, input, ended, layer, note) => {
+  ])('%s', (_, input, servedBy, layer, note) => {
     const gauge = check(input);
-    expect(gauge.servedBy).toBe(ended);
+    expect(gauge.servedBy).toBe(servedBy);
     expect(gauge.notes[layer as 1 | 2 | 3]).toMatch(note);
   });
 
-  it("takes others' bytes off what reached the device", () => {
+  it('subtracts foreign I/O from the device', () => {
     const gauge = check({
       read: { ios: 1000, bytes: 4 * MIB },
       device: reads(4000, 64 * MIB),
@@ -251,18 +251,18 @@ describe('with more evidence than counters of devices', () => {
     });
     expect([gauge.reached, gauge.foreign]).toEqual([
       { ios: 250, bytes: 4 * MIB },
-      { ios: 3750 + 77, bytes: 60 * MIB + 77 * 4096, source: 'others' },
+      { ios: 3750 + 77, bytes: 60 * MIB + 77 * 4096, source: 'foreign' },
     ]);
   });
 
   it.each<[string, Partial<GaugeInput>, number | null]>([
     [
-      'are not told from a filesystem’s own writes',
+      'are unknown when the filesystem writes',
       { write: { ios: 1, bytes: MIB }, device: writes(9, 99 * MIB), storage: storage(0, MIB) },
       null,
     ],
     [
-      'are told where the verdict says so',
+      'follow from the verdict',
       {
         write: { ios: 1, bytes: MIB },
         device: writes(9, 99 * MIB),
@@ -272,7 +272,7 @@ describe('with more evidence than counters of devices', () => {
       98 * MIB,
     ],
     [
-      'count when only they wrote',
+      'are all writes of a read job',
       {
         read: { ios: 1, bytes: MIB },
         device: { ...writes(9, 99 * MIB) },
@@ -281,24 +281,24 @@ describe('with more evidence than counters of devices', () => {
       99 * MIB,
     ],
     [
-      'do not count below the floor',
+      'are omitted when small',
       { read: { ios: 1, bytes: 4096 }, device: reads(9, 3 * MIB), storage: storage(4096) },
       null,
     ],
     [
-      'are not known without our own counters',
+      'are unknown without process counters',
       { read: { ios: 1, bytes: MIB }, device: reads(9, 99 * MIB) },
       null,
     ],
-  ])("others' bytes %s", (_, input, bytes) =>
+  ])('foreign bytes %s', (_, input, bytes) =>
     expect(check({ physical_devices: input.device ?? null, ...input }).foreign?.bytes ?? null).toBe(
       bytes,
     ),
   );
 });
 
-describe('buffered writes, as their verdict counts them', () => {
-  // Of 7.5 GiB nothing was clean when the window ended; the device had written 70 MiB meanwhile, in 560 I/Os.
+describe('buffered writes with a verdict', () => {
+  // 7.5 GiB were dirty at the end of the measurement; the device wrote 70 MiB in 560 I/Os.
   const issued = { ios: 983_040, bytes: 7.5 * GIB };
   const gauge = (own_bytes: number, change: Partial<Verdict> = {}) =>
     check({
@@ -315,18 +315,18 @@ describe('buffered writes, as their verdict counts them', () => {
       },
     });
 
-  it('none reached the device where the sentence says none, and nothing that it did is lost', () => {
+  it('show all device writes as foreign if the job had none', () => {
     const { pastCache, reached, foreign, servedBy, notes } = gauge(0);
     expect([pastCache, reached, servedBy]).toEqual([NONE, NONE, 1]);
     expect(foreign).toEqual({
       ios: 560,
       bytes: 70 * MIB,
-      source: 'others and the filesystem itself',
+      source: 'foreign and filesystem',
     });
-    expect(notes[3]).toMatch(/^and 70.MiB for others and the filesystem itself$/);
+    expect(notes[3]).toMatch(/^plus 70.MiB of foreign and filesystem I\/O$/);
   });
 
-  it('reached it with as many bytes as were clean, and the rest stands beside', () => {
+  it('split device writes between the job and foreign I/O', () => {
     const { pastCache, reached, foreign } = gauge(14 * MIB);
     expect([pastCache, reached]).toEqual([
       { ios: 112, bytes: 14 * MIB },
@@ -335,26 +335,26 @@ describe('buffered writes, as their verdict counts them', () => {
     expect((reached?.bytes ?? 0) + (foreign?.bytes ?? 0)).toBe(70 * MIB);
   });
 
-  it('are all ours where more was clean than the device is known to have written', () => {
+  it('count all device writes for the job if it had more', () => {
     const { reached, foreign, notes } = gauge(80 * MIB);
     expect([reached?.bytes, foreign, notes[3]]).toEqual([70 * MIB, null, '']);
   });
 
   it.each<[string, Partial<Verdict>]>([
-    ['where what is clean could not be told', { evidence: {} }],
-    ['where the filesystem’s own writes belong to the job', { class: 'amplified' }],
-  ])('are all ours %s', (_, change) =>
+    ['without evidence', { evidence: {} }],
+    ['if amplified', { class: 'amplified' }],
+  ])('count all device writes for the job %s', (_, change) =>
     expect(gauge(0, change).reached).toEqual({ ios: 560, bytes: 70 * MIB }),
   );
 
-  it('say the same in words', () => {
+  it('have a description', () => {
     expect(plain(gaugeText(gauge(0), 'vda') ?? '')).toBe(
-      '983,040 I/Os were issued; vda did 0, with 0 % of the bytes. It moved 70 MiB for others and the filesystem itself besides.',
+      '983,040 I/Os issued; vda served 0 (0 % of the bytes). It also moved 70 MiB of foreign and filesystem I/O.',
     );
   });
 });
 
-it("does not take a few of others' reads for ours", () => {
+it('does not count a few foreign reads for the job', () => {
   const gauge = check({
     read: { ios: 900, bytes: GIB },
     device: reads(60, 3 * MIB, 12),
@@ -369,7 +369,7 @@ it("does not take a few of others' reads for ours", () => {
   ]);
 });
 
-it("takes direct reads that reached the device for as many as were issued, whatever others' were", () => {
+it('counts direct reads as issued, independent of foreign reads', () => {
   const device = reads(1100, 8 * MIB);
   const gauge = check({
     read: { ios: 1000, bytes: 4 * MIB },

@@ -1,65 +1,61 @@
-// What crossed from one layer into the next, and all that is known about it: the input of the depth gauge. Not here:
-// what the gauge makes of it (`gauge`).
+// I/O that passes a layer boundary, and the input of the depth gauge.
 import type { DeviceCounts, Mode, StorageIo, Verdict, Verdicts } from '../../api';
 
-/** What crossed a boundary. */
 export interface LayerFlow {
   ios: number;
   bytes: number;
 }
 
-/** What is known of a run's I/Os. */
 export interface GaugeInput {
   read: LayerFlow;
   write: LayerFlow;
   trim: LayerFlow;
-  /** What the target's block device counted; null when it was not counted. */
+  /** Block device of the target; null if not counted. */
   device: DeviceCounts | null;
-  /** What the physical devices under it counted. */
+  /** Sum of the physical devices below it. */
   physical_devices: DeviceCounts | null;
-  /** Whether the page cache was bypassed (`direct=1`). */
+  /** The page cache was bypassed (`direct=1`). */
   direct: boolean;
   mode: Mode | null;
-  /** What the runner alone moved from and to storage; absent or null when it was not counted. */
+  /** Storage I/O of the runner process; null if not counted. */
   storage?: StorageIo | null;
-  /** Bytes of the targets that waited in memory to be written, in the end or by now. */
+  /** Dirty and writeback bytes of the targets. */
   waiting_bytes?: number | null;
-  /** Where the I/O went, once the run is over. */
+  /** Of a finished run. */
   verdicts?: Verdicts | null;
 }
 
-/** Nothing. */
 export const NO_FLOW: LayerFlow = { ios: 0, bytes: 0 };
-/** Below this share of the issued, what came through is other traffic and rounding, not the job. */
+
+/** Smaller shares of the issued I/O are rounding errors and foreign I/O. */
 export const NEGLIGIBLE = 0.02;
 
-/** Several as one. */
-export function sumFlows(...crossings: LayerFlow[]): LayerFlow {
-  return crossings.reduce((a, b) => ({ ios: a.ios + b.ios, bytes: a.bytes + b.bytes }), NO_FLOW);
+export function sumFlows(...flows: LayerFlow[]): LayerFlow {
+  return flows.reduce((a, b) => ({ ios: a.ios + b.ios, bytes: a.bytes + b.bytes }), NO_FLOW);
 }
 
-/** A share, from 0 to 1, of one. */
+/** `share` is from 0 to 1. */
 export const scaleFlow = ({ ios, bytes }: LayerFlow, share: number): LayerFlow => ({
   ios: Math.round(ios * share),
   bytes: Math.round(bytes * share),
 });
 
-type Directed = ['read' | 'write', Verdict];
-
-/** The verdicts that there are, with their directions. */
-export function verdictsIn({ verdicts }: Pick<GaugeInput, 'verdicts'>): Directed[] {
-  const { read, write } = verdicts ?? {};
-  return [
-    ...(read ? [['read', read] as Directed] : []),
-    ...(write ? [['write', write] as Directed] : []),
-  ];
+/** The available verdicts by direction. */
+export function verdictsOf(
+  verdicts: Verdicts | null | undefined,
+): { direction: 'read' | 'write'; verdict: Verdict }[] {
+  return (['read', 'write'] as const).flatMap((direction) => {
+    const verdict = verdicts?.[direction];
+    return verdict ? [{ direction, verdict }] : [];
+  });
 }
 
-/** Share of all issued bytes that one place answered, from 0 to 1; 0 where no verdict says so. */
-export function shareOf(input: GaugeInput, place: string): number {
+/** Share of all issued bytes served by a location, from 0 to 1; 0 without a verdict. */
+export function shareOf(input: GaugeInput, location: string): number {
   const issued = input.read.bytes + input.write.bytes + input.trim.bytes;
-  const bytes = verdictsIn(input).map(
-    ([direction, { shares }]) => input[direction].bytes * (shares[place] ?? 0),
+  if (issued === 0) return 0;
+  const bytes = verdictsOf(input.verdicts).map(
+    ({ direction, verdict }) => input[direction].bytes * (verdict.shares[location] ?? 0),
   );
-  return issued > 0 ? bytes.reduce((a, b) => a + b, 0) / issued : 0;
+  return bytes.reduce((a, b) => a + b, 0) / issued;
 }

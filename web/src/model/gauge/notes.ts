@@ -1,66 +1,65 @@
-// The few words that stand in a layer of the depth gauge: what happened to the flow there.
-
+// Short notes on what happened in each layer of the depth gauge.
 import { bytes, text } from '../format/numbers';
-import type { Gauge } from './gauge';
 import { type GaugeInput, type LayerFlow, NEGLIGIBLE, shareOf } from './layer-flow';
+import type { Gauge } from './types';
 
-/** Above this ratio more was done than was asked; less is metadata and rounding. */
+/** Smaller ratios to the issued I/O are metadata and rounding errors. */
 const AMPLIFIED = 1.1;
-/** From this share of the issued bytes on, a layer is said to have answered. */
-const SAID = 0.1;
+/** Shares of issued bytes above this are noted. */
+const MIN_SERVED = 0.1;
 
-/** The notes of a gauge. */
 export function layerNotes(gauge: Gauge, input: GaugeInput): Gauge['notes'] {
-  if (gauge.issued.ios === 0) return {};
-  const others = gauge.foreign
-    ? `and ${text(bytes(gauge.foreign.bytes))} for ${gauge.foreign.source}`
-    : '';
-  const notes: Gauge['notes'] = {};
-  notes[1] = inCache(gauge, input);
-  if (gauge.reached && gauge.pastCache)
-    notes[2] = byFilesystem(input) || inBlock(gauge.pastCache, gauge.reached, gauge.issued);
-  notes[3] = gauge.reached ? others : 'not counted';
+  const { issued, pastCache, reached, foreign } = gauge;
+  if (issued.ios === 0) return {};
+  const notes: Gauge['notes'] = { 1: cacheNote(gauge, input), 3: 'not counted' };
+  if (reached && pastCache) {
+    notes[2] = filesystemNote(input) || blockNote(pastCache, reached, issued);
+  }
+  if (reached) {
+    notes[3] = foreign ? `plus ${text(bytes(foreign.bytes))} of ${foreign.source} I/O` : '';
+  }
   return notes;
 }
 
-const times = (n: number) => n.toLocaleString('en-US', { maximumSignificantDigits: 2 });
+const ratio = (n: number) => n.toLocaleString('en-US', { maximumSignificantDigits: 2 });
 
-function inCache({ bypassed, pastCache, issued }: Gauge, input: GaugeInput): string {
+function cacheNote({ bypassed, pastCache, issued }: Gauge, input: GaugeInput): string {
   if (bypassed) return 'bypassed';
   if (!pastCache) return '';
-  const writing = input.write.bytes > input.read.bytes;
-  const waiting = input.waiting_bytes ?? 0;
-  if (writing && waiting > input.write.bytes * NEGLIGIBLE)
-    return `${text(bytes(waiting))} still in memory, not yet written`;
-  return cached(issued, pastCache, writing);
-}
-
-function cached(issued: LayerFlow, past: LayerFlow, writing: boolean): string {
-  const [ios, share] = [past.ios / issued.ios, past.bytes / issued.bytes];
-  if (share < NEGLIGIBLE)
-    return writing ? 'taken into memory, not yet written' : 'answered from memory';
-  if (ios < share / 2)
-    return `${writing ? 'gathered' : 'readahead'}: ${times(share / ios)} ${writing ? 'writes' : 'reads'} in one`;
-  if (share > AMPLIFIED) return `${times(share)} × the bytes asked for`;
-  const kept = Math.round((1 - share) * 100);
-  return kept < 1 ? '' : `${kept} % ${writing ? 'still in memory' : 'answered from memory'}`;
-}
-
-/** What the verdict found that the filesystem answered by itself. */
-function byFilesystem(input: GaugeInput): string {
-  if (shareOf(input, 'unwritten') > SAID) return 'answered here with zeros: never written';
-  return shareOf(input, 'filesystem') > SAID ? 'answered here: compressed or inline data' : '';
-}
-
-function inBlock(past: LayerFlow, reached: LayerFlow, issued: LayerFlow): string {
-  if (past.ios === 0) return '';
-  if (reached.bytes < issued.bytes * NEGLIGIBLE && past.bytes > issued.bytes / 2)
-    return 'answered here: holes or blocks never written';
-  if (reached.bytes > past.bytes * AMPLIFIED || reached.ios > past.ios * AMPLIFIED) {
-    return `journal, metadata or others: ${times(Math.max(reached.ios / past.ios, reached.bytes / Math.max(1, past.bytes)))} × as much`;
+  const isWrite = input.write.bytes > input.read.bytes;
+  const waiting_bytes = input.waiting_bytes ?? 0;
+  if (isWrite && waiting_bytes > input.write.bytes * NEGLIGIBLE) {
+    return `${text(bytes(waiting_bytes))} still in memory, not yet written`;
   }
-  if (past.bytes < issued.bytes * NEGLIGIBLE) return '';
-  return reached.ios < past.ios * 0.9
-    ? `merged: ${times(past.ios / Math.max(1, reached.ios))} in one`
-    : '';
+  const ios = pastCache.ios / issued.ios;
+  const share = pastCache.bytes / issued.bytes;
+  if (share < NEGLIGIBLE) return isWrite ? 'in memory, not yet written' : 'served from memory';
+  if (ios < share / 2) {
+    const perIo = ratio(share / ios);
+    return isWrite ? `merged: ${perIo} writes per I/O` : `readahead: ${perIo} reads per I/O`;
+  }
+  if (share > AMPLIFIED) return `${ratio(share)} × the issued bytes`;
+  const percent = Math.round((1 - share) * 100);
+  return percent < 1 ? '' : `${percent} % ${isWrite ? 'still in memory' : 'served from memory'}`;
+}
+
+/** Of I/O that the filesystem served without the device, according to the verdict. */
+function filesystemNote(input: GaugeInput): string {
+  if (shareOf(input, 'unwritten') > MIN_SERVED) return 'served here as zeros: never written';
+  if (shareOf(input, 'filesystem') > MIN_SERVED) return 'served here: compressed or inline data';
+  return '';
+}
+
+function blockNote(pastCache: LayerFlow, reached: LayerFlow, issued: LayerFlow): string {
+  if (pastCache.ios === 0) return '';
+  if (reached.bytes < issued.bytes * NEGLIGIBLE && pastCache.bytes > issued.bytes / 2) {
+    return 'served here: holes or blocks never written';
+  }
+  const growth = Math.max(
+    reached.ios / pastCache.ios,
+    reached.bytes / Math.max(1, pastCache.bytes),
+  );
+  if (growth > AMPLIFIED) return `journal, metadata or foreign I/O: ${ratio(growth)} ×`;
+  if (pastCache.bytes < issued.bytes * NEGLIGIBLE || reached.ios >= pastCache.ios * 0.9) return '';
+  return `merged: ${ratio(pastCache.ios / Math.max(1, reached.ios))} per I/O`;
 }

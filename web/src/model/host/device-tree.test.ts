@@ -6,7 +6,7 @@ const device = (name: string, ...parents: string[]) => ({ name, parents }) as un
 const check = (devices: Device[]) =>
   deviceTree(devices).map(({ device, depth }) => '  '.repeat(depth) + device.name);
 
-it('puts partitions under disks and volumes under partitions', () => {
+it('lists partitions below disks and volumes below partitions', () => {
   expect(
     check([
       device('dm-0', 'sda2'),
@@ -17,13 +17,15 @@ it('puts partitions under disks and volumes under partitions', () => {
     ]),
   ).toEqual(['sda', '  sda1', '  sda2', '    dm-0', 'sdb']);
 });
-it('shows an array once, under the first of its members', () => {
+
+it('lists an array once, below its first member', () => {
   expect(check([device('sda'), device('sdb'), device('md0', 'sda', 'sdb')])).toEqual([
     'sda',
     '  md0',
     'sdb',
   ]);
 });
-it('loses nothing, not even what lies on something unknown or on itself', () => {
-  expect(check([device('dm-0', 'gone'), device('loop0', 'loop0')])).toEqual(['dm-0', 'loop0']);
+
+it('keeps devices with an unknown parent and in cycles', () => {
+  expect(check([device('dm-0', 'missing'), device('loop0', 'loop0')])).toEqual(['dm-0', 'loop0']);
 });

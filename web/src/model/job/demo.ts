@@ -1,7 +1,7 @@
-// The run for somebody who has none yet: harmless, short, and with something to see.
+// The sample run of the first page: short, and safe to start.
 import type { RunRequest } from '../../api';
 
-/** Random reads past the page cache for ten seconds, from a file of its own under the target root. */
+/** Direct random reads for 10 s from a new file under the target root. */
 export const DEMO_RUN: RunRequest = {
   name: '10-second demo',
   jobs: [

@@ -16,8 +16,8 @@ direct=0
 `;
 const read = (text: string) => jobsOf(parseJobText(text));
 
-describe('reading', () => {
-  it('gives each job what [global] said, and its own word last', () => {
+describe('parsing', () => {
+  it('merges [global] into jobs, which override it', () => {
     expect(read(FILE)).toEqual([
       {
         name: 'reader',
@@ -31,7 +31,7 @@ describe('reading', () => {
     ]);
   });
 
-  it('lets a second [global] count for later jobs only', () => {
+  it('applies a second [global] only to later jobs', () => {
     expect(read('[global]\nbs=4k\n[a]\n[global]\nbs=8k\n[b]')).toEqual([
       { name: 'a', bs: '4k' },
       { name: 'b', bs: '8k' },
@@ -42,11 +42,11 @@ describe('reading', () => {
     ['[a\nrw=read', 0],
     ['[a]\n=4k', 1],
     ['[a]\nrw=read\n4k bs', 2],
-  ])('names the line that is wrong in %j', (text, line) => {
-    expect(parseJobText(text).errors.map((fault) => fault.line)).toEqual([line]);
+  ])('reports the invalid line of %j', (text, line) => {
+    expect(parseJobText(text).errors.map((error) => error.line)).toEqual([line]);
   });
 
-  it('cuts a line at a comment sign anywhere, as fio does', () => {
+  it('ends a line at a comment sign, as fio does', () => {
     expect(read('[a]\nfilename=/data/a#b')[0]?.filename).toBe('/data/a');
   });
 });
@@ -55,35 +55,31 @@ describe('editing', () => {
   it('replaces in place and keeps the comment', () => {
     expect(setOption(FILE, 0, 'bs', '64k')).toContain('bs=64k         # small\n');
   });
-  it('edits the line in [global] when the option stands there and the job is alone', () => {
-    const alone = setOption('[global]\nbs=4k   # shared by one\n[a]\nrw=read', 0, 'bs', '8k');
-    expect(alone).toBe('[global]\nbs=8k   # shared by one\n[a]\nrw=read');
+  it('edits [global] if it has the option and there is one job', () => {
+    const single = setOption('[global]\nbs=4k   # shared by one\n[a]\nrw=read', 0, 'bs', '8k');
+    expect(single).toBe('[global]\nbs=8k   # shared by one\n[a]\nrw=read');
   });
-  it.each(['psync', '', null])(
-    'leaves other jobs as they are when what they share is set to %j for one',
-    (value) => {
-      const text = setOption(FILE, 0, 'ioengine', value);
-      expect(read(text)[0]?.ioengine).toBe(value || undefined);
-      expect(read(text)[1]).toEqual(read(FILE)[1]);
-      expect(read(setOption(text, 0, 'ioengine', 'null'))[0]?.ioengine).toBe('null');
-    },
-  );
-  it('adds at the end of the job', () => {
+  it.each(['psync', '', null])('keeps other jobs when setting a shared option to %j', (value) => {
+    const text = setOption(FILE, 0, 'ioengine', value);
+    expect(read(text)[0]?.ioengine).toBe(value || undefined);
+    expect(read(text)[1]).toEqual(read(FILE)[1]);
+    expect(read(setOption(text, 0, 'ioengine', 'null'))[0]?.ioengine).toBe('null');
+  });
+  it('appends to the job', () => {
     const text = setOption(FILE, 0, 'iodepth', '32');
     expect(text).toContain('time_based\niodepth=32\n');
     expect(lineOf(text, 0, 'iodepth')).toBe(8);
   });
-  it('keeps the place of an option whose value is being typed', () => {
+  it('keeps the line of an option with an empty value', () => {
     const emptied = setOption(FILE, 0, 'bs', '');
     expect(emptied).toContain('rw=randread\nbs=         # small');
     expect(read(emptied)[0]).not.toHaveProperty('bs');
     expect(setOption(emptied, 0, 'bs', '8k')).toContain('rw=randread\nbs=8k         # small');
   });
-  it('takes out', () =>
+  it('removes an option', () =>
     expect(read(setOption(FILE, 0, 'time_based', null))[0]).not.toHaveProperty('time_based'));
   it('renames the job', () => expect(read(setOption(FILE, 1, 'name', 'w2'))[1]?.name).toBe('w2'));
-  it('changes nothing when the job is not there', () =>
-    expect(setOption('', 0, 'bs', '4k')).toBe(''));
+  it('ignores a missing job', () => expect(setOption('', 0, 'bs', '4k')).toBe(''));
 });
 
 describe('writing', () => {
@@ -95,7 +91,7 @@ describe('writing', () => {
         { name: 'b', rw: 'write', bs: '4k' },
       ],
     ],
-  ])('is read back as it was: %j', (jobs) => {
+  ])('parses back to the same jobs: %j', (jobs) => {
     const expected = jobs.map((job) =>
       Object.fromEntries(Object.entries(job).map(([k, v]) => [k, v === true ? '1' : String(v)])),
     );

@@ -43,65 +43,63 @@ it.each<[string, Plan]>([
     ),
   ],
   ['about 30 s', plan({}, { phases: [phase('measure', 30)] })],
-  ['about 30 s; as fast as it can', plan({ seconds_note: 'as fast as it can' })],
-  ['size ends it', plan({ seconds: null, seconds_note: 'size ends it' })],
-  ['not known beforehand', plan({ seconds: null })],
-])('takes %s', (words, input) => expect(plain(durationText(input))).toBe(words));
+  ['about 30 s; without limit', plan({ seconds_note: 'without limit' })],
+  ['bounded by size', plan({ seconds: null, seconds_note: 'bounded by size' })],
+  ['unknown', plan({ seconds: null })],
+])('formats a duration: %s', (expected, input) =>
+  expect(plain(durationText(input))).toBe(expected),
+);
 
 it.each<[string, Plan]>([
   ['nothing', plan({}, { jobs: [job('randread', '/t', 0)] })],
+  ['1 GiB once to create /t', plan({ layout_bytes: GIB }, { jobs: [job('randread', '/t', GIB)] })],
   [
-    '1 GiB once, to lay out /t',
-    plan({ layout_bytes: GIB }, { jobs: [job('randread', '/t', GIB)] }),
-  ],
-  [
-    '1 GiB once, to lay out /t, then up to 4 GiB',
+    '1 GiB once to create /t, then up to 4 GiB',
     plan({ layout_bytes: GIB, measure_write_bytes: 4 * GIB }, { jobs: [job('write', '/t', GIB)] }),
   ],
   [
-    'then as much as it can until the time is over',
+    'continuously for the whole runtime',
     plan({ measure_write_bytes: null }, { jobs: [job('randrw', '/t', 0)] }),
   ],
-])('writes %s', (words, input) => expect(plain(writesText(input))).toBe(words));
+])('formats written bytes: %s', (expected, input) =>
+  expect(plain(writesText(input))).toBe(expected),
+);
 
 it.each<[string, Partial<Plan['estimate']>[]]>([
   ['1 step, about 30 s; writes 0 B.', [{}]],
   ['2 steps, about 1 min; writes 1 GiB.', [{ layout_bytes: GIB }, {}]],
+  ['2 steps, about 30 s plus 1 step bounded by size; writes 0 B.', [{}, { seconds: null }]],
   [
-    '2 steps, about 30 s and 1 step that ends when its size is done; writes 0 B.',
-    [{}, { seconds: null }],
-  ],
-  [
-    '3 steps, about 30 s and 2 steps that end when their size is done; writes 0 B.',
+    '3 steps, about 30 s plus 2 steps bounded by size; writes 0 B.',
     [{}, { seconds: null }, { seconds: null }],
   ],
   ['1 step; writes 0 B.', [{ seconds: null }]],
   [
-    '1 step, about 30 s; writes as much as it can until the time is over.',
+    '1 step, about 30 s; writes continuously for the whole runtime.',
     [{ measure_write_bytes: null }],
   ],
   [
-    '2 steps, about 1 min; writes 3 GiB and as much as it can until the time is over.',
+    '2 steps, about 1 min; writes 3 GiB, and continuously for the whole runtime.',
     [{ layout_bytes: GIB, measure_write_bytes: null }, { measure_write_bytes: 2 * GIB }],
   ],
-])('a study takes %s', (words, estimates) => {
+])('summarizes a study: %s', (expected, estimates) => {
   const phases = [phase('measure', 30)];
   const steps = estimates.map((estimate) => ({
     name: '',
     jobs: [],
     plan: plan(estimate, { phases }),
   }));
-  expect(plain(studyCostText({ steps }))).toBe(words);
+  expect(plain(studyCostText({ steps }))).toBe(expected);
 });
 
-it('a study says nothing of what a refused step would write', () => {
-  const refused = plan({ seconds: null, measure_write_bytes: null });
-  expect(plain(studyCostText({ steps: [{ name: '', jobs: [], plan: refused }] }))).toBe(
+it('ignores writes of rejected steps', () => {
+  const rejected = plan({ seconds: null, measure_write_bytes: null });
+  expect(plain(studyCostText({ steps: [{ name: '', jobs: [], plan: rejected }] }))).toBe(
     '1 step; writes 0 B.',
   );
 });
 
-it('minds findings with their remedies', () => {
+it('lists findings with remedies as caveats', () => {
   const findings = [
     {
       code: 'x',

@@ -1,90 +1,80 @@
-// A plan in the words of "Before it starts": what it takes, what it writes, what the number will tell, what to mind.
+// Summarizes a plan: duration, written bytes and caveats.
 import type { Estimate, Phase, Plan, StudyPlan } from '../../api';
-import { bytes, duration, text } from '../format/numbers';
+import { bytes, text } from '../format/numbers';
+import { duration } from '../format/time';
+import { isDestructive } from './form-options';
 
-/** Less than this is not worth naming apart, in seconds. */
-const WORTH_NAMING_S = 0.5;
-const NAMES: Partial<Record<Phase, string>> = {
+/** Shorter phases are not listed. */
+const MIN_LISTED_S = 0.5;
+const LABELS: Partial<Record<Phase, string>> = {
   layout: 'layout',
   ramp: 'warm-up',
   measure: 'measure',
   pre_read: 'pre-read',
   drop_caches: 'drop caches',
 };
-const seconds = (s: number) => duration(s < 10 ? Math.round(s * 10) * 100 : Math.round(s) * 1000);
 
-/** How long it takes, phase by phase. */
+/** Rounded to 0.1 s below 10 s, else to 1 s. */
+const formatSeconds = (s: number) =>
+  duration(s < 10 ? Math.round(s * 10) * 100 : Math.round(s) * 1000);
+
+const stepCount = (n: number) => (n === 1 ? '1 step' : `${n} steps`);
+
+/** Total duration and that of each phase. */
 export function durationText({ estimate, phases }: Plan): string {
   const parts = phases
-    .filter((phase) => (phase.seconds ?? 0) >= WORTH_NAMING_S)
-    .map(
-      ({ phase, seconds: s }) => `${NAMES[phase] ?? phase.replaceAll('_', ' ')} ${seconds(s ?? 0)}`,
-    );
-  const whole =
-    estimate.seconds === null || estimate.seconds === undefined
-      ? null
-      : `about ${seconds(estimate.seconds)}`;
-  const how = parts.length > 1 || whole === null ? parts.join(', ') : '';
-  return (
-    [[whole, how].filter(Boolean).join(': '), estimate.seconds_note].filter(Boolean).join('; ') ||
-    'not known beforehand'
-  );
+    .filter(({ seconds }) => (seconds ?? 0) >= MIN_LISTED_S)
+    .map(({ phase, seconds }) => {
+      const label = LABELS[phase] ?? phase.replaceAll('_', ' ');
+      return `${label} ${formatSeconds(seconds ?? 0)}`;
+    });
+  const isKnown = typeof estimate.seconds === 'number';
+  const total = isKnown ? `about ${formatSeconds(estimate.seconds ?? 0)}` : '';
+  const list = parts.length > 1 || !isKnown ? parts.join(', ') : '';
+  const text = [total, list].filter(Boolean).join(': ');
+  return [text, estimate.seconds_note].filter(Boolean).join('; ') || 'unknown';
 }
 
-/** How long a study takes, and what it writes at most. */
+/** Duration and written bytes of a study. */
 export function studyCostText({ steps }: Pick<StudyPlan, 'steps'>): string {
   const plans = steps.map(({ plan }) => plan);
-  const known = plans
-    .map(({ estimate }) => estimate.seconds)
-    .filter((s): s is number => typeof s === 'number');
-  const time = known.length > 0 ? `, about ${seconds(known.reduce((a, b) => a + b, 0))}` : '';
+  const known = plans.flatMap(({ estimate }) => estimate.seconds ?? []);
   const unknown = steps.length - known.length;
-  const end = unknown === 1 ? 'ends when its size is done' : 'end when their size is done';
-  const rest = known.length > 0 && unknown > 0 ? ` and ${inSteps(unknown)} that ${end}` : '';
-  return `${inSteps(steps.length)}${time}${rest}; writes ${writtenBy(plans)}.`;
+  const total = known.reduce((a, b) => a + b, 0);
+  const time = known.length > 0 ? `, about ${formatSeconds(total)}` : '';
+  const rest = known.length > 0 && unknown > 0 ? ` plus ${stepCount(unknown)} bounded by size` : '';
+  return `${stepCount(steps.length)}${time}${rest}; writes ${studyWritesText(plans)}.`;
 }
 
-/** What a job writes that only its time bounds. */
-const UNBOUNDED = 'as much as it can until the time is over';
-const isUnbounded = ({ measure_write_bytes: bound }: Estimate) =>
-  bound === null || bound === undefined;
+const UNBOUNDED = 'continuously for the whole runtime';
+const isUnbounded = ({ measure_write_bytes }: Estimate) =>
+  measure_write_bytes === null || measure_write_bytes === undefined;
 
-/** What several write together at most; of one that is refused, and so has no phases, nothing is known. */
-function writtenBy(plans: readonly Plan[]): string {
+/** Rejected plans have no phases and are not counted. */
+function studyWritesText(plans: readonly Plan[]): string {
   const estimates = plans.filter(({ phases }) => phases.length > 0).map(({ estimate }) => estimate);
   const known = estimates.reduce(
-    (sum, { layout_bytes, measure_write_bytes: bound }) => sum + layout_bytes + (bound ?? 0),
+    (sum, { layout_bytes, measure_write_bytes }) => sum + layout_bytes + (measure_write_bytes ?? 0),
     0,
   );
   if (!estimates.some(isUnbounded)) return text(bytes(known));
-  return known > 0 ? `${text(bytes(known))} and ${UNBOUNDED}` : UNBOUNDED;
+  return known > 0 ? `${text(bytes(known))}, and ${UNBOUNDED}` : UNBOUNDED;
 }
 
-const inSteps = (n: number) => (n === 1 ? '1 step' : `${n} steps`);
-
-/** What it writes. */
+/** Bytes written by layout and measurement. */
 export function writesText({ estimate, jobs }: Plan): string {
-  const laidOut = [
-    ...new Set(
-      jobs.flatMap((job) =>
-        job.targets.filter((target) => target.layout_bytes > 0).map((target) => target.path),
-      ),
-    ),
-  ];
-  const layout =
-    estimate.layout_bytes > 0
-      ? [
-          `${text(bytes(estimate.layout_bytes))} once, to lay out ${laidOut.join(', ') || 'its files'}`,
-        ]
-      : [];
-  const destroying = jobs.some((job) => /write|rw|trim/.test(job.rw));
-  const bound = isUnbounded(estimate)
-    ? UNBOUNDED
-    : `up to ${text(bytes(estimate.measure_write_bytes ?? 0))}`;
-  const measured = destroying ? [`then ${bound}`] : [];
-  return [...layout, ...measured].join(', ') || 'nothing';
+  const parts: string[] = [];
+  if (estimate.layout_bytes > 0) {
+    const targets = jobs.flatMap((job) => job.targets).filter(({ layout_bytes }) => layout_bytes);
+    const paths = [...new Set(targets.map(({ path }) => path))].join(', ') || 'its files';
+    parts.push(`${text(bytes(estimate.layout_bytes))} once to create ${paths}`);
+  }
+  if (jobs.some((job) => isDestructive(job.rw))) {
+    const limit = `up to ${text(bytes(estimate.measure_write_bytes ?? 0))}`;
+    parts.push(`${parts.length > 0 ? 'then ' : ''}${isUnbounded(estimate) ? UNBOUNDED : limit}`);
+  }
+  return parts.join(', ') || 'nothing';
 }
 
-/** What to mind; findings and their remedies. */
 export const caveats = ({ findings }: Plan): string[] =>
   findings.map(({ sentence, remedy }) => [sentence, remedy].filter(Boolean).join(' '));

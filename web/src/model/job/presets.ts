@@ -1,37 +1,35 @@
-// Jobs worth starting from, each with the reason for it. Plain job text: a preset is what somebody could have typed.
+// Job templates of the form, as job text.
 
-/** One preset. */
 export interface Preset {
   name: string;
-  /** What it shows. */
-  reason: string;
+  description: string;
   text: string;
 }
 
 const job = (name: string, ...options: string[]) => `[${name}]\n${options.join('\n')}\n`;
 const TIMED = ['size=1g', 'runtime=30s', 'time_based'];
 
-/** The presets in the order of the menu; the first is what the form begins with. */
+/** In menu order; the first is the default of the form. */
 export const PRESETS: readonly Preset[] = [
   {
     name: '4k random read, direct',
-    reason: 'What a data sheet calls random read: many small reads at once, past the page cache.',
+    description:
+      'Random read as in data sheets: many small reads in flight, bypassing the page cache.',
     text: job('t1', 'filename=t1', 'rw=randread', 'bs=4k', 'iodepth=32', 'direct=1', ...TIMED),
   },
   {
     name: 'One read at a time',
-    reason: 'The latency that a database feels when a page is not in its cache: depth 1, direct.',
+    description: 'Latency of a database on a cache miss: queue depth 1, direct.',
     text: job('latency', 'filename=t1', 'rw=randread', 'bs=4k', 'iodepth=1', 'direct=1', ...TIMED),
   },
   {
     name: '1m sequential read, direct',
-    reason: 'The bandwidth of the device in its easiest case.',
+    description: 'Best-case bandwidth of the device.',
     text: job('stream', 'filename=t1', 'rw=read', 'bs=1m', 'iodepth=8', 'direct=1', ...TIMED),
   },
   {
     name: '4k random read, buffered and warm',
-    reason:
-      'What memory answers: the same reads again after the file was read into the page cache.',
+    description: 'Reads served from memory, after the file was read into the page cache.',
     text: job(
       'warm',
       'filename=t1',
@@ -46,13 +44,12 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: '4k sequential read, buffered',
-    reason:
-      'Readahead at work: few large reads reach the device while the job asks for many small ones.',
+    description: 'Readahead: many small reads become few large ones on the device.',
     text: job('readahead', 'filename=t1', 'rw=read', 'bs=4k', 'iodepth=1', 'direct=0', 'size=1g'),
   },
   {
-    name: '8k random write, buffered, then flushed',
-    reason: 'How fast memory takes writes, and how long the device then needs for them.',
+    name: '8k random write, buffered, with flush',
+    description: 'Write rate into memory, and time to flush to the device.',
     text: job(
       'deferred',
       'filename=t1',
@@ -66,7 +63,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'Database mix, 70 % reads',
-    reason: 'Reads and writes at once, 8k each, as a busy database does.',
+    description: 'Mixed 8k reads and writes, as in a busy database.',
     text: job(
       'mix',
       'filename=t1',
@@ -80,7 +77,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: 'Write-ahead log',
-    reason: 'Commits a second: every 4k write waits for fdatasync.',
+    description: 'Commits per second: fdatasync after every 4k write.',
     text: job(
       'wal',
       'filename=wal',
@@ -95,8 +92,8 @@ export const PRESETS: readonly Preset[] = [
     ),
   },
   {
-    name: 'The runner by itself',
-    reason: 'No I/O at all: the most IOPS that the runner and this processor could do.',
+    name: 'Runner overhead',
+    description: 'No I/O: the maximum IOPS of the runner on this CPU.',
     text: job(
       'null',
       'ioengine=null',
@@ -111,5 +108,4 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** What the form begins with. */
-export const FIRST_TEXT = PRESETS[0]?.text ?? '';
+export const DEFAULT_JOB_TEXT = PRESETS[0]?.text ?? '';

@@ -1,12 +1,13 @@
-// The filter of the history as text: words and `key:value` terms, as somebody types them. What they mean is the server's.
+// Edits the filter of the run list: words and `key:value` terms. Not here: their meaning, which the server defines.
 
-/** The value of a term of the filter; null where it has none. */
+/** The value of a term; null if absent. */
 export function termOf(filter: string, key: string): string | null {
   return filter.match(new RegExp(`(?:^|\\s)${key}:(\\S+)`))?.[1] ?? null;
 }
 
-/** The filter with that term, in place of another of the same key; null takes it out. */
+/** Replaces the terms of a key; null removes them. */
 export function withTerm(filter: string, key: string, value: string | null): string {
-  const others = filter.split(/\s+/).filter((word) => word !== '' && !word.startsWith(`${key}:`));
-  return [...others, ...(value === null ? [] : [`${key}:${value}`])].join(' ');
+  const words = filter.split(/\s+/).filter((word) => word !== '' && !word.startsWith(`${key}:`));
+  if (value !== null) words.push(`${key}:${value}`);
+  return words.join(' ');
 }

@@ -3,16 +3,16 @@ import { hotFunctions } from './hot-functions';
 
 it.each<[string, string, [string, number][]]>([
   [
-    'two stacks that end alike',
+    'stacks with the same leaf',
     'a;read;copy 30\nb;copy 10\na;read 60\n',
     [
       ['read', 0.6],
       ['copy', 0.4],
     ],
   ],
-  ['names with blanks', 'main;<T as Trait>::call it 3\n', [['<T as Trait>::call it', 1]]],
+  ['names with spaces', 'main;<T as Trait>::call it 3\n', [['<T as Trait>::call it', 1]]],
   [
-    'more than wanted',
+    'more functions than the limit',
     'a 3\nb 2\nc 1\n',
     [
       ['a', 0.5],

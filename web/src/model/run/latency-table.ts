@@ -1,50 +1,60 @@
-// The percentiles of a report as a table: fio's list, one column a kind of latency.
-import type { DirectionStats, LatencyStats, Report, SyncStats } from '../../api';
+// Percentiles of a report as a table, one column per kind of latency. The percentiles are fio's defaults.
+import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, text } from '../format/numbers';
 
-/** A table of latencies: headings, and rows of name and texts. */
 export interface LatencyTable {
   heads: string[];
   rows: [name: string, values: string[]][];
 }
 
-const SHOWN = ['1', '5', '10', '50', '90', '95', '99', '99.5', '99.9', '99.95', '99.99', '99.999'];
-const inWords = (ns: number | null | undefined) => text(latency(ns));
+const PERCENTILES = [
+  '1',
+  '5',
+  '10',
+  '50',
+  '90',
+  '95',
+  '99',
+  '99.5',
+  '99.9',
+  '99.95',
+  '99.99',
+  '99.999',
+];
 
-/** The table of a report; only directions with I/Os have columns. */
+/** Columns without I/Os are omitted. */
 export function latencyTable(report: Report): LatencyTable {
-  const columns = (['read', 'write', 'trim'] as const)
-    .filter((name) => report[name].ios > 0)
-    .flatMap((name) => ofDirection(name, report[name]));
-  const all: [string, LatencyStats][] = [...columns, ...ofSync(report.sync)];
+  const columns = [
+    ...(['read', 'write', 'trim'] as const).flatMap((name) => directionColumns(name, report[name])),
+    column('fsync', report.sync.lat_ns),
+  ].filter(({ stats }) => stats.count > 0);
   const row = (
     name: string,
-    value: (lat: LatencyStats) => number | null | undefined,
-  ): [string, string[]] => [name, all.map(([, lat]) => inWords(value(lat)))];
+    value: (stats: LatencyStats) => number | null | undefined,
+  ): [string, string[]] => [name, columns.map(({ stats }) => text(latency(value(stats))))];
   return {
-    heads: all.map(([head]) => head),
+    heads: columns.map(({ head }) => head),
     rows: [
-      row('min', (lat) => lat.min),
-      row('mean', (lat) => lat.mean),
-      row('stddev', (lat) => lat.stddev),
-      ...SHOWN.map((p) => row(`p${p}`, (lat) => lat.percentiles[p])),
-      row('max', (lat) => lat.max),
+      row('min', ({ min }) => min),
+      row('mean', ({ mean }) => mean),
+      row('stddev', ({ stddev }) => stddev),
+      ...PERCENTILES.map((p) => row(`p${p}`, ({ percentiles }) => percentiles[p])),
+      row('max', ({ max }) => max),
     ],
   };
 }
 
-function ofDirection(
-  name: string,
-  { slat_ns, clat_ns, lat_ns, intended_lat_ns }: DirectionStats,
-): [string, LatencyStats][] {
-  const kinds: [string, LatencyStats][] = [
-    [`${name} lat`, lat_ns],
-    [`${name} clat`, clat_ns],
-    [`${name} slat`, slat_ns],
-    ...(intended_lat_ns ? [[`${name} intended`, intended_lat_ns] as [string, LatencyStats]] : []),
-  ];
-  return kinds.filter(([, lat]) => lat.count > 0);
-}
+const column = (head: string, stats: LatencyStats) => ({ head, stats });
 
-const ofSync = (sync: SyncStats): [string, LatencyStats][] =>
-  sync.ios > 0 ? [['fsync', sync.lat_ns]] : [];
+function directionColumns(
+  name: string,
+  { lat_ns, clat_ns, slat_ns, intended_lat_ns }: DirectionStats,
+) {
+  const columns = [
+    column(`${name} lat`, lat_ns),
+    column(`${name} clat`, clat_ns),
+    column(`${name} slat`, slat_ns),
+  ];
+  if (intended_lat_ns) columns.push(column(`${name} intended`, intended_lat_ns));
+  return columns;
+}

@@ -1,12 +1,13 @@
-// A run in one line, the words of its status, and which runs are under way.
+// One-line descriptions of runs and labels of their status.
 import type { Run, RunStatus, RunSummary } from '../../api';
 import { isFinal } from '../fold/run-fold';
 
-/** How a status is shown: a word, and whether it is trouble, under way or well. */
-export const STATUS: Record<
-  RunStatus,
-  { label: string; kind: 'pending' | 'running' | 'success' | 'failure' }
-> = {
+export interface StatusLabel {
+  label: string;
+  kind: 'pending' | 'running' | 'success' | 'failure';
+}
+
+export const STATUS: Record<RunStatus, StatusLabel> = {
   queued: { label: 'queued', kind: 'pending' },
   preparing: { label: 'preparing', kind: 'running' },
   measuring: { label: 'measuring', kind: 'running' },
@@ -17,41 +18,31 @@ export const STATUS: Record<
   interrupted: { label: 'interrupted', kind: 'failure' },
 };
 
-const many = (n: number, word: string) => `${n} ${word}${n === 1 ? '' : 's'}`;
-
-/** What a run does, in fio's words: randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda. */
+/** randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda. */
 export function describeRun(run: RunSummary): string {
-  const where = run.device ? `${run.target} on ${run.device}` : run.target;
-  return [
-    run.rw,
-    run.bs,
-    `depth ${run.iodepth}`,
-    many(run.numjobs, 'job'),
-    `direct=${run.direct ? 1 : 0}`,
-    where,
-  ]
+  const { rw, bs, iodepth, numjobs, direct, target, device } = run;
+  const jobs = numjobs === 1 ? '1 job' : `${numjobs} jobs`;
+  const location = device ? `${target} on ${device}` : target;
+  return [rw, bs, `depth ${iodepth}`, jobs, `direct=${direct ? 1 : 0}`, location]
     .filter(Boolean)
     .join(' · ');
 }
 
-/** What a run is called: its name, or what it does. */
+/** The name, or a short description of a run without one. */
 export const runTitle = (run: Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>): string =>
   run.name || `${run.bs} ${run.rw}, ${run.direct ? 'direct' : 'buffered'}`;
 
-/** Whether a run waits or runs. */
+/** Returns true for queued and running runs. */
 export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(run.status);
 
-/** Which directions a run has, from what was resolved or asked. */
-export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>): {
-  reads: boolean;
-  writes: boolean;
-  trims: boolean;
-} {
+/** From the resolved jobs, or the requested pattern before they are resolved. */
+export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>) {
   const patterns = run.resolved?.map((job) => String(job.rw)) ?? [run.rw.split(':')[0] ?? ''];
-  const any = (words: readonly string[]) => patterns.some((pattern) => words.includes(pattern));
+  const uses = (...names: string[]) => patterns.some((pattern) => names.includes(pattern));
+  const mixed = uses('rw', 'readwrite', 'randrw');
   return {
-    reads: any(['read', 'randread', 'rw', 'readwrite', 'randrw']),
-    writes: any(['write', 'randwrite', 'rw', 'readwrite', 'randrw']),
-    trims: any(['trim', 'randtrim']),
+    reads: mixed || uses('read', 'randread'),
+    writes: mixed || uses('write', 'randwrite'),
+    trims: uses('trim', 'randtrim'),
   };
 }

@@ -29,44 +29,39 @@ const NO_EXTENTS: Extents = {
 };
 
 it.each<[string, number[], string]>([
-  ['all', [100, 100], '2 cells of 8 MiB: 2 in the page cache, 0 in part, 0 not.'],
-  ['nothing', [0, 0, 0], '3 cells of 8 MiB: 0 in the page cache, 0 in part, 3 not.'],
+  ['all', [100, 100], '2 cells of 8 MiB: 2 cached, 0 partly cached, 0 not cached.'],
+  ['nothing', [0, 0, 0], '3 cells of 8 MiB: 0 cached, 0 partly cached, 3 not cached.'],
   [
-    'two stretches',
+    'two ranges',
     [100, 40, 0, 0, 7],
-    '5 cells of 8 MiB: 1 in the page cache, 2 in part, 2 not. Cached, at least in part: 0 B to 16 MiB, 32 MiB to 40 MiB.',
+    '5 cells of 8 MiB: 1 cached, 2 partly cached, 2 not cached. Cached at least partly: 0 B to 16 MiB, 32 MiB to 40 MiB.',
   ],
-  [
-    'many stretches',
-    Array.from({ length: 20 }, (_, at) => (at % 2) * 100),
-    'and 4 more stretches.',
-  ],
-])('says a map of %s in words', (_, cells, words) =>
-  expect(plain(cacheMapText(cells, { cell_bytes: 8 * MIB }))).toContain(words),
+  ['many ranges', Array.from({ length: 20 }, (_, i) => (i % 2) * 100), 'and 4 more ranges.'],
+])('describes a cache map of %s', (_, cells, expected) =>
+  expect(plain(cacheMapText(cells, { cell_bytes: 8 * MIB }))).toContain(expected),
 );
 
-it('joins neighbouring cells that are cached alike', () =>
+it('joins neighboring cells with the same share', () =>
   expect(cachedRanges([100, 100, 40, 0, 0, 40])).toEqual([
     { from: 0, to: 2, percent: 100 },
     { from: 2, to: 3, percent: 40 },
     { from: 5, to: 6, percent: 40 },
   ]));
 
-describe('what lay in the page cache', () => {
-  it('stands at three moments, and only what is known', () => {
+describe('residencyRows', () => {
+  it('omits rows without values', () => {
     const rows = residencyRows({
       residency: { initial: null, start: residency(MIB), end: residency(2 * MIB, null) },
     });
     expect(rows.map(({ name, cells }) => [name, ...cells.map(plain)])).toEqual([
       ['in the page cache', '–', '1 MiB', '2 MiB'],
-      ['of it dirty', '–', '0 B', '–'],
+      ['dirty', '–', '0 B', '–'],
     ]);
   });
-  it('is nothing where nothing is known', () =>
-    expect(residencyRows({ residency: {} })).toEqual([]));
+  it('is empty without values', () => expect(residencyRows({ residency: {} })).toEqual([]));
 });
 
-it('lists extents by the kinds that occur', () => {
+it('lists used kinds of extents', () => {
   const before = { ...NO_EXTENTS, unwritten: 3 * MIB, count: 1 };
   const after = { ...NO_EXTENTS, unwritten: MIB, written: 2 * MIB, count: 1200 };
   expect(
@@ -82,7 +77,7 @@ it('lists extents by the kinds that occur', () => {
   expect(extentRows({ extents: {} })).toEqual([]);
 });
 
-it('says whether direct can mean what it says, and why not', () => {
+it('shows whether direct I/O bypasses the cache, and why not', () => {
   const target = {
     filesystem: 'btrfs',
     device: 'vdb',
@@ -92,17 +87,17 @@ it('says whether direct can mean what it says, and why not', () => {
       reads_past_cache: true,
       writes_past_cache: false,
       offset_align: 4096,
-      reasons: ['Checksums are made from a copy.'],
+      reasons: ['Checksums need a copy.'],
     },
   } as TargetReport;
-  expect(targetFacts(target).map(([, words]) => plain(words))).toEqual([
+  expect(targetFacts(target).map(([, value]) => plain(value))).toEqual([
     'btrfs on vdb (rw,compress)',
-    'was there, 50 % written, cached not known',
-    'reads yes, writes no, aligned to 4 KiB. Checksums are made from a copy.',
+    'existed, 50 % written, cached share unknown',
+    'reads yes, writes no, aligned to 4 KiB. Checksums need a copy.',
   ]);
 });
 
 it.each([
   ['/srv/a.data', '/srv/a.data'],
   ["/srv/it's here", "'/srv/it'\\''s here'"],
-])('a shell reads %s as %s', (path, shell) => expect(shellQuote(path)).toBe(shell));
+])('quotes %s as %s', (path, shell) => expect(shellQuote(path)).toBe(shell));

@@ -1,5 +1,5 @@
-// The big figures of a run: of the last second while it runs, of the whole measured window when it is over. IOPS and
-// bytes are sums of all directions; percentiles are those of all I/Os together, from their joined histograms.
+// The key figures of a run: of the last second while live, of the whole measurement when finished. All directions are
+// combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
 import type { RunFold } from '../fold/run-fold';
 import {
@@ -16,128 +16,126 @@ import { type Buckets, mergeBuckets, percentiles } from '../series/histogram';
 import { joinWindows, type Window } from '../series/window';
 import { servedByNote } from './verdict';
 
-/** One big figure with a line below it. */
 export interface Tile {
   label: string;
   figure: Figure;
-  below: string;
-  /** Whether the line below is a warning. */
-  warns?: boolean;
+  note: string;
+  isWarning?: boolean;
 }
 
-/** What the figures are made of. */
-interface Measured {
+interface Figures {
   iops: number | null;
   bytes_per_second: number | null;
   lat: Buckets;
-  /** Longest latency in ns. */
-  max_ns: number | null;
-  /** Processor time of the runner in percent of one core. */
+  lat_max_ns: number | null;
+  /** Percent of one core. */
   cpu: number | null;
-  /** Processor time of the runner in ns per I/O. */
   cpu_ns_per_io: number | null;
-  /** What stands under the IOPS. */
   iops_note: string;
 }
 
-const known = (word: string, ns: number | null) => (ns === null ? '' : word + text(latency(ns)));
+/** The time span of live figures. */
+const LIVE_MS = 1000;
+const DIRECTIONS = ['read', 'write', 'trim'] as const;
 
-/** How much of a live run counts as now, in ms. */
-const NOW_MS = 1000;
+const prefixed = (prefix: string, ns: number | null) =>
+  ns === null ? '' : `${prefix} ${text(latency(ns))}`;
 
-/** The figures of a run as it stands. */
 export function tilesOf(fold: RunFold): Tile[] {
   const report = fold.result?.report;
-  const measured = report ? ofReport(report) : ofNow(fold);
-  const [p50 = null, p99 = null, p999 = null] = percentiles(measured.lat, [50, 99, 99.9]);
-  const perIo =
-    measured.cpu_ns_per_io === null ? '' : `${text(latency(measured.cpu_ns_per_io))} per I/O`;
-  const whose = servedByNote(fold.result?.verdict);
+  const { iops, bytes_per_second, lat, lat_max_ns, cpu, cpu_ns_per_io, iops_note } = report
+    ? reportFigures(report)
+    : liveFigures(fold);
+  const [p50 = null, p99 = null, p999 = null] = percentiles(lat, [50, 99, 99.9]);
+  const servedBy = servedByNote(fold.result?.verdict);
   return [
     {
       label: 'IOPS',
-      figure: shortCount(measured.iops),
-      below: whose ?? measured.iops_note,
-      warns: whose !== null,
+      figure: shortCount(iops),
+      note: servedBy ?? iops_note,
+      isWarning: servedBy !== null,
     },
     {
       label: 'bandwidth',
-      figure: rate(measured.bytes_per_second),
-      below: measured.bytes_per_second === null ? '' : text(decimalRate(measured.bytes_per_second)),
+      figure: rate(bytes_per_second),
+      note: bytes_per_second === null ? '' : text(decimalRate(bytes_per_second)),
     },
-    { label: 'p50 latency', figure: latency(p50), below: known('longest ', measured.max_ns) },
-    { label: 'p99 latency', figure: latency(p99), below: known('p99.9 ', p999) },
-    { label: 'CPU of one core', figure: percent(measured.cpu), below: perIo },
+    { label: 'p50 latency', figure: latency(p50), note: prefixed('max', lat_max_ns) },
+    { label: 'p99 latency', figure: latency(p99), note: prefixed('p99.9', p999) },
+    {
+      label: 'CPU (one core)',
+      figure: percent(cpu),
+      note: cpu_ns_per_io === null ? '' : `${text(latency(cpu_ns_per_io))} per I/O`,
+    },
   ];
 }
 
-function ofReport(report: Report): Measured {
-  const all = [report.read, report.write, report.trim];
-  const used = all.filter(({ ios }) => ios > 0);
-  const ios = used.reduce((sum, direction) => sum + direction.ios, 0);
-  const names = ['read', 'write', 'trim'] as const;
-  const split = names
-    .filter((name) => report[name].ios > 0)
-    .map((name) => `${name} ${text(shortCount(report[name].iops))}`);
+function reportFigures(report: Report): Figures {
+  const names = DIRECTIONS.filter((name) => report[name].ios > 0);
+  const used = names.map((name) => report[name]);
+  const ios = used.reduce((sum, stats) => sum + stats.ios, 0);
+  const { cpu } = report;
+  const split = names.map((name) => `${name} ${text(shortCount(report[name].iops))}`);
   return {
-    iops: used.reduce((sum, direction) => sum + direction.iops, 0),
-    bytes_per_second: used.reduce((sum, direction) => sum + direction.bytes_per_second, 0),
+    iops: used.reduce((sum, stats) => sum + stats.iops, 0),
+    bytes_per_second: used.reduce((sum, stats) => sum + stats.bytes_per_second, 0),
     lat: latencyOf(report),
-    max_ns: used.length > 0 ? Math.max(...used.map(({ lat_ns }) => lat_ns.max ?? 0)) : null,
-    cpu: report.cpu?.process_percent ?? null,
-    cpu_ns_per_io:
-      report.cpu && ios > 0 ? ((report.cpu.user_ms + report.cpu.system_ms) * 1e6) / ios : null,
-    iops_note: split.length > 1 ? split.join(' · ') : `${count(ios)} I/Os in all`,
+    lat_max_ns: used.length > 0 ? Math.max(...used.map(({ lat_ns }) => lat_ns.max ?? 0)) : null,
+    cpu: cpu?.process_percent ?? null,
+    cpu_ns_per_io: cpu && ios > 0 ? ((cpu.user_ms + cpu.system_ms) * 1e6) / ios : null,
+    iops_note: split.length > 1 ? split.join(' · ') : `${count(ios)} I/Os in total`,
   };
 }
 
-/** All latencies of a report as one distribution. */
-export function latencyOf(report: Pick<Report, 'read' | 'write' | 'trim'>): Buckets {
-  return [report.read, report.write, report.trim].reduce<Buckets>(
-    (sum, { lat_ns }) => mergeBuckets(sum, lat_ns.buckets),
+type Directions = {
+  [Name in (typeof DIRECTIONS)[number]]?: { lat_ns: { buckets: Buckets } } | null;
+};
+
+/** The latencies of all directions. */
+export const latencyOf = (stats: Directions): Buckets =>
+  DIRECTIONS.reduce<Buckets>(
+    (sum, name) => mergeBuckets(sum, stats[name]?.lat_ns.buckets ?? []),
     [],
   );
-}
 
-function ofNow(fold: RunFold): Measured {
-  const now = lastWindow(fold);
-  if (!now)
-    return {
-      iops: null,
-      bytes_per_second: null,
-      lat: [],
-      max_ns: null,
-      cpu: null,
-      cpu_ns_per_io: null,
-      iops_note: '',
-    };
-  const flows = [now.read, now.write, now.trim];
-  const ios = flows.reduce((sum, flow) => sum + flow.ios, 0);
-  const lat = flows.reduce<Buckets>((sum, flow) => mergeBuckets(sum, flow.lat_ns), []);
-  const perSecond = (n: number) => (n * 1000) / now.length_ms;
-  const cpu = now.cpu ? now.cpu.process_user + now.cpu.process_system : null;
-  const { totals } = fold;
-  const all = totals.read.ios + totals.write.ios + totals.trim.ios;
+const UNKNOWN: Figures = {
+  iops: null,
+  bytes_per_second: null,
+  lat: [],
+  lat_max_ns: null,
+  cpu: null,
+  cpu_ns_per_io: null,
+  iops_note: '',
+};
+
+function liveFigures({ series, totals }: RunFold): Figures {
+  const window = lastWindow(series.points.map((point) => point.window));
+  if (!window) return UNKNOWN;
+  const counts = DIRECTIONS.map((name) => window[name]);
+  const ios = counts.reduce((sum, direction) => sum + direction.ios, 0);
+  const bytes = counts.reduce((sum, direction) => sum + direction.bytes, 0);
+  const lat = counts.reduce<Buckets>((sum, { lat_ns }) => mergeBuckets(sum, lat_ns), []);
+  const perSecond = (n: number) => (n * 1000) / window.length_ms;
+  const cpu = window.cpu ? window.cpu.process_user + window.cpu.process_system : null;
+  const total = totals.read.ios + totals.write.ios + totals.trim.ios;
+  const mean = shortCount((total * 1000) / totals.length_ms);
   return {
     iops: perSecond(ios),
-    bytes_per_second: perSecond(flows.reduce((sum, flow) => sum + flow.bytes, 0)),
+    bytes_per_second: perSecond(bytes),
     lat,
-    max_ns: percentiles(lat, [100])[0] ?? null,
+    lat_max_ns: percentiles(lat, [100])[0] ?? null,
     cpu,
     cpu_ns_per_io: cpu === null || ios === 0 ? null : (cpu / 100) * (1e9 / perSecond(ios)),
-    iops_note:
-      totals.length_ms > 0
-        ? `mean so far ${text(shortCount((all * 1000) / totals.length_ms))}`
-        : 'ramp, not counted',
+    iops_note: totals.length_ms > 0 ? `mean ${text(mean)}` : 'ramp, not counted',
   };
 }
 
-/** The last second as one window; null before the first sample. */
-function lastWindow(fold: RunFold): Window | null {
-  let window: Window | null = null;
-  for (const point of fold.series.points.toReversed()) {
-    if (window && (window.length_ms >= NOW_MS * 0.95 || point.window.phase !== window.phase)) break;
-    window = window ? joinWindows(point.window, window) : point.window;
+/** The last second as one window of one phase; null before the first sample. */
+function lastWindow(windows: readonly Window[]): Window | null {
+  let last: Window | null = null;
+  for (const window of windows.toReversed()) {
+    if (last && (last.length_ms >= LIVE_MS * 0.95 || window.phase !== last.phase)) break;
+    last = last ? joinWindows(window, last) : window;
   }
-  return window;
+  return last;
 }

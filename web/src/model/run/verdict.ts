@@ -1,22 +1,24 @@
-// The verdict in a few words and a layer: what a badge says and which colour it has, the shares behind it, and the one
-// rerun that matters. The sentence itself is the runner's; where it gave none, the gauge is put into words.
+// Verdicts for display: label and layer of each class, shares of the bytes, and the suggested rerun. Not here: the
+// sentence, which the runner writes; runs without a verdict (`gauge/gauge-text`).
 import type { Finding, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
-import { bytes, count, digits, share, text, UNKNOWN } from '../format/numbers';
-import type { Gauge, Layer } from '../gauge/gauge';
+import { digits, share } from '../format/numbers';
+import { verdictsOf } from '../gauge/layer-flow';
+import type { Layer } from '../gauge/types';
 
-/** What a badge shows: a word, and the layer that lends its colour (null: no layer). */
 export interface Badge {
   label: string;
+  /** Determines the color; null for neutral. */
   layer: Layer | null;
 }
 
-/** A class: its badge, the share of the bytes that it speaks of, and whose the number is where it is not the disk's. */
-interface Class extends Badge {
+interface ClassDisplay extends Badge {
+  /** The share shown in the badge. */
   share?: string;
-  whose?: string;
+  /** What the IOPS measure, unless the disk. */
+  note?: string;
 }
 
-const CLASSES: Record<VerdictClass, Class> = {
+const CLASSES: Record<VerdictClass, ClassDisplay> = {
   device: { label: 'device', layer: 3, share: 'device' },
   readahead: { label: 'readahead', layer: 3, share: 'device' },
   merged: { label: 'merged', layer: 3, share: 'device' },
@@ -25,19 +27,19 @@ const CLASSES: Record<VerdictClass, Class> = {
     label: 'page cache',
     layer: 1,
     share: 'page_cache',
-    whose: 'memory’s, not the disk’s',
+    note: 'from memory, not the disk',
   },
   deferred_write: {
     label: 'still in memory',
     layer: 1,
     share: 'page_cache',
-    whose: 'memory’s, not yet the disk’s',
+    note: 'to memory, not yet the disk',
   },
   unwritten: {
     label: 'never written',
     layer: 2,
     share: 'unwritten',
-    whose: 'the filesystem’s: nothing to read',
+    note: 'from the filesystem: nothing to read',
   },
   amplified: { label: 'amplified', layer: 2 },
   mixed: { label: 'mixed', layer: 2 },
@@ -45,120 +47,76 @@ const CLASSES: Record<VerdictClass, Class> = {
   unknown: { label: 'unknown', layer: null },
 };
 
-/** The badge of a class. */
 export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
 
-/** Whose the number is, where it is not the disk's; null where it is, or nobody knows. */
+/** What the IOPS measure if it is the same for all directions; null for the disk. */
 export function servedByNote(verdicts: Verdicts | null | undefined): string | null {
-  const classes = [verdicts?.read, verdicts?.write].flatMap((verdict) =>
-    verdict ? [CLASSES[verdict.class].whose] : [],
-  );
-  return (new Set(classes).size === 1 && classes[0]) || null;
+  const notes = verdictsOf(verdicts).map(({ verdict }) => CLASSES[verdict.class].note);
+  return (new Set(notes).size === 1 && notes[0]) || null;
 }
 
-/** Whether memory answered everything that the number counts. */
+/** Returns true if memory served all directions. */
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
-  const all = [verdicts?.read, verdicts?.write].filter(
-    (verdict) => verdict !== null && verdict !== undefined,
-  );
+  const all = verdictsOf(verdicts);
   return (
     all.length > 0 &&
-    all.every((verdict) => verdict.class === 'page_cache' || verdict.class === 'deferred_write')
+    all.every(({ verdict }) => verdict.class === 'page_cache' || verdict.class === 'deferred_write')
   );
 }
 
-/** Every class with its word, for whoever chooses one. */
-export const VERDICTS = Object.entries(CLASSES).map(([name, { label }]) => ({ name, label }));
+/** All classes, for filters. */
+export const VERDICT_LABELS = Object.entries(CLASSES).map(([name, { label }]) => ({ name, label }));
 
-const PLACES: Record<string, string> = {
+const LOCATIONS: Record<string, string> = {
   device: 'device',
   page_cache: 'page cache',
-  unwritten: 'blocks never written',
-  filesystem: 'the filesystem by itself',
+  unwritten: 'unwritten blocks',
+  filesystem: 'filesystem',
   no_device: 'no device',
 };
 
-/** One direction's verdict, ready to be shown. */
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Where the bytes were answered, and how far that may be off; empty when not known. */
+  /** Empty if unknown or if exactly one location served all bytes. */
   shares: string;
   proof: readonly Proof[];
 }
 
-/** The verdicts of a run, one a direction; empty where there are none. */
-export function verdictLines(verdicts: Verdicts | null | undefined): VerdictLine[] {
-  const line = (direction: 'read' | 'write', verdict: Verdict | null | undefined) =>
-    verdict ? [lineOf(direction, verdict)] : [];
-  return [...line('read', verdicts?.read), ...line('write', verdicts?.write)];
+export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine[] =>
+  verdictsOf(verdicts).map(({ direction, verdict }) => {
+    const { label, layer, share: location } = CLASSES[verdict.class];
+    const part = location === undefined ? undefined : verdict.shares[location];
+    return {
+      label: part === undefined ? label : `${label} ${share(part)}`,
+      layer,
+      direction,
+      sentence: verdict.sentence,
+      shares: sharesText(verdict),
+      proof: verdict.proof,
+    };
+  });
+
+/** Smaller uncertainties are omitted. */
+const MIN_UNCERTAINTY = 0.0005;
+
+function sharesText({ shares, uncertainty }: Verdict): string {
+  const descending = Object.entries(shares).toSorted(([, a], [, b]) => b - a);
+  const isExact = uncertainty < MIN_UNCERTAINTY;
+  if (descending.length === 0 || (descending[0]?.[1] === 1 && isExact)) return '';
+  const parts = descending.map(([location, part]) => {
+    const label = LOCATIONS[location] ?? location.replaceAll('_', ' ');
+    return `${label} ${share(part)}`;
+  });
+  const bound = isExact ? '' : ` (±${digits(uncertainty * 100)} percentage points)`;
+  return `Bytes served by ${parts.join(', ')}${bound}`;
 }
 
-function lineOf(
-  direction: 'read' | 'write',
-  { class: name, sentence, shares, uncertainty, proof }: Verdict,
-): VerdictLine {
-  const { label, layer, share: spoken } = CLASSES[name];
-  const part = spoken === undefined ? undefined : shares[spoken];
-  return {
-    label: part === undefined ? label : `${label} ${share(part)}`,
-    layer,
-    direction,
-    sentence,
-    shares: sharesInWords(shares, uncertainty),
-    proof,
-  };
-}
-
-/** Less than this is not worth saying, as a share. */
-const SURE = 0.0005;
-
-function sharesInWords(shares: Verdict['shares'], uncertainty: number): string {
-  const largestFirst = Object.entries(shares).toSorted(([, a], [, b]) => b - a);
-  const words = largestFirst.map(
-    ([place, part]) => `${PLACES[place] ?? place.replaceAll('_', ' ')} ${share(part)}`,
-  );
-  const off = uncertainty >= SURE ? `, each ± ${digits(uncertainty * 100)} points` : '';
-  return words.length > 0 ? `of the bytes: ${words.join(', ')}${off}` : '';
-}
-
-/** The rerun that matters most: that of the gravest finding that an option mends; null where none is more than a note. */
+/** The most severe finding with a patch to rerun with; notes do not count. */
 export function topRemedy(findings: readonly Finding[]): Finding | null {
-  const mends = ({ patch, patch_label }: Finding) =>
+  const hasPatch = ({ patch, patch_label }: Finding) =>
     patch_label && Object.keys(patch ?? {}).length > 0;
-  const of = (severity: Finding['severity']) =>
-    findings.find((finding) => finding.severity === severity && mends(finding));
-  return of('serious') ?? of('warning') ?? null;
-}
-
-/** One number of the proof, as its reader compares it with the command's. */
-export interface ProofRow {
-  before: string;
-  after: string;
-  difference: string;
-  /** The difference in larger units, where it has some. */
-  short: string;
-}
-
-/** A row of the proof in every digit: commands print every digit too. */
-export function proofRow({ before, after, difference, unit }: Proof): ProofRow {
-  const sign = difference > 0 ? '+' : difference < 0 ? '−' : '';
-  const size = Math.abs(difference);
-  return {
-    before: before === null || before === undefined ? UNKNOWN : count(before),
-    after: after === null || after === undefined ? UNKNOWN : count(after),
-    difference: `${sign}${count(size)}`,
-    short: unit === 'bytes' && size >= 1024 ? `${sign}${text(bytes(size))}` : '',
-  };
-}
-
-/** What the gauge says, for runs without a verdict; null while nothing was issued. */
-export function gaugeText(gauge: Gauge, device: string | null): string | null {
-  if (gauge.issued.ios === 0) return null;
-  const issued = `${count(gauge.issued.ios)} I/Os were issued`;
-  if (!gauge.reached) return `${issued}; what reached a device was not counted.`;
-  const others = gauge.foreign
-    ? ` It moved ${text(bytes(gauge.foreign.bytes))} for ${gauge.foreign.source} besides.`
-    : '';
-  return `${issued}; ${device ?? 'the device'} did ${count(gauge.reached.ios)}, with ${share(gauge.reached.bytes / gauge.issued.bytes)} of the bytes.${others}`;
+  const first = (severity: Finding['severity']) =>
+    findings.find((finding) => finding.severity === severity && hasPatch(finding));
+  return first('serious') ?? first('warning') ?? null;
 }

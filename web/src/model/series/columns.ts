@@ -1,47 +1,13 @@
-// The columns that are drawn, one row a window: the same names and units whether they come from live samples or from
-// `GET /runs/{n}/series`. Charts name columns and never look into samples.
-import { longest, mergeBuckets, percentiles } from './histogram';
+// The chart columns of a window. Names and units are those of `GET /runs/{n}/series`, so that charts do not distinguish
+// live samples from stored series.
+import { maxLatency, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 
-/** In the order of a row. */
-const COLUMNS = [
-  'read_iops',
-  'write_iops',
-  'trim_iops',
-  'read_bytes_per_second',
-  'write_bytes_per_second',
-  'lat_p50_ns',
-  'lat_p99_ns',
-  'lat_p999_ns',
-  'lat_max_ns',
-  'device_read_iops',
-  'device_write_iops',
-  'device_read_bytes_per_second',
-  'device_write_bytes_per_second',
-  'in_flight',
-  'cached',
-  'buffers',
-  'dirty',
-  'writeback',
-  'target_cached',
-  'target_dirty',
-  'process_user',
-  'process_system',
-  'host_busy',
-  'io_some',
-] as const;
-
-/** Name of a column. */
-export type Column = (typeof COLUMNS)[number];
-
-/** The values of one window, by column; null where nothing is known or nothing was counted. */
-export type Row = Record<Column, number | null>;
-
-/** The row of a window. */
-export function rowOf(window: Window): Row {
+/** The columns of a window; null where nothing was measured. */
+export function rowOf(window: Window) {
+  const { length_ms, read, write, trim, device, memory, cpu, pressure, residency } = window;
   const perSecond = (n: number | undefined) =>
-    n === undefined || window.length_ms <= 0 ? null : (n * 1000) / window.length_ms;
-  const { read, write, trim, device, memory, cpu, pressure, residency } = window;
+    n === undefined || length_ms <= 0 ? null : (n * 1000) / length_ms;
   const lat = mergeBuckets(mergeBuckets(read.lat_ns, write.lat_ns), trim.lat_ns);
   const [p50 = null, p99 = null, p999 = null] = percentiles(lat, [50, 99, 99.9]);
   return {
@@ -53,7 +19,7 @@ export function rowOf(window: Window): Row {
     lat_p50_ns: p50,
     lat_p99_ns: p99,
     lat_p999_ns: p999,
-    lat_max_ns: longest(lat),
+    lat_max_ns: maxLatency(lat),
     device_read_iops: perSecond(device?.read_ios),
     device_write_iops: perSecond(device?.write_ios),
     device_read_bytes_per_second: perSecond(device?.read_bytes),
@@ -69,5 +35,8 @@ export function rowOf(window: Window): Row {
     process_system: cpu?.process_system ?? null,
     host_busy: cpu ? cpu.host_user + cpu.host_system + cpu.host_steal : null,
     io_some: pressure?.io_some ?? null,
-  };
+  } satisfies Record<string, number | null>;
 }
+
+export type Row = ReturnType<typeof rowOf>;
+export type Column = keyof Row;

@@ -9,7 +9,6 @@ import {
   percentiles,
 } from './histogram';
 
-/** Buckets of plain values. */
 function of(values: number[]): [number, number][] {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(bucketOf(value), (counts.get(bucketOf(value)) ?? 0) + 1);
@@ -17,7 +16,7 @@ function of(values: number[]): [number, number][] {
 }
 
 describe('buckets', () => {
-  // Of the `histogram` crate 1.6.4, Config::new(6, 40): index_to_lower_bound and index_to_upper_bound.
+  // From crate `histogram` 1.6.4, Config::new(6, 40): index_to_lower_bound and index_to_upper_bound.
   it.each([
     [0, 0, 0],
     [127, 127, 127],
@@ -28,13 +27,13 @@ describe('buckets', () => {
     [256, 512, 519],
     [1023, 2_080_768, 2_097_151],
     [1855, 508 * 2 ** 20 * 32, 2 ** 34 - 1],
-  ])('bucket %i holds %i to %i ns', (index, low, high) => {
+  ])('bucket %i is %i to %i ns', (index, low, high) => {
     expect(bucketRange(index)).toEqual({ low, high });
     expect(bucketOf(low)).toBe(index);
     expect(bucketOf(high)).toBe(index);
   });
 
-  it('has no gap and no overlap up to 18 minutes', () => {
+  it('have no gap and no overlap up to 18 minutes', () => {
     for (let index = 1; index < 2240; index += 1)
       expect(bucketRange(index).low).toBe(bucketRange(index - 1).high + 1);
   });
@@ -45,20 +44,20 @@ describe('percentiles', () => {
     const values = Array.from({ length: 20_000 }, (_, i) => Math.floor(900 * 1.0007 ** i)).sort(
       (a, b) => a - b,
     );
-    const wanted = [1, 50, 90, 99, 99.9, 100];
-    percentiles(of(values), wanted).forEach((got, i) => {
+    const percents = [1, 50, 90, 99, 99.9, 100];
+    percentiles(of(values), percents).forEach((got, i) => {
       const exact =
-        values[Math.max(0, Math.ceil(((wanted[i] ?? 0) / 100) * values.length) - 1)] ?? Number.NaN;
+        values[Math.max(0, Math.ceil(((percents[i] ?? 0) / 100) * values.length) - 1)] ??
+        Number.NaN;
       expect(Math.abs((got ?? 0) - exact) / exact).toBeLessThanOrEqual(0.008);
     });
   });
 
-  it('are null where nothing was counted', () =>
-    expect(percentiles([], [50, 99])).toEqual([null, null]));
+  it('are null if empty', () => expect(percentiles([], [50, 99])).toEqual([null, null]));
 });
 
 describe('merging', () => {
-  it('is the same as counting together', () => {
+  it('equals counting together', () => {
     const a = [5, 5, 900, 70_000];
     const b = [5, 300, 900, 1_000_000];
     expect(mergeBuckets(of(a), of(b))).toEqual(of([...a, ...b]));

@@ -1,12 +1,11 @@
-// The course of a run so far: at most MAX_POINTS rows however long it takes. When it is full, neighbours are joined and
-// every point from then on stands for twice the time. What is drawn and what is kept are therefore the same list.
+// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are joined and each further point covers
+// twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
 import { joinWindows, type Window } from './window';
 
-/** A chart of 1,200 pixels cannot show more, and a redraw of this many stays under a millisecond a series. */
+/** The horizontal resolution of a chart; one redraw of a line stays below 1 ms. */
 export const MAX_POINTS = 600;
 
-/** One drawn point of time. */
 export interface Point {
   window: Window;
   row: Row;
@@ -14,20 +13,19 @@ export interface Point {
 
 const pointOf = (window: Window): Point => ({ window, row: rowOf(window) });
 
-/** Rows in the order of time. */
 export class TimeSeries {
   private list: Point[] = [];
+  /** Windows per point, and in the last point. */
   private perPoint = 1;
   private inLast = 0;
-  /** How often neighbours were joined. */
+  /** How often neighbors were joined. */
   halvings = 0;
 
-  /** What is drawn; the last point may still grow. */
+  /** In order of time; the last point can still change. */
   get points(): readonly Point[] {
     return this.list;
   }
 
-  /** Adds the next window. */
   add(window: Window) {
     const last = this.list.at(-1);
     if (last && this.inLast < this.perPoint && last.window.phase === window.phase) {
@@ -40,15 +38,16 @@ export class TimeSeries {
     if (this.list.length > MAX_POINTS) this.halve();
   }
 
+  /** Joins pairs of points of the same phase. */
   private halve() {
     const joined: Point[] = [];
-    let at = 0;
-    while (at < this.list.length) {
-      const [a, b] = this.list.slice(at, at + 2);
-      const pair = a && b && a.window.phase === b.window.phase;
-      if (pair) joined.push(pointOf(joinWindows(a.window, b.window)));
+    let i = 0;
+    while (i < this.list.length) {
+      const [a, b] = this.list.slice(i, i + 2);
+      const isPair = a && b && a.window.phase === b.window.phase;
+      if (isPair) joined.push(pointOf(joinWindows(a.window, b.window)));
       else if (a) joined.push(a);
-      at += pair ? 2 : 1;
+      i += isPair ? 2 : 1;
     }
     this.list = joined;
     this.perPoint *= 2;

@@ -3,10 +3,10 @@ import type { Run, Study, StudyStep } from '../../api';
 import { isComplete, toDocument } from './draft';
 import { draftOfStudy } from './draft-of-study';
 
-const MARK = '00c0ffee00c0ffee';
+const FILE_ID = '00c0ffee00c0ffee';
 const job = (change: object = {}) => ({
   name: 'read',
-  filename: `own-${MARK}.data`,
+  filename: `own-${FILE_ID}.data`,
   rw: 'randread',
   bs: '8k',
   direct: 1,
@@ -19,12 +19,12 @@ const run = (number: number, change: object = {}, existed = number > 1) =>
     requested: { jobs: [job(change)], sample_ms: 50 },
     resolved: [{ targets: [{ path: `/srv/${String(job(change).filename)}`, existed }] }],
   }) as unknown as Run;
-const step = (place: number, change: Partial<StudyStep> = {}): StudyStep =>
+const step = (number: number, change: Partial<StudyStep> = {}): StudyStep =>
   ({
-    step: place,
-    name: `step ${place}`,
-    note: `why ${place}`,
-    run: { number: place },
+    step: number,
+    name: `step ${number}`,
+    note: `why ${number}`,
+    run: { number },
     ...change,
   }) as StudyStep;
 const study = (...steps: StudyStep[]) =>
@@ -45,8 +45,8 @@ const texts = (runs: Run[]) =>
     ({ text }) => text,
   );
 
-describe('a study opened again', () => {
-  it('has everything filled in', () => {
+describe('draftOfStudy', () => {
+  it('copies all fields', () => {
     expect(draft).toMatchObject({
       from: 7,
       name: 'twice',
@@ -61,7 +61,7 @@ describe('a study opened again', () => {
     expect(draft.tags).toEqual(['nightly']);
   });
 
-  it('posts the same again, with a mark of its own', () => {
+  it('posts the same document with a new file id', () => {
     const own = { name: 'read', filename: 'own-$study.data', rw: 'randread', bs: '8k' };
     expect(toDocument(draft)).toEqual({
       name: 'twice',
@@ -75,23 +75,23 @@ describe('a study opened again', () => {
     });
   });
 
-  it('leaves names alone that are nobody’s mark: of files that were there before', () => {
-    expect(texts([run(1, {}, true), run(2)])[0]).toContain(`filename=own-${MARK}.data`);
+  it('keeps names of files that existed before', () => {
+    expect(texts([run(1, {}, true), run(2)])[0]).toContain(`filename=own-${FILE_ID}.data`);
     expect(
       texts([run(1, { filename: 'plain.data' }), run(2, { filename: 'plain.data' })])[0],
     ).toContain('filename=plain.data');
   });
 
-  it('changes nothing but the names of files', () => {
-    expect(texts([run(1, { description: MARK })])[0]).toContain(`description=${MARK}`);
+  it('replaces the id only in file names', () => {
+    expect(texts([run(1, { description: FILE_ID })])[0]).toContain(`description=${FILE_ID}`);
   });
 
-  it('keeps the place of a step whose run was deleted, and asks for its job', () => {
-    const again = draftOfStudy(study(step(1, { run: null }), step(2)), [run(2)]);
-    expect(again.steps.map(({ name, text }) => [name, text === ''])).toEqual([
+  it('keeps steps with a deleted run, without text', () => {
+    const copy = draftOfStudy(study(step(1, { run: null }), step(2)), [run(2)]);
+    expect(copy.steps.map(({ name, text }) => [name, text === ''])).toEqual([
       ['step 1', true],
       ['step 2', false],
     ]);
-    expect(isComplete(again)).toBe(false);
+    expect(isComplete(copy)).toBe(false);
   });
 });

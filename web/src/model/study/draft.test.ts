@@ -8,85 +8,85 @@ import {
   isComplete,
   moveStep,
   newDraft,
-  problemsByStep,
   removeStep,
   type StudyDraft,
-  stepSummary,
   toDocument,
 } from './draft';
+import { problemsByStep } from './draft-problems';
+import { stepSummary } from './step-summary';
 
 const text = (name: string) => `[${name}]\nrw=randread\nbs=8k\ndirect=1\n`;
-const draft = ['b', 'c'].reduce((so, name) => addStep(so, text(name)), newDraft(text('a')));
-/** The jobs in order, that of the shown step in capitals. */
-const order = (so: StudyDraft) =>
-  toDocument(so)
-    .steps.map(({ jobs }, place) =>
-      place === activeIndex(so) ? String(jobs[0]?.name).toUpperCase() : jobs[0]?.name,
+const draft = ['b', 'c'].reduce((steps, name) => addStep(steps, text(name)), newDraft(text('a')));
+/** Job names in order; the active step in capitals. */
+const order = (edited: StudyDraft) =>
+  toDocument(edited)
+    .steps.map(({ jobs }, index) =>
+      index === activeIndex(edited) ? String(jobs[0]?.name).toUpperCase() : jobs[0]?.name,
     )
     .join(' ');
 
 describe('steps', () => {
   const cases: [string, StudyDraft, string][] = [
-    ['are added at the end, and shown', draft, 'a b C'],
-    ['are copied behind themselves', duplicateStep(draft, 0), 'a A b c'],
+    ['are added at the end and activated', draft, 'a b C'],
+    ['are duplicated after themselves', duplicateStep(draft, 0), 'a A b c'],
     ['move down', moveStep(draft, 0, 1), 'b a C'],
-    ['move up, and stay shown', moveStep(draft, 2, -1), 'a C b'],
-    ['do not move off the list', moveStep(draft, 0, -1), 'a b C'],
-    ['do not move off its end', moveStep(draft, 2, 1), 'a b C'],
-    ['go, and their neighbour is shown', removeStep(draft, 2), 'a B'],
-    ['go without another being shown', removeStep(draft, 0), 'b C'],
-    ['go in the middle', removeStep({ ...draft, active: 2 }, 1), 'a C'],
-    ['stay when there is one', removeStep(newDraft(text('a')), 0), 'A'],
+    ['move up and stay active', moveStep(draft, 2, -1), 'a C b'],
+    ['do not move before the start', moveStep(draft, 0, -1), 'a b C'],
+    ['do not move past the end', moveStep(draft, 2, 1), 'a b C'],
+    ['activate a neighbor when removed', removeStep(draft, 2), 'a B'],
+    ['are removed without changing the active step', removeStep(draft, 0), 'b C'],
+    ['are removed in the middle', removeStep({ ...draft, active: 2 }, 1), 'a C'],
+    ['are not removed if there is only one', removeStep(newDraft(text('a')), 0), 'A'],
   ];
-  it.each(cases)('%s', (_, so, expected) => expect(order(so)).toBe(expected));
+  it.each(cases)('%s', (_, edited, expected) => expect(order(edited)).toBe(expected));
 
-  it('are copied with all that is said about them', () => {
-    const said = changeStep(draft, 0, { name: 'n', note: 'What for.', sampleMs: 50 });
-    const [one, other] = duplicateStep(said, 0).steps;
+  it('are duplicated with all fields', () => {
+    const named = changeStep(draft, 0, { name: 'n', note: 'Purpose.', sampleMs: 50 });
+    const [one, other] = duplicateStep(named, 0).steps;
     expect(other).toEqual({ ...one, id: other?.id });
   });
 
-  it('have ids of their own', () => {
-    const so = duplicateStep(removeStep(duplicateStep(draft, 0), 1), 0);
-    expect(new Set(so.steps.map(({ id }) => id)).size).toBe(so.steps.length);
+  it('have unique ids', () => {
+    const edited = duplicateStep(removeStep(duplicateStep(draft, 0), 1), 0);
+    expect(new Set(edited.steps.map(({ id }) => id)).size).toBe(edited.steps.length);
   });
 
-  it('are no more than the server takes', () => {
-    let so = draft;
-    for (let step = 0; step < 300; step++) so = duplicateStep(so, 0);
-    expect(so.steps.length).toBe(256);
+  it('are limited to the maximum of the server', () => {
+    let full = draft;
+    for (let step = 0; step < 300; step++) full = duplicateStep(full, 0);
+    expect(full.steps.length).toBe(256);
   });
 });
 
-it('posts what was said, and nothing else', () => {
+it('posts only set fields', () => {
   expect(toDocument(newDraft(text('a')))).toEqual({
     steps: [{ jobs: [{ name: 'a', rw: 'randread', bs: '8k', direct: '1' }] }],
   });
-  const second = { name: 'second', note: 'What for.', sampleMs: 50 };
-  const said = {
+  const second = { name: 'second', note: 'Purpose.', sampleMs: 50 };
+  const full = {
     ...changeStep(draft, 1, second),
     name: 's',
     about: 'Why.',
     tags: ['t'],
     continueOnFailure: true,
   };
-  const around = {
+  const fields = {
     name: 's',
     about: 'Why.',
     tags: ['t'],
     continue_on_failure: true,
     confirm: 'SERIAL',
   };
-  expect(toDocument(said, 'SERIAL')).toMatchObject(around);
-  expect(toDocument(said).steps.map(({ note, sample_ms }) => [note, sample_ms])).toEqual([
+  expect(toDocument(full, 'SERIAL')).toMatchObject(fields);
+  expect(toDocument(full).steps.map(({ note, sample_ms }) => [note, sample_ms])).toEqual([
     [undefined, undefined],
-    ['What for.', 50],
+    ['Purpose.', 50],
     [undefined, undefined],
   ]);
-  expect(toDocument(said).steps.map(({ name }) => name)).toEqual([undefined, 'second', undefined]);
+  expect(toDocument(full).steps.map(({ name }) => name)).toEqual([undefined, 'second', undefined]);
 });
 
-it('puts every problem where it belongs', () => {
+it('assigns problems to steps', () => {
   const problem = (field: string | null): Problem => ({
     code: 'c',
     kind: 'invalid',
@@ -95,13 +95,13 @@ it('puts every problem where it belongs', () => {
     remedy: '',
   });
   const fields = ['steps[1].jobs[0].bs', 'steps[1].name', 'steps[2].jobs[0].direct', 'name', null];
-  const found = problemsByStep(changeStep(draft, 0, { text: 'a b c' }), fields.map(problem));
-  const told = [...found].filter(([, obstacles]) => obstacles.length > 0);
-  const places = told.map(([step, obstacles]) => [
+  const byStep = problemsByStep(changeStep(draft, 0, { text: 'a b c' }), fields.map(problem));
+  const nonEmpty = [...byStep].filter(([, problems]) => problems.length > 0);
+  const locations = nonEmpty.map(([step, problems]) => [
     step,
-    obstacles.map(({ option, line }) => `${option} ${line}`),
+    problems.map(({ option, line }) => `${option} ${line}`),
   ]);
-  expect(Object.fromEntries(places)).toEqual({
+  expect(Object.fromEntries(locations)).toEqual({
     0: ['null 0', 'null null'],
     1: ['bs 2', 'name null'],
     2: ['direct 3'],
@@ -109,7 +109,7 @@ it('puts every problem where it belongs', () => {
   });
 });
 
-describe('in words', () => {
+describe('stepSummary', () => {
   const cases: [string, string, string][] = [
     [text('a'), 'randread 8k direct', ''],
     [
@@ -124,12 +124,12 @@ describe('in words', () => {
     ],
     ['', 'no job yet', ''],
   ];
-  it.each(cases)('%j', (job, does, state) =>
-    expect(stepSummary({ id: 1, name: '', text: job })).toMatchObject({ does, state }),
+  it.each(cases)('%j', (job, summary, state) =>
+    expect(stepSummary({ id: 1, name: '', text: job })).toMatchObject({ summary, state }),
   );
 });
 
-it('asks the server only for what can be read', () => {
+it('is complete if all steps are valid', () => {
   expect(isComplete(draft)).toBe(true);
   expect(isComplete(changeStep(draft, 1, { text: '' }))).toBe(false);
   expect(isComplete(changeStep(draft, 1, { text: '[a]\n!\n' }))).toBe(false);

@@ -13,10 +13,10 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
     verdict: 'device',
     ...change,
   }) as RunSummary;
-const step = (place: number, change: Partial<StudyStep> = {}): StudyStep => ({
-  step: place,
-  name: `step ${place}`,
-  run: run(place),
+const step = (number: number, change: Partial<StudyStep> = {}): StudyStep => ({
+  step: number,
+  name: `step ${number}`,
+  run: run(number),
   ...change,
 });
 const PUBLISHED: Published = {
@@ -28,7 +28,7 @@ const PUBLISHED: Published = {
   ],
 };
 
-it('puts what was published beside the step that does the same', () => {
+it('shows published figures next to the corresponding step', () => {
   const rows = stepRows({
     steps: [step(1), step(2, { iops_change_percent: 9633 })],
     published: PUBLISHED,
@@ -39,8 +39,8 @@ it('puts what was published beside the step that does the same', () => {
     ['on another machine', 'on another machine', '9,142'],
   ]);
   expect(
-    [rows[1]?.iops, rows[1]?.change, rows[1]?.bandwidth, rows[1]?.p99].map((words) =>
-      plain(words ?? ''),
+    [rows[1]?.iops, rows[1]?.change, rows[1]?.bandwidth, rows[1]?.p99].map((cell) =>
+      plain(cell ?? ''),
     ),
   ).toEqual(['8.77 k', '97.3 ×', '34.2 MiB/s', '131 µs']);
 });
@@ -48,19 +48,19 @@ it('puts what was published beside the step that does the same', () => {
 it.each<[string, Partial<StudyStep>, string]>([
   ['done', {}, ''],
   ['waiting', { run: run(1, { status: 'queued' }) }, 'queued'],
-  ['failed', { run: run(1, { status: 'failed', reason: 'no room' }) }, 'failed: no room'],
-  ['deleted', { run: null }, 'its run was deleted'],
-])('says of a step that is %s how it stands', (_, change, standing) =>
-  expect(stepRows({ steps: [step(1, change)] })[0]?.status).toBe(standing),
+  ['failed', { run: run(1, { status: 'failed', reason: 'no space' }) }, 'failed: no space'],
+  ['deleted', { run: null }, 'run deleted'],
+])('shows the status of a step that is %s', (_, change, status) =>
+  expect(stepRows({ steps: [step(1, change)] })[0]?.status).toBe(status),
 );
 
-it('lays the first eight that are done over each other', () => {
+it('compares the first eight finished runs', () => {
   const failed = step(1, { run: run(99, { status: 'failed' }) });
-  const done = Array.from({ length: 9 }, (_, at) => step(at + 2));
+  const done = Array.from({ length: 9 }, (_, i) => step(i + 2));
   expect(comparableRuns({ steps: [failed, ...done] })).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-it('knows the step that runs now', () => {
+it('finds the running step', () => {
   const measuring = step(2, { run: run(2, { status: 'measuring' }) });
   expect(
     runningStep({ steps: [step(1), measuring, step(3, { run: run(3, { status: 'queued' }) })] }),
@@ -73,6 +73,6 @@ it.each([
   ['running', true],
   ['done', false],
   ['interrupted', false],
-] as const)('a study that is %s is under way: %s', (status, expected) =>
+] as const)('a study that is %s is active: %s', (status, expected) =>
   expect(isStudyActive(status)).toBe(expected),
 );

@@ -1,16 +1,11 @@
-// A study ready to be shown: where it stands, its steps as rows beside the figures that others published, and which of
-// its runs can be laid over each other.
+// The table of a study: one row per step with its result and published figures, and the runs that can be compared.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
 import { formatChange, MAX_RUNS } from '../compare/metrics';
 import { latency, rate, shortCount, text, UNKNOWN } from '../format/numbers';
-import { STATUS } from '../run/summary';
+import { STATUS, type StatusLabel } from '../run/summary';
 import { type Badge, badgeOf } from '../run/verdict';
 
-/** How a study's status is shown; its words are those of runs, and one of its own. */
-export const STUDY_STATUS: Record<
-  StudyStatus,
-  { label: string; kind: 'pending' | 'running' | 'success' | 'failure' }
-> = {
+export const STUDY_STATUS: Record<StudyStatus, StatusLabel> = {
   queued: STATUS.queued,
   running: { label: 'running', kind: 'running' },
   done: STATUS.done,
@@ -19,18 +14,16 @@ export const STUDY_STATUS: Record<
   interrupted: STATUS.interrupted,
 };
 
-/** Whether a study waits or runs. */
 export const isStudyActive = (status: StudyStatus): boolean =>
   ['pending', 'running'].includes(STUDY_STATUS[status].kind);
 
-/** One step as a row. */
 export interface StepRow {
   step: number;
   name: string;
   note: string;
-  /** Number of its run; null when that was deleted. */
+  /** Number of the run; null if deleted. */
   run: number | null;
-  /** What it does while it has no numbers yet, or what became of it; empty when it is done. */
+  /** Empty for a finished run. */
   status: string;
   iops: string;
   change: string;
@@ -38,24 +31,20 @@ export interface StepRow {
   p99: string;
   badge: Badge | null;
   sentence: string;
-  /** What was published for the same, one cell a column. */
+  /** Published figures, one per column. */
   published: string[];
 }
 
-/** The rows of a study, in order. Published rows that no step does stand at the end, without a step. */
+/** The steps in order, then published rows without a step. */
 export function stepRows({ steps, published }: Pick<Study, 'steps' | 'published'>): StepRow[] {
-  const columns = published?.columns.length ?? 0;
-  const beside = (step: number) =>
-    published?.rows.find((row) => row.step === step)?.cells ?? blank(columns);
-  const without =
-    published?.rows.filter(({ step }) => !steps.some((other) => other.step === step)) ?? [];
+  const rows = published?.rows ?? [];
+  const blank = (published?.columns ?? []).map(() => '');
+  const numbers = new Set(steps.map(({ step }) => step));
   return [
-    ...steps.map((step) => rowOf(step, beside(step.step))),
-    ...without.map(({ cells }) => publishedOnly(cells)),
+    ...steps.map((step) => rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank)),
+    ...rows.filter(({ step }) => !numbers.has(step ?? -1)).map(({ cells }) => publishedRow(cells)),
   ];
 }
-
-const blank = (columns: number): string[] => Array.from({ length: columns }, () => '');
 
 function rowOf(
   { step, name, note, run, sentence, iops_change_percent }: StudyStep,
@@ -66,7 +55,7 @@ function rowOf(
     name,
     note: note ?? '',
     run: run?.number ?? null,
-    status: standingOf(run),
+    status: statusText(run),
     iops: text(shortCount(run?.iops)),
     change: formatChange(iops_change_percent ?? null),
     bandwidth: text(rate(run?.bytes_per_second)),
@@ -77,40 +66,35 @@ function rowOf(
   };
 }
 
-function standingOf(run: StudyStep['run']): string {
-  if (!run) return 'its run was deleted';
+function statusText(run: StudyStep['run']): string {
+  if (!run) return 'run deleted';
   if (run.status === 'done') return '';
   return [STATUS[run.status].label, run.reason].filter(Boolean).join(': ');
 }
 
-function publishedOnly(published: string[]): StepRow {
-  const nothing = {
+function publishedRow(published: string[]): StepRow {
+  return {
+    step: 0,
+    name: published[0] ?? '',
+    note: 'Published figure without a corresponding step.',
+    run: null,
+    status: '',
     iops: UNKNOWN,
     change: '',
     bandwidth: UNKNOWN,
     p99: UNKNOWN,
     badge: null,
     sentence: '',
-  };
-  return {
-    step: 0,
-    name: published[0] ?? '',
-    note: 'Published; no step here does the same.',
-    run: null,
-    status: '',
-    ...nothing,
     published,
   };
 }
 
-/** The heads of the published columns, and how they stand together. */
 export const publishedHeads = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
 
-/** The runs whose numbers can be laid over each other: the first eight that ended with a result. */
+/** The first finished runs, up to the limit of a comparison. */
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
   steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MAX_RUNS);
 
-/** The step that runs now; null when none does. */
 export const runningStep = ({ steps }: Pick<Study, 'steps'>): StudyStep | null =>
   steps.find(({ run }) => run && STATUS[run.status].kind === 'running') ?? null;

@@ -1,44 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan, RunSummary } from '../../api';
-import {
-  blockingRun,
-  formProblems,
-  type IoMode,
-  ioModeOf,
-  isDestructive,
-  setIoMode,
-} from './job-form';
+import { blockingRun } from './blocking-run';
+import { isDestructive } from './form-options';
+import { formProblems } from './form-problems';
+import { type IoMode, ioModeOf, setIoMode } from './io-mode';
 import { jobsOf, parseJobText } from './job-text';
 
 const FILE = '[t1]\nfilename=t1\nrw=randread\ndirect=1\n';
 const first = (text: string) => jobsOf(parseJobText(text))[0] ?? {};
 
-describe('the way to the disk', () => {
+describe('I/O mode', () => {
   it.each<[string, IoMode | null]>([
     ['[a]\ndirect=1', 'direct'],
     ['[a]\ndirect=true', 'direct'],
     ['[a]\ndirect=0', 'buffered'],
     ['[a]\nrw=read', null],
     ['[a]\nfilename=/dev/vdb\ndirect=0', 'raw'],
-  ])('of %j is %s', (text, way) => expect(ioModeOf(first(text))).toBe(way));
+  ])('of %j is %s', (text, mode) => expect(ioModeOf(first(text))).toBe(mode));
 
   it.each<[IoMode, Record<string, string>]>([
     ['buffered', { filename: 't1', direct: '0' }],
     ['direct', { filename: 't1', direct: '1' }],
     ['raw', { filename: '/dev/', direct: '1' }],
-  ])('is changed to %s by the smallest edit', (way, options) => {
-    const text = setIoMode(FILE, 0, first(FILE), way);
+  ])('changes to %s', (mode, options) => {
+    const text = setIoMode(FILE, 0, first(FILE), mode);
     expect(first(text)).toMatchObject(options);
-    expect(ioModeOf(first(text))).toBe(way);
+    expect(ioModeOf(first(text))).toBe(mode);
   });
 
-  it('is changed for one job of several', () => {
+  it('changes for one of several jobs', () => {
     const two = '[global]\nfilename=t1\ndirect=1\n[a]\nrw=read\n[b]\nrw=write\n';
     const [a, b] = jobsOf(parseJobText(setIoMode(two, 0, first(two), 'raw')));
     expect([ioModeOf(a ?? {}), ioModeOf(b ?? {})]).toEqual(['raw', 'direct']);
   });
 
-  it('forgets the device on the way back to a file', () => {
+  it('resets the file name when changing from a device', () => {
     const raw = '[a]\nfilename=/dev/vdb\ndirect=1\n';
     expect(first(setIoMode(raw, 0, first(raw), 'direct')).filename).toBe('t1');
   });
@@ -52,7 +48,7 @@ it.each([
   ['rw', true],
   ['trim', true],
   [undefined, false],
-])('%s destroys: %s', (rw, does) => expect(isDestructive(rw)).toBe(does));
+])('%s is destructive: %s', (rw, expected) => expect(isDestructive(rw)).toBe(expected));
 
 it.each([
   ['jobs[0].rw', { job: 0, option: 'rw', line: 2 }],
@@ -61,13 +57,13 @@ it.each([
   ['direct', { job: 0, option: 'direct', line: 3 }],
   ['confirm', { job: null, option: 'confirm', line: null }],
   [null, { job: null, option: null, line: null }],
-])('a problem of %j belongs to %j', (field, place) => {
+])('locates problems of %j at %j', (field, location) => {
   expect(
     formProblems([{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }], FILE)[0],
-  ).toMatchObject(place);
+  ).toMatchObject(location);
 });
 
-it('waits for the last active run on the same device', () => {
+it('finds the last active run on the same device', () => {
   const plan = { jobs: [{ targets: [{ device: 'vda' }] }] } as unknown as Plan;
   const run = (number: number, device: string, status: string) =>
     ({ number, device, status }) as unknown as RunSummary;

@@ -1,0 +1,48 @@
+// The phases of a run: order, labels, which ones a job needs, and their planned durations.
+import type { Phase, ResolvedJob } from '../../api';
+import { directionsOf } from '../run/summary';
+import { type PhaseProgress, type RunFold, rampOf } from './run-fold';
+
+/** In execution order. */
+export const PHASE_LABELS: Record<Phase, string> = {
+  layout: 'layout',
+  guard: 'guard',
+  drop_caches: 'drop caches',
+  invalidate: 'invalidate',
+  pre_read: 'pre-read',
+  ramp: 'ramp',
+  measure: 'measure',
+  flush: 'flush',
+  clean_up: 'clean up',
+};
+const ORDER = Object.keys(PHASE_LABELS) as Phase[];
+
+export const isAfter = (phase: Phase, other: Phase) => ORDER.indexOf(phase) > ORDER.indexOf(other);
+
+/** The phases that jobs need, in execution order. */
+export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
+  const any = (test: (job: ResolvedJob) => boolean) => jobs.some(test);
+  const flushed = jobs.filter((job) => job.end_fsync);
+  const needed: Record<Phase, boolean> = {
+    layout: any((job) => job.targets.some((target) => target.layout_bytes > 0)),
+    guard: true,
+    drop_caches: any((job) => job.drop_caches),
+    invalidate: any((job) => job.invalidate && !job.pre_read),
+    pre_read: any((job) => job.pre_read),
+    ramp: rampOf(jobs) > 0,
+    measure: true,
+    flush: directionsOf({ resolved: flushed, rw: '' }).writes,
+    clean_up: any((job) => job.unlink),
+  };
+  return ORDER.filter((phase) => needed[phase]);
+}
+
+/** The planned duration of a phase in ms; null if unbounded or unknown. */
+export function plannedMs(
+  { phase, planned_ms }: PhaseProgress,
+  { accepted }: RunFold,
+): number | null {
+  if (planned_ms || !accepted) return planned_ms ?? null;
+  if (phase === 'ramp') return rampOf(accepted.jobs);
+  return phase === 'measure' ? (accepted.measure_ms ?? null) : null;
+}

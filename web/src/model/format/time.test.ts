@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { duration } from './time';
+
+it.each<[number | null, string]>([
+  [0, '0 s'],
+  [0.5, '500 µs'],
+  [340, '340 ms'],
+  [1500, '1.5 s'],
+  [30_000, '30 s'],
+  [80_000, '1 min 20 s'],
+  [7_380_000, '2 h 3 min'],
+  [3_600_000, '1 h'],
+  [null, '–'],
+])('formats %s ms as %s', (ms, expected) =>
+  expect(duration(ms).replaceAll('\u00a0', ' ')).toBe(expected),
+);

@@ -1,0 +1,43 @@
+// Formats of durations and dates.
+import { isKnown, type Known, latency, NBSP, oneDecimal, text, UNKNOWN, whole } from './numbers';
+
+/** 0.5 s, 41 s, 1 min 20 s, 2 h 3 min. */
+export function duration(ms: Known): string {
+  if (!isKnown(ms)) return UNKNOWN;
+  if (ms === 0) return `0${NBSP}s`;
+  if (ms < 1) return text(latency(ms * 1e6));
+  if (ms < 1000) return `${whole.format(ms)}${NBSP}ms`;
+  if (ms < 59_950) {
+    const isWhole = ms % 1000 < 50 || ms % 1000 > 950;
+    return `${(isWhole ? whole : oneDecimal).format(ms / 1000)}${NBSP}s`;
+  }
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return joinUnits([minutes, 'min'], [seconds % 60, 's']);
+  return joinUnits([Math.floor(minutes / 60), 'h'], [minutes % 60, 'min']);
+}
+
+const joinUnits = (...parts: [n: number, unit: string][]) =>
+  parts
+    .filter(([n]) => n !== 0)
+    .map(([n, unit]) => `${n}${NBSP}${unit}`)
+    .join(' ');
+
+const HOUR_MINUTE = { hour: '2-digit', minute: '2-digit' } as const;
+const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', options);
+const full = format({ dateStyle: 'medium', timeStyle: 'medium' });
+const sameDay = format({ ...HOUR_MINUTE, second: '2-digit' });
+const sameYear = format({ ...HOUR_MINUTE, month: 'short', day: '2-digit' });
+const otherYear = format({ dateStyle: 'medium' });
+
+/** 20 Nov 2026, 13:04:05 in the local time zone. */
+export const dateTime = (ms: Known): string => (isKnown(ms) ? full.format(ms) : UNKNOWN);
+
+/** The time for today, day and time for this year, else the date. */
+export function shortDateTime(ms: Known, now = Date.now()): string {
+  if (!isKnown(ms)) return UNKNOWN;
+  const date = new Date(ms);
+  const today = new Date(now);
+  if (date.toDateString() === today.toDateString()) return sameDay.format(ms);
+  return (date.getFullYear() === today.getFullYear() ? sameYear : otherYear).format(ms);
+}

@@ -1,0 +1,29 @@
+// Assigns problems of a plan to jobs, options and lines of the job text.
+import type { Problem } from '../../api';
+import { lineOf } from './job-text';
+
+export interface FormProblem {
+  /** Index of the job; null for the whole form. */
+  job: number | null;
+  /** Null if it is not about a single option. */
+  option: string | null;
+  /** Line of the text, from 0; null if not set in the text. */
+  line: number | null;
+  detail: string;
+  remedy: string;
+}
+
+const FIELD = /^(?:jobs\[(\d+)\])?\.?(.*)$/;
+
+export function formProblems(problems: readonly Problem[], text: string): FormProblem[] {
+  return problems.map(({ field, detail, remedy }) => {
+    const [, index, name] = FIELD.exec(field ?? '') ?? [];
+    const option = name || null;
+    const job = index === undefined ? defaultJob(option) : Number(index);
+    const line = job !== null && option ? lineOf(text, job, option) : null;
+    return { job, option, line, detail, remedy };
+  });
+}
+
+/** Options without an index belong to the first job, except `confirm`, which is a field of the form. */
+const defaultJob = (option: string | null) => (option && option !== 'confirm' ? 0 : null);

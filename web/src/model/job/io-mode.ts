@@ -1,0 +1,42 @@
+// The I/O path of a job: buffered file, direct file or raw device.
+import { type JobOptions, setOption } from './job-text';
+
+export type IoMode = 'buffered' | 'direct' | 'raw';
+
+export const IO_MODES: readonly { mode: IoMode; title: string; description: string }[] = [
+  {
+    mode: 'buffered',
+    title: 'Buffered file',
+    description: 'Through the page cache, like most programs.',
+  },
+  {
+    mode: 'direct',
+    title: 'Direct file',
+    description: 'Bypasses the page cache: measures disk and filesystem.',
+  },
+  {
+    mode: 'raw',
+    title: 'Raw device',
+    description: 'No filesystem: comparable to the data sheet. Writing destroys data.',
+  },
+];
+
+const DEV = '/dev/';
+const DEFAULT_FILE = 't1';
+
+const isDevice = ({ filename }: JobOptions) => filename?.startsWith(DEV) ?? false;
+
+/** Null if neither buffered nor direct is set. */
+export function ioModeOf(job: JobOptions): IoMode | null {
+  if (isDevice(job)) return 'raw';
+  if (job.direct === undefined) return null;
+  return job.direct === '1' || job.direct === 'true' ? 'direct' : 'buffered';
+}
+
+/** Returns the text with another mode for a job; resets the file name when changing from or to a device. */
+export function setIoMode(text: string, index: number, job: JobOptions, mode: IoMode): string {
+  const next = setOption(text, index, 'direct', mode === 'buffered' ? '0' : '1');
+  const isRaw = mode === 'raw';
+  if (isRaw === isDevice(job)) return next;
+  return setOption(next, index, 'filename', isRaw ? DEV : DEFAULT_FILE);
+}
