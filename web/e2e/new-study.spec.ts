@@ -1,4 +1,4 @@
-// A study of one's own: built step by step from a run, by keyboard, told at the field what is wrong, and started.
+// Study form: built from a run, by mouse and by keyboard, with errors at the field.
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';
@@ -9,23 +9,23 @@ const names = (page: Page) => page.getByRole('textbox', { name: /^Name of step/ 
 const order = (page: Page) =>
   names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
 
-/** New run with the job above, made a study. */
+/** Opens the form with `JOB` and converts it to a study. */
 async function begin(page: Page, url: string) {
   await page.goto(`${url}/new`);
   await page.getByRole('textbox', { name: 'Job file' }).fill(JOB);
-  await page.getByRole('button', { name: 'Make it a study' }).click();
+  await page.getByRole('button', { name: 'Convert to study' }).click();
   await expect(page.getByRole('heading', { name: 'New study' })).toBeVisible();
   await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(JOB);
 }
 
-test('is built from a run, told what is wrong at the field, and started', async ({
+test('builds a study from a run, shows errors at the field, and starts it', async ({
   signedIn: page,
   server,
 }) => {
   test.setTimeout(90_000);
   await begin(page, server.url);
   await page.getByRole('textbox', { name: 'Name of step 1' }).fill('past the cache');
-  await page.getByRole('textbox', { name: 'note of step 1' }).fill('What the disk does.');
+  await page.getByRole('textbox', { name: 'Note for step 1' }).fill('What the disk does.');
   await page.getByRole('button', { name: 'Duplicate step 1' }).click();
   await page.keyboard.press('Control+A');
   await page.keyboard.type('out of memory');
@@ -35,20 +35,20 @@ test('is built from a run, told what is wrong at the field, and started', async 
     'randread 4k × 4 buffered',
   );
 
-  const size = page.getByRole('combobox', { name: /block size/ });
+  const size = page.getByRole('combobox', { name: /Block size/ });
   await size.fill('3x');
   await expect(page.getByRole('listitem').filter({ hasText: '1 problem' })).toContainText('3x');
   await expect(size).toHaveAttribute('aria-invalid', 'true');
   const start = page.getByRole('button', { name: 'Start' });
   await expect(start).toHaveAttribute('aria-disabled', 'true');
-  await page.getByRole('radio', { name: 'Show step 1' }).check();
+  await page.getByRole('radio', { name: 'Edit step 1' }).check();
   await expect(size).toHaveValue('4k');
   await page.getByRole('status').getByRole('button', { name: 'step 2' }).click();
-  await expect(page.getByRole('radio', { name: 'Show step 2' })).toBeChecked();
+  await expect(page.getByRole('radio', { name: 'Edit step 2' })).toBeChecked();
   await size.fill('8k');
   await expect(start).toHaveAttribute('aria-disabled', 'false');
 
-  await page.getByRole('textbox', { name: 'name of the study' }).fill('my own');
+  await page.getByRole('textbox', { name: 'Study name' }).fill('my own');
   await expect(page.getByText(/^2 steps, about/)).toBeVisible();
   await start.click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
@@ -60,15 +60,15 @@ test('is built from a run, told what is wrong at the field, and started', async 
     'What the disk does.',
   );
 
-  // Opened again it is as it was; what is changed then survives a reload.
-  await page.getByRole('link', { name: 'Edit and start again' }).click();
+  // Reopening restores the study; edits survive a reload.
+  await page.getByRole('link', { name: 'Edit and rerun' }).click();
   await expect(page).toHaveURL(/new\?study=1$/);
   await expect.poll(() => order(page)).toEqual(['past the cache', 'out of memory']);
-  await expect(page.getByRole('textbox', { name: 'name of the study' })).toHaveValue('my own');
+  await expect(page.getByRole('textbox', { name: 'Study name' })).toHaveValue('my own');
   await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(
     /filename=own-\$study\.data/,
   );
-  const note = page.getByRole('textbox', { name: 'note of step 1' });
+  const note = page.getByRole('textbox', { name: 'Note for step 1' });
   await expect(note).toHaveValue('What the disk does.');
   await note.fill('Once more.');
   await page.reload();
@@ -76,11 +76,11 @@ test('is built from a run, told what is wrong at the field, and started', async 
   await expect(start).toHaveAttribute('aria-disabled', 'false');
 });
 
-test('is built without a mouse', async ({ signedIn: page, server }) => {
+test('builds a study by keyboard', async ({ signedIn: page, server }) => {
   await begin(page, server.url);
   await names(page).first().focus();
   await page.keyboard.type('a');
-  await page.getByRole('button', { name: 'Add a step' }).press('Enter');
+  await page.getByRole('button', { name: 'Add step' }).press('Enter');
   await page.keyboard.type('b');
   await page.getByRole('button', { name: 'Duplicate step 2' }).press('Enter');
   await page.keyboard.press('Control+A');
@@ -98,22 +98,22 @@ test('is built without a mouse', async ({ signedIn: page, server }) => {
   await expect.poll(() => order(page)).toEqual(['a', 'b', 'c']);
   await page.getByRole('button', { name: 'Remove step 2' }).press('Enter');
   await expect.poll(() => order(page)).toEqual(['a', 'c']);
-  // It is still there after a reload, and a run can be added to it.
+  // The draft survives a reload, and a run can be added.
   await page.reload();
   await expect.poll(() => order(page)).toEqual(['a', 'c']);
-  await page.getByRole('link', { name: 'One run instead' }).click();
-  await page.getByRole('button', { name: 'Add it to the study (2)' }).click();
+  await page.getByRole('link', { name: 'Single run' }).click();
+  await page.getByRole('button', { name: 'Add to study (2)' }).click();
   await expect.poll(() => order(page)).toEqual(['a', 'c', '']);
-  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await page.getByRole('button', { name: 'Start over' }).click();
   await expect.poll(() => order(page)).toEqual(['']);
 });
 
 for (const theme of ['dark', 'light'] as const)
-  test(`without a violation, ${theme}`, async ({ signedIn: page, server }) => {
+  test(`no accessibility violations, ${theme}`, async ({ signedIn: page, server }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await begin(page, server.url);
     await page.getByRole('button', { name: 'Duplicate step 1' }).click();
-    await page.getByRole('combobox', { name: /block size/ }).fill('3x');
+    await page.getByRole('combobox', { name: /Block size/ }).fill('3x');
     await expect(page.getByText('1 problem')).toBeVisible();
     await page.waitForTimeout(500);
     const { violations } = await new AxeBuilder({ page }).analyze();

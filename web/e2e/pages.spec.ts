@@ -1,21 +1,21 @@
-// Every page in both themes without a violation of the rules of accessibility, and with a title of its own.
+// Accessibility rules and document title of every page, in both themes.
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
 const PAGES = [
   { name: 'runs', path: '/runs', ready: /lists/, title: /^Runs/ },
-  { name: 'a run', path: '/runs/1', ready: /every setting as resolved/, title: /^#1 / },
-  { name: 'new run', path: '/new', ready: /Before it starts/, title: /^New run/ },
+  { name: 'a run', path: '/runs/1', ready: /resolved settings/, title: /^#1 / },
+  { name: 'new run', path: '/new', ready: /I\/O path/, title: /^New run/ },
   {
     name: 'compare',
     path: '/compare?runs=1,2',
-    ready: /Only what differs/,
+    ready: /^Differences/,
     title: /^Compare #1, #2/,
   },
-  { name: 'compare, choosing', path: '/compare', ready: /Choose 2 to 8 runs/, title: /^Compare/ },
+  { name: 'compare, selection', path: '/compare', ready: /Select 2 to 8 runs/, title: /^Compare/ },
   { name: 'devices', path: '/devices', ready: /Block devices/, title: /^Devices/ },
-  { name: 'no such page', path: '/nowhere', ready: /There is no such page/, title: /^Not found/ },
-  { name: 'no such run', path: '/runs/9999', ready: /failed/, title: /^Run #9999/ },
+  { name: 'unknown page', path: '/nowhere', ready: /Page not found/, title: /^Not found/ },
+  { name: 'unknown run', path: '/runs/9999', ready: /^error$/, title: /^Run #9999/ },
 ];
 
 test.beforeAll(async ({ server }) => {
@@ -38,16 +38,14 @@ for (const theme of ['dark', 'light'] as const) {
     });
   }
 
-  test(`the way in, and the help, ${theme}`, async ({ page, server }) => {
+  test(`sign-in and help, ${theme}`, async ({ page, server }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.goto(`${server.url}/runs`);
-    await expect(
-      page.getByRole('heading', { name: 'This browser has no token yet' }),
-    ).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Sign in to Leadline' })).toBeVisible();
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
     await server.signIn(page);
     await page.keyboard.press('?');
-    await expect(page.getByRole('dialog', { name: 'Keys and help' })).toBeVisible();
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts and help' })).toBeVisible();
     await page.waitForTimeout(400);
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   });

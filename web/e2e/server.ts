@@ -1,5 +1,4 @@
-// A real server of a test's own: a temporary data directory, a free port, a token, and the power to kill it. Nothing is
-// left behind: the directory goes with the server.
+// Playwright fixture: a real server with a temporary data directory, a free port and a token. Its data is removed with it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,17 +7,16 @@ import { test as base, expect, type Page } from '@playwright/test';
 
 const PROGRAM = process.env.LEADLINE_PROGRAM ?? '../target/debug/leadline';
 const TOKEN = '0123456789abcdef0123456789abcdef';
-/** How long a start may take, in ms. */
-const START_MS = 15_000;
+const START_TIMEOUT_MS = 15_000;
 
-/** A server that a test may use, kill and start again on the same data and port. */
+/** Can be killed and restarted on the same data and port. */
 export class Server {
   private child: ChildProcess | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'));
-  /** Such as http://127.0.0.1:40123, without a slash at the end. */
+  /** Such as `http://127.0.0.1:40123`. */
   url = '';
 
-  /** Starts it and waits until it says where it listens. Only with its usual token it can be called and signed in to. */
+  /** Starts the server and waits for its URL. `call` and `signIn` work with the default token only. */
   async start(token = TOKEN) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
     const child = spawn(
@@ -30,39 +28,39 @@ export class Server {
     );
     this.child = child;
     this.url = await new Promise<string>((resolve, reject) => {
-      let said = '';
-      const hear = (data: Buffer) => {
-        said += data.toString();
-        const found = /(http:\/\/[\d.:]+)\/login/.exec(said)?.[1];
+      let output = '';
+      const read = (data: Buffer) => {
+        output += data.toString();
+        const found = /(http:\/\/[\d.:]+)\/login/.exec(output)?.[1];
         if (found) resolve(found);
       };
-      child.stdout?.on('data', hear);
-      child.stderr?.on('data', hear);
+      child.stdout?.on('data', read);
+      child.stderr?.on('data', read);
       child.on('error', reject);
-      child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+      child.on('exit', (code) => reject(new Error(`the server exited with ${code}: ${output}`)));
       setTimeout(
-        () => reject(new Error(`the server does not say where it listens: ${said}`)),
-        START_MS,
+        () => reject(new Error(`the server printed no URL: ${output}`)),
+        START_TIMEOUT_MS,
       ).unref();
     });
   }
 
-  /** Ends it at once, as a power cut would. */
+  /** Kills the server without a shutdown. */
   async kill() {
     const child = this.child;
     if (!child || child.exitCode !== null) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  /** Ends it and removes its data. */
+  /** Kills the server and removes its data. */
   async remove() {
     await this.kill();
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
-  /** Calls the interface with the token. */
+  /** Calls the API. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
     const response = await fetch(`${this.url}/api/v1${path}`, {
@@ -75,7 +73,7 @@ export class Server {
     return (await response.json()) as T;
   }
 
-  /** Starts a run and waits for its end. */
+  /** Starts a run, waits until it ends, and returns its number. */
   async finish(run: object): Promise<number> {
     const { number } = await this.call<{ number: number }>('POST', '/runs', run);
     await expect
@@ -86,7 +84,7 @@ export class Server {
     return number;
   }
 
-  /** Opens the printed link, as its reader would. */
+  /** Opens the sign-in link. */
   async signIn(page: Page) {
     await page.goto(`${this.url}/login?token=${TOKEN}`);
     await expect(page.getByRole('link', { name: 'Leadline' })).toBeVisible();
@@ -112,10 +110,10 @@ export const shortRun = (name: string, change: object = {}) => ({
   ],
 });
 
-/** Tests with a server a worker, and a page that is signed in and never asks anybody else for anything. */
+/** One server per worker, and a signed-in page that fails the test on page errors and on requests to other hosts. */
 export const test = base.extend<{ signedIn: Page }, { server: Server }>({
   server: [
-    // biome-ignore lint/correctness/noEmptyPattern: this is how a fixture without others is written
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
     async ({}, use) => {
       const server = new Server();
       await server.start();
@@ -125,21 +123,21 @@ export const test = base.extend<{ signedIn: Page }, { server: Server }>({
     { scope: 'worker' },
   ],
   signedIn: async ({ page, server }, use) => {
-    const strangers: string[] = [];
-    const faults: string[] = [];
+    const foreignRequests: string[] = [];
+    const errors: string[] = [];
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (protocol.startsWith('http') && origin !== server.url) strangers.push(request.url());
+      if (protocol.startsWith('http') && origin !== server.url) foreignRequests.push(request.url());
     });
-    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && /Content Security Policy/.test(message.text()))
-        faults.push(message.text());
+        errors.push(message.text());
     });
     await server.signIn(page);
     await use(page);
-    expect(strangers, 'requests that leave the host').toEqual([]);
-    expect(faults, 'errors in the page').toEqual([]);
+    expect(foreignRequests, 'requests that leave the host').toEqual([]);
+    expect(errors, 'errors in the page').toEqual([]);
   },
 });
 

@@ -1,8 +1,8 @@
-// A study from its card to its page: live while it runs, and beside what others published when it is over.
+// Studies: start from an experiment, live view, published results.
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
-/** A study of short steps; `change` sets options of all. */
+/** A study of two short steps; `change` sets options of both. */
 const short = (name: string, change: object = {}) => ({
   name,
   about: 'Twice the same.',
@@ -23,21 +23,21 @@ const short = (name: string, change: object = {}) => ({
   ],
 });
 
-test('an experiment says what it would do, starts by one click, and shows its steps', async ({
+test('an experiment shows its plan, starts with one click, and shows its steps', async ({
   signedIn: page,
   server,
 }) => {
   test.setTimeout(180_000);
   await page.goto(`${server.url}/new`);
-  const cards = page.getByRole('region', { name: 'See it happen on your disk' });
-  await expect(cards.getByRole('button', { name: 'Run it here' })).toHaveCount(5);
+  const cards = page.getByRole('region', { name: 'Experiments' });
+  await expect(cards.getByRole('button', { name: 'Run', exact: true })).toHaveCount(5);
   const readahead = cards.locator('section', {
     has: page.getByRole('heading', { name: 'Readahead' }),
   });
-  await readahead.getByText('Steps, sizes, and what was published').click();
+  await readahead.getByText('Steps, plan and published results').click();
   await expect(readahead.getByText(/2 steps.*writes/)).toBeVisible();
-  await expect(readahead.getByRole('region', { name: /Published figures/ })).toContainText('4,156');
-  await readahead.getByRole('button', { name: 'Run it here' }).click();
+  await expect(readahead.getByRole('region', { name: /Published results/ })).toContainText('4,156');
+  await readahead.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 120_000 });
 
@@ -49,11 +49,11 @@ test('an experiment says what it would do, starts by one click, and shows its st
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText('4,156');
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(page.getByRole('img', { name: /^IOPS over time/ })).toBeVisible();
-  await page.getByRole('link', { name: 'Compare its runs' }).click();
+  await page.getByRole('link', { name: 'Compare runs' }).click();
   await expect(page).toHaveURL(/compare\?runs=\d+,\d+/);
 });
 
-test('is live while it runs, and can be cancelled', async ({ signedIn: page, server }) => {
+test('shows a live study and cancels it', async ({ signedIn: page, server }) => {
   const study = await server.call<{ number: number }>(
     'POST',
     '/studies',
@@ -61,7 +61,7 @@ test('is live while it runs, and can be cancelled', async ({ signedIn: page, ser
   );
   await page.goto(`${server.url}/studies/${study.number}`);
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
-  await expect(gauge).toHaveAccessibleName(/I\/Os were issued/, { timeout: 20_000 });
+  await expect(gauge).toHaveAccessibleName(/I\/Os issued/, { timeout: 20_000 });
   const before = await gauge.getAttribute('aria-label');
   await expect.poll(() => gauge.getAttribute('aria-label')).not.toBe(before);
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -70,7 +70,10 @@ test('is live while it runs, and can be cancelled', async ({ signedIn: page, ser
 });
 
 for (const theme of ['dark', 'light'] as const)
-  test(`list and page without a violation, ${theme}`, async ({ signedIn: page, server }) => {
+  test(`no accessibility violations in list and page, ${theme}`, async ({
+    signedIn: page,
+    server,
+  }) => {
     test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     const { number } = await server.call<{ number: number }>(
