@@ -1,17 +1,38 @@
-// Build, development server and unit tests of the pages. The built pages are embedded into the server; in development
-// a running server answers /api and /login.
+// Build, development server and unit tests. The build is embedded into the server; the development server forwards
+// /api and /login to a running one.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
 import react from '@vitejs/plugin-react';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
+const require = createRequire(import.meta.url);
 const server = process.env.LEADLINE_URL ?? 'http://127.0.0.1:7070';
 
+/** Copies Swagger UI for the server's page /api/docs. */
+const swaggerUi: Plugin = {
+  name: 'swagger-ui',
+  apply: 'build',
+  generateBundle() {
+    const files = [
+      require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+      require.resolve('swagger-ui-dist/swagger-ui.css'),
+    ];
+    for (const file of files) {
+      const fileName = `api-docs/${basename(file)}`;
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(file) });
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [react()],
-  // The server's content security policy knows no data: URLs, so that nothing is inlined.
+  plugins: [react(), swaggerUi],
+  // The content security policy forbids data: URLs, so nothing is inlined.
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: 'es2022' },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },
   test: {
-    // A loaded machine may take its time; nothing here waits for a clock.
+    // For slow machines; no test depends on wall-clock time.
     testTimeout: 30_000,
     restoreMocks: true,
     projects: [

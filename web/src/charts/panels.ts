@@ -23,7 +23,7 @@ export interface PanelLine extends LineStyle {
 }
 
 /** A labeled horizontal line. */
-export interface Threshold {
+interface Threshold {
   label: string;
   value: number;
 }
