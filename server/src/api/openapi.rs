@@ -1,0 +1,42 @@
+//! The parts of the OpenAPI document that do not belong to one call.
+
+use crate::query::flame::Theme;
+use leadline_protocol::event::Event;
+use leadline_protocol::query::{ExportFormat, RunSort, SortOrder};
+use leadline_protocol::runs_event::RunsEvent;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Leadline",
+        description = "Storage benchmarks that show where the I/O went.",
+        contact(),
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    // Types that are only used in query strings and WebSocket messages.
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme)),
+    tags(
+        (name = "runs", description = "Plan, start, watch and manage runs"),
+        (name = "studies", description = "Ordered runs that are started together, and built-in experiments"),
+        (name = "compare", description = "Compare runs"),
+        (name = "hosts", description = "Hosts and their devices"),
+        (name = "server", description = "Health and metrics")
+    ),
+    security(("token" = [])),
+    modifiers(&BearerToken)
+)]
+pub(crate) struct ApiDoc;
+
+struct BearerToken;
+
+impl Modify for BearerToken {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        document
+            .components
+            .get_or_insert_default()
+            .add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
