@@ -1,14 +1,14 @@
-//! Embeds the built web pages: into the binary for a release, read from disk while developing.
+//! Embeds the built web application into release builds. Development builds read it from disk.
 
 use std::path::Path;
 
 fn main() {
-    let pages = Path::new("../web/dist");
-    // Without pages the server still builds, and says how to build them. The empty directory keeps cargo from taking
-    // a path that is not there for one that changed, which would build the server anew every time.
-    if !pages.exists() {
-        std::fs::create_dir_all(pages).expect("web/dist can be made");
+    let dist = Path::new("../web/dist");
+    // The server also builds without the web application. Cargo would rerun this script on every build if the directory
+    // did not exist.
+    if !dist.exists() {
+        std::fs::create_dir_all(dist).expect("web/dist can be created");
     }
     let release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
-    memory_serve::load_directory_with_embed(pages, release);
+    memory_serve::load_directory_with_embed(dist, release);
 }

@@ -1,8 +1,7 @@
-//! TODO
+//! Derived views of stored runs: filters of lists, time series, comparisons, exports and flame graphs.
 
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod flame;
-pub(crate) mod runs;
 pub(crate) mod series;

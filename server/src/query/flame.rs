@@ -1,121 +1,94 @@
-//! Flame graphs: where a run's processor time went, and where two runs differ. Stacks in, picture out; pure. The stacks
-//! are the runner's (`report.profile`); drawing them is inferno's.
+//! CPU flame graphs as SVG, drawn by inferno from the folded stacks of `report.profile`. Pure.
 //!
-//! The picture is an SVG without scripts: pages show it as an image, and a browser that opens it alone shows the names
-//! of frames as titles.
+//! The images contain no scripts, which the content security policy forbids. Frame names are shown as titles.
 
 use inferno::differential;
-use inferno::flamegraph;
-use inferno::flamegraph::Direction;
-use inferno::flamegraph::Options;
 use inferno::flamegraph::color::{BackgroundColor, BasicPalette, Color, Palette};
+use inferno::flamegraph::{Direction, Options, from_lines};
 use leadline_protocol::evidence::Profile;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// Width of the picture in pixels: that of a page's column on a common screen.
+/// Width of the page's content on common screens, in pixels.
 const WIDTH: usize = 1180;
-/// Narrower frames than this part of the width, in percent, would be a hair's breadth.
-const NARROWEST_PERCENT: f64 = 0.1;
+/// Percent of the width; narrower frames are not visible.
+const MIN_FRAME_WIDTH: f64 = 0.1;
 
-/// What calls the script that is left out.
+/// Event handler that starts inferno's script.
 const ON_LOAD: &str = r#" onload="init(evt)""#;
 
-/// On which ground the picture stands.
+/// Color theme of a flame graph
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Theme {
-    /// Dark letters on a light ground.
+pub(crate) enum Theme {
     #[default]
     Light,
-    /// Light letters on a dark ground.
     Dark,
 }
 
-/// The flame graph of one profile as SVG.
-///
-/// # Errors
-/// The stacks cannot be read.
-pub fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<String> {
+pub(crate) fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<String> {
     let subtitle = format!(
-        "{} samples at {} Hz; the wider, the more processor time",
+        "{} samples at {} Hz; width is CPU time",
         profile.samples, profile.frequency_hz
     );
-    paint(title, subtitle, &profile.folded, theme)
+    render(title, subtitle, &profile.folded, theme)
 }
 
-/// What the second profile has more (red) or less (blue) of than the first, both scaled to the same number of samples.
-///
-/// # Errors
-/// The stacks cannot be read.
-pub fn draw_difference(
+/// Draws the second profile with the changes from the first, scaled to the same number of samples.
+pub(crate) fn draw_difference(
     title: &str,
     first: &Profile,
     second: &Profile,
     theme: Theme,
 ) -> anyhow::Result<String> {
-    let mut both = Vec::new();
     let options = differential::Options {
         normalize: true,
         ..Default::default()
     };
-    differential::from_readers(
-        options,
-        first.folded.as_bytes(),
-        second.folded.as_bytes(),
-        &mut both,
-    )?;
-    let subtitle =
-        "widths are those of the second run; red: more there than in the first, blue: less"
-            .to_owned();
-    paint(title, subtitle, std::str::from_utf8(&both)?, theme)
+    let mut folded = Vec::new();
+    let first = first.folded.as_bytes();
+    let second = second.folded.as_bytes();
+    differential::from_readers(options, first, second, &mut folded)?;
+    let subtitle = "Width: CPU time of the second run; red: more than in the first run, blue: less";
+    render(title, subtitle.into(), std::str::from_utf8(&folded)?, theme)
 }
 
-fn paint(title: &str, subtitle: String, stacks: &str, theme: Theme) -> anyhow::Result<String> {
+fn render(title: &str, subtitle: String, folded: &str, theme: Theme) -> anyhow::Result<String> {
+    let (background, text, muted) = match theme {
+        Theme::Light => (rgb(255, 255, 255), rgb(22, 32, 43), "#55636f"),
+        Theme::Dark => (rgb(21, 29, 38), rgb(230, 237, 243), "#93a4b4"),
+    };
     let mut options = Options::default();
     options.title = title.to_owned();
     options.subtitle = Some(subtitle);
     options.colors = Palette::Basic(BasicPalette::Hot);
+    options.bgcolors = Some(BackgroundColor::Flat(background));
+    options.uicolor = text;
     options.deterministic = true;
     options.direction = Direction::Straight;
     options.image_width = Some(WIDTH);
-    options.min_width = NARROWEST_PERCENT;
-    (options.bgcolors, options.uicolor) = match theme {
-        Theme::Light => (
-            Some(BackgroundColor::Flat(grey(255, 255, 255))),
-            grey(22, 32, 43),
-        ),
-        Theme::Dark => (
-            Some(BackgroundColor::Flat(grey(21, 29, 38))),
-            grey(230, 237, 243),
-        ),
-    };
-    // Pages let no scripts in that stand in a document.
+    options.min_width = MIN_FRAME_WIDTH;
     options.no_javascript = true;
     let mut svg = Vec::new();
-    flamegraph::from_lines(&mut options, stacks.lines(), &mut svg)?;
-    Ok(without_script(&String::from_utf8(svg)?, theme))
+    from_lines(&mut options, folded.lines(), &mut svg)?;
+    Ok(without_script(&String::from_utf8(svg)?, muted))
 }
 
-/// The picture without the frame of its script, and without the controls that would need it.
-fn without_script(svg: &str, theme: Theme) -> String {
+/// Removes the empty script element and hides the controls that require it.
+fn without_script(svg: &str, muted: &str) -> String {
     let svg = svg.replacen(ON_LOAD, "", 1);
-    let muted = match theme {
-        Theme::Light => "#55636f",
-        Theme::Dark => "#93a4b4",
+    let Some((before, script)) = svg.split_once("<script") else {
+        return svg;
     };
-    match svg
-        .split_once("<script")
-        .and_then(|(before, rest)| Some((before, rest.split_once("</script>")?.1)))
-    {
-        Some((before, after)) => format!(
-            "{before}<style>#search {{ display: none }} #subtitle {{ fill: {muted} }}</style>{after}"
-        ),
-        None => svg,
-    }
+    let Some((_, after)) = script.split_once("</script>") else {
+        return svg;
+    };
+    format!(
+        "{before}<style>#search {{ display: none }} #subtitle {{ fill: {muted} }}</style>{after}"
+    )
 }
 
-const fn grey(r: u8, g: u8, b: u8) -> Color {
+const fn rgb(r: u8, g: u8, b: u8) -> Color {
     Color { r, g, b }
 }
 
@@ -133,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_names_its_frames_and_brings_no_script() {
+    fn image_has_frame_names_and_no_script() {
         let svg = draw(
             "Run #7 <warm>",
             &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"),
@@ -153,18 +126,16 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_that_of_shares_not_of_samples() {
-        let (first, second) = (
-            profile("a;read 10\na;copy 10\n"),
-            profile("a;read 200\na;copy 600\n"),
-        );
+    fn difference_is_scaled_to_equal_samples() {
+        let first = profile("a;read 10\na;copy 10\n");
+        let second = profile("a;read 200\na;copy 600\n");
         let svg = draw_difference("#1 and #2", &first, &second, Theme::Dark).unwrap();
         assert!(svg.contains("copy (600 samples, 75.00%; +25.00%)"), "{svg}");
         assert!(svg.contains("read (200 samples, 25.00%; -25.00%)"), "{svg}");
     }
 
     #[test]
-    fn without_stacks_there_is_no_picture() {
+    fn empty_profile_is_an_error() {
         assert!(draw("", &profile(""), Theme::Light).is_err());
     }
 }

@@ -1,6 +1,8 @@
-//! Comparisons as stories: two or three runs, and what is said about them.
+//! Comparisons of two or three runs.
 
-use crate::query::compare::*;
+use crate::query::compare::compare;
+use leadline_protocol::run::Run;
+use leadline_protocol::status::RunStatus;
 use serde_json::{Value, json};
 
 fn lat(p99: u64) -> Value {
@@ -23,17 +25,17 @@ fn verdict(class: &str) -> Value {
     json!({"read": {"class": class, "sentence": "", "shares": {}, "evidence": {}}, "write": null})
 }
 
-/// A run that read with these I/Os a second, answered there.
+/// A run that read with these IOPS, with this verdict class.
 fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
     let run = json!({"number": number, "status": "done", "name": "r", "host": "local", "tags": [], "notes": "", "created_at_ms": 0, "jobs": 1, "target": "/t",
-        "rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1, "direct": true, "asked": {"jobs": [], "sample_ms": 100}, "sample_ms": 100,
+        "rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1, "direct": true, "requested": {"jobs": [], "sample_ms": 100}, "sample_ms": 100,
         "host_facts": {"hostname": "h", "kernel": kernel, "machine": "x86_64", "cpus": 2, "runner": "0.1.0", "absent": {}},
         "report": report(iops), "verdict": verdict(class), "findings": [], "last_seq": 9, "samples": 1});
     serde_json::from_value(run).unwrap()
 }
 
 #[test]
-fn numbers_are_held_against_the_baseline() {
+fn metrics_are_relative_to_the_baseline() {
     let comparison = compare(
         &[
             run(1, 1000.0, "device", "6.1"),
@@ -53,58 +55,58 @@ fn numbers_are_held_against_the_baseline() {
     assert_eq!(rounded, [Some(-33), None, Some(-67)]);
     assert_eq!(metric("cpu_ns_per_io").unwrap().values[0], Some(4000.0));
     assert!(metric("write_iops").is_none() && metric("device_read_iops").is_none());
-    // From 0 nothing can be told in percent.
+    // The baseline is 0.
     assert_eq!(metric("errors").unwrap().change_percent, [None, None, None]);
     assert_eq!(comparison.baseline, 2);
 }
 
-/// Whether it is the same test, and a part of what is said about it.
-fn check(runs: &[Run], same_test: bool, part: &str) {
+/// `expected` is part of the sentence or of the reasons.
+fn check(runs: &[Run], same_test: bool, expected: &str) {
     let comparable = compare(runs, 0).comparable;
     assert_eq!(comparable.same_test, same_test, "{comparable:?}");
     let all = format!("{} {}", comparable.sentence, comparable.reasons.join(" "));
-    assert!(all.contains(part), "{all}");
+    assert!(all.contains(expected), "{all}");
 }
 
 #[test]
-fn who_served_them_comes_first() {
+fn serving_layer_comes_first() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["device", "page_cache"],
-            "#1 was served by the device, #2 by memory: not the same test. The 2.0 × is memory, not a faster disk.",
+            "Not the same test: #1 was served by the device, #2 by memory. The factor of 2.0 comes from memory, not from a faster disk.",
         ),
         (
             &["page_cache", "device"],
-            "#1 was served by memory, #2 by the device: not the same test.",
+            "Not the same test: #1 was served by memory, #2 by the device.",
         ),
         (
             &["device", "device", "page_cache"],
-            "#1, #2 were served by the device, #3 by memory: not the same test.",
+            "Not the same test: #1, #2 were served by the device, #3 by memory.",
         ),
         (
             &["unwritten", "device"],
-            "#1 was served by the filesystem, from blocks without data, #2 by the device: not the same test.",
+            "Not the same test: #1 was served by the filesystem from unwritten blocks, #2 by the device.",
         ),
-        (&["device", "unknown"], "The same test"),
+        (&["device", "unknown"], "Same test"),
     ];
     for (classes, sentence) in cases {
         let runs: Vec<Run> = (1..)
             .zip(*classes)
             .map(|(number, class)| run(number, 1000.0 * number as f64, class, "6.1"))
             .collect();
-        check(&runs, sentence.starts_with("The same"), sentence);
+        check(&runs, sentence.starts_with("Same"), sentence);
     }
 }
 
 #[test]
-fn the_rerun_is_that_of_the_run_that_memory_served() {
+fn rerun_is_that_of_the_run_served_by_memory() {
     let device = run(1, 1000.0, "device", "6.1");
     let mut warm = run(2, 9000.0, "page_cache", "6.1");
     assert_eq!(
         compare(&[device.clone(), warm.clone()], 0).comparable.rerun,
         None
     );
-    let finding = json!({"code": "cache_answered", "severity": "serious", "sentence": "", "evidence": {}, "remedy": "",
+    let finding = json!({"code": "served_from_cache", "severity": "serious", "sentence": "", "evidence": {}, "remedy": "",
         "patch": {"direct": 1}, "patch_label": "Rerun direct"});
     warm.findings = vec![serde_json::from_value(finding).unwrap()];
     let rerun = compare(&[device.clone(), warm], 0)
@@ -119,38 +121,23 @@ fn the_rerun_is_that_of_the_run_that_memory_served() {
 }
 
 #[test]
-fn whether_runs_may_be_compared() {
+fn same_test_requires_equal_settings_and_host() {
     let device = run(1, 1000.0, "device", "6.1");
     check(
         &[device.clone(), run(2, 1.0, "device", "6.1")],
         true,
-        "The same test",
+        "Same test",
     );
     check(
         &[device.clone(), run(2, 1.0, "device", "6.2")],
         false,
         "kernel (6.1 / 6.2)",
     );
-    let mut other_grid = run(2, 1.0, "device", "6.1");
-    other_grid.sample_ms = 50;
-    check(&[device.clone(), other_grid], true, "The same test");
+    let mut other_interval = run(2, 1.0, "device", "6.1");
+    other_interval.sample_ms = 50;
+    check(&[device.clone(), other_interval], true, "Same test");
     let mut failed = run(2, 1.0, "device", "6.1");
     failed.report = None;
     failed.summary.status = RunStatus::Failed;
-    check(&[device, failed], false, "#2 is failed and has no report.");
-}
-
-#[test]
-fn a_sentence_has_units() {
-    for (name, value, shown) in [
-        ("size", "1073741824", "1g"),
-        ("jobs[1].bs", "4096-65536", "4k-64k"),
-        ("bs", "4096,8192,4096", "4k,8k,4k"),
-        ("targets.length", "1048576 512", "1m 512"),
-        ("runtime_ms", "30000", "30000 ms"),
-        ("iodepth", "32", "32"),
-        ("targets.path", "/srv/1024", "/srv/1024"),
-    ] {
-        assert_eq!(in_units(name, value), shown, "{name}");
-    }
+    check(&[device, failed], false, "#2 has no report (status: failed).");
 }

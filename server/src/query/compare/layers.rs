@@ -1,0 +1,135 @@
+//! Compares the layers that served the I/O of runs.
+
+use leadline_protocol::compare::Rerun;
+use leadline_protocol::report::Report;
+use leadline_protocol::report::stats::DirectionStats;
+use leadline_protocol::run::Run;
+use leadline_protocol::verdict::{Verdict, VerdictClass, Verdicts};
+
+/// Smallest speedup by the page cache that is mentioned.
+const MIN_SPEEDUP: f64 = 1.5;
+
+struct Direction {
+    noun: &'static str,
+    verdict: fn(&Verdicts) -> Option<&Verdict>,
+    stats: fn(&Report) -> &DirectionStats,
+}
+
+const DIRECTIONS: [Direction; 2] = [
+    Direction {
+        noun: "reads",
+        verdict: |verdicts| verdicts.read.as_ref(),
+        stats: |report| &report.read,
+    },
+    Direction {
+        noun: "writes",
+        verdict: |verdicts| verdicts.write.as_ref(),
+        stats: |report| &report.write,
+    },
+];
+
+/// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
+pub(crate) fn difference(runs: &[Run]) -> Option<String> {
+    let different: Vec<(&Direction, String)> = DIRECTIONS
+        .iter()
+        .filter_map(|direction| Some((direction, different_layers(runs, direction)?)))
+        .collect();
+    let layers = match &different[..] {
+        [] => return None,
+        [(_, layers)] => layers.clone(),
+        all => all
+            .iter()
+            .map(|(direction, layers)| format!("{}: {layers}", direction.noun))
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    let speedup = cache_speedup(runs, different[0].0).unwrap_or_default();
+    Some(format!("Not the same test: {layers}.{speedup}"))
+}
+
+/// Returns `#1 was served by the device, #2, #3 by memory`, in the order of the runs.
+fn different_layers(runs: &[Run], direction: &Direction) -> Option<String> {
+    let mut layers: Vec<(&str, Vec<String>)> = Vec::new();
+    for run in runs {
+        let Some(class) = known_class(run, direction) else {
+            continue;
+        };
+        let layer = layer(class);
+        let number = format!("#{}", run.summary.number);
+        match layers.iter_mut().find(|(other, _)| *other == layer) {
+            Some((_, numbers)) => numbers.push(number),
+            None => layers.push((layer, vec![number])),
+        }
+    }
+    let [(layer, numbers), others @ ..] = &layers[..] else {
+        return None;
+    };
+    if others.is_empty() {
+        return None;
+    }
+    let verb = if numbers.len() == 1 { "was" } else { "were" };
+    let mut text = format!("{} {verb} served by {layer}", numbers.join(", "));
+    for (layer, numbers) in others {
+        text += &format!(", {} by {layer}", numbers.join(", "));
+    }
+    Some(text)
+}
+
+fn known_class(run: &Run, direction: &Direction) -> Option<VerdictClass> {
+    let verdicts = run.verdict.as_ref()?;
+    let class = (direction.verdict)(verdicts)?.class;
+    (class != VerdictClass::Unknown).then_some(class)
+}
+
+fn layer(class: VerdictClass) -> &'static str {
+    match class {
+        VerdictClass::Device => "the device",
+        VerdictClass::Readahead => "the device with readahead",
+        VerdictClass::PageCache => "memory",
+        VerdictClass::DeferredWrite => "memory with deferred writes",
+        VerdictClass::Merged => "the device with merged I/O",
+        VerdictClass::Unwritten => "the filesystem from unwritten blocks",
+        VerdictClass::Foreign => "the device with foreign I/O",
+        VerdictClass::Amplified => "the device with amplified I/O",
+        VerdictClass::Mixed => "several layers",
+        VerdictClass::NoDevice => "no device",
+        VerdictClass::Unknown => "an unknown layer",
+    }
+}
+
+fn is_memory(class: VerdictClass) -> bool {
+    matches!(class, VerdictClass::PageCache | VerdictClass::DeferredWrite)
+}
+
+/// For two runs of which one was served by memory.
+fn cache_speedup(runs: &[Run], direction: &Direction) -> Option<String> {
+    let [first, second] = runs else { return None };
+    let first_cached = is_memory(known_class(first, direction)?);
+    let second_cached = is_memory(known_class(second, direction)?);
+    let (cached, uncached) = match (first_cached, second_cached) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
+    let iops = |run: &Run| Some((direction.stats)(run.report.as_ref()?).iops);
+    let speedup = iops(cached)? / iops(uncached)?;
+    (speedup.is_finite() && speedup >= MIN_SPEEDUP)
+        .then(|| format!(" The factor of {speedup:.1} comes from memory, not from a faster disk."))
+}
+
+/// The rerun suggested by a finding of the first run that was served by memory.
+pub(crate) fn rerun(runs: &[Run]) -> Option<Rerun> {
+    let run = runs.iter().find(|run| {
+        let mut classes = DIRECTIONS.iter().filter_map(|direction| known_class(run, direction));
+        classes.any(is_memory)
+    })?;
+    let (finding, patch) = run.findings.iter().find_map(|finding| {
+        let patch = finding.patch.as_ref()?;
+        (!patch.is_empty()).then_some((finding, patch))
+    })?;
+    Some(Rerun {
+        run: run.summary.number,
+        label: finding.patch_label.clone()?,
+        patch: patch.clone(),
+    })
+}

@@ -1,0 +1,120 @@
+//! Filter, order and position of a page in the list of runs.
+
+use leadline_protocol::query::{RunSort, SortOrder};
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Key {
+    Status,
+    Rw,
+    Mode,
+    Verdict,
+    /// Kernel name of the device.
+    Device,
+    Host,
+    Study,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Term {
+    /// Lower-case text in name, target, tags or notes.
+    Text(String),
+    /// Lower-case text in the name.
+    Name(String),
+    /// At least one of the tags.
+    Tag(Vec<String>),
+    /// One of the values.
+    OneOf(Key, Vec<String>),
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Condition {
+    pub(crate) term: Term,
+    pub(crate) negated: bool,
+}
+
+impl From<Term> for Condition {
+    fn from(term: Term) -> Self {
+        Self {
+            term,
+            negated: false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Filter {
+    /// All must hold.
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) sort: RunSort,
+    pub(crate) order: SortOrder,
+    /// Runs per page.
+    pub(crate) limit: u32,
+    pub(crate) cursor: Option<Cursor>,
+}
+
+/// Position after the last run of the previous page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cursor {
+    pub(crate) number: u64,
+    /// Value of the sort column; `None` for null.
+    pub(crate) value: Option<SortValue>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum SortValue {
+    Number(f64),
+    Text(String),
+}
+
+impl Cursor {
+    /// Formats `next_cursor`: `NUMBER`, `NUMBER:nVALUE` or `NUMBER:tVALUE`.
+    pub(crate) fn encode(&self) -> String {
+        match &self.value {
+            None => self.number.to_string(),
+            Some(SortValue::Number(number)) => format!("{}:n{number}", self.number),
+            Some(SortValue::Text(text)) => format!("{}:t{text}", self.number),
+        }
+    }
+
+    pub(crate) fn decode(text: &str) -> Option<Self> {
+        let (number, value) = match text.split_once(':') {
+            None => (text, None),
+            Some((number, value)) => (number, Some(SortValue::decode(value)?)),
+        };
+        Some(Self {
+            number: number.parse().ok()?,
+            value,
+        })
+    }
+}
+
+impl SortValue {
+    fn decode(text: &str) -> Option<Self> {
+        match text.strip_prefix('n') {
+            Some(number) => Some(Self::Number(number.parse().ok()?)),
+            None => Some(Self::Text(text.strip_prefix('t')?.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursor_round_trip() {
+        for value in [
+            None,
+            Some(SortValue::Number(-1.5e300)),
+            Some(SortValue::Number(12.0)),
+            Some(SortValue::Text("a:b".into())),
+            Some(SortValue::Text(String::new())),
+        ] {
+            let cursor = Cursor { number: 42, value };
+            assert_eq!(Cursor::decode(&cursor.encode()), Some(cursor));
+        }
+        for invalid in ["", "x", "1:", "1:x", "1:nx", "-1"] {
+            assert_eq!(Cursor::decode(invalid), None, "{invalid}");
+        }
+    }
+}
