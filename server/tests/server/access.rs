@@ -1,4 +1,4 @@
-//! Who may talk to the server, and who may not: token, Host, Origin, on every route and on sockets.
+//! Access control by token, `Host` and `Origin`, on all routes and WebSockets.
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite;
 
 use crate::program::Program;
 
-/// Every call of the document, with a run that is not there.
+/// All calls of the OpenAPI document.
 fn calls() -> Vec<(Method, String)> {
     let document: Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
@@ -31,9 +31,9 @@ fn calls() -> Vec<(Method, String)> {
 }
 
 #[tokio::test]
-async fn without_the_token_every_call_is_401() {
+async fn calls_without_the_token_are_401() {
     let server = Program::start().await;
-    let others = [
+    let other_paths = [
         "/api",
         "/api/",
         "/api/v1",
@@ -44,7 +44,7 @@ async fn without_the_token_every_call_is_401() {
     ];
     let all = calls()
         .into_iter()
-        .chain(others.map(|path| (Method::GET, path.to_owned())));
+        .chain(other_paths.map(|path| (Method::GET, path.to_owned())));
     for (method, path) in all {
         for token in [
             None,
@@ -74,12 +74,12 @@ async fn without_the_token_every_call_is_401() {
 }
 
 #[tokio::test]
-async fn the_documents_are_there_with_the_token() {
+async fn api_reference_is_served_with_the_token() {
     let server = Program::start().await;
     for (path, part) in [
         ("/api/openapi.json", "\"openapi\":\"3.1.0\""),
         ("/api/docs/", "swagger-ui"),
-        ("/api/docs/swagger-initializer.js", "/api/openapi.json"),
+        ("/api/docs/viewer.js", "/api/openapi.json"),
     ] {
         let response = server
             .client
@@ -91,12 +91,12 @@ async fn the_documents_are_there_with_the_token() {
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let text = response.text().await.unwrap();
         assert!(text.contains(part), "{path}");
-        assert!(!text.contains("src=\"http"), "{path} loads from elsewhere");
+        assert!(!text.contains("src=\"http"), "{path} loads from another host");
     }
 }
 
 #[tokio::test]
-async fn foreign_hosts_are_refused_on_every_route() {
+async fn foreign_hosts_are_403_on_all_routes() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     let routes = calls().into_iter().chain(
@@ -148,7 +148,7 @@ async fn foreign_hosts_are_refused_on_every_route() {
 }
 
 #[tokio::test]
-async fn a_request_without_host_is_refused() {
+async fn requests_without_host_are_403() {
     let server = Program::start().await;
     for request in [
         "GET /api/v1/healthz HTTP/1.1\r\n\r\n",
@@ -164,17 +164,17 @@ async fn a_request_without_host_is_refused() {
             )
             .await
             .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
         assert!(
-            answer.contains(" 403 ") && answer.contains("foreign_host"),
-            "{answer}"
+            response.contains(" 403 ") && response.contains("foreign_host"),
+            "{response}"
         );
     }
 }
 
 #[tokio::test]
-async fn foreign_origins_are_refused_on_every_call() {
+async fn foreign_origins_are_403_on_all_calls() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     for (method, path) in calls() {
@@ -206,7 +206,7 @@ async fn foreign_origins_are_refused_on_every_call() {
     assert_eq!(server.send(own).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
-/// How opening a socket with these headers ends: 101, or the status of the problem.
+/// Opens a WebSocket; returns 101 or the status of the problem.
 async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
     let stream = TcpStream::connect(&server.address).await.unwrap();
     let mut request = tungstenite::http::Request::builder()
@@ -229,17 +229,13 @@ async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
 }
 
 #[tokio::test]
-async fn sockets_ask_for_token_host_and_origin() {
+async fn websockets_require_token_host_and_origin() {
     let server = Program::start().await;
     let number = server.queue(crate::program::job("a", "10ms")).await;
-    let (bearer, port) = (
-        format!("Bearer {}", server.token),
-        server.address.rsplit(':').next().unwrap(),
-    );
-    let (cookie, own) = (
-        format!("leadline-{port}={}", server.token),
-        format!("http://{}", server.address),
-    );
+    let port = server.address.rsplit(':').next().unwrap();
+    let bearer = format!("Bearer {}", server.token);
+    let cookie = format!("leadline-{port}={}", server.token);
+    let own = format!("http://{}", server.address);
     for path in ["/events".to_owned(), format!("/runs/{number}/stream")] {
         let cases: [(&[(&str, &str)], u16); 9] = [
             (&[], 401),
@@ -258,10 +254,10 @@ async fn sockets_ask_for_token_host_and_origin() {
             (&[("cookie", &cookie)], 403),
             (&[("cookie", &cookie), ("origin", "null")], 403),
         ];
-        for (headers, expect) in cases {
+        for (headers, expected) in cases {
             assert_eq!(
                 open(&server, &path, headers).await,
-                expect,
+                expected,
                 "{path} {headers:?}"
             );
         }
@@ -275,7 +271,7 @@ async fn sockets_ask_for_token_host_and_origin() {
 }
 
 #[tokio::test]
-async fn the_login_link_sets_a_cookie_that_works() {
+async fn sign_in_link_sets_the_cookie() {
     let server = Program::start().await;
     let login = |token: String| {
         server
@@ -309,7 +305,7 @@ async fn the_login_link_sets_a_cookie_that_works() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_the_security_headers() {
+async fn all_responses_have_the_security_headers() {
     let server = Program::start().await;
     for path in ["/", "/login", "/api/v1/runs", "/nothing"] {
         let response = server.client.get(server.url(path)).send().await.unwrap();

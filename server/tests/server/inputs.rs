@@ -1,11 +1,11 @@
-//! Bad input: each answered with one problem that names every bad field, and nothing is kept.
+//! Invalid input: the response names all invalid fields, and nothing is stored.
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::program::{Program, job};
 
-/// Sends a body; the status, the code, and the fields that are named.
+/// Sends `body`; expects a problem with these fields.
 async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[&str]) {
     let response = server
         .request(Method::POST, "/runs")
@@ -18,10 +18,10 @@ async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[
         "application/problem+json",
         "{body}"
     );
-    let answered = response.status().as_u16();
+    let returned = response.status().as_u16();
     let problem: Value = response.json().await.unwrap();
     assert_eq!(
-        (answered, problem["code"].as_str().unwrap()),
+        (returned, problem["code"].as_str().unwrap()),
         (status, code),
         "{body}: {problem}"
     );
@@ -41,7 +41,7 @@ async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[
 }
 
 #[tokio::test]
-async fn every_bad_field_is_named_and_nothing_is_kept() {
+async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
     let server = Program::start().await;
     check(&server, "", 422, "bad_json", &[]).await;
     check(&server, "{\"jobs\":[", 422, "bad_json", &[]).await;
@@ -67,8 +67,8 @@ async fn every_bad_field_is_named_and_nothing_is_kept() {
         &server,
         r#"{"job_text":"fio --rw=read"}"#,
         422,
-        "not_built",
-        &["job_text"],
+        "missing",
+        &["jobs", "job_text"],
     )
     .await;
     check(&server, r#"{"jobs":[]}"#, 422, "job_count", &["jobs"]).await;
@@ -101,20 +101,20 @@ async fn every_bad_field_is_named_and_nothing_is_kept() {
 }
 
 #[tokio::test]
-async fn a_body_of_more_than_a_mebibyte_is_413() {
+async fn body_over_one_mebibyte_is_413() {
     let server = Program::start().await;
     for (length, status) in [(1024 * 1024 + 1, 413), (1024 * 1024, 422)] {
         let body = format!("{{\"jobs\":[],\"notes\":\"{}\"}}", "x".repeat(length - 22));
         assert_eq!(body.len(), length);
-        let (answered, _) = server
+        let (returned, _) = server
             .send(server.request(Method::POST, "/runs").body(body))
             .await;
-        assert_eq!(answered.as_u16(), status, "{length}");
+        assert_eq!(returned.as_u16(), status, "{length}");
     }
 }
 
 #[tokio::test]
-async fn a_plan_answers_with_its_refusals_inside() {
+async fn plan_contains_its_problems() {
     let server = Program::start().await;
     let (status, plan) = server
         .post("/plan", &json!({"jobs": [{"filename": "/dev/mounted"}]}))
@@ -147,7 +147,7 @@ async fn a_plan_answers_with_its_refusals_inside() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_not_taken_is_a_problem_too() {
+async fn unknown_resources_and_methods_are_problems() {
     let server = Program::start().await;
     for (method, path, status, code) in [
         (Method::GET, "/runs/99", 404, "not_found"),
@@ -189,9 +189,9 @@ async fn what_is_not_there_or_not_taken_is_a_problem_too() {
         ),
         (Method::GET, "/compare?runs=98,99", 404, "not_found"),
     ] {
-        let (answered, problem) = server.send(server.request(method.clone(), path)).await;
+        let (returned, problem) = server.send(server.request(method.clone(), path)).await;
         assert_eq!(
-            (answered.as_u16(), problem["code"].as_str()),
+            (returned.as_u16(), problem["code"].as_str()),
             (status, Some(code)),
             "{method} {path}: {problem}"
         );
@@ -199,28 +199,23 @@ async fn what_is_not_there_or_not_taken_is_a_problem_too() {
 }
 
 #[tokio::test]
-async fn fio_exports_and_imports_are_not_built_yet() {
+async fn unknown_export_formats_and_calls_are_rejected() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;
     for format in ["fio-json", "fio-json%2B", "fio-job"] {
-        let (status, problem) = server
-            .send(server.request(
-                Method::GET,
-                &format!("/runs/{number}/export?format={format}"),
-            ))
-            .await;
+        let path = format!("/runs/{number}/export?format={format}");
+        let (status, problem) = server.send(server.request(Method::GET, &path)).await;
         assert_eq!(
             (status.as_u16(), problem["code"].as_str()),
-            (422, Some("not_built")),
+            (422, Some("bad_query")),
             "{format}"
         );
     }
-    let (status, problem) = server
-        .post("/import", &json!({"text": "fio --rw=read"}))
-        .await;
+    let body = json!({"text": "fio --rw=read"});
+    let (status, problem) = server.post("/import", &body).await;
     assert_eq!(
         (status.as_u16(), problem["code"].as_str()),
-        (422, Some("not_built"))
+        (404, Some("not_found"))
     );
 }

@@ -1,5 +1,5 @@
-//! The server as a whole: the built program on a free port with a data directory of its own, and a runner that does no
-//! I/O (`examples/fake_runner.rs`), or the real one (`real`). Nothing is mocked between the socket and the disk.
+//! Tests of the server binary, with a data directory and port of its own, and with the fake runner of
+//! `examples/fake_runner.rs` or the real runner.
 
 mod access;
 mod full;
@@ -14,3 +14,4 @@ mod runs;
 mod start;
 mod streams;
 mod studies;
+mod upgrade;

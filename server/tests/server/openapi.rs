@@ -1,17 +1,17 @@
-//! The committed OpenAPI document is the one that the server speaks: the browser's types are generated from it.
+//! The committed OpenAPI document, from which the TypeScript types are generated.
 
 #[test]
-fn the_committed_document_is_fresh() {
+fn committed_document_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json");
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == leadline_server::api::routes::openapi_json(),
-        "web/openapi.json is stale: run `cargo run -p leadline -- openapi > web/openapi.json`"
+        "web/openapi.json is outdated: run `cargo run -p leadline -- openapi > web/openapi.json`"
     );
 }
 
 #[test]
-fn every_call_has_an_operation_id_a_tag_and_a_summary() {
+fn all_calls_have_an_operation_id_a_tag_and_a_summary() {
     let document: serde_json::Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let calls = document["paths"]
@@ -34,7 +34,7 @@ fn every_call_has_an_operation_id_a_tag_and_a_summary() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn all_references_resolve() {
     let text = leadline_server::api::routes::openapi_json();
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     for line in text

@@ -1,5 +1,5 @@
-//! The server with the real runner on a real file: how soon and how often it tells, whether samples and report agree,
-//! and what a `kill -9` of either leaves behind.
+//! The server with the real runner and a real file: latency and completeness of events, and recovery after `kill -9`
+//! of the server or the runner.
 
 use std::fs::File;
 use std::process::Command;
@@ -13,17 +13,17 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::kills::check_list;
-use crate::program::{PATIENCE, Program};
+use crate::kills::check_events;
+use crate::program::{TIMEOUT, Program};
 
-/// Kills when `LEADLINE_KILLS` says nothing.
+/// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 4;
 
 fn read(runtime: &str) -> Value {
     json!({"name": "real", "filename": "real", "rw": "randread", "bs": "4k", "size": "8m", "direct": 0, "runtime": runtime, "time_based": 1, "ioengine": "psync"})
 }
 
-/// Queues a run of a file that is there already.
+/// Queues a run.
 async fn queue(server: &Program, runtime: &str) -> u64 {
     let (status, run) = server
         .post("/runs", &json!({"jobs": [read(runtime)]}))
@@ -32,7 +32,7 @@ async fn queue(server: &Program, runtime: &str) -> u64 {
     run["number"].as_u64().unwrap()
 }
 
-/// The runners that this server started.
+/// The child processes of the server.
 pub fn runners(server: u32) -> Vec<Pid> {
     let children = std::fs::read_dir(format!("/proc/{server}/task"))
         .unwrap()
@@ -46,7 +46,7 @@ pub fn runners(server: u32) -> Vec<Pid> {
     children.filter_map(Pid::from_raw).collect()
 }
 
-/// The letter of a process's state (proc_pid_stat(5)); `None` when it has ended, whether or not somebody has asked how.
+/// State of a process (proc_pid_stat(5)); `None` if it has ended, also if it was not waited for.
 fn state(process: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;
@@ -57,7 +57,7 @@ fn state(process: Pid) -> Option<char> {
 }
 
 #[tokio::test]
-async fn a_real_run_is_told_soon_often_and_whole() {
+async fn real_run_streams_all_events_promptly() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
@@ -80,13 +80,13 @@ async fn a_real_run_is_told_soon_often_and_whole() {
     let first_sample = first_sample.expect("there are samples");
     assert!(
         first_sample < Duration::from_secs(1),
-        "the first sample takes {first_sample:?}"
+        "first sample after {first_sample:?}"
     );
     let events: Vec<Value> = text
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    check_list(&events, "done");
+    check_events(&events, "done");
     let samples: Vec<&Value> = events
         .iter()
         .filter(|event| event["type"] == "sample" && event["phase"] == "measure")
@@ -111,7 +111,7 @@ async fn a_real_run_is_told_soon_often_and_whole() {
 }
 
 #[tokio::test]
-async fn a_runner_stops_when_its_server_is_gone() {
+async fn runner_stops_when_its_server_dies() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
@@ -124,21 +124,21 @@ async fn a_runner_stops_when_its_server_is_gone() {
     while let Some(state) = state(runners[0]) {
         assert!(
             began.elapsed() < Duration::from_secs(2),
-            "the runner goes on without its server, in state {state}"
+            "the runner continues without its server, in state {state}"
         );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 #[tokio::test]
-async fn nothing_starts_before_the_last_runner_is_gone() {
+async fn no_run_starts_while_a_previous_runner_exists() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
     server
         .until(queue(&server, "60s").await, &["measuring"])
         .await;
-    let kin = server.data().join("runners");
+    let lock = server.data().join("runners");
     let descriptors = std::fs::read_dir(format!(
         "/proc/{}/fd",
         runners(server.pid())[0].as_raw_nonzero()
@@ -146,12 +146,12 @@ async fn nothing_starts_before_the_last_runner_is_gone() {
     .unwrap();
     let mut open = descriptors.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
     assert!(
-        open.any(|path| path == kin),
-        "a runner holds the lock together with its server"
+        open.any(|path| path == lock),
+        "the runner shares the lock of its server"
     );
-    // As a runner holds it that the kernel does not let go.
-    let left = File::open(&kin).unwrap();
-    flock(&left, FlockOperation::LockShared).unwrap();
+    // Like a runner that cannot be killed.
+    let held = File::open(&lock).unwrap();
+    flock(&held, FlockOperation::LockShared).unwrap();
     let server = Program::start_real(server.kill().await).await.unwrap();
     let next = queue(&server, "10ms").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -159,12 +159,12 @@ async fn nothing_starts_before_the_last_runner_is_gone() {
         server.get(&format!("/runs/{next}")).await["status"],
         "queued"
     );
-    drop(left);
+    drop(held);
     assert_eq!(server.until_ended(next).await["status"], "done");
 }
 
 #[tokio::test]
-async fn servers_and_runners_killed_at_random_moments() {
+async fn servers_and_runners_survive_random_kills() {
     let kills = std::env::var("LEADLINE_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -180,7 +180,7 @@ async fn servers_and_runners_killed_at_random_moments() {
         tokio::time::sleep(Duration::from_millis(random.random_range(0..800))).await;
         if round % 2 == 0 {
             for runner in runners(server.pid()) {
-                // It may be gone by itself.
+                // The process can have exited.
                 let _ = kill_process(runner, Signal::KILL);
             }
         } else {
@@ -192,17 +192,17 @@ async fn servers_and_runners_killed_at_random_moments() {
     for number in 1..=total {
         let run = server.until_ended(number).await;
         let status = run["status"].as_str().unwrap();
-        let why = run["reason"].as_str().unwrap_or_default();
-        let killed = status == "failed" && why.contains("was killed (signal 9)");
+        let reason = run["reason"].as_str().unwrap_or_default();
+        let killed = status == "failed" && reason.contains("was killed (signal 9)");
         assert!(
             status == "done" || status == "interrupted" || killed,
-            "#{number} is {status}: {why}"
+            "#{number} is {status}: {reason}"
         );
-        check_list(&server.events(number).await, status);
+        check_events(&server.events(number).await, status);
     }
     let began = Instant::now();
     while !runners(server.pid()).is_empty() {
-        assert!(began.elapsed() < PATIENCE, "a runner is left over");
+        assert!(began.elapsed() < TIMEOUT, "a runner is still running");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -230,14 +230,14 @@ impl Drop for Loop {
 }
 
 #[tokio::test]
-async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
+async fn confirmation_must_name_the_device() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
     let made = server.until_ended(queue(&server, "10ms").await).await;
     let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap())
     else {
-        return eprintln!("SKIP: no loop device can be attached here");
+        return eprintln!("SKIP: cannot attach a loop device");
     };
     let name = device.0.trim_start_matches("/dev/");
     let write =
@@ -268,7 +268,7 @@ async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
     assert_eq!(
         codes(&reading, json!("loop")).await,
         Vec::<Value>::new(),
-        "what only reads needs no confirmation"
+        "reads need no confirmation"
     );
     let (status, problem) = server
         .post("/runs", &json!({"jobs": [write], "confirm": "sda"}))
@@ -292,7 +292,7 @@ async fn what_confirms_that_a_device_is_overwritten_is_of_that_device() {
 }
 
 #[tokio::test]
-async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
+async fn first_write_and_overwrite_are_different_tests() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
@@ -305,7 +305,7 @@ async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
     }
     let share = &server.get("/runs/1").await["report"]["targets"][0]["state"]["written_share"];
     if share.is_null() {
-        return eprintln!("SKIP: this filesystem does not tell what was written");
+        return eprintln!("SKIP: the filesystem does not report written extents");
     }
     let compared = async |runs: &str| {
         let comparable = server.get(&format!("/compare?runs={runs}")).await["comparable"].clone();
@@ -315,15 +315,15 @@ async fn a_first_write_and_an_overwrite_are_not_the_same_test() {
         )
     };
     let (same_test, sentence) = compared("1,2").await;
-    let part =
-        "targets.held_data (no / yes) differ. The first write to a file also allocates its blocks.";
-    assert!(!same_test && sentence.contains(part), "{sentence}");
+    let expected =
+        "targets.held_data (no / yes). The first write to a file also allocates its blocks.";
+    assert!(!same_test && sentence.contains(expected), "{sentence}");
     let (same_test, sentence) = compared("2,3").await;
     assert!(same_test, "{sentence}");
 }
 
 #[tokio::test]
-async fn a_raw_write_that_waited_does_not_go_to_another_file() {
+async fn queued_raw_write_fails_when_its_device_changes() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
@@ -340,9 +340,9 @@ async fn a_raw_write_that_waited_does_not_go_to_another_file() {
         std::fs::write(image, vec![7; 1 << 20]).unwrap();
     }
     let Some(device) = Loop::attach(&one) else {
-        return eprintln!("SKIP: no loop device can be attached here");
+        return eprintln!("SKIP: cannot attach a loop device");
     };
-    // Both on one disk, so that the second waits for the first.
+    // The second run waits for the first, which uses the same disk.
     let first = queue(&server, "60s").await;
     server.until(first, &["measuring"]).await;
     let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
@@ -357,7 +357,7 @@ async fn a_raw_write_that_waited_does_not_go_to_another_file() {
         (StatusCode::CREATED, &json!("queued")),
         "{second}"
     );
-    let attached_anew = || {
+    let attach_other_file = || {
         Command::new("losetup")
             .args([&device.0, &two])
             .status()
@@ -367,8 +367,8 @@ async fn a_raw_write_that_waited_does_not_go_to_another_file() {
         .args(["--detach", &device.0])
         .status()
         .unwrap();
-    if !attached_anew() {
-        return eprintln!("SKIP: another test took {} meanwhile", device.0);
+    if !attach_other_file() {
+        return eprintln!("SKIP: another test has attached {}", device.0);
     }
     server
         .post(&format!("/runs/{first}/cancel"), &json!(null))
