@@ -1,0 +1,84 @@
+//! What the server prints at startup.
+
+use crate::config::ResolvedConfig;
+use crate::supervisor::runner::Runner;
+use leadline_protocol::doctor::CheckStatus;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+pub(crate) struct Banner<'a> {
+    pub(crate) config: &'a ResolvedConfig,
+    pub(crate) address: SocketAddr,
+    /// The requested port was in use.
+    pub(crate) other_port: bool,
+    /// Number of runs interrupted by the previous shutdown.
+    pub(crate) interrupted: usize,
+}
+
+impl Banner<'_> {
+    pub(crate) fn print(&self) -> io::Result<()> {
+        let config = self.config;
+        let address = self.address;
+        let mut out = io::stdout().lock();
+        writeln!(out, "Leadline {}", env!("CARGO_PKG_VERSION"))?;
+        if self.other_port {
+            let requested = config.listen.port();
+            let port = address.port();
+            writeln!(out, "  Port {requested} is in use; using port {port}.")?;
+        }
+        writeln!(out, "  Open     {}", url(address, config.token.as_deref()))?;
+        writeln!(out, "  Data     {}", config.data_dir.display())?;
+        for root in &config.target_roots {
+            writeln!(out, "  Targets  {}", root.display())?;
+        }
+        if address.ip().is_unspecified() && config.allowed_hosts.is_empty() {
+            writeln!(out, "  Access from other hosts requires --allowed-host NAME.")?;
+        }
+        if self.interrupted > 0 {
+            let runs = self.interrupted;
+            writeln!(
+                out,
+                "  {runs} run(s) were interrupted by the last shutdown; their results are kept."
+            )?;
+        }
+        out.flush()
+    }
+}
+
+/// The URL to open in a browser; signs in with the token.
+pub(crate) fn url(mut address: SocketAddr, token: Option<&str>) -> String {
+    if address.ip().is_unspecified() {
+        let loopback: IpAddr = match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        address.set_ip(loopback);
+    }
+    match token {
+        Some(token) => format!("http://{address}/login?token={token}"),
+        None => format!("http://{address}/"),
+    }
+}
+
+/// Prints the failed checks of the host.
+pub(crate) async fn print_host_problems(runner: Runner) {
+    let lines: Vec<String> = match runner.doctor().await {
+        Err(error) => vec![format!(
+            "  Runner   not available, runs will fail: {error}"
+        )],
+        Ok(doctor) => doctor
+            .checks
+            .into_iter()
+            .filter(|check| check.status != CheckStatus::Ok)
+            .map(|check| {
+                let remedy = check.remedy.unwrap_or_default();
+                format!("  Host     {}: {} {remedy}", check.name, check.detail)
+            })
+            .collect(),
+    };
+    let mut out = io::stdout().lock();
+    for line in lines {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    let _ = out.flush();
+}

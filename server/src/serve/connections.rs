@@ -1,0 +1,140 @@
+//! Serves HTTP/1.1 connections.
+//!
+//! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would hold file descriptors
+//! for ever.
+
+use axum::Router;
+use axum::serve::{Listener, ListenerExt};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt::set_tcp_user_timeout;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// Time for a request head, and idle time between requests: hyper has one timer for both.
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Accepts connections until `stop` completes, then waits for active requests.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    head_timeout: Duration,
+    send_timeout: Duration,
+    stop: impl Future<Output = ()>,
+) {
+    let mut listener = listener.tap_io(move |stream| configure(stream, send_timeout));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(head_timeout);
+    let (stopping, _) = watch::channel(());
+    let mut stop = pin!(stop);
+    loop {
+        let (stream, _) = tokio::select! {
+            connection = listener.accept() => connection,
+            () = &mut stop => break,
+        };
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let connection = connection.with_upgrades();
+        let mut stopping = stopping.subscribe();
+        tokio::spawn(async move {
+            let mut connection = pin!(connection);
+            let served = tokio::select! {
+                served = &mut connection => served,
+                _ = stopping.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = served {
+                tracing::debug!(%error, "connection failed");
+            }
+        });
+    }
+    drop(listener);
+    stopping.send_replace(());
+    stopping.closed().await;
+}
+
+/// Sends small messages without delay. The kernel closes connections whose peer does not acknowledge data within the
+/// timeout (`TCP_USER_TIMEOUT`, tcp(7)), also while the peer's receive window is closed.
+fn configure(stream: &mut TcpStream, send_timeout: Duration) {
+    let configured = stream.set_nodelay(true).and_then(|()| {
+        let milliseconds = send_timeout.as_millis() as u32;
+        Ok(set_tcp_user_timeout(&*stream, milliseconds)?)
+    });
+    if let Err(error) = configured {
+        tracing::debug!(%error, "connection cannot be configured");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::time::Instant;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const TIMEOUT: Duration = Duration::from_millis(200);
+
+    /// Returns a connection to a server with a short timeout.
+    async fn connect() -> TcpStream {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", get(|| async { "hello" }));
+        let never = std::future::pending();
+        tokio::spawn(serve(listener, router, TIMEOUT, TIMEOUT, never));
+        TcpStream::connect(address).await.unwrap()
+    }
+
+    /// Sends `request`; expects a connection that stays open for the timeout, and a response that starts with `expected`.
+    async fn check(request: &str, expected: &str) {
+        let mut stream = connect().await;
+        let started = Instant::now();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        let closed = stream.read_to_string(&mut response);
+        let closed = tokio::time::timeout(TIMEOUT * 20, closed).await;
+        closed.expect("the connection is closed").unwrap();
+        assert!(started.elapsed() >= TIMEOUT, "{:?}", started.elapsed());
+        assert!(response.starts_with(expected), "{response}");
+    }
+
+    #[tokio::test]
+    async fn half_a_request_head_times_out() {
+        check("GET / HTTP/1.1\r\nhost: localhost\r\n", "").await;
+    }
+
+    #[tokio::test]
+    async fn connection_without_a_request_times_out() {
+        check("", "").await;
+    }
+
+    #[tokio::test]
+    async fn idle_connection_times_out_after_its_response() {
+        let request = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        check(request, "HTTP/1.1 200 OK").await;
+    }
+
+    #[tokio::test]
+    async fn stop_waits_for_active_requests() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let slow = || async {
+            tokio::time::sleep(TIMEOUT).await;
+            "done"
+        };
+        let router = Router::new().route("/", get(slow));
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        let stop = tokio::time::sleep(TIMEOUT / 4);
+        serve(listener, router, TIMEOUT * 20, TIMEOUT, stop).await;
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert!(response.ends_with("done"), "{response}");
+    }
+}

@@ -1,0 +1,33 @@
+//! Opens the listening socket.
+
+use anyhow::Context;
+use listenfd::ListenFd;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+
+/// Ports to try after the requested one.
+const MORE_PORTS: u16 = 20;
+
+/// Takes the socket passed by systemd, or binds to `requested` or, if it is in use, to the next free port. Also returns
+/// true if it is not the requested port.
+pub(crate) async fn listen(requested: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
+    let inherited = ListenFd::from_env().take_tcp_listener(0);
+    if let Some(socket) = inherited.context("taking the socket passed by systemd")? {
+        socket.set_nonblocking(true)?;
+        return Ok((TcpListener::from_std(socket)?, false));
+    }
+    let last_port = requested.port().saturating_add(MORE_PORTS);
+    let mut address = requested;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return Ok((listener, address != requested)),
+            Err(error) if error.kind() == ErrorKind::AddrInUse && address.port() < last_port => {
+                address.set_port(address.port() + 1);
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("listening on {requested}"));
+            }
+        }
+    }
+}

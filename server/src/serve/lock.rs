@@ -1,0 +1,56 @@
+//! Lock of the data directory: two servers on the same data would start the same runs.
+
+use anyhow::Context;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The lock of a killed server is held until the runner that it was starting has called exec.
+const WAIT: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Held as long as it exists. Contains the address of the server.
+pub(crate) struct DataDirLock(File);
+
+impl DataDirLock {
+    pub(crate) async fn acquire(data_dir: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join("lock");
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)?;
+        let started = Instant::now();
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self(file)),
+                Err(Errno::WOULDBLOCK) if started.elapsed() < WAIT => {
+                    tokio::time::sleep(RETRY_INTERVAL).await;
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    let mut address = String::new();
+                    file.read_to_string(&mut address)?;
+                    anyhow::bail!(
+                        "{} is in use by another server: open {}, or choose another --data-dir",
+                        data_dir.display(),
+                        address.trim()
+                    )
+                }
+                Err(error) => {
+                    return Err(error).with_context(|| format!("locking {}", path.display()));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn write_address(&mut self, address: &str) -> anyhow::Result<()> {
+        self.0.rewind()?;
+        self.0.set_len(0)?;
+        writeln!(self.0, "{address}")?;
+        Ok(())
+    }
+}
