@@ -1,15 +1,22 @@
-//! The HTTP interface: routes, extractors, problem responses, authentication, streams, embedded pages.
+//! HTTP interface.
 
-pub(crate) mod app;
-pub(crate) mod assets;
+mod assets;
 pub(crate) mod auth;
-pub(crate) mod compare;
-pub(crate) mod extract;
-pub(crate) mod flame;
-pub(crate) mod hosts;
+mod compare;
+mod docs;
+mod export;
+mod extract;
+mod flame;
+mod headers;
+mod hosts;
+mod idempotency;
 pub(crate) mod metrics;
-pub(crate) mod requests;
+mod openapi;
+mod problem;
+mod requests;
 pub mod routes;
-pub(crate) mod runs;
-pub(crate) mod stream;
-pub(crate) mod studies;
+mod runs;
+pub(crate) mod socket;
+pub(crate) mod state;
+mod streams;
+mod studies;

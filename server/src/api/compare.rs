@@ -1,69 +1,55 @@
-//! Comparison over HTTP.
+//! Handler of comparisons.
 
 use crate::api::extract::Query;
-use crate::error::{ApiError, ProblemResponses};
+use crate::api::problem::{ApiError, ProblemResponses};
+use crate::error::Error;
 use crate::query::compare::compare;
 use crate::runs::Runs;
 use axum::Json;
 use axum::extract::State;
 use leadline_protocol::compare::{CompareQuery, Comparison};
 
-/// How many runs fit side by side.
-const COUNT: std::ops::RangeInclusive<usize> = 2..=8;
-
-/// 2 to 8 runs side by side.
+/// Compare 2 to 8 runs
 #[utoipa::path(get, path = "/compare", tag = "compare", params(CompareQuery), responses((status = 200, body = Comparison), ProblemResponses))]
-pub async fn compare_runs(
+pub(crate) async fn compare_runs(
     State(runs): State<Runs>,
     Query(query): Query<CompareQuery>,
 ) -> Result<Json<Comparison>, ApiError> {
     let numbers = numbers(&query.runs)?;
-    let baseline = match query.baseline {
-        None => 0,
-        Some(number) => numbers
-            .iter()
-            .position(|other| *other == number)
-            .ok_or_else(|| {
-                ApiError::invalid(
-                    "bad_value",
-                    "baseline",
-                    format!("#{number} is not one of the runs."),
-                    "Name one of `runs`.",
-                )
-            })?,
+    let baseline = query.baseline.unwrap_or(numbers[0]);
+    let Some(baseline) = numbers.iter().position(|number| *number == baseline) else {
+        return Err(Error::invalid(
+            "bad_value",
+            "baseline",
+            format!("Run #{baseline} is not part of the comparison."),
+            "Use one of `runs`.",
+        )
+        .into());
     };
-    let mut found = Vec::with_capacity(numbers.len());
+    let mut compared = Vec::with_capacity(numbers.len());
     for number in numbers {
-        found.push(runs.get(number).await?);
+        compared.push(runs.get(number).await?);
     }
-    Ok(Json(compare(&found, baseline)))
+    Ok(Json(compare(&compared, baseline)))
 }
 
-fn numbers(text: &str) -> Result<Vec<u64>, ApiError> {
-    let refuse = |sentence: String| {
-        ApiError::invalid(
-            "bad_value",
-            "runs",
-            sentence,
-            "Write 2 to 8 numbers of runs, such as runs=1,2.",
-        )
+/// Parses 2 to 8 different run numbers.
+fn numbers(text: &str) -> Result<Vec<u64>, Error> {
+    let invalid = |detail: String| {
+        let remedy = "Use 2 to 8 run numbers, for example runs=1,2.";
+        Error::invalid("bad_value", "runs", detail, remedy)
     };
     let mut numbers = Vec::new();
     for part in text.split(',') {
-        let number = part
-            .trim()
-            .parse()
-            .map_err(|_| refuse(format!("`{part}` is not the number of a run.")))?;
+        let number = part.trim().parse();
+        let number = number.map_err(|_| invalid(format!("`{part}` is not a run number.")))?;
         if !numbers.contains(&number) {
             numbers.push(number);
         }
     }
-    if COUNT.contains(&numbers.len()) {
+    if (2..=8).contains(&numbers.len()) {
         Ok(numbers)
     } else {
-        Err(refuse(format!(
-            "{} runs cannot be laid side by side.",
-            numbers.len()
-        )))
+        Err(invalid(format!("Cannot compare {} runs.", numbers.len())))
     }
 }

@@ -1,36 +1,33 @@
-//! The hosts there are, and what their runners tell about them. There is one, `local`. Everything is asked anew: what
-//! uses a device may have changed a second ago.
+//! Handlers of hosts and job options. The runner is queried on every call, because the use of devices changes.
 
 use crate::api::extract::Path;
-use crate::api::requests::LOCAL;
-use crate::error::{ApiError, ProblemResponses};
+use crate::api::problem::{ApiError, ProblemResponses};
 use crate::runs::Runs;
-use crate::supervisor::process::{Runner, RunnerError};
+use crate::supervisor::runner::Runner;
 use axum::Json;
 use axum::extract::State;
-use leadline_protocol::host::DeviceList;
-use leadline_protocol::hosts::HostDetail;
-use leadline_protocol::hosts::HostSummary;
-use leadline_protocol::job::OptionDoc;
+use leadline_protocol::device::DeviceList;
+use leadline_protocol::host::{HostDetail, HostSummary, LOCAL_HOST};
+use leadline_protocol::job::{OPTIONS, OptionDoc};
 
-/// The hosts there are.
+/// List hosts
 #[utoipa::path(get, path = "/hosts", tag = "hosts", responses((status = 200, body = Vec<HostSummary>), ProblemResponses))]
-pub async fn list_hosts(
+pub(crate) async fn list_hosts(
     State(runs): State<Runs>,
     State(runner): State<Runner>,
 ) -> Json<Vec<HostSummary>> {
     Json(vec![summary(&runs, &runner).await])
 }
 
-/// One host with what it can do.
+/// Get a host with its checks
 #[utoipa::path(get, path = "/hosts/{host}", tag = "hosts", params(("host" = String, Path, description = "`local`")),
     responses((status = 200, body = HostDetail), ProblemResponses))]
-pub async fn get_host(
+pub(crate) async fn get_host(
     State(runs): State<Runs>,
     State(runner): State<Runner>,
     Path(host): Path<String>,
 ) -> Result<Json<HostDetail>, ApiError> {
-    known(&host)?;
+    require_local(&host)?;
     let (summary, doctor) = tokio::join!(summary(&runs, &runner), runner.doctor());
     Ok(Json(HostDetail {
         summary,
@@ -38,51 +35,39 @@ pub async fn get_host(
     }))
 }
 
-/// The block devices of a host: what each is, what uses it, and whether a run may read or write it.
+/// List the block devices of a host, their users, and whether runs may read or write them
 #[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts", params(("host" = String, Path, description = "`local`")),
     responses((status = 200, body = DeviceList), ProblemResponses))]
-pub async fn list_devices(
+pub(crate) async fn list_devices(
     State(runner): State<Runner>,
     Path(host): Path<String>,
 ) -> Result<Json<DeviceList>, ApiError> {
-    known(&host)?;
+    require_local(&host)?;
     Ok(Json(runner.devices().await?))
 }
 
-/// Every option of a job: its name, default, kind and meaning.
+/// List all job options
 #[utoipa::path(get, path = "/options", tag = "runs", responses((status = 200, body = Vec<OptionDoc>), ProblemResponses))]
-pub async fn list_options() -> Json<&'static [OptionDoc]> {
-    Json(leadline_protocol::job::OPTIONS)
+pub(crate) async fn list_options() -> Json<&'static [OptionDoc]> {
+    Json(OPTIONS)
 }
 
 async fn summary(runs: &Runs, runner: &Runner) -> HostSummary {
+    let facts = runner.facts().await;
     let (running, queued) = runs.counts();
-    let (facts, reason) = match runner.facts().await {
-        Ok(facts) => (Some(facts), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
     HostSummary {
-        id: LOCAL.into(),
-        online: facts.is_some(),
-        facts,
+        id: LOCAL_HOST.into(),
+        online: facts.is_ok(),
         running,
         queued,
-        reason,
+        reason: facts.as_ref().err().map(ToString::to_string),
+        facts: facts.ok(),
     }
 }
 
-fn known(host: &str) -> Result<(), ApiError> {
-    if host == LOCAL {
-        Ok(())
-    } else {
-        Err(ApiError::NotFound {
-            what: format!("host `{host}`"),
-        })
+fn require_local(host: &str) -> Result<(), ApiError> {
+    if host == LOCAL_HOST {
+        return Ok(());
     }
-}
-
-impl From<RunnerError> for ApiError {
-    fn from(error: RunnerError) -> Self {
-        Self::Runner(error.to_string())
-    }
+    Err(ApiError::not_found(format!("host `{host}`")))
 }

@@ -1,131 +1,35 @@
-//! Reads what is asked for, field by field: every bad field is told at once, and an unknown one meets the nearest known
-//! one. What stands inside the jobs is the runner's to judge (`plan`). Pure.
+//! Parses request bodies and reports all invalid fields. The runner checks the options of jobs. Pure.
 
-use crate::studies::StudyRequest;
+use crate::studies::submit::StudyRequest;
+use leadline_protocol::host::LOCAL_HOST;
 use leadline_protocol::problem::Problem;
-use leadline_protocol::problem::fields::Fields;
+use leadline_protocol::problem::object_reader::Fields;
 use leadline_protocol::run::{RerunRequest, RunPatch, RunRequest};
 use leadline_protocol::study::parse::parse_study;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
-/// The longest name: it stands in one line of a list.
+/// Bytes; names are shown on one line.
 const MAX_NAME: usize = 200;
-/// The longest notes: lists carry them.
+/// Bytes; notes are part of lists.
 const MAX_NOTES: usize = 8 * 1024;
-/// The most tags of a run.
 const MAX_TAGS: usize = 32;
-/// The longest tag.
+/// Bytes.
 const MAX_TAG: usize = 64;
-/// The one host there is.
-pub const LOCAL: &str = "local";
 
-/// Takes the tags out.
-pub fn tags(fields: &mut Fields) -> Option<Vec<String>> {
-    let mut tags: Vec<String> = Vec::new();
-    for (index, item) in fields
-        .list("tags", "[\"one\", \"two\"]")?
-        .iter()
-        .enumerate()
-    {
-        match item.as_str().map(str::trim) {
-            Some(tag) if !tag.is_empty() && tag.len() <= MAX_TAG && !tag.contains([',', '"']) => {
-                tags.push(tag.into())
-            }
-            _ => {
-                let remedy =
-                    format!("Write a text of 1 to {MAX_TAG} bytes without commas and quotes.");
-                fields.refuse(
-                    "bad_value",
-                    &format!("tags[{index}]"),
-                    format!("{item} is not a tag."),
-                    remedy,
-                );
-            }
-        }
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    tags.retain(|tag| seen.insert(tag.clone()));
-    if tags.len() > MAX_TAGS {
-        fields.refuse(
-            "too_long",
-            "tags",
-            format!("{} tags are too many.", tags.len()),
-            format!("Use up to {MAX_TAGS}."),
-        );
-    }
-    Some(tags)
-}
+const RUN_FIELDS: &[&str] = &[
+    "jobs",
+    "sample_ms",
+    "host",
+    "name",
+    "tags",
+    "notes",
+    "confirm",
+];
 
-/// Takes the host out.
-pub fn host(fields: &mut Fields) -> Option<String> {
-    let host = fields.text("host", MAX_NAME)?;
-    if host != LOCAL {
-        fields.refuse(
-            "unknown_host",
-            "host",
-            format!("There is no host `{host}`."),
-            "Leave it out, or write \"local\".",
-        );
-    }
-    Some(host)
-}
-
-fn sample_ms(fields: &mut Fields) -> Option<u32> {
-    let value = fields.take("sample_ms")?;
-    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-    if number.is_none() {
-        let sentence = format!("{value} is not a sampling grid.");
-        fields.refuse(
-            "wrong_type",
-            "sample_ms",
-            sentence,
-            "Write a whole number of milliseconds.",
-        );
-    }
-    number
-}
-
-fn jobs(fields: &mut Fields) -> Vec<Value> {
-    const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
-    match fields.list("jobs", EXAMPLE) {
-        Some(jobs) => return jobs,
-        None if !fields.is_refused() => fields.refuse(
-            "missing",
-            "jobs",
-            "There are no jobs.",
-            format!("Write {EXAMPLE}."),
-        ),
-        None => {}
-    }
-    Vec::new()
-}
-
-/// Reads a run: `{"jobs": [...], ...}`.
-///
-/// # Errors
-/// Every bad field, less those inside the jobs.
-pub fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
-    let mut fields = Fields::of(
-        body,
-        "",
-        &[
-            "jobs",
-            "sample_ms",
-            "host",
-            "name",
-            "tags",
-            "notes",
-            "confirm",
-        ],
-    );
-    if fields.remove("job_text") {
-        fields.refuse(
-            "not_built",
-            "job_text",
-            "Job files and commands are not read yet.",
-            "Write the same options as `jobs`.",
-        );
-    }
+/// Body of `POST /plan` and `POST /runs`.
+pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
+    let mut fields = Fields::of(body, "", RUN_FIELDS);
     let request = RunRequest {
         jobs: jobs(&mut fields),
         sample_ms: sample_ms(&mut fields),
@@ -138,47 +42,34 @@ pub fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     fields.end(request)
 }
 
-/// Reads a study: what stands in it is the runner's to read, what stands around it is read here. The document without
-/// that, for the runner.
-///
-/// # Errors
-/// Every bad field, less those that only the host can tell.
-pub fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
-    let (mut around, mut document) = (Map::new(), body);
-    for name in ["host", "tags", "confirm"] {
-        around.extend(
-            document
-                .as_object_mut()
-                .and_then(|fields| fields.shift_remove_entry(name)),
-        );
+/// Body of `POST /studies` and `POST /studies/plan`. The fields of the server are removed from the document.
+pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
+    let mut document = body;
+    let mut own = Map::new();
+    if let Some(object) = document.as_object_mut() {
+        for name in ["host", "tags", "confirm"] {
+            own.extend(object.shift_remove_entry(name));
+        }
     }
-    let mut fields = Fields::of(Value::Object(around), "", &[]);
-    let (host, tags, confirm) = (
-        host(&mut fields),
-        tags(&mut fields),
-        fields.text("confirm", MAX_NAME),
-    );
-    match (parse_study(document.clone()), fields.end(())) {
-        (Ok(_), Ok(())) => Ok(StudyRequest {
-            document,
-            host,
-            tags,
-            confirm,
-        }),
-        (study, around) => Err(study
-            .err()
-            .into_iter()
-            .chain(around.err())
-            .flatten()
-            .collect()),
+    let mut fields = Fields::of(Value::Object(own), "", &[]);
+    let host = host(&mut fields);
+    let tags = tags(&mut fields);
+    let confirm = fields.text("confirm", MAX_NAME);
+    let mut problems = parse_study(document.clone()).err().unwrap_or_default();
+    problems.extend(fields.end(()).err().unwrap_or_default());
+    if !problems.is_empty() {
+        return Err(problems);
     }
+    Ok(StudyRequest {
+        document,
+        host,
+        tags,
+        confirm,
+    })
 }
 
-/// Reads what a rerun changes.
-///
-/// # Errors
-/// Every bad field.
-pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
+/// Body of `POST /runs/{n}/rerun`.
+pub(crate) fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
     let mut fields = Fields::of(body, "", &["name", "tags", "patch", "confirm"]);
     let request = RerunRequest {
         patch: fields.object("patch", "{\"direct\": 1}"),
@@ -189,11 +80,8 @@ pub fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
     fields.end(request)
 }
 
-/// Reads what is changed of a run.
-///
-/// # Errors
-/// Every bad field.
-pub fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
+/// Body of `PATCH /runs/{n}`.
+pub(crate) fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
     let mut fields = Fields::of(body, "", &["name", "tags", "notes"]);
     let patch = RunPatch {
         name: fields.text("name", MAX_NAME),
@@ -203,41 +91,88 @@ pub fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
     fields.end(patch)
 }
 
-/// The jobs with options set in every one of them; null removes an option. The newest comes last, because of two names
-/// for one thing (`rwmixread`, `rwmixwrite`) the later one counts.
-pub fn patched(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
-    let patched = |job: &Value| {
-        let mut options = job.as_object().cloned().unwrap_or_default();
-        for (name, value) in patch {
-            options.shift_remove(name);
-            if !value.is_null() {
-                options.insert(name.clone(), value.clone());
-            }
+fn jobs(fields: &mut Fields) -> Vec<Value> {
+    const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
+    let jobs = fields.list("jobs", EXAMPLE);
+    if jobs.is_none() && !fields.is_refused() {
+        let remedy = format!("Add {EXAMPLE}.");
+        fields.refuse("missing", "jobs", "jobs is required.", remedy);
+    }
+    jobs.unwrap_or_default()
+}
+
+fn sample_ms(fields: &mut Fields) -> Option<u32> {
+    let value = fields.take("sample_ms")?;
+    let milliseconds = value.as_u64().and_then(|value| value.try_into().ok());
+    if milliseconds.is_none() {
+        fields.refuse(
+            "wrong_type",
+            "sample_ms",
+            format!("sample_ms must be a number of milliseconds, not {value}."),
+            "Use a whole number.",
+        );
+    }
+    milliseconds
+}
+
+fn host(fields: &mut Fields) -> Option<String> {
+    let host = fields.text("host", MAX_NAME)?;
+    if host != LOCAL_HOST {
+        fields.refuse(
+            "unknown_host",
+            "host",
+            format!("Unknown host `{host}`."),
+            format!("Use \"{LOCAL_HOST}\", or remove the field."),
+        );
+    }
+    Some(host)
+}
+
+/// Trims tags and removes duplicates.
+fn tags(fields: &mut Fields) -> Option<Vec<String>> {
+    let items = fields.list("tags", "[\"one\", \"two\"]")?;
+    let mut tags: Vec<String> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let tag = item.as_str().unwrap_or_default().trim();
+        if (1..=MAX_TAG).contains(&tag.len()) && !tag.contains([',', '"']) {
+            tags.push(tag.into());
+        } else {
+            fields.refuse(
+                "bad_value",
+                &format!("tags[{index}]"),
+                format!("{item} is not a valid tag."),
+                format!("Use a string of 1 to {MAX_TAG} bytes without commas and quotes."),
+            );
         }
-        Value::Object(options)
-    };
-    jobs.iter().map(patched).collect()
+    }
+    let mut seen = BTreeSet::new();
+    tags.retain(|tag| seen.insert(tag.clone()));
+    if tags.len() > MAX_TAGS {
+        let detail = format!("A run cannot have {} tags.", tags.len());
+        let remedy = format!("Use up to {MAX_TAGS}.");
+        fields.refuse("too_long", "tags", detail, remedy);
+    }
+    Some(tags)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use serde_json::json;
 
-    use super::*;
-
-    /// A body and the fields that are refused.
-    fn check(body: Value, expect: &[&str]) {
-        let refused = run_request(body.clone()).err().unwrap_or_default();
-        let fields: Vec<&str> = refused
+    /// `expected`: the fields with problems.
+    fn check(body: Value, expected: &[&str]) {
+        let problems = run_request(body.clone()).err().unwrap_or_default();
+        let fields: Vec<&str> = problems
             .iter()
             .filter_map(|problem| problem.field.as_deref())
             .collect();
-        assert_eq!(fields, expect, "{body}");
-        assert!(refused.iter().all(|problem| !problem.remedy.is_empty()));
+        assert_eq!(fields, expected, "{body}");
+        assert!(problems.iter().all(|problem| !problem.remedy.is_empty()));
     }
 
     #[test]
-    fn every_bad_field_is_named_at_once() {
+    fn all_invalid_fields_are_reported() {
         check(json!({"jobs": [{}]}), &[]);
         check(
             json!({"jobs": [{}], "host": "local", "name": "a", "tags": ["x"], "notes": "", "confirm": null, "sample_ms": 50}),
@@ -254,31 +189,21 @@ mod tests {
             json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}),
             &["tags[0]", "tags[2]", "tags[3]"],
         );
-        check(json!({"job_text": "fio --rw=read"}), &["job_text"]);
+        check(
+            json!({"job_text": "fio --rw=read"}),
+            &["jobs", "job_text"],
+        );
         check(json!({"jobs": [], "name": "x".repeat(201)}), &["name"]);
     }
 
     #[test]
-    fn the_nearest_field_is_offered() {
-        let refused = run_request(json!({"jobs": [], "sampel_ms": 1})).unwrap_err();
-        assert_eq!(refused[0].remedy, "Did you mean `sample_ms`?");
+    fn closest_field_is_suggested() {
+        let problems = run_request(json!({"jobs": [], "sampel_ms": 1})).unwrap_err();
+        assert_eq!(problems[0].remedy, "Did you mean `sample_ms`?");
     }
 
     #[test]
-    fn a_patch_sets_replaces_and_removes() {
-        let jobs = [json!({"rw": "read", "direct": 0, "bs": "4k"}), json!({})];
-        let patch = json!({"direct": 1, "bs": null})
-            .as_object()
-            .unwrap()
-            .clone();
-        assert_eq!(
-            patched(&jobs, &patch),
-            [json!({"rw": "read", "direct": 1}), json!({"direct": 1})]
-        );
-    }
-
-    #[test]
-    fn tags_are_kept_once() {
+    fn tags_are_trimmed_and_deduplicated() {
         assert_eq!(
             run_patch(json!({"tags": ["b", " a ", "b"]})).unwrap().tags,
             Some(vec!["b".into(), "a".into()])

@@ -1,4 +1,4 @@
-//! The token: 128 random bits, made once and kept in a file that only its owner may read.
+//! The access token, stored in a file of the data directory.
 
 use anyhow::Context;
 use rand::TryRng;
@@ -8,45 +8,38 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Bytes of randomness: more than anybody can guess.
-const RANDOM: usize = 16;
-/// Only its owner may read it.
+/// 128 bits of randomness.
+const RANDOM_BYTES: usize = 16;
+/// Readable by the owner only.
 const MODE: u32 = 0o600;
 
-/// Whether a text may be a token: it must fit into a header, a cookie and a link as it is.
-pub fn is_plain(token: &str) -> bool {
-    !token.is_empty()
-        && token
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
+/// Returns true if the token needs no escaping in headers, cookies and URLs.
+pub(crate) fn is_valid_token(token: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    !token.is_empty() && token.bytes().all(allowed)
 }
 
-/// The token in this file; a new one where there is no file.
-///
-/// # Errors
-/// The file cannot be read or written, or holds no token.
-pub fn load_or_make(path: &Path) -> anyhow::Result<String> {
-    match fs::read_to_string(path) {
-        Ok(text) => {
-            let token = text.trim();
-            anyhow::ensure!(
-                is_plain(token),
-                "{} holds no token: remove it, and a new one is made",
-                path.display()
-            );
-            fs::set_permissions(path, Permissions::from_mode(MODE))
-                .with_context(|| format!("protecting {}", path.display()))?;
-            Ok(token.to_owned())
-        }
+/// Reads the token, or creates the file with a random one.
+pub(crate) fn load_or_create(path: &Path) -> anyhow::Result<String> {
+    let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            make(path).with_context(|| format!("writing {}", path.display()))
+            return create(path).with_context(|| format!("writing {}", path.display()));
         }
-        Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
-    }
+        text => text.with_context(|| format!("reading {}", path.display()))?,
+    };
+    let token = text.trim();
+    anyhow::ensure!(
+        is_valid_token(token),
+        "{} does not contain a valid token: remove the file to create a new one",
+        path.display()
+    );
+    fs::set_permissions(path, Permissions::from_mode(MODE))
+        .with_context(|| format!("restricting access to {}", path.display()))?;
+    Ok(token.to_owned())
 }
 
-fn make(path: &Path) -> anyhow::Result<String> {
-    let mut random = [0; RANDOM];
+fn create(path: &Path) -> anyhow::Result<String> {
+    let mut random = [0; RANDOM_BYTES];
     SysRng.try_fill_bytes(&mut random)?;
     let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut file = OpenOptions::new()
@@ -64,21 +57,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_made_once_and_only_its_owner_may_read_it() {
+    fn token_is_created_once_and_readable_by_the_owner_only() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
-        let token = load_or_make(&path).unwrap();
-        assert_eq!((token.len(), is_plain(&token)), (32, true));
-        assert_eq!(load_or_make(&path).unwrap(), token);
+        let token = load_or_create(&path).unwrap();
+        assert_eq!((token.len(), is_valid_token(&token)), (32, true));
+        assert_eq!(load_or_create(&path).unwrap(), token);
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
         assert_ne!(
-            load_or_make(&directory.path().join("other")).unwrap(),
+            load_or_create(&directory.path().join("other")).unwrap(),
             token
         );
         fs::write(&path, "no; token\n").unwrap();
-        assert!(load_or_make(&path).is_err());
+        assert!(load_or_create(&path).is_err());
     }
 }

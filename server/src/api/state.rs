@@ -1,15 +1,14 @@
 //! State shared by all handlers.
 
+use crate::api::auth::Auth;
+use crate::runs::Runs;
+use crate::supervisor::runner::Runner;
 use axum::extract::FromRef;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::api::auth::Auth;
-use crate::runs::Runs;
-use crate::supervisor::process::Runner;
-
-/// State shared by all handlers; each handler extracts the part it needs.
+/// Handlers extract the fields they need with `State`.
 #[derive(Clone, FromRef)]
-pub(crate) struct App {
+pub(crate) struct AppState {
     pub(crate) runs: Runs,
     pub(crate) runner: Runner,
     pub(crate) auth: Auth,

@@ -1,0 +1,55 @@
+//! The `Idempotency-Key` header, and responses of calls that accept it.
+
+use crate::api::problem::ApiError;
+use crate::api::routes::API;
+use crate::error::Error;
+use crate::store::keys::IdempotencyKey;
+use axum::Json;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// Bytes.
+const MAX_KEY: usize = 255;
+
+/// `call` is the method and path: the same key for another call or body is an error.
+pub(crate) fn key(
+    headers: &HeaderMap,
+    call: &str,
+    body: &[u8],
+) -> Result<Option<IdempotencyKey>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let key = value.to_str().unwrap_or_default();
+    if !(1..=MAX_KEY).contains(&key.len()) {
+        return Err(Error::invalid(
+            "bad_value",
+            "Idempotency-Key",
+            "Invalid key.",
+            format!("Send 1 to {MAX_KEY} ASCII characters, for example a UUID."),
+        )
+        .into());
+    }
+    let hash = Sha256::new()
+        .chain_update(call)
+        .chain_update([0])
+        .chain_update(body);
+    Ok(Some(IdempotencyKey {
+        key: key.into(),
+        request_sha256: hash.finalize().into(),
+    }))
+}
+
+/// 201 with `Location`. `replayed`: an earlier request with the same key created `resource`.
+pub(crate) fn created<T: Serialize>(path: &str, resource: T, replayed: bool) -> Response {
+    let mut headers = HeaderMap::new();
+    if let Ok(location) = HeaderValue::try_from(format!("{API}{path}")) {
+        headers.insert(header::LOCATION, location);
+    }
+    if replayed {
+        headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
+    }
+    (StatusCode::CREATED, headers, Json(resource)).into_response()
+}

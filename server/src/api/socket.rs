@@ -1,0 +1,90 @@
+//! A WebSocket that the server only sends to. Sockets of clients that stop reading are closed.
+
+use crate::runs::state::ServerPhase;
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+
+/// Limit of one send.
+pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for the close handshake.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Below the idle timeouts of common proxies.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// Bytes. Clients send control frames only.
+const MAX_FRAME: usize = 1024;
+
+pub(crate) struct Socket {
+    socket: WebSocket,
+    phase: watch::Receiver<ServerPhase>,
+    ping: Interval,
+}
+
+/// Limits the frames that clients may send.
+pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    upgrade
+        .max_frame_size(MAX_FRAME)
+        .max_message_size(MAX_FRAME)
+}
+
+/// Completes when the server closes all streams.
+pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
+    // Fails only without a sender, which active_runs as long as the server.
+    let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
+}
+
+impl Socket {
+    pub(crate) fn new(socket: WebSocket, phase: watch::Receiver<ServerPhase>) -> Self {
+        let mut ping = interval(PING_INTERVAL);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ping.reset();
+        Self {
+            socket,
+            phase,
+            ping,
+        }
+    }
+
+    /// Returns false if the client is disconnected or too slow.
+    pub(crate) async fn send(&mut self, text: &str) -> bool {
+        self.send_message(Message::text(text)).await
+    }
+
+    async fn send_message(&mut self, message: Message) -> bool {
+        let sent = timeout(SEND_TIMEOUT, self.socket.send(message)).await;
+        matches!(sent, Ok(Ok(())))
+    }
+
+    /// Handles control frames and sends pings. Returns when the socket is closed.
+    pub(crate) async fn keep_alive(&mut self) {
+        loop {
+            tokio::select! {
+                received = self.socket.recv() => match received {
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                    Some(Ok(_)) => {}
+                },
+                _ = self.ping.tick() => {
+                    if !self.send_message(Message::Ping(Bytes::new())).await {
+                        return;
+                    }
+                }
+                () = until_closed(&mut self.phase) => {
+                    return self.close(close_code::AWAY, "the server is stopping").await;
+                }
+            }
+        }
+    }
+
+    /// Sends a close frame and waits for the client's.
+    pub(crate) async fn close(&mut self, code: u16, reason: &'static str) {
+        let frame = CloseFrame {
+            code,
+            reason: reason.into(),
+        };
+        self.send_message(Message::Close(Some(frame))).await;
+        let drained = async { while let Some(Ok(_)) = self.socket.recv().await {} };
+        let _ = timeout(CLOSE_TIMEOUT, drained).await;
+    }
+}

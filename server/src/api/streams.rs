@@ -1,0 +1,148 @@
+//! Event streams: the events of one run as WebSocket or NDJSON, and status changes of all runs as WebSocket.
+
+use crate::api::extract::{Path, Query};
+use crate::api::problem::{ApiError, ProblemResponses};
+use crate::api::socket::{Socket, small_frames, until_closed};
+use crate::events::subscription::Subscription;
+use crate::runs::Runs;
+use axum::body::Body;
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{WebSocketUpgrade, close_code};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use leadline_protocol::event::Event;
+use leadline_protocol::query::StreamQuery;
+use leadline_protocol::runs_event::RunsEvent;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+/// Stream the events of a run until it ends
+///
+/// Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
+/// NDJSON with one event per line.
+#[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs", params(("n" = u64, Path, description = "Run number"), StreamQuery),
+    responses(
+        (status = 101, description = "WebSocket with one `Event` per text frame; closed with code 1000 after the last event"),
+        (status = 200, body = Event, content_type = "application/x-ndjson", description = "One `Event` per line"),
+        ProblemResponses
+    ))]
+pub(crate) async fn stream_run(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    Query(query): Query<StreamQuery>,
+    upgrade: Upgrade,
+) -> Result<Response, ApiError> {
+    use WebSocketUpgradeRejection::{InvalidConnectionHeader, InvalidUpgradeHeader};
+    let upgrade = match upgrade {
+        Ok(upgrade) => Some(upgrade),
+        Err(InvalidConnectionHeader(_) | InvalidUpgradeHeader(_)) => None,
+        Err(rejection) => return Err(upgrade_failed(&rejection)),
+    };
+    let permit = runs.stream_permit()?;
+    let events = runs.events_since(n, query.since.unwrap_or_default()).await?;
+    let mut phase = runs.phase();
+    if let Some(upgrade) = upgrade {
+        return Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
+            let _permit = permit;
+            send_events(Socket::new(socket, phase), events).await;
+        }));
+    }
+    let closed = async move {
+        let _permit = permit;
+        until_closed(&mut phase).await;
+    };
+    let lines = ndjson(events).take_until(Box::pin(closed));
+    let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    Ok((headers, Body::from_stream(lines)).into_response())
+}
+
+/// Stream status changes of all runs
+///
+/// Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
+#[utoipa::path(get, path = "/events", tag = "runs", responses((status = 101, description = "WebSocket with one `RunsEvent` per text frame"), ProblemResponses))]
+pub(crate) async fn stream_runs(
+    State(runs): State<Runs>,
+    upgrade: Upgrade,
+) -> Result<Response, ApiError> {
+    let upgrade = upgrade.map_err(|rejection| upgrade_failed(&rejection))?;
+    let permit = runs.stream_permit()?;
+    let changes = runs.subscribe();
+    let (running, queued) = runs.counts();
+    let queue = RunsEvent::Queue { running, queued };
+    let first = serde_json::to_string(&queue).map_err(anyhow::Error::from)?;
+    let phase = runs.phase();
+    Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
+        let _permit = permit;
+        send_changes(Socket::new(socket, phase), first.into(), changes).await;
+    }))
+}
+
+fn upgrade_failed(rejection: &WebSocketUpgradeRejection) -> ApiError {
+    ApiError::Request {
+        status: StatusCode::UPGRADE_REQUIRED,
+        code: "no_websocket",
+        detail: format!("WebSocket upgrade failed: {}.", rejection.body_text()),
+    }
+}
+
+/// One event per line.
+pub(crate) fn ndjson(events: Subscription) -> impl Stream<Item = anyhow::Result<String>> {
+    stream::try_unfold(events, |mut events| async move {
+        let Some(lines) = events.next().await? else {
+            return Ok(None);
+        };
+        let mut text = lines.join("\n");
+        text.push('\n');
+        Ok(Some((text, events)))
+    })
+}
+
+async fn send_events(mut socket: Socket, mut events: Subscription) {
+    loop {
+        let batch = tokio::select! {
+            batch = events.next() => batch,
+            () = socket.keep_alive() => return,
+        };
+        let lines = match batch {
+            Ok(Some(lines)) => lines,
+            Ok(None) => return socket.close(close_code::NORMAL, "the run has ended").await,
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "event stream failed");
+                return socket.close(close_code::ERROR, "events cannot be read").await;
+            }
+        };
+        for line in lines {
+            if !socket.send(&line).await {
+                return;
+            }
+        }
+    }
+}
+
+async fn send_changes(
+    mut socket: Socket,
+    first: Arc<str>,
+    mut changes: broadcast::Receiver<Arc<str>>,
+) {
+    let mut message = first;
+    while socket.send(&message).await {
+        let next = tokio::select! {
+            next = changes.recv() => next,
+            () = socket.keep_alive() => return,
+        };
+        let (code, reason) = match next {
+            Ok(next) => {
+                message = next;
+                continue;
+            }
+            Err(RecvError::Lagged(_)) => (close_code::AGAIN, "messages dropped: list again"),
+            Err(RecvError::Closed) => (close_code::AWAY, "the server is stopping"),
+        };
+        return socket.close(code, reason).await;
+    }
+}

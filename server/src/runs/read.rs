@@ -1,0 +1,110 @@
+//! Reads runs: stored data plus their position in the queue.
+
+use crate::error::Error;
+use crate::events::subscription::Subscription;
+use crate::query::filter;
+use crate::runs::{MAX_STREAMS, Runs};
+use crate::runs::state::ServerPhase;
+use crate::store::Store;
+use leadline_protocol::query::RunQuery;
+use leadline_protocol::run::{Run, RunList, RunSummary};
+use leadline_protocol::status::RunStatus;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
+
+/// Counts for `GET /metrics`.
+pub(crate) struct ServerStats {
+    pub(crate) running: usize,
+    pub(crate) queued: usize,
+    pub(crate) streams: usize,
+    /// Number and IOPS of each active run.
+    pub(crate) iops: Vec<(u64, f64)>,
+    pub(crate) by_status: Vec<(RunStatus, u64)>,
+}
+
+impl Runs {
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) async fn list(&self, query: &RunQuery) -> Result<RunList, Error> {
+        let filter = filter::parse(query).map_err(Error::Rejected)?;
+        let page = self.0.store.list(&filter).await?;
+        Ok(RunList {
+            runs: page.runs.into_iter().map(|run| self.with_queue_position(run)).collect(),
+            next_cursor: page.next.map(|cursor| cursor.encode()),
+            total: page.total,
+        })
+    }
+
+    pub(crate) async fn get(&self, number: u64) -> Result<Run, Error> {
+        let run = self.0.store.run(number).await?;
+        let mut run = run.ok_or(Error::no_run(number))?;
+        run.summary = self.with_queue_position(run.summary);
+        Ok(run)
+    }
+
+    pub(crate) async fn summary(&self, number: u64) -> Result<RunSummary, Error> {
+        let run = self.0.store.summary(number).await?;
+        Ok(self.with_queue_position(run.ok_or(Error::no_run(number))?))
+    }
+
+    /// Subscribes to the events of a run, starting with event `since`.
+    pub(crate) async fn events_since(&self, number: u64, since: u64) -> Result<Subscription, Error> {
+        // Looked up before the store is read: a run that ends in between is complete in the store.
+        let live = self.scheduler().active_runs.get(&number).cloned();
+        self.summary(number).await?;
+        Ok(Subscription::new(number, self.0.store.clone(), live, since))
+    }
+
+    /// The events stored so far.
+    pub(crate) async fn stored_events(&self, number: u64) -> Result<Subscription, Error> {
+        self.summary(number).await?;
+        Ok(Subscription::new(number, self.0.store.clone(), None, 0))
+    }
+
+    /// Held for the lifetime of a stream.
+    pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let permit = self.0.stream_permits.clone().try_acquire_owned();
+        permit.map_err(|_| Error::TooManyStreams(MAX_STREAMS))
+    }
+
+    pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
+        self.0.phase.subscribe()
+    }
+
+    /// Subscribes to `RunsEvent`s as JSON.
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<str>> {
+        self.0.changes.subscribe()
+    }
+
+    pub(crate) async fn stats(&self) -> anyhow::Result<ServerStats> {
+        let by_status = self.0.store.count_by_status().await?;
+        let scheduler = self.scheduler();
+        let (running, queued) = scheduler.queue.counts();
+        let iops = scheduler
+            .queue
+            .running()
+            .filter_map(|run| Some((run, scheduler.active_runs.get(&run)?.iops())))
+            .collect();
+        Ok(ServerStats {
+            running,
+            queued,
+            streams: MAX_STREAMS - self.0.stream_permits.available_permits(),
+            iops,
+            by_status,
+        })
+    }
+
+    /// Numbers of running and of queued runs.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let (running, queued) = self.scheduler().queue.counts();
+        (running as u64, queued as u64)
+    }
+
+    /// Adds the queue position.
+    pub(crate) fn with_queue_position(&self, mut run: RunSummary) -> RunSummary {
+        run.queue = self.scheduler().queue.position(run.number);
+        run
+    }
+}
