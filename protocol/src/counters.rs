@@ -1,81 +1,76 @@
+//! Counters of one sampling window, by layer.
+
 use crate::histogram::Buckets;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What one direction did in a window.
+/// I/Os of one direction.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct IoCounts {
-    /// I/Os completed.
+    /// Completed I/Os.
     pub ios: u64,
-    /// Bytes moved.
     pub bytes: u64,
-    /// Latencies (`lat`, from just before submission until reaped, in ns) of these I/Os.
+    /// Histogram of total latencies in ns: pairs of bucket number and count.
     #[schema(value_type = Vec<Vec<u64>>)]
     pub lat_ns: Buckets,
 }
 
-/// What the kernel counted for block devices (`/sys/dev/block/M:m/stat`, Documentation/block/stat.rst) in a window.
+/// Block device counters (`/sys/dev/block/M:m/stat`, Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceCounts {
-    /// Reads completed.
+    /// Completed reads.
     pub read_ios: u64,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Reads merged into another before they reached the device.
+    /// Reads merged into others.
     pub read_merges: u64,
-    /// Milliseconds that reads waited, summed over the reads.
+    /// Sum of the read latencies.
     pub read_ticks_ms: u64,
-    /// Writes completed.
+    /// Completed writes.
     pub write_ios: u64,
-    /// Bytes written.
     pub write_bytes: u64,
-    /// Writes merged into another.
+    /// Writes merged into others.
     pub write_merges: u64,
-    /// Milliseconds that writes waited, summed over the writes.
+    /// Sum of the write latencies.
     pub write_ticks_ms: u64,
-    /// Discards completed.
+    /// Completed discards.
     pub discard_ios: u64,
-    /// Bytes discarded.
     pub discard_bytes: u64,
-    /// Cache flushes completed.
+    /// Completed cache flushes.
     pub flush_ios: u64,
     /// Requests in flight at the end of the window.
     pub in_flight: u64,
-    /// Milliseconds in which the device had something to do.
+    /// Time with requests in flight.
     pub busy_ms: u64,
 }
 
-/// The host's memory at one moment, in bytes (`/proc/meminfo`).
+/// Memory of the host in bytes (`/proc/meminfo`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Memory {
     /// Page cache of files.
     pub cached: u64,
     /// Page cache of block devices.
     pub buffers: u64,
-    /// Pages that wait to be written.
     pub dirty: u64,
-    /// Pages being written.
+    /// Pages under writeback.
     pub writeback: u64,
-    /// Memory that nobody uses.
     pub free: u64,
-    /// Memory that could be had without swapping.
+    /// Available without swapping.
     pub available: u64,
 }
 
-/// Processor time in a window. One processor fully used for the window is 100 %.
+/// CPU time. `process_*` is in percent of one CPU, `host_*` in percent of all CPUs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CpuUse {
-    /// The runner, in user mode, in percent of one processor.
+    /// Runner in user mode.
     pub process_user: f64,
-    /// The runner, in the kernel, in percent of one processor.
+    /// Runner in the kernel.
     pub process_system: f64,
-    /// All processors of the host, in user mode, in percent of all of them.
     pub host_user: f64,
-    /// All processors of the host, in the kernel (interrupts included), in percent of all of them.
+    /// Kernel, including interrupts.
     pub host_system: f64,
-    /// All processors of the host, idle while I/O was in flight, in percent of all of them.
+    /// Idle while I/O was in flight.
     pub host_iowait: f64,
-    /// All processors of the host, taken by the hypervisor, in percent of all of them.
+    /// Used by the hypervisor.
     pub host_steal: f64,
 }
 
@@ -84,40 +79,39 @@ pub struct CpuUse {
 pub struct Pressure {
     /// At least one task waited.
     pub io_some: f64,
-    /// All tasks that had something to do waited.
+    /// All non-idle tasks waited.
     pub io_full: f64,
 }
 
-/// What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
-/// separates the traffic of the run from everybody else's.
+/// Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which distinguishes it from
+/// the I/O of other processes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct StorageIo {
-    /// Bytes that it had the kernel fetch from storage, readahead included.
+    /// Bytes read from storage, including readahead.
     pub read_bytes: u64,
-    /// Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+    /// Bytes written to storage or dirtied in the page cache.
     pub write_bytes: u64,
-    /// Of those dirtied, bytes that will never be written since the file was cut or removed.
+    /// Dirtied bytes that are never written because the file was truncated or removed.
     pub cancelled_write_bytes: u64,
 }
 
-/// How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
-/// only mincore(2) can be asked, all but `cached` is null.
+/// Page cache residency of the target regions in bytes, whole pages (cachestat(2), Linux 6.5). If
+/// only mincore(2) is available, all fields but `cached` are null.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Residency {
-    /// In the page cache.
     pub cached: u64,
-    /// Of those, not written to the device yet.
+    /// Cached and dirty.
     pub dirty: Option<u64>,
-    /// Of those, being written.
+    /// Cached and under writeback.
     pub writeback: Option<u64>,
-    /// Once cached and driven out, as far as the kernel remembers.
+    /// Evicted from the cache, as far as the kernel remembers.
     pub evicted: Option<u64>,
-    /// Of those, driven out so lately that more memory would have kept them.
+    /// Evicted so recently that more memory would have prevented it.
     pub recently_evicted: Option<u64>,
 }
 
 impl Residency {
-    /// Two regions together; what is not known of one is not known of both.
+    /// Sum of two regions. A number that is unknown for one of them is unknown for both.
     pub fn and(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
         Self {
@@ -127,5 +121,10 @@ impl Residency {
             evicted: sum(self.evicted, other.evicted),
             recently_evicted: sum(self.recently_evicted, other.recently_evicted),
         }
+    }
+
+    /// Bytes that are not on the device yet; `None` if only mincore(2) is available.
+    pub fn pending_write_bytes(self) -> Option<u64> {
+        Some(self.dirty? + self.writeback?)
     }
 }

@@ -1,64 +1,59 @@
-//! Everything that leaves the process: one event a line. The stream is the spine of Leadline: the server journals it,
-//! the browser folds it, a recorded stream is a test fixture. `docs/protocol.md` shows one line of each kind.
+//! The event stream of a run, one JSON object per line. The server stores it, the browser folds it,
+//! and a recorded stream is a test fixture. `docs/protocol.md` has an example of each event.
 //!
-//! Times are milliseconds since the run began on the host; counts of a sample are what happened inside its window.
+//! Times are milliseconds since the start of the run; counts of a sample are those of its window.
 
 use crate::host::HostFacts;
 use crate::phase::PhaseChange;
-use crate::plan::resolved::ResolvedJob;
-use crate::result::Failure;
-use crate::result::RunResult;
+use crate::plan::job::ResolvedJob;
+use crate::result::{Failure, RunResult};
 use crate::sample::Sample;
 use crate::status::StatusChange;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// One event with its place in the list.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Event {
-    /// Number in the list of its run, from 0, without gaps. The journal numbers anew what the runner numbered.
+    /// Number in the run, from 0, without gaps. The server renumbers the events of the runner.
     pub seq: u64,
-    /// Milliseconds since the run began on the host; 0 before it did.
+    /// Milliseconds since the start of the run; 0 before it.
     pub t_ms: f64,
-    /// What happened.
     #[serde(flatten)]
     pub body: EventBody,
 }
 
-/// What happened.
+/// Event payload.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// The server moved the run to another status. Never written by the runner.
+    /// Status change; only from the server.
     Status(StatusChange),
-    /// The runner took the job: what will be done, and on what host.
+    /// The runner accepted the jobs.
     Accepted(Box<Accepted>),
-    /// A phase began, went on or ended.
+    /// Start, progress or end of a phase.
     Phase(PhaseChange),
-    /// One window of counts at every layer.
+    /// Counts of one sampling window.
     Sample(Box<Sample>),
-    /// The one result; the last event of a run that measured something.
+    /// The result; the last event of a successful run.
     Report(Box<RunResult>),
     /// The run ended without a result.
     Failed(Failure),
 }
 
-/// What will be done, on what host.
+/// Jobs and host of a run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Accepted {
-    /// When the run began, in milliseconds since 1970 UTC.
+    /// Start of the run, in milliseconds since 1970 UTC.
     pub at_ms: u64,
-    /// The jobs as resolved.
     pub jobs: Vec<ResolvedJob>,
-    /// The host as found.
     pub host: HostFacts,
-    /// The sampling grid in milliseconds.
+    /// Sampling interval in ms.
     pub sample_ms: u32,
-    /// How long the measured window will last in milliseconds; null when size, not time, ends it.
+    /// Planned length of the measured window; null if the size ends it.
     pub measure_ms: Option<u64>,
-    /// Kernel names of the block devices under the targets, such as `vda`; empty where there is none.
+    /// Kernel names of the block devices of the targets.
     pub devices: Vec<String>,
-    /// Counters that samples will lack, with the reason.
+    /// Counters that samples do not have, with the reason.
     pub absent: BTreeMap<String, String>,
 }

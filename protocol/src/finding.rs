@@ -1,44 +1,43 @@
+//! Findings: notes and warnings about a plan or a result.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// One thing a reader of the report must know.
+/// Shorter runs are dominated by startup effects: cold caches, boost clocks, and flash devices that
+/// have not started garbage collection.
+pub const SHORT_RUN_MS: u64 = 10_000;
+
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Finding {
-    /// Stable name for programs, such as `depth_not_reached`.
+    /// Stable identifier, such as `depth_not_reached`.
     pub code: String,
-    /// How much it matters.
     pub severity: Severity,
-    /// What it is, in one sentence.
     pub sentence: String,
-    /// The numbers behind it.
+    /// Numbers that support the finding.
     pub evidence: BTreeMap<String, Value>,
-    /// What to do about it.
     pub remedy: String,
-    /// The job options of a rerun that mends it, as in a job, where null takes one back; empty when the same job mends it; null when
-    /// no option does.
+    /// Job options of a rerun that resolves the finding, where null removes an option; empty if an
+    /// unchanged rerun resolves it; null if no rerun does.
     #[serde(default)]
     pub patch: Option<BTreeMap<String, Value>>,
-    /// What the button of that rerun says; null likewise.
+    /// Button label of the rerun; null without `patch`.
     #[serde(default)]
     pub patch_label: Option<String>,
 }
 
-/// How much a finding matters.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know.
     Note,
-    /// The number may mean something else than it seems to.
+    /// The result may be misleading.
     Warning,
-    /// The number does not mean what was asked.
+    /// The result is not what was requested.
     Serious,
 }
 
 impl Finding {
-    /// A finding without a rerun.
     pub fn new(
         severity: Severity,
         code: &str,
@@ -61,10 +60,10 @@ impl Finding {
         }
     }
 
-    /// Adds a rerun: the label of its button, and the options that change in every job.
+    /// Adds a rerun: its button label and the options to change in every job.
     ///
     /// # Panics
-    /// When `patch` is not a JSON object.
+    /// If `patch` is not a JSON object.
     pub fn with_rerun(self, (label, patch): (&str, Value)) -> Self {
         let Value::Object(options) = patch else {
             unreachable!("a patch is an object of job options")

@@ -1,9 +1,24 @@
-//! Types that cross a process or network boundary: jobs, plans, samples, reports, verdicts, events,
-//! and the bodies of the HTTP interface. Pure: no I/O, clocks or threads.
+//! Types that cross a process or network boundary. Pure: no I/O, clocks or threads.
+//!
+//! - `job`: fio's options, and parsing of jobs and runs
+//! - `units`: parsing of sizes, times and percentages
+//! - `plan`: resolved jobs and targets, phases and cost
+//! - `problem`: errors with a field, a detail and a remedy
+//! - `event`: the event stream of a run; `status`, `phase`, `sample` and `result` are its payloads
+//! - `counters`, `histogram`: counts of a sampling window
+//! - `report`: results of the measured window; `report_summary`: its key figures
+//! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
+//! - `metrics`: the table of metrics
+//! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`: runs in the HTTP API
+//! - `study`: studies and their parsing, plan and files
+//! - `host`, `device`, `doctor`: facts about a host
+//! - `format`: numbers in text
 #![forbid(unsafe_code)]
 
 pub mod compare;
 pub mod counters;
+pub mod device;
+pub mod doctor;
 pub mod event;
 pub mod evidence;
 pub mod finding;
@@ -11,7 +26,6 @@ pub mod format;
 pub mod gauge;
 pub mod histogram;
 pub mod host;
-pub mod hosts;
 pub mod job;
 pub mod metrics;
 pub mod phase;
@@ -19,13 +33,14 @@ pub mod plan;
 pub mod problem;
 pub mod query;
 pub mod report;
+pub mod report_summary;
 pub mod result;
 pub mod run;
+pub mod runs_event;
 pub mod sample;
 pub mod series;
 pub mod status;
 pub mod study;
-pub mod summary;
 pub mod units;
 pub mod verdict;
-pub mod workload;
+pub mod workload_summary;

@@ -2,7 +2,8 @@
 //! appears: chart series, CSV export, comparison, run list, Prometheus and the OpenAPI schema.
 
 use crate::counters::{CpuUse, DeviceCounts, Memory, Pressure, Residency, StorageIo};
-use crate::report::{DirectionStats, LatencyStats, Report};
+use crate::report::Report;
+use crate::report::stats::{DirectionStats, LatencyStats};
 use crate::run::RunSummary;
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};

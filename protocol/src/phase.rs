@@ -1,57 +1,70 @@
+//! Phases of a run.
+
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use utoipa::ToSchema;
 
-/// A part of a run with a purpose of its own.
 #[derive(
-    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ToSchema,
+    Clone,
+    Copy,
+    Debug,
+    Deserialize,
+    Eq,
+    Hash,
+    IntoStaticStr,
+    Ord,
+    PartialEq,
+    PartialOrd,
+    Serialize,
+    ToSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Phase {
-    /// May it be done at all?
+    /// Safety checks.
     Guard,
     /// Files are created and written.
     Layout,
-    /// All caches of the host are dropped, as asked.
+    /// All caches of the host are dropped.
     DropCaches,
-    /// The target's pages leave the page cache.
+    /// Pages of the targets are evicted.
     Invalidate,
-    /// The target is read into the page cache.
+    /// The targets are read into the page cache.
     PreRead,
-    /// Work before the measurement, left out of it.
+    /// Warm-up, not measured.
     Ramp,
-    /// The measurement.
     Measure,
-    /// Writes reach the device.
+    /// Writes are flushed to the device.
     Flush,
-    /// What was made is removed.
+    /// Temporary files are removed.
     CleanUp,
 }
 
-/// What a phase does.
+impl Phase {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseState {
-    /// It begins.
     Begin,
-    /// It goes on; `done_bytes` tells how far.
     Progress,
-    /// It ended.
     End,
 }
 
-/// A phase began, went on or ended.
+/// Start, progress or end of a phase.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct PhaseChange {
-    /// Which phase.
     pub phase: Phase,
-    /// What it does.
     pub state: PhaseState,
-    /// Bytes done so far, where bytes are counted.
+    /// Null if the phase does not count bytes.
     pub done_bytes: Option<u64>,
-    /// Bytes to do in all, where bytes are counted.
+    /// Null if the phase does not count bytes.
     pub total_bytes: Option<u64>,
-    /// How long the phase is meant to take in milliseconds, where that is known.
+    /// Planned duration of the phase; null if unknown.
     pub planned_ms: Option<u64>,
-    /// What is being worked on, such as a path.
+    /// Current item, such as a path.
     pub note: Option<String>,
 }

@@ -1,107 +1,83 @@
+//! Query parameters of the HTTP API.
+
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// How runs are sorted.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunSort {
-    /// By number, which is by time.
     #[default]
     Number,
-    /// By I/Os a second.
     Iops,
-    /// By bytes a second.
     BytesPerSecond,
-    /// By the 99th percentile of latency.
     LatP99Ns,
-    /// By name.
     Name,
-    /// By the time it was asked for.
     CreatedAtMs,
 }
 
-/// Which way runs are sorted.
+/// Sort order; runs without a value come last.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SortOrder {
-    /// Smallest first; runs without the value come last.
     Asc,
-    /// Largest first; runs without the value come last.
     #[default]
     Desc,
 }
 
-/// Which runs to list.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
-    /// Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-    /// name, device, study. `-word` leaves out.
+    /// Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
+    /// verdict, name, device, study. `-term` excludes.
     pub q: Option<String>,
-    /// Only this status; several are separated by commas.
+    /// Statuses, separated by commas.
     pub status: Option<String>,
-    /// Only with this tag.
     pub tag: Option<String>,
-    /// Only on this host.
     pub host: Option<String>,
-    /// How many, from 1 to 200; 50 when nothing is said.
+    /// Page size, 1 to 200. Default: 50.
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Sorted by what; `number` when nothing is said.
+    /// Default: `number`.
     pub sort: Option<RunSort>,
-    /// Which way; `desc` when nothing is said.
+    /// Default: `desc`.
     pub order: Option<SortOrder>,
 }
 
-/// What part of a run's series is asked for.
+/// Times are milliseconds since the start of the measured window.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SeriesQuery {
-    /// Begin, in milliseconds from the start of the measured window; 0 when nothing is said, negative for the ramp.
+    /// Start; negative during the ramp. Default: 0.
     pub from_ms: Option<f64>,
-    /// End, likewise; the last sample when nothing is said.
+    /// End. Default: the last sample.
     pub to_ms: Option<f64>,
-    /// The most buckets, from 1 to 5,000; 600 when nothing is said.
+    /// Maximum number of buckets, 1 to 5,000. Default: 600.
     pub points: Option<u32>,
 }
 
-/// What a run is exported as.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
-    /// One line a sample, one column a count.
-    #[serde(rename = "csv")]
+    /// One line per sample.
     Csv,
-    /// Every event, one JSON object a line: what `stream` tells.
-    #[serde(rename = "ndjson")]
+    /// One event per line.
     Ndjson,
-    /// fio's JSON. Not built yet.
-    #[serde(rename = "fio-json")]
-    FioJson,
-    /// fio's JSON with its histogram bins. Not built yet.
-    #[serde(rename = "fio-json+")]
-    FioJsonPlus,
-    /// A fio job file. Not built yet.
-    #[serde(rename = "fio-job")]
-    FioJob,
 }
 
-/// What a run is exported as.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
-    /// The format.
     pub format: ExportFormat,
 }
 
-/// From where on events are told.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StreamQuery {
-    /// The first event to tell; 0 when nothing is said.
+    /// Number of the first event. Default: 0.
     pub since: Option<u64>,
 }

@@ -1,34 +1,35 @@
+//! Time series of a run.
+
 use crate::metrics::{SeriesColumnName, Unit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A run's samples in buckets. Times are milliseconds from the start of the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+/// Samples in buckets. Times are milliseconds since the start of the measured window.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Series {
     /// Number of the run.
     pub run: u64,
-    /// Where the first bucket begins.
+    /// Start of the first bucket.
     pub from_ms: f64,
-    /// Where the last bucket ends.
+    /// End of the last bucket.
     pub to_ms: f64,
-    /// Length of one bucket; a whole number of sampling windows.
+    /// Length of a bucket; a multiple of the sampling interval.
     pub bucket_ms: f64,
-    /// Where each bucket ends.
+    /// End of each bucket.
     pub t_ms: Vec<f64>,
-    /// The columns; each as long as `t_ms`.
     pub columns: Vec<SeriesColumn>,
 }
 
-/// One measure over time; null where a bucket has no sample, or where the measure is not available.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+/// One value per bucket; null without a sample, or if the metric is not available.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SeriesColumn {
     #[schema(value_type = SeriesColumnName)]
     pub name: String,
     pub unit: Unit,
-    /// Smallest value of a sampling window in the bucket.
+    /// Minimum of the sampling windows.
     pub min: Vec<Option<f64>>,
-    /// The value of the whole bucket: counts over its time, percentiles of its merged histogram, gauges averaged over time.
+    /// Counts per second, percentiles of the merged histogram, or time-weighted mean of gauges.
     pub mean: Vec<Option<f64>>,
-    /// Largest value of a sampling window in the bucket.
+    /// Maximum of the sampling windows.
     pub max: Vec<Option<f64>>,
 }

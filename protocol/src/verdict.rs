@@ -1,103 +1,103 @@
-//! Words of what follows from a report: where the I/O went, how to check it, and what a reader must know. The rules
-//! stand in the room `verdict`.
+//! Verdicts: where the I/O went. The rules are in `analysis::verdict` of the runner.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
-/// Where the I/O went; null for a direction in which nothing was done.
+/// Null for a direction without I/O.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Verdicts {
-    /// Of the reads.
     pub read: Option<Verdict>,
-    /// Of the writes.
     pub write: Option<Verdict>,
 }
 
-/// Where the I/O of one direction went.
+/// Verdict of one direction.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Verdict {
-    /// The one word for it.
     pub class: VerdictClass,
-    /// One plain sentence.
     pub sentence: String,
-    /// Share of the issued bytes by where they were answered, from 0 to 1; together 1. `device`, `page_cache`, `unwritten`
-    /// (the filesystem made zeros of extents without data), `filesystem` (it answered otherwise: compressed, inline) and
-    /// `no_device`. Empty when unknown.
+    /// Shares of the issued bytes by source; they add up to 1. Sources: `device`, `page_cache`,
+    /// `unwritten` (zeros of extents without data), `filesystem` (compressed or inline data) and
+    /// `no_device`. Empty if unknown.
     pub shares: BTreeMap<String, f64>,
-    /// How far each share may be off, from 0 to 1: I/Os in flight at the borders of the window, and bytes of the device that
-    /// may be anybody's.
+    /// Error bound of each share (0-1): I/Os in flight at the start and end of the window, and
+    /// device I/O that may be foreign.
     #[serde(default)]
     #[schema(required = true)]
     pub uncertainty: f64,
-    /// When a direction that began on the device went over to memory, in ms since the run began; null where it did not.
+    /// First change from the device to memory, in ms since the start of the run; null without one.
     #[serde(default)]
     pub transition_ms: Option<f64>,
-    /// The numbers behind it.
+    /// Numbers that support the verdict.
     pub evidence: BTreeMap<String, u64>,
-    /// The same numbers before and after, each with the command that shows it.
+    /// The same numbers at the start and end, with commands to verify them.
     #[serde(default)]
     #[schema(required = true)]
     pub proof: Vec<Proof>,
 }
 
-/// One number behind a verdict, and how to read it without us.
+/// A number that supports a verdict, with a command that shows it independently.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Proof {
-    /// The layer that counted it.
+    /// Layer of the counter.
     pub layer: Layer,
-    /// What was counted, such as `reads completed by vda`.
+    /// Such as `reads completed by vda`.
     pub name: String,
-    /// Unit of the three numbers: `I/Os` or `bytes`.
+    /// `I/Os` or `bytes`.
     pub unit: String,
-    /// At the beginning of the measured window; null where only the difference is known.
+    /// Value at the start of the measured window; null if only the difference is known.
     pub before: Option<u64>,
-    /// At its end; null likewise.
+    /// Value at the end of the measured window; null if only the difference is known.
     pub after: Option<u64>,
-    /// What came on top in the window.
     pub difference: i64,
-    /// The shell command that shows it, to be called before and after; null where only the runner counts it.
+    /// Shell command to run before and after; null if only the runner counts it.
     pub command: Option<String>,
 }
 
-/// The layers that an I/O falls through, from top to bottom.
+/// I/O layers, from top to bottom.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// The job: what it issued.
+    /// I/Os issued by the job.
     Application,
-    /// The kernel's copy of files and devices in memory.
     PageCache,
-    /// The filesystem and the block layer: what went past the page cache.
+    /// Filesystem and block layer.
     Filesystem,
-    /// The device.
     Device,
 }
 
-/// Where the I/O of one direction went, in one word.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, IntoStaticStr, PartialEq, Serialize, ToSchema, VariantNames,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum VerdictClass {
-    /// The device answered.
     Device,
-    /// The device answered in few large I/Os, ahead of the job.
+    /// Device, in larger I/Os ahead of the job.
     Readahead,
-    /// The page cache answered.
     PageCache,
-    /// Writes were accepted into memory and had not reached the device.
+    /// Writes are in memory and did not reach the device.
     DeferredWrite,
-    /// The device answered all bytes in fewer I/Os than were issued: neighbours were merged on the way.
+    /// Device, in fewer I/Os because neighbors were merged.
     Merged,
-    /// The filesystem answered from extents that hold no data.
+    /// Extents without data.
     Unwritten,
-    /// The device did more than was asked.
+    /// The device transferred more than was issued.
     Amplified,
-    /// The device answered, and somebody else's I/O kept it busy beside.
+    /// Device, with foreign I/O at the same time.
     Foreign,
-    /// Parts went to different places.
+    /// Several sources.
     Mixed,
-    /// No I/O was asked of any device.
+    /// No I/O to a device.
     NoDevice,
-    /// Too little is known.
+    /// Insufficient data.
     Unknown,
+}
+
+impl VerdictClass {
+    /// Name in JSON and in the database.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
 }

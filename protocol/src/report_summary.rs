@@ -1,35 +1,34 @@
-//! The few figures of a report that lists and tables show, over all directions. Pure.
+//! Key figures of a report in lists.
 
 use crate::histogram;
-use crate::report::{DirectionStats, Report};
+use crate::histogram::Buckets;
+use crate::report::Report;
+use crate::report::stats::DirectionStats;
 use crate::verdict::{VerdictClass, Verdicts};
+use std::collections::BTreeMap;
 
-/// The figures of a report that lists show.
+/// Totals of all directions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
-    /// I/Os a second, all directions.
+pub struct ReportSummary {
     pub iops: Option<f64>,
-    /// Bytes a second, all directions.
     pub bytes_per_second: Option<f64>,
-    /// Median latency, all directions.
     pub lat_p50_ns: Option<u64>,
-    /// 99th percentile of latency, all directions.
     pub lat_p99_ns: Option<u64>,
-    /// Longest latency, all directions.
     pub lat_max_ns: Option<u64>,
-    /// Class of the direction with the most bytes.
+    /// Verdict of the direction with the most bytes.
     pub verdict: Option<VerdictClass>,
 }
 
-impl Figures {
-    /// Of this report.
-    pub fn of(report: &Report, verdicts: &Verdicts) -> Self {
+impl ReportSummary {
+    pub fn new(report: &Report, verdicts: &Verdicts) -> Self {
         let directions = [&report.read, &report.write, &report.trim];
         let percentiles = histogram::percentiles(&merged_buckets(&directions), &[50.0, 99.0]);
+        let read = verdicts.read.as_ref();
+        let write = verdicts.write.as_ref();
         let main = if report.read.bytes >= report.write.bytes {
-            verdicts.read.as_ref().or(verdicts.write.as_ref())
+            read.or(write)
         } else {
-            verdicts.write.as_ref()
+            write
         };
         Self {
             iops: Some(directions.iter().map(|stats| stats.iops).sum()),
@@ -42,8 +41,8 @@ impl Figures {
     }
 }
 
-fn merged_buckets(directions: &[&DirectionStats]) -> Vec<(u32, u64)> {
-    let mut sum = std::collections::BTreeMap::new();
+fn merged_buckets(directions: &[&DirectionStats]) -> Buckets {
+    let mut sum = BTreeMap::new();
     for (bucket, count) in directions.iter().flat_map(|stats| &stats.lat_ns.buckets) {
         *sum.entry(*bucket).or_insert(0) += count;
     }
@@ -69,11 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn latencies_of_all_directions_are_merged() {
-        let (read, write) = (
-            direction(10, &[(5, 90), (7, 1)]),
-            direction(20, &[(7, 8), (100, 1)]),
-        );
+    fn merges_the_buckets_of_all_directions() {
+        let read = direction(10, &[(5, 90), (7, 1)]);
+        let write = direction(20, &[(7, 8), (100, 1)]);
         let merged = merged_buckets(&[&read, &write]);
         assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
         assert_eq!(histogram::percentiles(&merged, &[50.0, 99.0]), [5, 7]);

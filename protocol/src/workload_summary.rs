@@ -1,48 +1,44 @@
-//! What lists show of a run's work, told from its resolved jobs. Pure.
+//! The workload of a run in lists.
 
-use crate::plan::resolved::{BlockSizes, Mode, ResolvedJob};
+use crate::plan::job::{BlockSizes, Mode, ResolvedJob};
 use crate::units::size;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The workload of a run's first job, as lists show it.
+/// Workload of the first job of a run.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Workload {
-    /// How many jobs the run has.
+pub struct WorkloadSummary {
+    /// Number of jobs in the run.
     pub jobs: u32,
-    /// The plain name of the path to the device.
     pub mode: Option<Mode>,
-    /// First target, and how many there are besides in all jobs, such as `/data/t1 +2`.
+    /// First target and the number of other targets in all jobs, such as `/data/t1 +2`.
     pub target: String,
-    /// Kernel name of the block device under the first target.
+    /// Kernel name of the block device of the first target.
     pub device: Option<String>,
-    /// Pattern, such as `randread`.
+    /// Such as `randread`.
     pub rw: String,
     /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
     pub bs: String,
-    /// I/Os that each clone keeps in flight.
+    /// I/Os in flight per clone.
     pub iodepth: u32,
-    /// Clones.
+    /// Number of clones.
     pub numjobs: u32,
-    /// Past the page cache.
+    /// `O_DIRECT`.
     pub direct: bool,
 }
 
-impl Workload {
-    /// Of these jobs.
-    pub fn of(jobs: &[ResolvedJob]) -> Self {
+impl WorkloadSummary {
+    pub fn new(jobs: &[ResolvedJob]) -> Self {
         let Some(first) = jobs.first() else {
             return Self::default();
         };
+        let target = first.targets.first();
         Self {
             jobs: jobs.len() as u32,
             mode: Some(first.mode),
             target: target_text(jobs),
-            device: first
-                .targets
-                .first()
-                .and_then(|target| target.device.clone()),
-            rw: format!("{:?}", first.pattern.rw).to_lowercase(),
+            device: target.and_then(|target| target.device.clone()),
+            rw: first.pattern.rw.as_str().into(),
             bs: bs_text(first),
             iodepth: first.ring.iodepth,
             numjobs: first.numjobs,
@@ -65,18 +61,15 @@ fn target_text(jobs: &[ResolvedJob]) -> String {
     }
 }
 
-/// The sizes of the directions that the pattern has, told apart only where they differ.
+/// Read and write sizes are separate only if they differ.
 fn bs_text(job: &ResolvedJob) -> String {
-    let (read, write, trim) = (
-        sizes_text(&job.pattern.bs.read),
-        sizes_text(&job.pattern.bs.write),
-        sizes_text(&job.pattern.bs.trim),
-    );
-    match (job.pattern.rw.reads(), job.pattern.rw.writes()) {
-        (true, true) if read != write => format!("{read},{write}"),
-        (true, _) => read,
-        (_, true) => write,
-        _ => trim,
+    let rw = job.pattern.rw;
+    let bs = job.pattern.bs.map(sizes_text);
+    match (rw.reads(), rw.writes()) {
+        (true, true) if bs.read != bs.write => format!("{},{}", bs.read, bs.write),
+        (true, _) => bs.read,
+        (_, true) => bs.write,
+        _ => bs.trim,
     }
 }
 
@@ -93,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_shown_as_one_or_as_a_range() {
+    fn formats_one_size_or_a_range() {
         assert_eq!(
             sizes_text(&BlockSizes {
                 min: 4096,

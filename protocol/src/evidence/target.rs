@@ -1,0 +1,153 @@
+//! State, page cache residency and extents of a target.
+
+use crate::counters::Residency;
+use crate::plan::target::TargetKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// A file or device. Regions of several jobs or clones are merged. If a number is null, `absent` has
+/// the reason.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TargetReport {
+    /// Absolute path.
+    pub path: String,
+    pub kind: TargetKind,
+    /// Names of the jobs that use it.
+    pub jobs: Vec<String>,
+    /// Filesystem type, such as `ext4`; null for a device.
+    pub filesystem: Option<String>,
+    /// Null for a device, or if the mount is not visible.
+    pub mount_point: Option<String>,
+    /// Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null like `mount_point`.
+    pub mount_options: Option<String>,
+    /// Kernel name of the underlying block device; null if there is none.
+    pub device: Option<String>,
+    /// Start of the first region in bytes.
+    pub region_offset: u64,
+    /// Total size of all regions.
+    pub region_bytes: u64,
+    pub state: TargetState,
+    pub residency: ResidencyReport,
+    pub extents: ExtentsReport,
+    pub map: CacheMap,
+    pub direct: DirectFacts,
+    /// File of a loop device that uses the page cache of this host; null otherwise.
+    #[serde(default)]
+    pub backing: Option<BackingFile>,
+    /// Reasons for missing numbers.
+    pub absent: BTreeMap<String, String>,
+}
+
+/// Actual initial state. The jobs have the requested `file_state` and `cache_state`.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TargetState {
+    /// Existed before the run; always true for a device.
+    pub existed: bool,
+    /// Share of the region with written data at the start of the measurement (0-1); null if the
+    /// filesystem does not report it.
+    pub written_share: Option<f64>,
+    /// Share of the region in the page cache at the start of the measurement (0-1); null if
+    /// unknown.
+    pub cached_share: Option<f64>,
+}
+
+/// From this share of written blocks on, the cost of allocating the rest is negligible.
+const WRITTEN: f64 = 0.98;
+
+impl TargetState {
+    /// Whether writes only overwrite blocks; `None` if the filesystem does not report extents.
+    pub fn is_written(&self) -> Option<bool> {
+        self.written_share.map(|share| share >= WRITTEN)
+    }
+}
+
+/// Page cache residency of the region.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct ResidencyReport {
+    /// Before layout, invalidation and pre-reading.
+    pub initial: Option<Residency>,
+    /// At the start of the measured window.
+    pub start: Option<Residency>,
+    /// At the end of the measured window, before the flush.
+    pub end: Option<Residency>,
+}
+
+/// Extents of the region.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct ExtentsReport {
+    /// After layout, before the measurement.
+    pub before: Option<Extents>,
+    /// After the measurement, before the flush. Data without writeback is still `delayed` or
+    /// `unwritten`.
+    pub after: Option<Extents>,
+}
+
+/// Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All but `shared` add
+/// up to the region.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Extents {
+    /// Number of extents, without holes.
+    pub count: u64,
+    /// Plain data on the device.
+    pub written: u64,
+    /// Allocated but not written: reads return zeros (FIEMAP_EXTENT_UNWRITTEN).
+    pub unwritten: u64,
+    /// Not allocated: reads return zeros.
+    pub hole: u64,
+    /// In memory, not allocated yet (FIEMAP_EXTENT_DELALLOC).
+    pub delayed: u64,
+    /// Inside metadata (FIEMAP_EXTENT_DATA_INLINE).
+    pub inline: u64,
+    /// Compressed or encrypted (FIEMAP_EXTENT_ENCODED).
+    pub encoded: u64,
+    /// Shared with another file or snapshot, copied on write (FIEMAP_EXTENT_SHARED).
+    pub shared: u64,
+}
+
+/// Distribution of cached pages: the region is divided into equal cells; several regions are
+/// concatenated.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct CacheMap {
+    /// Cell size in bytes, whole pages; the last cell may be smaller.
+    pub cell_bytes: u64,
+    /// Cached percentage of each cell at the start of the measured window.
+    pub start: Option<Vec<u8>>,
+    /// Cached percentage of each cell at the end of the measured window.
+    pub end: Option<Vec<u8>>,
+}
+
+/// Whether direct I/O bypasses all caches of the host.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DirectFacts {
+    /// Memory alignment for direct I/O in bytes (statx(2), STATX_DIOALIGN); null if direct I/O is
+    /// not supported or unknown.
+    pub memory_align: Option<u32>,
+    /// Offset and length alignment for direct I/O in bytes; null like `memory_align`.
+    pub offset_align: Option<u32>,
+    /// The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
+    pub loop_direct_io: Option<bool>,
+    /// The file is mapped directly from memory, without page cache and block layer
+    /// (STATX_ATTR_DAX).
+    pub dax: Option<bool>,
+    /// Direct reads bypass every page cache of this host; null if unknown.
+    pub reads_past_cache: Option<bool>,
+    /// Direct writes bypass every page cache of this host; null if unknown.
+    pub writes_past_cache: Option<bool>,
+    /// Why not, or why it is unknown.
+    pub reasons: Vec<String>,
+}
+
+/// File of a loop device without direct I/O. The counters of the device end at the loop; the
+/// residency of its file shows whether the disk was used.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct BackingFile {
+    /// Path as reported by the kernel.
+    pub path: String,
+    /// Allocated bytes, without holes (stat(2), `st_blocks`).
+    pub allocated_bytes: u64,
+    /// Residency at the start of the measured window; null if unknown.
+    pub start: Option<Residency>,
+    /// Residency at the end of the measured window; null if unknown.
+    pub end: Option<Residency>,
+}

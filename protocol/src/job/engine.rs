@@ -1,0 +1,121 @@
+//! I/O engines and their buffers.
+
+use crate::job::value::Keyword;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
+
+/// I/O engine.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Deserialize,
+    EnumString,
+    Eq,
+    IntoStaticStr,
+    PartialEq,
+    Serialize,
+    ToSchema,
+    VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum EngineName {
+    IoUring,
+    /// pread(2) and pwrite(2).
+    Psync,
+    /// No I/O.
+    Null,
+    /// io_uring with no-op requests.
+    IoUringNop,
+}
+
+impl Keyword for EngineName {
+    const KIND: &'static str = "engine";
+}
+
+impl EngineName {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns true if the engine does not access its target.
+    pub fn is_null(self) -> bool {
+        matches!(self, Self::Null | Self::IoUringNop)
+    }
+
+    pub fn has_ring(self) -> bool {
+        matches!(self, Self::IoUring | Self::IoUringNop)
+    }
+}
+
+/// Engine to use where io_uring is not permitted.
+#[derive(
+    Clone, Copy, Debug, Deserialize, EnumString, Eq, PartialEq, Serialize, ToSchema, VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Fallback {
+    /// The run fails.
+    None,
+    Psync,
+}
+
+impl Keyword for Fallback {
+    const KIND: &'static str = "fallback";
+}
+
+/// Pages of the I/O buffers.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    Deserialize,
+    EnumString,
+    Eq,
+    PartialEq,
+    Serialize,
+    ToSchema,
+    VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum BufferPages {
+    /// Base pages.
+    #[default]
+    #[strum(to_string = "mmap", serialize = "malloc")]
+    Mmap,
+    /// Transparent huge pages (MADV_HUGEPAGE).
+    Thp,
+    /// Reserved huge pages (MAP_HUGETLB).
+    Mmaphuge,
+}
+
+impl Keyword for BufferPages {
+    const KIND: &'static str = "buffer pages";
+}
+
+impl BufferPages {
+    /// Alignment of buffers, in bytes; sufficient for direct I/O on all devices.
+    pub const SMALL: u64 = 4096;
+    /// Size of a huge page on x86-64 and on ARM64 with 4 KiB pages.
+    const HUGE: u64 = 2 << 20;
+
+    /// Distance between two buffers of `bytes`; `None` on overflow.
+    pub fn stride(bytes: u64) -> Option<u64> {
+        bytes.max(1).checked_next_multiple_of(Self::SMALL)
+    }
+
+    /// Size of the mapping that holds all buffers, in bytes; `None` on overflow.
+    pub fn mapped(self, buffers: u64, bytes: u64) -> Option<u64> {
+        let page = match self {
+            Self::Mmap => Self::SMALL,
+            Self::Thp | Self::Mmaphuge => Self::HUGE,
+        };
+        Self::stride(bytes)?
+            .checked_mul(buffers)?
+            .checked_next_multiple_of(page)
+    }
+}

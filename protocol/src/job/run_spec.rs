@@ -1,0 +1,253 @@
+//! Parses a run: one job, or `{"jobs": [...], "sample_ms": 100}`. All invalid fields are reported
+//! together.
+
+use crate::job::Job;
+use crate::problem::Problem;
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+/// Jobs per run; larger sets are studies.
+pub const MAX_JOBS: usize = 64;
+pub const DEFAULT_SAMPLE_MS: u32 = 100;
+/// Sampling interval in ms. Below 10 ms reading the kernel counters would be significant load; above
+/// 10 s there is no live view.
+pub const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
+/// Hexadecimal digits of a study's file id: 64 bits, so that no other file contains it by chance.
+const FILE_ID_LENGTH: usize = 16;
+
+/// One or more jobs that start together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSpec {
+    /// Not empty.
+    pub jobs: Vec<Job>,
+    pub sample_ms: u32,
+    /// File id of the study that the run belongs to. Earlier steps created the files whose names
+    /// contain it.
+    pub study: Option<String>,
+    /// Expected [`crate::plan::target::Target::device_id`] of the device targets; empty to skip the
+    /// check.
+    pub devices: Vec<String>,
+}
+
+/// # Errors
+/// All invalid fields, with their paths, such as `jobs[0].bs`.
+pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
+    let Some(object) = value.as_object() else {
+        let remedy = "Use {\"rw\":\"randread\", ...} or {\"jobs\":[...]}.";
+        return Err(vec![not_a_job("", remedy)]);
+    };
+    let mut problems = Vec::new();
+    let run = match object.get("jobs") {
+        None => RunSpec {
+            jobs: vec![Job::parse(object, "jobs[0].", &mut problems)],
+            sample_ms: DEFAULT_SAMPLE_MS,
+            study: None,
+            devices: Vec::new(),
+        },
+        Some(jobs) => {
+            check_names(object, &mut problems);
+            RunSpec {
+                jobs: parse_jobs(jobs, &mut problems),
+                sample_ms: parse_sample_ms(object.get("sample_ms"), &mut problems),
+                study: parse_study(object.get("study"), &mut problems),
+                devices: parse_devices(object.get("devices"), &mut problems),
+            }
+        }
+    };
+    if problems.is_empty() {
+        Ok(run)
+    } else {
+        Err(problems)
+    }
+}
+
+fn not_a_job(field: impl Into<String>, remedy: &str) -> Problem {
+    Problem::invalid("not_a_job", field, "A job must be a JSON object.", remedy)
+}
+
+fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
+    for name in object.keys() {
+        if !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str()) {
+            let detail = format!("Unknown field `{name}` of a run.");
+            let remedy = "Use jobs and sample_ms; options belong to the jobs.";
+            problems.push(Problem::invalid("unknown_option", name, detail, remedy));
+        }
+    }
+}
+
+fn parse_jobs(jobs: &Value, problems: &mut Vec<Problem>) -> Vec<Job> {
+    let jobs = jobs.as_array().map(Vec::as_slice).unwrap_or_default();
+    if jobs.is_empty() || jobs.len() > MAX_JOBS {
+        let detail = format!("The run has {} jobs, not 1 to {MAX_JOBS}.", jobs.len());
+        let remedy = "Use \"jobs\":[{...}]; split larger sets into several runs.";
+        problems.push(Problem::invalid("job_count", "jobs", detail, remedy));
+        return Vec::new();
+    }
+    let parse = |(index, job): (usize, &Value)| match job.as_object() {
+        Some(options) => Job::parse(options, &format!("jobs[{index}]."), problems),
+        None => {
+            let field = format!("jobs[{index}]");
+            problems.push(not_a_job(field, "Use {\"rw\":\"randread\", ...}."));
+            Job::default()
+        }
+    };
+    jobs.iter().enumerate().map(parse).collect()
+}
+
+fn parse_sample_ms(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
+    let Some(value) = value else {
+        return DEFAULT_SAMPLE_MS;
+    };
+    let sample_ms = value.as_u64().and_then(|ms| u32::try_from(ms).ok());
+    sample_ms
+        .filter(|ms| SAMPLE_MS_RANGE.contains(ms))
+        .unwrap_or_else(|| {
+            let detail = format!("{value} is not a sampling interval.");
+            let remedy = format!(
+                "Use an integer from {} to {} (milliseconds).",
+                SAMPLE_MS_RANGE.start(),
+                SAMPLE_MS_RANGE.end()
+            );
+            problems.push(Problem::invalid("bad_value", "sample_ms", detail, remedy));
+            DEFAULT_SAMPLE_MS
+        })
+}
+
+fn parse_study(value: Option<&Value>, problems: &mut Vec<Problem>) -> Option<String> {
+    let value = value?;
+    let file_id = value.as_str().filter(|text| is_file_id(text));
+    if file_id.is_none() {
+        let detail = format!("{value} is not the file id of a study.");
+        let remedy =
+            format!("Remove it; file ids are generated ({FILE_ID_LENGTH} hexadecimal digits).");
+        problems.push(Problem::invalid("bad_value", "study", detail, remedy));
+    }
+    file_id.map(str::to_owned)
+}
+
+pub fn is_file_id(text: &str) -> bool {
+    text.len() == FILE_ID_LENGTH && text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+fn parse_devices(value: Option<&Value>, problems: &mut Vec<Problem>) -> Vec<String> {
+    let Some(value) = value else {
+        return Vec::new();
+    };
+    serde_json::from_value(value.clone()).unwrap_or_else(|_| {
+        let detail = format!("{value} is not a list of device identities.");
+        let remedy = "Remove it; the server sets it for queued runs.";
+        problems.push(Problem::invalid("bad_value", "devices", detail, remedy));
+        Vec::new()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::job::OPTIONS;
+    use crate::job::direction::PerDirection;
+    use crate::job::distribution::Distribution;
+    use crate::job::engine::EngineName;
+    use crate::job::rw::RwKind;
+    use crate::job::size::{Bytes, Extent};
+    use crate::job::unsupported;
+    use crate::job::value::{Flag, Seconds};
+
+    fn problems(value: Value) -> Vec<Problem> {
+        parse_run(&value).expect_err("should be rejected")
+    }
+
+    #[test]
+    fn parses_the_documented_example() {
+        let run = parse_run(
+            &json!({"name":"demo","filename":"/data/t1","size":"1g","rw":"randread","bs":"4k","iodepth":32,"numjobs":1,"direct":1,
+            "ioengine":"io_uring","runtime":"30s","time_based":true}),
+        )
+        .unwrap();
+        let job = &run.jobs[0];
+        assert_eq!(job.size, Some(Extent::Bytes(1 << 30)));
+        assert_eq!(job.rw.unwrap().kind, RwKind::Randread);
+        assert_eq!(job.bs, Some(PerDirection::same(Bytes(4096))));
+        assert_eq!(
+            (job.direct, job.time_based),
+            (Some(Flag(true)), Some(Flag(true)))
+        );
+        assert_eq!(
+            (job.runtime, job.ioengine),
+            (Some(Seconds(30_000_000)), Some(EngineName::IoUring))
+        );
+        assert_eq!(job.loops, None);
+    }
+
+    #[test]
+    fn reports_all_invalid_fields() {
+        let found = problems(
+            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify":"md5"},{"rwmixread":101,"bs":[1]}]}),
+        );
+        let fields: Vec<&str> = found
+            .iter()
+            .filter_map(|problem| problem.field.as_deref())
+            .collect();
+        assert_eq!(
+            fields,
+            [
+                "jobs[0].size",
+                "jobs[0].runtime",
+                "jobs[0].block_size",
+                "jobs[0].verify",
+                "jobs[1].rwmixread",
+                "jobs[1].bs"
+            ]
+        );
+        assert!(found[2].remedy.contains("`blocksize`"), "{}", found[2]);
+        assert_eq!(found[3].code, "unsupported_option");
+    }
+
+    #[test]
+    fn aliases_and_read_write_mixes_match_fio() {
+        let run =
+            parse_run(&json!({"blocksize":"8k,32k","rwmixread":70,"rwmixwrite":60,"random_distribution":"zipf:1.2"})).unwrap();
+        assert_eq!(
+            run.jobs[0].bs,
+            Some(PerDirection {
+                read: Bytes(8192),
+                write: Bytes(32768),
+                trim: Bytes(32768)
+            })
+        );
+        assert_eq!(
+            (run.jobs[0].rwmixread, run.jobs[0].rwmixwrite.map(|p| p.0)),
+            (None, Some(60))
+        );
+        assert_eq!(
+            run.jobs[0].random_distribution,
+            Some(PerDirection::same(Distribution::Zipf { theta: 1.2 }))
+        );
+    }
+
+    #[test]
+    fn bs_rejects_ranges() {
+        let found = problems(json!({"bs":"4k-16k"}));
+        assert!(found[0].to_string().contains("bsrange"), "{}", found[0]);
+    }
+
+    #[test]
+    fn supported_options_are_not_listed_as_unsupported() {
+        for option in OPTIONS {
+            assert_eq!(unsupported::remedy(option.name), None, "{}", option.name);
+        }
+    }
+
+    #[test]
+    fn job_count_and_sampling_interval_are_bounded() {
+        assert_eq!(problems(json!({"jobs":[]}))[0].code, "job_count");
+        assert_eq!(
+            problems(json!({"jobs":[{}],"sample_ms":1}))[0]
+                .field
+                .as_deref(),
+            Some("sample_ms")
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! The `rw` option.
+
+use crate::job::value::FioValue;
+use crate::units;
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
+
+/// I/O pattern.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Deserialize,
+    EnumString,
+    Eq,
+    IntoStaticStr,
+    PartialEq,
+    Serialize,
+    ToSchema,
+    VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum RwKind {
+    Read,
+    Write,
+    Trim,
+    Randread,
+    Randwrite,
+    Randtrim,
+    #[strum(to_string = "rw", serialize = "readwrite")]
+    Rw,
+    Randrw,
+}
+
+impl RwKind {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    pub fn is_random(self) -> bool {
+        matches!(
+            self,
+            Self::Randread | Self::Randwrite | Self::Randtrim | Self::Randrw
+        )
+    }
+
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Randread | Self::Rw | Self::Randrw)
+    }
+
+    pub fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::Write | Self::Randwrite | Self::Rw | Self::Randrw
+        )
+    }
+
+    pub fn trims(self) -> bool {
+        matches!(self, Self::Trim | Self::Randtrim)
+    }
+
+    /// Returns true if existing data is lost.
+    pub fn destroys(self) -> bool {
+        self.writes() || self.trims()
+    }
+}
+
+/// A pattern with its `:N` modifier.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rw {
+    pub kind: RwKind,
+    /// Random patterns: I/Os per offset. Sequential patterns: bytes to skip after each I/O,
+    /// negative to go backwards.
+    pub modifier: Option<i64>,
+}
+
+impl FioValue for Rw {
+    const KIND: &'static str = "pattern";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (name, modifier) = match text.split_once(':') {
+            Some((name, modifier)) => (name, Some(modifier)),
+            None => (text, None),
+        };
+        let kind = name.parse().map_err(|_| match name {
+            "trimwrite" | "randtrimwrite" => {
+                format!("`{name}` is not supported: use a trim job and a write job")
+            }
+            _ => format!("`{name}` is not one of: {}", RwKind::VARIANTS.join(", ")),
+        })?;
+        let modifier = modifier
+            .map(|text| parse_modifier(kind, text))
+            .transpose()?;
+        Ok(Self { kind, modifier })
+    }
+}
+
+fn parse_modifier(kind: RwKind, text: &str) -> Result<i64, String> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let value =
+        i64::try_from(units::bytes(digits)?).map_err(|_| format!("`{text}` is too large"))?;
+    let value = value * sign;
+    if kind.is_random() && value < 1 {
+        return Err(format!(
+            "`:{text}` is the number of I/Os per random offset: use at least 1"
+        ));
+    }
+    Ok(value)
+}

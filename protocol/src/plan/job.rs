@@ -1,0 +1,246 @@
+//! A job with all defaults resolved.
+
+use crate::job::direction::PerDirection;
+use crate::job::distribution::Distribution;
+use crate::job::engine::{BufferPages, EngineName};
+use crate::job::keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode};
+use crate::job::rw::RwKind;
+use crate::job::size::SplitEntry;
+use crate::plan::target::Target;
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
+
+/// I/O path of a job.
+#[derive(
+    Clone, Copy, Debug, Deserialize, Eq, IntoStaticStr, PartialEq, Serialize, ToSchema, VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Mode {
+    /// File through the page cache.
+    Buffered,
+    /// File with `O_DIRECT`.
+    Direct,
+    /// Block device; see `direct`.
+    Raw,
+    /// No I/O.
+    Null,
+}
+
+/// A job with all defaults resolved. Sizes are in bytes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct ResolvedJob {
+    pub name: String,
+    pub mode: Mode,
+    pub targets: Vec<Target>,
+    #[serde(flatten)]
+    pub target: TargetOptions,
+    #[serde(flatten)]
+    pub pattern: PatternOptions,
+    #[serde(flatten)]
+    pub timing: TimingOptions,
+    #[serde(flatten)]
+    pub ring: RingOptions,
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Number of clones.
+    pub numjobs: u32,
+    /// `O_DIRECT`.
+    pub direct: bool,
+    /// CPUs of the clones; empty for all.
+    pub cpus_allowed: Vec<u32>,
+    pub nice: i32,
+    /// Kernel counters are sampled.
+    #[serde(default = "probes_default")]
+    #[schema(required = true)]
+    pub probes: bool,
+    /// Request sizes at the device are counted.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub request_sizes: bool,
+    /// Stacks of the runner are sampled.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub profile: bool,
+}
+
+/// Runs stored before the option existed sampled the counters.
+fn probes_default() -> bool {
+    true
+}
+
+/// Size, allocation and caching of the targets.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TargetOptions {
+    /// Bytes per clone, over its targets.
+    pub size: u64,
+    /// Start of the region in each target.
+    pub offset: u64,
+    /// Added to the offset for each clone.
+    pub offset_increment: u64,
+    pub invalidate: bool,
+    pub pre_read: bool,
+    /// Never `1`: derived hints are resolved.
+    pub fadvise_hint: Fadvise,
+    pub drop_caches: bool,
+    pub sync: SyncMode,
+    pub end_fsync: bool,
+    pub fallocate: Fallocate,
+    pub overwrite: bool,
+    pub file_append: bool,
+    pub create_on_open: bool,
+    pub unlink: bool,
+    /// As requested; already applied to the other options.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub file_state: FileState,
+    /// As requested; already applied to the other options.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub cache_state: CacheState,
+}
+
+/// Offsets, sizes and directions of the I/Os.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct PatternOptions {
+    pub rw: RwKind,
+    /// `:N` of `rw`; null if not given.
+    pub rw_modifier: Option<i64>,
+    /// Percentage of reads; null if the pattern is not mixed.
+    pub rwmixread: Option<u8>,
+    pub bs: PerDirection<BlockSizes>,
+    /// Alignment of random offsets in bytes.
+    pub blockalign: PerDirection<u64>,
+    pub random_distribution: PerDirection<Distribution>,
+    /// Percentage of random I/Os.
+    pub percentage_random: PerDirection<u8>,
+    pub norandommap: bool,
+    /// Seed of clone 0.
+    pub randseed: u64,
+    /// fsync after every N writes; 0 disables.
+    pub fsync: u32,
+    /// fdatasync after every N writes; 0 disables.
+    pub fdatasync: u32,
+}
+
+/// Block sizes of a direction.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct BlockSizes {
+    /// In bytes; all sizes are multiples of it.
+    pub min: u64,
+    /// In bytes.
+    pub max: u64,
+    /// Empty for uniformly distributed multiples of `min` up to `max`.
+    pub split: Vec<SplitEntry>,
+}
+
+/// Start, end, pauses and rate of the I/Os.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TimingOptions {
+    /// Null if the size ends the measurement.
+    pub runtime_ms: Option<u64>,
+    pub time_based: bool,
+    pub ramp_ms: u64,
+    pub startdelay_ms: u64,
+    pub loops: u64,
+    /// Maximum number of I/Os per clone; null if unlimited.
+    pub number_ios: Option<u64>,
+    /// Bytes per clone, including loops.
+    pub io_size: u64,
+    /// Maximum bytes per second and clone; null if unlimited.
+    pub rate: PerDirection<Option<u64>>,
+    /// Maximum I/Os per second and clone; null if unlimited.
+    pub rate_iops: PerDirection<Option<u64>>,
+    pub rate_process: RateProcess,
+    /// Pause in µs after `thinktime_blocks` I/Os.
+    pub thinktime_us: u64,
+    pub thinktime_blocks: u32,
+}
+
+/// I/O engine and queue.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct RingOptions {
+    pub ioengine: EngineName,
+    /// Requested I/Os in flight per clone.
+    pub iodepth: u32,
+    /// I/Os per submission; null if the engine decides.
+    pub iodepth_batch_submit: Option<u32>,
+    /// Minimum completions to wait for; null if the engine decides.
+    pub iodepth_batch_complete_min: Option<u32>,
+    #[serde(default)]
+    pub fixedbufs: bool,
+    /// The job requests `fixedbufs`: the run fails if registration fails. Not serialized.
+    #[serde(skip)]
+    pub fixedbufs_required: bool,
+    #[serde(default)]
+    pub hipri: bool,
+    #[serde(default)]
+    pub sqthread_poll: bool,
+    /// Time to poll for completions before sleeping, in µs.
+    #[serde(default)]
+    pub spin_us: u64,
+    #[serde(default)]
+    pub mem: BufferPages,
+}
+
+/// Contents of written blocks.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DataOptions {
+    pub zero_buffers: bool,
+    pub refill_buffers: bool,
+    /// Compressible percentage.
+    pub buffer_compress_percentage: u8,
+    /// Percentage of duplicate blocks.
+    pub dedupe_percentage: u8,
+}
+
+impl ResolvedJob {
+    pub fn has_rate(&self) -> bool {
+        let rates = [&self.timing.rate, &self.timing.rate_iops];
+        rates
+            .iter()
+            .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
+    }
+
+    /// Effective I/Os in flight per clone: 1 for psync, and for trims of a ring, which are separate
+    /// system calls.
+    pub fn in_flight(&self) -> u32 {
+        let engine = self.ring.ioengine;
+        let is_serial =
+            engine == EngineName::Psync || (engine.has_ring() && self.pattern.rw.trims());
+        if is_serial { 1 } else { self.ring.iodepth }
+    }
+
+    /// Buffer size per I/O in flight: the largest read or write, in bytes; 1 without data transfer.
+    pub fn largest_buffer(&self) -> u64 {
+        if self.ring.ioengine.is_null() {
+            return 1;
+        }
+        let rw = self.pattern.rw;
+        let read = rw.reads().then_some(self.pattern.bs.read.max);
+        let write = rw.writes().then_some(self.pattern.bs.write.max);
+        read.max(write).unwrap_or(1)
+    }
+
+    /// Targets of a clone with their indices in `targets`, in the order of the pattern's target
+    /// numbers.
+    pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
+        self.targets
+            .iter()
+            .enumerate()
+            .filter(move |(_, target)| target.worker.is_none_or(|worker| worker == clone))
+    }
+
+    /// Bytes that the clone transfers, over all loops. A clone with a region that is truncated by
+    /// the end of the target transfers less, unless `io_size` was requested.
+    pub fn io_size_of(&self, clone: u32) -> u64 {
+        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
+        let loops = self.timing.loops;
+        if self.timing.io_size == self.target.size.saturating_mul(loops) {
+            region.saturating_mul(loops)
+        } else {
+            self.timing.io_size
+        }
+    }
+}

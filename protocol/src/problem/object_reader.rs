@@ -1,0 +1,161 @@
+//! Reads a JSON object field by field and collects all problems, including unknown fields.
+
+use crate::problem::Problem;
+use serde_json::{Map, Value};
+
+/// Jaro-Winkler similarity (0-1) from which a name is suggested.
+const MIN_SIMILARITY: f64 = 0.75;
+
+/// Fields are taken out one by one; the rest is unknown.
+#[derive(Debug)]
+pub struct ObjectReader {
+    object: Map<String, Value>,
+    /// Precedes field names in problems, such as `steps[2].`.
+    path: String,
+    known: &'static [&'static str],
+    problems: Vec<Problem>,
+}
+
+impl ObjectReader {
+    /// `path` precedes field names in problems; `known` lists the fields for suggestions.
+    pub fn new(value: Value, path: impl Into<String>, known: &'static [&'static str]) -> Self {
+        let mut reader = Self {
+            object: Map::new(),
+            path: path.into(),
+            known,
+            problems: Vec::new(),
+        };
+        match value {
+            Value::Object(object) => reader.object = object,
+            other => {
+                let field = reader.path.trim_end_matches('.');
+                let subject = if field.is_empty() { "The body" } else { field };
+                let detail = format!("{subject} is {}, not an object.", type_name(&other));
+                let problem = Problem::invalid("not_an_object", field, detail, "Use {...}.");
+                reader.problems.push(problem);
+            }
+        }
+        reader
+    }
+
+    /// Adds a problem with a field.
+    pub fn reject(
+        &mut self,
+        code: &str,
+        name: &str,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let field = format!("{}{name}", self.path);
+        self.problems
+            .push(Problem::invalid(code, field, detail, remedy));
+    }
+
+    pub fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Takes a field; `None` if it is missing or null.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.object
+            .shift_remove(name)
+            .filter(|value| !value.is_null())
+    }
+
+    /// Removes a field; returns true if it was present.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.object.shift_remove(name).is_some()
+    }
+
+    /// A string of up to `max_length` bytes.
+    pub fn text(&mut self, name: &str, max_length: usize) -> Option<String> {
+        match self.take(name)? {
+            Value::String(text) if text.len() <= max_length => Some(text),
+            Value::String(text) => {
+                let detail = format!("{name} has {} bytes.", text.len());
+                let remedy = format!("Use up to {max_length} bytes.");
+                self.reject("too_long", name, detail, remedy);
+                None
+            }
+            other => self.wrong_type(name, &other, "a string", "a string in double quotes"),
+        }
+    }
+
+    /// `true`, `false`, 1 or 0.
+    pub fn flag(&mut self, name: &str) -> Option<bool> {
+        let value = self.take(name)?;
+        match (value.as_bool(), value.as_u64()) {
+            (Some(flag), _) => Some(flag),
+            (_, Some(number @ (0 | 1))) => Some(number == 1),
+            _ => self.wrong_type(name, &value, "a boolean", "true or false"),
+        }
+    }
+
+    pub fn list(&mut self, name: &str, example: &str) -> Option<Vec<Value>> {
+        match self.take(name)? {
+            Value::Array(items) => Some(items),
+            other => self.wrong_type(name, &other, "a list", example),
+        }
+    }
+
+    pub fn object(&mut self, name: &str, example: &str) -> Option<Map<String, Value>> {
+        match self.take(name)? {
+            Value::Object(object) => Some(object),
+            other => self.wrong_type(name, &other, "an object", example),
+        }
+    }
+
+    fn wrong_type<T>(
+        &mut self,
+        name: &str,
+        value: &Value,
+        expected: &str,
+        example: &str,
+    ) -> Option<T> {
+        let detail = format!("{name} is {}, not {expected}.", type_name(value));
+        self.reject("wrong_type", name, detail, format!("Use {example}."));
+        None
+    }
+
+    /// # Errors
+    /// All problems; unknown fields are last.
+    pub fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
+        for name in std::mem::take(&mut self.object).keys() {
+            let remedy = match closest(name, self.known.iter().copied()) {
+                Some(known) => format!("Did you mean `{known}`?"),
+                None => format!("Use {}.", self.known.join(", ")),
+            };
+            self.reject(
+                "unknown_field",
+                name,
+                format!("Unknown field `{name}`."),
+                remedy,
+            );
+        }
+        if self.problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(self.problems)
+        }
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The most similar known name; `None` if none is similar.
+pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}

@@ -1,0 +1,39 @@
+//! Block device counters of the measured window.
+
+use crate::counters::DeviceCounts;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Counters of the block devices of the targets.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DeviceReport {
+    /// Kernel name, such as `vda`; several are joined by `+`.
+    pub name: String,
+    #[serde(flatten)]
+    pub counts: DeviceCounts,
+    /// Share of the window with I/O in flight, in percent.
+    pub utilization: f64,
+    /// Physical devices below it; the device itself if it is physical.
+    pub physical_devices: Vec<PhysicalDeviceReport>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct PhysicalDeviceReport {
+    /// Kernel name.
+    pub name: String,
+    #[serde(flatten)]
+    pub counts: DeviceCounts,
+    /// Share of the window with I/O in flight, in percent.
+    pub utilization: f64,
+}
+
+/// Absolute counters of a device since boot, as in `/sys/class/block/NAME/stat`.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Reading {
+    /// Kernel name.
+    pub device: String,
+    /// At the start of the measured window.
+    pub start: DeviceCounts,
+    /// At the end of the measured window.
+    pub end: DeviceCounts,
+}

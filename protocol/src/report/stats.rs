@@ -1,0 +1,58 @@
+//! Counts and latencies of the measured window.
+
+use crate::histogram::Buckets;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Percentiles in [`LatencyStats`]; others can be derived from the buckets.
+pub const PERCENTILES: &[f64] = &[
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99, 99.999,
+];
+
+/// I/Os of one direction.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DirectionStats {
+    /// Completed I/Os.
+    pub ios: u64,
+    pub bytes: u64,
+    pub iops: f64,
+    pub bytes_per_second: f64,
+    /// Submission latency: from before submission until the kernel accepted the I/O.
+    pub slat_ns: LatencyStats,
+    /// Completion latency: from acceptance until the completion was reaped.
+    pub clat_ns: LatencyStats,
+    /// Total latency: from before submission until the completion was reaped.
+    pub lat_ns: LatencyStats,
+    /// Latency from the intended start under `rate` or `rate_iops`; null without a rate.
+    pub intended_lat_ns: Option<LatencyStats>,
+}
+
+/// fsync and fdatasync calls.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct SyncStats {
+    /// Completed calls.
+    pub ios: u64,
+    pub lat_ns: LatencyStats,
+}
+
+/// Latencies in ns; null without samples.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LatencyStats {
+    /// Exact.
+    pub min: Option<u64>,
+    /// Exact.
+    pub max: Option<u64>,
+    /// Exact.
+    pub mean: Option<f64>,
+    /// From the buckets (error up to 0.8 %).
+    pub stddev: Option<f64>,
+    /// Number of samples.
+    pub count: u64,
+    /// Latency in ns by percentile, such as `"99.9": 120832`, from the buckets (error up to 0.8 %).
+    pub percentiles: BTreeMap<String, u64>,
+    /// Histogram: pairs of bucket number and count.
+    #[schema(value_type = Vec<Vec<u64>>)]
+    pub buckets: Buckets,
+}

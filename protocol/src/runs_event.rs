@@ -1,0 +1,20 @@
+//! Messages of the `/events` socket.
+
+use crate::run::RunSummary;
+use crate::study::summary::StudySummary;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A change in the lists of runs and studies.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunsEvent {
+    /// New or changed run.
+    Run { run: Box<RunSummary> },
+    /// New study, or a status change of one of its runs.
+    Study { study: Box<StudySummary> },
+    /// A run was deleted.
+    Deleted { number: u64 },
+    /// Number of active and queued runs; also the first message.
+    Queue { running: u64, queued: u64 },
+}

@@ -1,0 +1,61 @@
+//! A study as requested by `POST /studies` and as stored in study files.
+
+use crate::job::Job;
+use crate::study::description::Published;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Body of `POST /studies` and `POST /studies/plan`; also the study file format.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct StudyDefinition {
+    /// Default: `study`.
+    pub name: Option<String>,
+    /// Purpose, in one paragraph.
+    pub about: Option<String>,
+    /// What the author of the published results missed, in one sentence.
+    pub missed_by_author: Option<String>,
+    /// Published results to compare with.
+    pub published: Option<Published>,
+    /// Limits of the sizes. All sizes are halved together until they are within the limits.
+    pub scale: Option<ScaleDefinition>,
+    /// Continue after a failed step. Default: false.
+    pub continue_on_failure: Option<bool>,
+    /// 1 to 256 runs, in order.
+    pub steps: Vec<StepDefinition>,
+    /// Default: `local`.
+    pub host: Option<String>,
+    /// Tags of the runs.
+    pub tags: Option<Vec<String>>,
+    /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
+    pub confirm: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct StepDefinition {
+    /// Default: the name of the first job.
+    pub name: Option<String>,
+    pub note: Option<String>,
+    /// Options of the file and cache groups, for all jobs of the step. Options of a job take
+    /// precedence.
+    #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
+    pub state: Option<Value>,
+    /// 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique id.
+    #[schema(value_type = Vec<Job>)]
+    pub jobs: Vec<Value>,
+    /// Sampling interval in ms, 10 to 10,000. Default: 100.
+    pub sample_ms: Option<u32>,
+}
+
+/// Limits of the sizes of a study.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct ScaleDefinition {
+    /// Largest size of a job, such as `1g`.
+    pub max_size: Option<String>,
+    /// Largest size of a job, in percent of the available memory.
+    pub memory_percent: Option<u8>,
+    /// Total size of all files, in percent of the free space.
+    pub free_percent: Option<u8>,
+    /// Original sizes and the reason for scaling.
+    pub note: Option<String>,
+}

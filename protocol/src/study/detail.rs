@@ -1,0 +1,50 @@
+//! A study with its steps.
+
+use crate::run::RunSummary;
+use crate::study::definition::StudyDefinition;
+use crate::study::description::Published;
+use crate::study::files::LeftoverFile;
+use crate::study::scaling::Scaled;
+use crate::study::summary::StudySummary;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A study with its steps, without the reports of the runs.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Study {
+    #[serde(flatten)]
+    pub summary: StudySummary,
+    /// Purpose, in one paragraph.
+    pub about: Option<String>,
+    /// What the author of the published results missed, in one sentence.
+    pub missed_by_author: Option<String>,
+    /// Published results to compare with.
+    pub published: Option<Published>,
+    pub scaled: Scaled,
+    pub continue_on_failure: bool,
+    /// Temporary files that could not be removed; retried when the server starts.
+    pub leftover_files: Vec<LeftoverFile>,
+    pub steps: Vec<StudyStep>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct StudyStep {
+    /// From 1.
+    pub step: u32,
+    pub name: String,
+    pub note: Option<String>,
+    /// Null if the run was deleted.
+    pub run: Option<RunSummary>,
+    /// Verdict; null until it is known.
+    pub sentence: Option<String>,
+    /// Change of IOPS against the first completed step, in percent.
+    pub iops_change_percent: Option<f64>,
+}
+
+/// A study that is part of the server.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Experiment {
+    /// Stable id, such as `003-readahead`.
+    pub id: String,
+    pub study: StudyDefinition,
+}

@@ -1,0 +1,61 @@
+//! Files that a study creates and removes. The last step that uses a file removes it; a study that
+//! ends earlier needs a cleanup.
+
+use crate::plan::target::TargetKind;
+use crate::problem::Problem;
+use crate::study::plan::StudyPlan;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Temporary files of a study.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnedFiles {
+    /// Part of every path: files with it did not exist before the study.
+    pub file_id: String,
+    /// Canonical paths.
+    pub files: Vec<String>,
+}
+
+/// Result of a cleanup.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CleanupResult {
+    /// Paths of removed files.
+    pub removed: Vec<String>,
+    pub left: Vec<LeftoverFile>,
+}
+
+/// A temporary file that still exists after its study.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct LeftoverFile {
+    /// Canonical path.
+    pub path: String,
+    /// Why removal failed; null if it was not attempted yet.
+    pub reason: Option<Problem>,
+}
+
+impl StudyPlan {
+    /// Files that must not remain after the study, whatever its result.
+    pub fn owned_files(&self) -> OwnedFiles {
+        let mut removed_at_end: BTreeMap<&str, bool> = BTreeMap::new();
+        for job in self.steps.iter().flat_map(|step| &step.plan.jobs) {
+            for target in &job.targets {
+                if matches!(target.kind, TargetKind::File | TargetKind::Loop) {
+                    removed_at_end.insert(&target.path, job.target.unlink);
+                }
+            }
+        }
+        let is_owned = |(path, unlink): &(&str, bool)| {
+            *unlink && !self.file_id.is_empty() && path.contains(&self.file_id)
+        };
+        OwnedFiles {
+            file_id: self.file_id.clone(),
+            files: removed_at_end
+                .into_iter()
+                .filter(is_owned)
+                .map(|(path, _)| path.to_owned())
+                .collect(),
+        }
+    }
+}

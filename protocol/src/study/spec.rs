@@ -1,0 +1,26 @@
+//! A parsed study.
+
+use crate::job::run_spec::RunSpec;
+use crate::study::description::StudyDescription;
+use crate::study::scaling::Scale;
+use serde_json::Value;
+
+#[derive(Clone, Debug)]
+pub struct StudySpec {
+    pub description: StudyDescription,
+    pub continue_on_failure: bool,
+    pub scale: Scale,
+    /// Not empty.
+    pub steps: Vec<StepSpec>,
+}
+
+/// A step; `state` is merged into the options of its jobs.
+#[derive(Clone, Debug)]
+pub struct StepSpec {
+    pub name: String,
+    pub note: Option<String>,
+    /// Job objects as requested.
+    pub jobs: Vec<Value>,
+    /// `jobs` parsed.
+    pub run: RunSpec,
+}

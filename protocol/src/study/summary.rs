@@ -1,0 +1,77 @@
+//! Studies in lists.
+
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+use utoipa::{IntoParams, ToSchema};
+
+/// `queued → running → done | failed | cancelled | interrupted`. The first step that did not
+/// succeed determines the final status.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, IntoStaticStr, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum StudyStatus {
+    /// No run has started.
+    Queued,
+    /// At least one run has started.
+    Running,
+    /// All runs are done.
+    Done,
+    /// A run failed.
+    Failed,
+    /// Cancelled by a user.
+    Cancelled,
+    /// The server stopped during a run.
+    Interrupted,
+}
+
+impl StudyStatus {
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+}
+
+/// A study in a list.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct StudySummary {
+    /// Unique; not reused.
+    pub number: u64,
+    pub name: String,
+    pub status: StudyStatus,
+    /// Milliseconds since 1970 UTC.
+    pub created_at_ms: u64,
+    /// When the first run left the queue, in milliseconds since 1970 UTC.
+    pub started_at_ms: Option<u64>,
+    /// When the last run ended, in milliseconds since 1970 UTC.
+    pub finished_at_ms: Option<u64>,
+    pub steps_total: u32,
+    pub steps_ended: u32,
+    /// Run numbers in step order.
+    pub runs: Vec<u64>,
+    /// First step that did not succeed, with its reason.
+    pub reason: Option<String>,
+}
+
+/// A page of studies.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct StudyList {
+    /// Newest first.
+    pub studies: Vec<StudySummary>,
+    /// Null on the last page.
+    pub next_cursor: Option<String>,
+    /// Number of studies on all pages.
+    pub total: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StudyQuery {
+    /// Page size, 1 to 100. Default: 50.
+    pub limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<u64>,
+}
