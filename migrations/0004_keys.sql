@@ -1,14 +1,14 @@
--- Leadline, database version 4: keys outlive what came of them.
+-- Version 4: idempotency keys are kept when their run is deleted.
 
 PRAGMA user_version = 4;
 
--- A key outlives what came of it: a request that is tried again after its run was deleted must not run a second time.
+-- No foreign key to runs: a request repeated after the deletion of its run must not create a second one.
 CREATE TABLE keys_kept (
     key            TEXT PRIMARY KEY, -- as sent
-    request_sha256 BLOB NOT NULL,    -- of the call and its body
-    run            INTEGER NOT NULL, -- the run that came of it, or the first of a study; it may be deleted
-    study          INTEGER,          -- the study that came of it
-    created_at_ms  INTEGER NOT NULL  -- forgotten after a day
+    request_sha256 BLOB NOT NULL,    -- hash of method, path and body
+    run            INTEGER NOT NULL, -- created run, or first run of the created study; may be deleted
+    study          INTEGER,          -- created study
+    created_at_ms  INTEGER NOT NULL  -- deleted after a day
 ) STRICT;
 INSERT INTO keys_kept (key, request_sha256, run, study, created_at_ms)
     SELECT key, request_sha256, run, runs.study, idempotency_keys.created_at_ms

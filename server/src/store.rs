@@ -1,115 +1,101 @@
-//! What the server keeps, in one SQLite file. `store` and the rooms under it are the only ones that know SQL.
+//! SQLite database. SQL occurs only here and in the modules below.
 //!
-//! One connection writes, a few read (WAL). A change of state is on the disk before anybody hears of it
-//! (`synchronous=FULL`); samples are written in batches without waiting for the disk (`NORMAL`), so that keeping
-//! them does not disturb what they measure: they survive the death of the server, and the next state change.
-//! Not here: what may follow what (`runs`), how lists are asked for (`runs::filter`).
+//! One connection writes, a few read (WAL). Status changes are synced to disk before they are published
+//! (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing them does not disturb the
+//! measurement: they survive a crash of the server, and a power failure once the next status change is committed.
 
+pub(crate) mod entry;
+mod enum_text;
 pub(crate) mod events;
+pub(crate) mod filter;
 pub(crate) mod keys;
 pub(crate) mod list;
+mod migrations;
+pub(crate) mod new_run;
 pub(crate) mod open;
-pub(crate) mod rows;
+mod rows;
 pub(crate) mod runs;
 pub(crate) mod studies;
+pub(crate) mod study_steps;
+pub(crate) mod update;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
-use sqlx::{Connection, Sqlite, Transaction};
+use sqlx::{Connection, raw_sql};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// How much a commit waits for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// What a commit waits for.
+#[derive(Clone, Copy)]
 enum Durability {
-    /// Until it is on the disk.
-    Full,
-    /// Until it would survive the death of this process.
-    Process,
+    /// The disk: survives a power failure.
+    Disk,
+    /// The operating system: survives a crash of the server.
+    System,
 }
 
-struct Writer {
-    connection: SqliteConnection,
-    options: SqliteConnectOptions,
-    durability: Durability,
-    /// A transaction was begun and has not come to its end: it failed (a full disk), or was dropped half-way. Nobody
-    /// knows in which state the connection is then.
-    open: bool,
-}
-
-impl Writer {
-    async fn connect(options: SqliteConnectOptions) -> sqlx::Result<Self> {
-        let connection = SqliteConnection::connect_with(&options).await?;
-        Ok(Self {
-            connection,
-            options,
-            durability: Durability::Full,
-            open: false,
-        })
-    }
-
-    async fn begin(&mut self, durability: Durability) -> sqlx::Result<Transaction<'_, Sqlite>> {
-        if self.open {
-            *self = Self::connect(self.options.clone()).await?;
-        }
-        if self.durability != durability {
-            let pragma = match durability {
-                Durability::Full => "PRAGMA synchronous = FULL",
-                Durability::Process => "PRAGMA synchronous = NORMAL",
-            };
-            sqlx::query(pragma).execute(&mut self.connection).await?;
-            self.durability = durability;
-        }
-        self.open = true;
-        self.connection.begin_with("BEGIN IMMEDIATE").await
-    }
-
-    /// The transaction was committed.
-    fn done(&mut self) {
-        self.open = false;
-    }
-}
-
-/// The database; clones share it.
+/// Handle of the database; clones share it.
 #[derive(Clone)]
-pub struct Store {
-    writer: Arc<Mutex<Writer>>,
+pub(crate) struct Store {
+    /// `None` while a transaction owns the connection, and after a transaction without commit.
+    writer: Arc<Mutex<Option<SqliteConnection>>>,
+    writer_options: SqliteConnectOptions,
     readers: SqlitePool,
 }
 
+/// A write transaction. Dropping it without a commit closes its connection, which rolls back; the next transaction
+/// connects again. That holds for failed commits (full disk) and for cancelled futures.
+struct WriteTransaction<'a> {
+    writer: MutexGuard<'a, Option<SqliteConnection>>,
+    connection: SqliteConnection,
+}
+
 impl Store {
-    async fn writer(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().await
+    async fn begin(&self, durability: Durability) -> sqlx::Result<WriteTransaction<'_>> {
+        let mut writer = self.writer.lock().await;
+        let mut connection = match writer.take() {
+            Some(connection) => connection,
+            None => SqliteConnection::connect_with(&self.writer_options).await?,
+        };
+        let begin = match durability {
+            Durability::Disk => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+            Durability::System => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+        };
+        raw_sql(begin).execute(&mut connection).await?;
+        Ok(WriteTransaction { writer, connection })
     }
 
-    /// Ends all connections, so that the write-ahead log is folded into the database.
-    pub async fn close(&self) {
+    /// Closes all connections and moves the write-ahead log into the database file.
+    pub(crate) async fn close(&self) {
         self.readers.close().await;
-        let mut writer = self.writer().await;
-        // What is in the log is safe; the next start folds it in.
-        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .execute(&mut writer.connection)
-            .await;
+        if let Some(mut writer) = self.writer.lock().await.take() {
+            // After a failure the log stays as it is, and the next start recovers it.
+            let _ = raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(&mut writer)
+                .await;
+            let _ = writer.close().await;
+        }
     }
 }
 
-/// A value as the JSON text of a column.
-fn json<T: Serialize + ?Sized>(value: &T) -> anyhow::Result<String> {
-    Ok(serde_json::to_string(value)?)
-}
-
-/// The word of a unit variant, as it stands in JSON and in a column.
-fn word<T: Serialize>(value: &T) -> anyhow::Result<String> {
-    match serde_json::to_value(value)? {
-        serde_json::Value::String(word) => Ok(word),
-        other => anyhow::bail!("{other} is not a word"),
+impl WriteTransaction<'_> {
+    async fn commit(mut self) -> sqlx::Result<()> {
+        raw_sql("COMMIT").execute(&mut self.connection).await?;
+        *self.writer = Some(self.connection);
+        Ok(())
     }
 }
 
-/// The variant of a word.
-fn from_word<T: DeserializeOwned>(word: &str) -> anyhow::Result<T> {
-    Ok(serde_json::from_value(serde_json::Value::String(
-        word.into(),
-    ))?)
+impl Deref for WriteTransaction<'_> {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for WriteTransaction<'_> {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.connection
+    }
 }

@@ -1,146 +1,107 @@
-//! The events of runs. Only the journal writes them.
+//! Reads and appends events.
 
+use crate::store::entry::Entry;
 use crate::store::{Durability, Store};
+use anyhow::Result;
 use futures_util::TryStreamExt;
 use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
 use leadline_protocol::sample::Sample;
-use sqlx::{Sqlite, Transaction};
+use sqlx::types::Json;
 use std::sync::Arc;
 
-/// Samples of one page: a few hundred KiB.
-const SAMPLES_PAGE: u32 = 256;
+/// Samples per page: a few hundred KiB.
+const SAMPLES_PER_PAGE: u32 = 256;
 
-/// Where a sample stands among those of its run: by time, then by number.
+/// Position of a sample in its run, ordered by time.
 #[derive(Clone, Copy, Debug)]
-pub struct SamplePlace {
-    /// Its end, in milliseconds since the run began on its host.
-    pub t_ms: f64,
-    /// Its number.
-    pub seq: u64,
-}
-
-/// One event as it is kept and told.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Its place in the list of its run.
-    pub seq: u64,
-    /// Milliseconds since the run began on its host.
-    pub t_ms: f64,
-    /// Its type.
-    pub kind: &'static str,
-    /// The whole event as JSON in one line, without a line end.
-    pub line: Arc<str>,
+pub(crate) struct SamplePosition {
+    /// End of the sample's window, since the start of the run.
+    pub(crate) t_ms: f64,
+    pub(crate) seq: u64,
 }
 
 impl Store {
-    /// Keeps events that need not be on the disk before they are told.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub async fn append(&self, run: u64, entries: &[Entry]) -> anyhow::Result<()> {
-        let mut writer = self.writer().await;
-        let mut transaction = writer.begin(Durability::Process).await?;
-        insert(&mut transaction, run, entries).await?;
-        transaction.commit().await?;
-        writer.done();
-        Ok(())
+    /// Appends events that may be published before they are on disk.
+    pub(crate) async fn append(&self, run: u64, entries: &[Entry]) -> Result<()> {
+        let mut transaction = self.begin(Durability::System).await?;
+        for entry in entries {
+            entry.insert(&mut transaction, run).await?;
+        }
+        Ok(transaction.commit().await?)
     }
 
-    /// At most `limit` events of a run from `seq` on, in order.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn events_from(
+    /// Sequence numbers and lines of up to `limit` events from `seq` on.
+    pub(crate) async fn events_from(
         &self,
         run: u64,
         seq: u64,
         limit: u32,
-    ) -> anyhow::Result<Vec<(u64, Arc<str>)>> {
-        let rows: Vec<(i64, String)> = sqlx::query_as(
+    ) -> Result<Vec<(u64, Arc<str>)>> {
+        Ok(sqlx::query_as(
             "SELECT seq, line FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?",
         )
         .bind(run.cast_signed())
         .bind(i64::try_from(seq).unwrap_or(i64::MAX))
         .bind(limit)
         .fetch_all(&self.readers)
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|(seq, line)| (seq.cast_unsigned(), line.into()))
-            .collect())
+        .await?)
     }
 
-    /// The number and time of a run's last event.
+    /// Sequence number and time of the last event.
     ///
     /// # Errors
-    /// The database cannot be read, or the run has no event.
-    pub async fn last_event(&self, run: u64) -> anyhow::Result<(u64, f64)> {
-        let row: (i64, f64) =
+    /// Also when the run has no event.
+    pub(crate) async fn last_event(&self, run: u64) -> Result<(u64, f64)> {
+        Ok(
             sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
                 .bind(run.cast_signed())
                 .fetch_one(&self.readers)
-                .await?;
-        Ok((row.0.cast_unsigned(), row.1))
+                .await?,
+        )
     }
 
-    /// When the measured window began, in milliseconds since the run began; `None` when it did not.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn measure_begin_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
-        let mut rows = sqlx::query_as::<_, (f64, String)>(
+    /// Start of the measured window since the start of the run, if there is one.
+    pub(crate) async fn measure_begin_ms(&self, run: u64) -> Result<Option<f64>> {
+        let mut rows = sqlx::query_as::<_, (f64, Json<PhaseChange>)>(
             "SELECT t_ms, line FROM events WHERE run = ? AND type = 'phase' ORDER BY t_ms",
         )
         .bind(run.cast_signed())
         .fetch(&self.readers);
-        while let Some((t_ms, line)) = rows.try_next().await? {
-            let change: PhaseChange = serde_json::from_str(&line)?;
-            if (change.phase, change.state) == (Phase::Measure, PhaseState::Begin) {
+        while let Some((t_ms, change)) = rows.try_next().await? {
+            if change.phase == Phase::Measure && change.state == PhaseState::Begin {
                 return Ok(Some(t_ms));
             }
         }
         Ok(None)
     }
 
-    /// The samples of a run behind a place, that is a time in milliseconds since the run began and a number, and up to
-    /// `to_ms`: in order, a page at a time. Empty behind the last.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn samples_behind(
+    /// The next page of samples after a position and up to `to_ms` (since the start of the run), in order. Empty at the
+    /// end.
+    pub(crate) async fn samples_after(
         &self,
         run: u64,
-        place: SamplePlace,
+        position: SamplePosition,
         to_ms: f64,
-    ) -> anyhow::Result<Vec<(SamplePlace, Sample)>> {
-        let rows: Vec<(i64, f64, String)> = sqlx::query_as(
+    ) -> Result<Vec<(SamplePosition, Sample)>> {
+        let rows: Vec<(u64, f64, Json<Sample>)> = sqlx::query_as(
             "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ?
              ORDER BY t_ms, seq LIMIT ?",
         )
         .bind(run.cast_signed())
-        .bind(place.t_ms)
-        .bind(place.seq.cast_signed())
+        .bind(position.t_ms)
+        .bind(position.seq.cast_signed())
         .bind(to_ms)
-        .bind(SAMPLES_PAGE)
+        .bind(SAMPLES_PER_PAGE)
         .fetch_all(&self.readers)
         .await?;
-        let sample = |(seq, t_ms, line): (i64, f64, String)| {
-            Ok((
-                SamplePlace {
-                    t_ms,
-                    seq: seq.cast_unsigned(),
-                },
-                serde_json::from_str(&line)?,
-            ))
-        };
-        rows.into_iter().map(sample).collect()
+        let samples = rows
+            .into_iter()
+            .map(|(seq, t_ms, Json(sample))| (SamplePosition { t_ms, seq }, sample));
+        Ok(samples.collect())
     }
 
-    /// The end of a run's last sample, in milliseconds since the run began; `None` when it has none.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn last_sample_ms(&self, run: u64) -> anyhow::Result<Option<f64>> {
+    /// End of the last sample since the start of the run.
+    pub(crate) async fn last_sample_ms(&self, run: u64) -> Result<Option<f64>> {
         Ok(
             sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
                 .bind(run.cast_signed())
@@ -148,22 +109,4 @@ impl Store {
                 .await?,
         )
     }
-}
-
-pub(crate) async fn insert(
-    transaction: &mut Transaction<'_, Sqlite>,
-    run: u64,
-    entries: &[Entry],
-) -> sqlx::Result<()> {
-    for entry in entries {
-        sqlx::query("INSERT INTO events (run, seq, t_ms, type, line) VALUES (?, ?, ?, ?, ?)")
-            .bind(run.cast_signed())
-            .bind(entry.seq.cast_signed())
-            .bind(entry.t_ms)
-            .bind(entry.kind)
-            .bind(&*entry.line)
-            .execute(&mut **transaction)
-            .await?;
-    }
-    Ok(())
 }

@@ -1,78 +1,71 @@
-//! Idempotency keys: the same key and the same request give the same run again.
+//! Idempotency keys.
 
 use crate::store::Store;
-use sqlx::{Sqlite, Transaction};
+use anyhow::Result;
+use sqlx::SqliteConnection;
 use std::time::Duration;
 
-/// How long a key is remembered: longer than any client retries.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// Longer than clients retry.
+const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A key with the request that it was sent with.
+/// A key with the request it was sent with.
 #[derive(Clone, Debug)]
-pub struct IdempotencyKey {
-    /// As sent.
-    pub key: String,
-    /// Of the call and its body.
-    pub request_sha256: [u8; 32],
+pub(crate) struct IdempotencyKey {
+    pub(crate) key: String,
+    /// Hash of method, path and body.
+    pub(crate) request_sha256: [u8; 32],
 }
 
-/// What is known about a key.
+/// Earlier use of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Claim {
-    /// It is new.
-    New,
-    /// The same request came before, and something came of it that may be deleted since.
+pub(crate) enum KeyUse {
+    /// The same request was sent before. What it created may be deleted.
     Replayed {
-        /// The run, or the first of the study.
+        /// The created run, or the first of the created study.
         run: u64,
-        /// The study.
         study: Option<u64>,
     },
-    /// Another request came with it before.
+    /// The key was sent with a different request.
     Reused,
 }
 
 impl Store {
-    /// What is known about a key.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn claim(&self, key: &IdempotencyKey) -> anyhow::Result<Claim> {
-        Ok(claim(&mut *self.readers.acquire().await?, key).await?)
+    /// Returns `None` for a new key.
+    pub(crate) async fn find_key(&self, key: &IdempotencyKey) -> Result<Option<KeyUse>> {
+        Ok(find(&mut *self.readers.acquire().await?, key).await?)
     }
 }
 
-pub(crate) async fn claim(
-    connection: &mut sqlx::SqliteConnection,
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
     key: &IdempotencyKey,
-) -> sqlx::Result<Claim> {
-    let row: Option<(Vec<u8>, i64, Option<i64>)> =
+) -> sqlx::Result<Option<KeyUse>> {
+    let row: Option<(Vec<u8>, u64, Option<u64>)> =
         sqlx::query_as("SELECT request_sha256, run, study FROM idempotency_keys WHERE key = ?")
             .bind(&key.key)
             .fetch_optional(connection)
             .await?;
-    Ok(match row {
-        None => Claim::New,
-        Some((hash, run, study)) if hash == key.request_sha256 => Claim::Replayed {
-            run: run.cast_unsigned(),
-            study: study.map(i64::cast_unsigned),
-        },
-        Some(_) => Claim::Reused,
-    })
+    Ok(row.map(|(hash, run, study)| {
+        if hash == key.request_sha256 {
+            KeyUse::Replayed { run, study }
+        } else {
+            KeyUse::Reused
+        }
+    }))
 }
 
-/// Keeps a key with what came of it, and forgets keys that nobody retries with any more.
-pub(crate) async fn remember(
-    transaction: &mut Transaction<'_, Sqlite>,
+/// Stores a key and deletes expired ones.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
     key: &IdempotencyKey,
     run: u64,
     study: Option<u64>,
     now_ms: u64,
 ) -> sqlx::Result<()> {
-    let before = now_ms.saturating_sub(KEPT.as_millis() as u64).cast_signed();
+    let expired_ms = now_ms.saturating_sub(KEY_LIFETIME.as_millis() as u64);
     sqlx::query("DELETE FROM idempotency_keys WHERE created_at_ms < ?")
-        .bind(before)
-        .execute(&mut **transaction)
+        .bind(expired_ms.cast_signed())
+        .execute(&mut *connection)
         .await?;
     sqlx::query("INSERT INTO idempotency_keys (key, request_sha256, run, study, created_at_ms) VALUES (?, ?, ?, ?, ?)")
         .bind(&key.key)
@@ -80,7 +73,7 @@ pub(crate) async fn remember(
         .bind(run.cast_signed())
         .bind(study.map(u64::cast_signed))
         .bind(now_ms.cast_signed())
-        .execute(&mut **transaction)
+        .execute(connection)
         .await?;
     Ok(())
 }

@@ -1,55 +1,44 @@
-//! Lists of runs: filtered, sorted, a page at a time. Pages go on behind a value (not by count), so that new runs move
-//! nothing.
+//! Pages of runs. A page continues after the values of the previous page's last run, so that new runs shift nothing.
 
-use crate::query::filter::{Condition, Cursor, Filter, Key, Term, Value};
 use crate::store::Store;
-use crate::store::rows::{RunRow, SUMMARY};
+use crate::store::filter::{Condition, Cursor, Filter, Key, SortValue, Term};
+use crate::store::rows::{self, SUMMARY};
 use leadline_protocol::query::{RunSort, SortOrder};
 use leadline_protocol::run::RunSummary;
 use sqlx::{QueryBuilder, Sqlite};
 
-/// A page of a list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page {
-    /// The runs, in order.
-    pub runs: Vec<RunSummary>,
-    /// Where the next page begins; `None` on the last one.
-    pub next: Option<Cursor>,
-    /// How many runs match on all pages.
-    pub total: u64,
+pub(crate) struct Page {
+    pub(crate) runs: Vec<RunSummary>,
+    /// `None` on the last page.
+    pub(crate) next: Option<Cursor>,
+    /// Matching runs on all pages.
+    pub(crate) total: u64,
 }
 
 impl Store {
-    /// A page of the runs that a filter lets through.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub async fn list(&self, filter: &Filter) -> anyhow::Result<Page> {
-        let mut count = QueryBuilder::<Sqlite>::new("SELECT count(*) FROM runs WHERE TRUE");
+    pub(crate) async fn list(&self, filter: &Filter) -> anyhow::Result<Page> {
+        let mut count = QueryBuilder::new("SELECT count(*) FROM runs WHERE TRUE");
         push_conditions(&mut count, &filter.conditions);
-        let mut page = QueryBuilder::<Sqlite>::new("");
+        let mut page = QueryBuilder::new("");
         page.push(format_args!("SELECT {SUMMARY} FROM runs WHERE TRUE"));
         push_conditions(&mut page, &filter.conditions);
+        push_position(&mut page, filter);
         push_order(&mut page, filter);
-        // Each may have to read through everything once: they do it side by side.
-        let count = count.build_query_scalar::<i64>().fetch_one(&self.readers);
-        let rows = page.build_query_as::<RunRow>().fetch_all(&self.readers);
-        let (total, rows) = tokio::try_join!(count, rows)?;
-        let mut runs = rows
-            .into_iter()
-            .map(RunRow::summary)
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        let more = runs.len() > filter.limit as usize;
-        runs.truncate(filter.limit as usize);
-        let next = runs.last().filter(|_| more).map(|run| Cursor {
-            number: run.number,
-            value: sort_value(run, filter.sort),
-        });
-        Ok(Page {
-            runs,
-            next,
-            total: total.cast_unsigned(),
-        })
+        // Concurrently: each may scan the whole table.
+        let (total, mut runs) = tokio::try_join!(
+            count.build_query_scalar().fetch_one(&self.readers),
+            page.build().try_map(rows::summary).fetch_all(&self.readers),
+        )?;
+        let limit = filter.limit as usize;
+        let mut next = None;
+        if runs.len() > limit {
+            runs.truncate(limit);
+            next = runs.last().map(|run| Cursor {
+                number: run.number,
+                value: sort_value(run, filter.sort),
+            });
+        }
+        Ok(Page { runs, next, total })
     }
 }
 
@@ -59,73 +48,50 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
         match term {
             Term::Text(text) => push_contains(query, "search", text),
             Term::Name(text) => {
-                let plain: String = text
-                    .chars()
-                    .map(|letter| {
-                        if "%_\\".contains(letter) {
-                            format!("\\{letter}")
-                        } else {
-                            letter.into()
-                        }
-                    })
-                    .collect();
-                query
-                    .push("name LIKE ")
-                    .push_bind(format!("%{plain}%"))
-                    .push(" ESCAPE '\\'");
+                query.push("instr(lower(name), ").push_bind(text.clone());
+                query.push(")");
             }
-            Term::Tag(tags) => push_tags(query, tags),
-            // A run without a value is none of them, which NULL would leave open.
-            Term::Is(key, words) if *negated => {
-                push_is(query, &format!("coalesce({}, '')", column(*key)), words)
+            Term::Tag(tags) => {
+                query.push("FALSE");
+                for tag in tags {
+                    query.push(" OR ");
+                    let json = serde_json::Value::from(tag.as_str()).to_string();
+                    push_contains(query, "tags", &json);
+                }
             }
-            Term::Is(key, words) => push_is(query, column(*key), words),
+            Term::OneOf(key, values) => {
+                let column = column(*key);
+                if *negated {
+                    // Includes runs without a value.
+                    query.push(format_args!("coalesce({column}, '')"));
+                } else {
+                    query.push(column);
+                }
+                query.push(" IN (");
+                let mut list = query.separated(", ");
+                for value in values {
+                    list.push_bind(value.clone());
+                }
+                query.push(")");
+            }
         }
         query.push(")");
     }
 }
 
-/// GLOB is the quickest of SQLite's ways to find a text in a text.
+/// GLOB is the fastest substring search of SQLite.
 fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
-    let plain: String = text
-        .chars()
-        .map(|letter| {
-            if "*?[".contains(letter) {
-                format!("[{letter}]")
-            } else {
-                letter.into()
-            }
-        })
-        .collect();
+    let mut pattern = String::from("*");
+    for letter in text.chars() {
+        match letter {
+            '*' | '?' | '[' => pattern.extend(['[', letter, ']']),
+            _ => pattern.push(letter),
+        }
+    }
+    pattern.push('*');
     query
         .push(format_args!("{column} GLOB "))
-        .push_bind(format!("*{plain}*"));
-}
-
-fn push_tags(query: &mut QueryBuilder<Sqlite>, tags: &[String]) {
-    query.push("FALSE");
-    for tag in tags {
-        query.push(" OR ");
-        push_contains(
-            query,
-            "tags",
-            &serde_json::Value::from(tag.as_str()).to_string(),
-        );
-    }
-}
-
-fn push_is(query: &mut QueryBuilder<Sqlite>, column: &str, words: &[String]) {
-    query.push(format_args!("{column} IN "));
-    push_list(query, words);
-}
-
-fn push_list(query: &mut QueryBuilder<Sqlite>, words: &[String]) {
-    query.push("(");
-    let mut list = query.separated(", ");
-    for word in words {
-        list.push_bind(word.clone());
-    }
-    query.push(")");
+        .push_bind(pattern);
 }
 
 fn column(key: Key) -> &'static str {
@@ -151,60 +117,70 @@ fn sort_column(sort: RunSort) -> &'static str {
     }
 }
 
-fn sort_value(run: &RunSummary, sort: RunSort) -> Option<Value> {
+fn sort_value(run: &RunSummary, sort: RunSort) -> Option<SortValue> {
     match sort {
         RunSort::Number => None,
-        RunSort::Iops => run.iops.map(Value::Number),
-        RunSort::BytesPerSecond => run.bytes_per_second.map(Value::Number),
-        RunSort::LatP99Ns => run.lat_p99_ns.map(|ns| Value::Number(ns as f64)),
-        RunSort::Name => Some(Value::Text(run.name.clone())),
-        RunSort::CreatedAtMs => Some(Value::Number(run.created_at_ms as f64)),
+        RunSort::Iops => run.iops.map(SortValue::Number),
+        RunSort::BytesPerSecond => run.bytes_per_second.map(SortValue::Number),
+        RunSort::LatP99Ns => run.lat_p99_ns.map(|ns| SortValue::Number(ns as f64)),
+        RunSort::Name => Some(SortValue::Text(run.name.clone())),
+        RunSort::CreatedAtMs => Some(SortValue::Number(run.created_at_ms as f64)),
     }
 }
 
-/// Behind the cursor, in order, one more than the page holds. Runs without the value come last, either way.
-fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
-    let column = sort_column(filter.sort);
-    let (behind, way) = match filter.order {
-        SortOrder::Asc => (">", "ASC"),
-        SortOrder::Desc => ("<", "DESC"),
+/// Restricts a page to runs after the cursor. Runs without a value are last in both orders.
+fn push_position(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+    let Some(cursor) = &filter.cursor else {
+        return;
     };
-    if let Some(cursor) = &filter.cursor {
-        query.push(" AND (");
-        match (filter.sort, &cursor.value) {
-            (RunSort::Number, _) => {}
-            (_, None) => {
-                query.push(format_args!("{column} IS NULL AND "));
-            }
-            (_, Some(value)) => {
-                query.push(format_args!("{column} IS NULL OR {column} {behind} "));
-                push_value(query, value);
-                query.push(format_args!(" OR {column} = "));
-                push_value(query, value);
-                query.push(" AND ");
-            }
+    let column = sort_column(filter.sort);
+    let after = match filter.order {
+        SortOrder::Asc => ">",
+        SortOrder::Desc => "<",
+    };
+    query.push(" AND (");
+    match (filter.sort, &cursor.value) {
+        (RunSort::Number, _) => {}
+        (_, None) => {
+            query.push(format_args!("{column} IS NULL AND "));
         }
-        query
-            .push(format_args!("number {behind} "))
-            .push_bind(cursor.number.cast_signed())
-            .push(")");
+        (_, Some(value)) => {
+            query.push(format_args!("{column} IS NULL OR {column} {after} "));
+            push_value(query, value);
+            query.push(format_args!(" OR {column} = "));
+            push_value(query, value);
+            query.push(" AND ");
+        }
     }
-    // With conditions, one pass and a short sort are quicker than the rows in the order of an index: `+` keeps it away.
-    let plus = if filter.conditions.is_empty() || filter.sort == RunSort::Number {
+    query
+        .push(format_args!("number {after} "))
+        .push_bind(cursor.number.cast_signed())
+        .push(")");
+}
+
+/// One run more than the page holds shows that there is a next page.
+fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+    let order = match filter.order {
+        SortOrder::Asc => "ASC",
+        SortOrder::Desc => "DESC",
+    };
+    // With conditions, a scan and a sort are faster than an index in sort order; `+` disables the index.
+    let no_index = if filter.conditions.is_empty() || filter.sort == RunSort::Number {
         ""
     } else {
         "+"
     };
+    let column = sort_column(filter.sort);
     query
         .push(format_args!(
-            " ORDER BY {plus}{column} {way} NULLS LAST, number {way} LIMIT "
+            " ORDER BY {no_index}{column} {order} NULLS LAST, number {order} LIMIT "
         ))
         .push_bind(filter.limit + 1);
 }
 
-fn push_value(query: &mut QueryBuilder<Sqlite>, value: &Value) {
+fn push_value(query: &mut QueryBuilder<Sqlite>, value: &SortValue) {
     match value {
-        Value::Number(number) => query.push_bind(*number),
-        Value::Text(text) => query.push_bind(text.clone()),
+        SortValue::Number(number) => query.push_bind(*number),
+        SortValue::Text(text) => query.push_bind(text.clone()),
     };
 }

@@ -1,8 +1,8 @@
-//! Opening the database: refused untouched when it is newer or somebody else's, brought up to date when it is older.
+//! Opens the database file. Files of a newer version or of another program are rejected unchanged; older ones are
+//! migrated.
 
-use crate::store::{Store, Writer};
+use crate::store::{Store, migrations};
 use sqlx::Connection;
-use sqlx::migrate::Migrator;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
     SqliteSynchronous,
@@ -12,129 +12,115 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// The `user_version` that the newest migration sets.
-const VERSION: i64 = 4;
+/// `user_version` of the newest migration.
+const VERSION: i64 = 5;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
-/// Enough for a page with all its charts; more would only queue for the two or three cores that are not measuring.
+/// Enough for a page with all its charts; more would compete with measurements for processors.
 const READERS: u32 = 4;
-/// How long one connection waits for another: readers never block, so this is only met during a checkpoint.
-const BUSY: Duration = Duration::from_secs(5);
+/// Readers never block, so connections only wait for a checkpoint or for another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
-
-/// Why the database cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// A newer program wrote it.
-    #[error("{path} has version {found}, this program knows versions up to {known}: use a newer leadline, or another --data-dir. Nothing was changed", known = VERSION)]
-    Newer {
-        /// Where it is.
-        path: String,
-        /// Its version.
-        found: i64,
-    },
-    /// Another program wrote it.
-    #[error("{path} is a database of another program: use another --data-dir. Nothing was changed")]
-    Foreign {
-        /// Where it is.
-        path: String,
-    },
-    /// It cannot be read, written or brought up to date.
-    #[error("{path} cannot be used: {why}")]
-    Unusable {
-        /// Where it is.
-        path: String,
-        /// What went wrong.
-        why: String,
-    },
+pub(crate) enum OpenError {
+    #[error(
+        "{path} has version {version}; this program supports versions up to {VERSION}. Use a newer leadline or another --data-dir. The file was not changed"
+    )]
+    Newer { path: String, version: i64 },
+    #[error(
+        "{path} is the database of another program. Use another --data-dir. The file was not changed"
+    )]
+    Foreign { path: String },
+    #[error("cannot open {path}: {reason}")]
+    Unusable { path: String, reason: String },
 }
 
 impl Store {
-    /// Opens the database at `path`, or makes a new one.
-    ///
-    /// # Errors
-    /// It is newer than this program, not ours, or cannot be used; it is then as it was.
-    pub async fn open(path: &Path) -> Result<Self, OpenError> {
+    /// Opens the database, creating it if necessary.
+    pub(crate) async fn open(path: &Path) -> Result<Self, OpenError> {
         let shown = path.display().to_string();
-        let unusable = |error: &dyn std::fmt::Display| OpenError::Unusable {
-            path: shown.clone(),
-            why: error.to_string(),
-        };
         if path.exists() {
-            let (version, application) = versions(path).await.map_err(|error| unusable(&error))?;
-            refuse_strangers(&shown, version, application)?;
+            let (version, application_id) = read_header(path).await.map_err(unusable(&shown))?;
+            check_header(&shown, version, application_id)?;
         }
-        let mut writer = Writer::connect(writing(path))
+        let writer_options = writer_options(path);
+        let mut writer = SqliteConnection::connect_with(&writer_options)
             .await
-            .map_err(|error| unusable(&error))?;
-        MIGRATIONS
-            .run(&mut writer.connection)
+            .map_err(unusable(&shown))?;
+        migrations::run(&mut writer)
             .await
-            .map_err(|error| unusable(&error))?;
+            .map_err(unusable(&shown))?;
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
-            .connect_with(reading(path))
-            .await;
+            .connect_with(common_options(path).read_only(true))
+            .await
+            .map_err(unusable(&shown))?;
         Ok(Self {
-            writer: Arc::new(Mutex::new(writer)),
-            readers: readers.map_err(|error| unusable(&error))?,
+            writer: Arc::new(Mutex::new(Some(writer))),
+            writer_options,
+            readers,
         })
     }
 }
 
-fn refuse_strangers(path: &str, version: i64, application: i64) -> Result<(), OpenError> {
-    // A file without either number is empty: SQLite makes it before the first migration is through.
-    match (version, application) {
-        (0, 0) => Ok(()),
-        (_, other) if other != APPLICATION_ID => Err(OpenError::Foreign { path: path.into() }),
-        (found, _) if found > VERSION => Err(OpenError::Newer {
-            path: path.into(),
-            found,
-        }),
-        _ => Ok(()),
+fn unusable<E: std::fmt::Display>(path: &str) -> impl FnOnce(E) -> OpenError {
+    move |error| OpenError::Unusable {
+        path: path.into(),
+        reason: error.to_string(),
     }
 }
 
-/// `user_version` and `application_id`, read without leaving a trace.
-async fn versions(path: &Path) -> sqlx::Result<(i64, i64)> {
+fn check_header(path: &str, version: i64, application_id: i64) -> Result<(), OpenError> {
+    // SQLite creates an empty file before the first migration commits.
+    if (version, application_id) == (0, 0) {
+        return Ok(());
+    }
+    if application_id != APPLICATION_ID {
+        return Err(OpenError::Foreign { path: path.into() });
+    }
+    if version > VERSION {
+        return Err(OpenError::Newer {
+            path: path.into(),
+            version,
+        });
+    }
+    Ok(())
+}
+
+/// `user_version` and `application_id`, read without creating files next to the database.
+async fn read_header(path: &Path) -> sqlx::Result<(i64, i64)> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // `immutable` makes no files beside the database, but would not see what is still in the log.
+    // `immutable` ignores the write-ahead log.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     let options = SqliteConnectOptions::new()
         .filename(path)
         .read_only(true)
         .immutable(!has_log);
     let mut connection = SqliteConnection::connect_with(&options).await?;
-    let version = sqlx::query_scalar("PRAGMA user_version")
-        .fetch_one(&mut connection)
-        .await?;
-    let application = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(&mut connection)
-        .await?;
+    let header = sqlx::query_as(
+        "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id",
+    )
+    .fetch_one(&mut connection)
+    .await?;
     connection.close().await?;
-    Ok((version, application))
+    Ok(header)
 }
 
-fn common(path: &Path) -> SqliteConnectOptions {
+fn common_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
-        .busy_timeout(BUSY)
+        .busy_timeout(BUSY_TIMEOUT)
         .pragma("mmap_size", (256 * 1024 * 1024).to_string())
         .pragma("cache_size", "-16384")
         .pragma("temp_store", "MEMORY")
 }
 
-fn writing(path: &Path) -> SqliteConnectOptions {
-    common(path)
+fn writer_options(path: &Path) -> SqliteConnectOptions {
+    common_options(path)
         .create_if_missing(true)
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", (64 * 1024 * 1024).to_string())
-}
-
-fn reading(path: &Path) -> SqliteConnectOptions {
-    common(path).read_only(true)
 }

@@ -1,131 +1,94 @@
-//! Rows as they come out of the database, and the words that they stand for.
+//! Database rows as protocol types.
 
-use crate::store::from_word;
-use leadline_protocol::plan::resolved::{Mode, ResolvedJob};
+use crate::store::enum_text::EnumText;
 use leadline_protocol::run::{RequestedRun, Run, RunSummary};
-use leadline_protocol::verdict::VerdictClass;
-use leadline_protocol::workload::Workload;
+use leadline_protocol::workload_summary::WorkloadSummary;
 use serde::de::DeserializeOwned;
-use sqlx::FromRow;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use sqlx::types::Json;
 
-/// The columns of `RunRow`, in one place for all queries.
-pub(crate) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
+/// Columns of `runs` that `summary` reads.
+pub(super) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
     device, iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, verdict, name, target, tags, notes, reason, study, step";
 
-/// A row of `runs`.
-#[derive(FromRow)]
-pub(crate) struct RunRow {
-    number: i64,
-    status: String,
-    created_at_ms: i64,
-    started_at_ms: Option<i64>,
-    finished_at_ms: Option<i64>,
-    host: String,
-    jobs: i64,
-    mode: Option<String>,
-    rw: String,
-    bs: String,
-    iodepth: i64,
-    numjobs: i64,
-    direct: bool,
-    device: Option<String>,
-    iops: Option<f64>,
-    bytes_per_second: Option<f64>,
-    lat_p50_ns: Option<i64>,
-    lat_p99_ns: Option<i64>,
-    lat_max_ns: Option<i64>,
-    verdict: Option<String>,
-    name: String,
-    target: String,
-    tags: String,
-    notes: String,
-    reason: Option<String>,
-    study: Option<i64>,
-    step: Option<i64>,
+/// Columns of `run_details` that `details` reads.
+pub(super) const DETAILS: &str = "requested, sample_ms, resolved, host_facts, measure_ms, report, verdict, findings, failure, \
+    (SELECT max(seq) FROM events WHERE events.run = run_details.run) AS last_seq, \
+    (SELECT count(*) FROM events WHERE events.run = run_details.run AND type = 'sample') AS samples";
+
+/// A row of `runs`. The queue position is not stored.
+pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
+    Ok(RunSummary {
+        number: row.try_get("number")?,
+        status: variant(&row, "status")?,
+        name: row.try_get("name")?,
+        host: row.try_get("host")?,
+        tags: json(&row, "tags")?,
+        notes: row.try_get("notes")?,
+        created_at_ms: row.try_get("created_at_ms")?,
+        started_at_ms: row.try_get("started_at_ms")?,
+        finished_at_ms: row.try_get("finished_at_ms")?,
+        workload: WorkloadSummary {
+            jobs: row.try_get("jobs")?,
+            mode: optional_variant(&row, "mode")?,
+            target: row.try_get("target")?,
+            device: row.try_get("device")?,
+            rw: row.try_get("rw")?,
+            bs: row.try_get("bs")?,
+            iodepth: row.try_get("iodepth")?,
+            numjobs: row.try_get("numjobs")?,
+            direct: row.try_get("direct")?,
+        },
+        iops: row.try_get("iops")?,
+        bytes_per_second: row.try_get("bytes_per_second")?,
+        lat_p50_ns: row.try_get("lat_p50_ns")?,
+        lat_p99_ns: row.try_get("lat_p99_ns")?,
+        lat_max_ns: row.try_get("lat_max_ns")?,
+        verdict: optional_variant(&row, "verdict")?,
+        reason: row.try_get("reason")?,
+        study: row.try_get("study")?,
+        step: row.try_get("step")?,
+        queue: None,
+    })
 }
 
-impl RunRow {
-    /// What it says; its place in the queue is not known here.
-    pub(crate) fn summary(self) -> anyhow::Result<RunSummary> {
-        Ok(RunSummary {
-            number: self.number.cast_unsigned(),
-            status: from_word(&self.status)?,
-            name: self.name,
-            host: self.host,
-            tags: serde_json::from_str(&self.tags)?,
-            notes: self.notes,
-            created_at_ms: self.created_at_ms.cast_unsigned(),
-            started_at_ms: self.started_at_ms.map(i64::cast_unsigned),
-            finished_at_ms: self.finished_at_ms.map(i64::cast_unsigned),
-            workload: Workload {
-                jobs: u32::try_from(self.jobs)?,
-                mode: self.mode.as_deref().map(from_word::<Mode>).transpose()?,
-                target: self.target,
-                device: self.device,
-                rw: self.rw,
-                bs: self.bs,
-                iodepth: u32::try_from(self.iodepth)?,
-                numjobs: u32::try_from(self.numjobs)?,
-                direct: self.direct,
-            },
-            iops: self.iops,
-            bytes_per_second: self.bytes_per_second,
-            lat_p50_ns: self.lat_p50_ns.map(i64::cast_unsigned),
-            lat_p99_ns: self.lat_p99_ns.map(i64::cast_unsigned),
-            lat_max_ns: self.lat_max_ns.map(i64::cast_unsigned),
-            verdict: self
-                .verdict
-                .as_deref()
-                .map(from_word::<VerdictClass>)
-                .transpose()?,
-            reason: self.reason,
-            study: self.study.map(i64::cast_unsigned),
-            step: self.step.map(u32::try_from).transpose()?,
-            queue: None,
-        })
-    }
-}
-
-/// A row of `run_details`, with what is counted of its events.
-#[derive(FromRow)]
-pub(crate) struct DetailRow {
-    asked: String,
-    sample_ms: i64,
-    resolved: Option<String>,
-    host_facts: Option<String>,
-    measure_ms: Option<i64>,
-    report: Option<String>,
-    verdict: Option<String>,
-    findings: Option<String>,
-    failure: Option<String>,
-    last_seq: i64,
-    samples: i64,
-}
-
-impl DetailRow {
-    /// The whole run.
-    pub(crate) fn run(self, summary: RunSummary) -> anyhow::Result<Run> {
-        let sample_ms = u32::try_from(self.sample_ms)?;
-        Ok(Run {
-            summary,
-            requested: RequestedRun {
-                jobs: serde_json::from_str(&self.asked)?,
-                sample_ms,
-            },
-            resolved: read::<Vec<ResolvedJob>>(self.resolved)?,
-            host_facts: read(self.host_facts)?,
+/// A row of `run_details`.
+pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
+    let sample_ms = row.try_get("sample_ms")?;
+    Ok(Run {
+        summary,
+        requested: RequestedRun {
+            jobs: json(row, "requested")?,
             sample_ms,
-            measure_ms: self.measure_ms.map(i64::cast_unsigned),
-            report: read(self.report)?,
-            verdict: read(self.verdict)?,
-            findings: read(self.findings)?.unwrap_or_default(),
-            failure: read(self.failure)?,
-            last_seq: self.last_seq.cast_unsigned(),
-            samples: self.samples.cast_unsigned(),
-        })
-    }
+        },
+        resolved: optional_json(row, "resolved")?,
+        host_facts: optional_json(row, "host_facts")?,
+        sample_ms,
+        measure_ms: row.try_get("measure_ms")?,
+        report: optional_json(row, "report")?,
+        verdict: optional_json(row, "verdict")?,
+        findings: optional_json(row, "findings")?.unwrap_or_default(),
+        failure: optional_json(row, "failure")?,
+        last_seq: row.try_get("last_seq")?,
+        samples: row.try_get("samples")?,
+    })
 }
 
-fn read<T: DeserializeOwned>(text: Option<String>) -> anyhow::Result<Option<T>> {
-    Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+fn variant<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<T> {
+    row.try_get(column).map(|EnumText(variant)| variant)
+}
+
+fn optional_variant<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<Option<T>> {
+    let variant: Option<EnumText<T>> = row.try_get(column)?;
+    Ok(variant.map(|EnumText(variant)| variant))
+}
+
+fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<T> {
+    row.try_get(column).map(|Json(value)| value)
+}
+
+fn optional_json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<Option<T>> {
+    let value: Option<Json<T>> = row.try_get(column)?;
+    Ok(value.map(|Json(value)| value))
 }

@@ -1,0 +1,116 @@
+//! Inserts runs.
+
+use crate::store::entry::Entry;
+use crate::store::enum_text::EnumText;
+use crate::store::keys::{self, IdempotencyKey, KeyUse};
+use crate::store::{Durability, Store};
+use anyhow::Result;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::workload_summary::WorkloadSummary;
+use serde_json::Value;
+use sqlx::SqliteConnection;
+use sqlx::types::Json;
+use std::collections::BTreeSet;
+
+/// A run to be queued.
+#[derive(Clone, Debug)]
+pub(crate) struct NewRun {
+    pub(crate) name: String,
+    pub(crate) host: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) notes: String,
+    /// Jobs as requested.
+    pub(crate) requested: Vec<Value>,
+    pub(crate) sample_ms: u32,
+    pub(crate) resolved: Vec<ResolvedJob>,
+    /// Devices and paths reserved by the run.
+    pub(crate) locks: BTreeSet<String>,
+}
+
+impl Store {
+    /// Inserts a run with its first event and returns its number, or the earlier use of the key.
+    pub(crate) async fn insert_run(
+        &self,
+        new: &NewRun,
+        key: Option<&IdempotencyKey>,
+        now_ms: u64,
+        first_event: &Entry,
+    ) -> Result<Result<u64, KeyUse>> {
+        let mut transaction = self.begin(Durability::Disk).await?;
+        if let Some(key) = key
+            && let Some(earlier) = keys::find(&mut transaction, key).await?
+        {
+            return Ok(Err(earlier));
+        }
+        let number = insert(&mut transaction, new, None, now_ms, first_event).await?;
+        if let Some(key) = key {
+            keys::insert(&mut transaction, key, number, None, now_ms).await?;
+        }
+        transaction.commit().await?;
+        Ok(Ok(number))
+    }
+}
+
+/// Inserts a run with its first event and returns its number. `step` is study and step number.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    new: &NewRun,
+    step: Option<(u64, u32)>,
+    now_ms: u64,
+    first_event: &Entry,
+) -> sqlx::Result<u64> {
+    let number = insert_summary(connection, new, step, now_ms).await?;
+    sqlx::query(
+        "INSERT INTO run_details (run, requested, sample_ms, locks, resolved) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(number)
+    .bind(Json(&new.requested))
+    .bind(new.sample_ms)
+    .bind(Json(&new.locks))
+    .bind(Json(&new.resolved))
+    .execute(&mut *connection)
+    .await?;
+    first_event
+        .insert(connection, number.cast_unsigned())
+        .await?;
+    Ok(number.cast_unsigned())
+}
+
+async fn insert_summary(
+    connection: &mut SqliteConnection,
+    new: &NewRun,
+    step: Option<(u64, u32)>,
+    now_ms: u64,
+) -> sqlx::Result<i64> {
+    let workload = WorkloadSummary::new(&new.resolved);
+    let row = sqlx::query(
+        "INSERT INTO runs (status, created_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, device, name, target, tags, notes, search,
+             study, step)
+         VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(now_ms.cast_signed())
+    .bind(&new.host)
+    .bind(workload.jobs)
+    .bind(workload.mode.map(EnumText))
+    .bind(&workload.rw)
+    .bind(&workload.bs)
+    .bind(workload.iodepth)
+    .bind(workload.numjobs)
+    .bind(workload.direct)
+    .bind(&workload.device)
+    .bind(&new.name)
+    .bind(&workload.target)
+    .bind(Json(&new.tags))
+    .bind(&new.notes)
+    .bind(search_text(&new.name, &workload.target, &new.tags, &new.notes))
+    .bind(step.map(|(study, _)| study.cast_signed()))
+    .bind(step.map(|(_, step)| step))
+    .execute(connection)
+    .await?;
+    Ok(row.last_insert_rowid())
+}
+
+/// Content of column `search`.
+pub(super) fn search_text(name: &str, target: &str, tags: &[String], notes: &str) -> String {
+    format!("{name}\n{target}\n{}\n{notes}", tags.join("\n")).to_lowercase()
+}

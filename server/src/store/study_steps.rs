@@ -1,0 +1,100 @@
+//! Progress of studies: which steps have ended or wait, and which files remain.
+
+use crate::store::enum_text::EnumText;
+use crate::store::{Durability, Store};
+use anyhow::Result;
+use leadline_protocol::status::RunStatus;
+use leadline_protocol::study::files::LeftoverFile;
+use leadline_protocol::verdict::Verdicts;
+use sqlx::SqliteConnection;
+use sqlx::types::Json;
+use std::collections::BTreeMap;
+
+/// The failed or cancelled step that ended a study.
+#[derive(Clone, Debug)]
+pub(crate) struct LastStep {
+    /// From 1.
+    pub(crate) step: u32,
+    pub(crate) status: RunStatus,
+    pub(crate) reason: Option<String>,
+}
+
+impl Store {
+    /// Verdicts of the runs of a study, by run number.
+    pub(crate) async fn verdicts_of_study(&self, study: u64) -> Result<BTreeMap<u64, Verdicts>> {
+        let rows: Vec<(u64, Json<Verdicts>)> = sqlx::query_as(
+            "SELECT run, run_details.verdict FROM run_details JOIN runs ON number = run WHERE study = ? AND run_details.verdict IS NOT NULL",
+        )
+        .bind(study.cast_signed())
+        .fetch_all(&self.readers)
+        .await?;
+        let verdicts = rows.into_iter().map(|(run, Json(verdict))| (run, verdict));
+        Ok(verdicts.collect())
+    }
+
+    /// The first step whose failure or cancellation ended the study, if any.
+    pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
+        let row: Option<(u32, EnumText<RunStatus>, Option<String>)> = sqlx::query_as(
+            "SELECT step, status, reason FROM runs JOIN studies ON studies.number = study
+             WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
+        )
+        .bind(study.cast_signed())
+        .fetch_optional(&self.readers)
+        .await?;
+        Ok(row.map(|(step, EnumText(status), reason)| LastStep {
+            step,
+            status,
+            reason,
+        }))
+    }
+
+    /// Queued runs of the steps after a step.
+    pub(crate) async fn queued_runs_after(&self, study: u64, step: u32) -> Result<Vec<u64>> {
+        Ok(sqlx::query_scalar(
+            "SELECT number FROM runs WHERE study = ? AND step > ? AND status = 'queued' ORDER BY step",
+        )
+        .bind(study.cast_signed())
+        .bind(step)
+        .fetch_all(&self.readers)
+        .await?)
+    }
+
+    pub(crate) async fn studies_with_queued_runs(&self) -> Result<Vec<u64>> {
+        Ok(sqlx::query_scalar(
+            "SELECT DISTINCT study FROM runs WHERE status = 'queued' AND study IS NOT NULL ORDER BY study",
+        )
+        .fetch_all(&self.readers)
+        .await?)
+    }
+
+    /// Up to `limit` ended studies whose files are not all removed, newest first.
+    pub(crate) async fn studies_with_leftovers(&self, limit: u32) -> Result<Vec<u64>> {
+        Ok(sqlx::query_scalar(
+            "SELECT number FROM studies WHERE owned_files <> '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number
+             AND status IN ('queued', 'preparing', 'measuring', 'finishing')) ORDER BY number DESC LIMIT ?",
+        )
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?)
+    }
+
+    /// Replaces the files of a study. A study without files and runs is deleted.
+    pub(crate) async fn set_owned_files(&self, study: u64, files: &[LeftoverFile]) -> Result<()> {
+        let mut transaction = self.begin(Durability::Disk).await?;
+        sqlx::query("UPDATE studies SET owned_files = ? WHERE number = ?")
+            .bind(Json(files))
+            .bind(study.cast_signed())
+            .execute(&mut *transaction)
+            .await?;
+        delete_empty_studies(&mut transaction).await?;
+        Ok(transaction.commit().await?)
+    }
+}
+
+/// Deletes studies without runs, except those with files to be removed.
+pub(super) async fn delete_empty_studies(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::query("DELETE FROM studies WHERE owned_files = '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
+        .execute(connection)
+        .await?;
+    Ok(())
+}

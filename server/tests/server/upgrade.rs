@@ -1,0 +1,230 @@
+//! Migration of a database of version 4. The fixture was recorded with the last server of that version: runs of all
+//! kinds, among them failed and cancelled ones, and studies, one of which left a file.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::read::GzDecoder;
+use leadline_protocol::event::Event;
+use serde_json::{Map, Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection, Row, SqliteConnection};
+
+use crate::program::Program;
+
+const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
+
+/// JSON columns of `run_details` and their fields in the API.
+const COLUMNS: [(&str, &str); 7] = [
+    ("asked", "/requested/jobs"),
+    ("resolved", "/resolved"),
+    ("host_facts", "/host_facts"),
+    ("report", "/report"),
+    ("verdict", "/verdict"),
+    ("findings", "/findings"),
+    ("failure", "/failure"),
+];
+
+/// Renamed keys that have one meaning only.
+const RENAMED: [(&str, &str); 20] = [
+    ("asked_bytes", "requested_bytes"),
+    ("choices", "decisions"),
+    ("clone", "worker"),
+    ("clones", "workers"),
+    ("found", "initial"),
+    ("found_by_hand", "missed_by_author"),
+    ("io_uring_refused", "io_uring_unavailable"),
+    ("leaves", "physical_devices"),
+    ("left_out", "omitted_stacks"),
+    ("lost", "lost_events"),
+    ("machine_iowait", "host_iowait"),
+    ("machine_percent", "host_percent"),
+    ("machine_steal", "host_steal"),
+    ("machine_system", "host_system"),
+    ("machine_user", "host_user"),
+    ("percent_of_one", "process_percent"),
+    ("refusals", "problems"),
+    ("turned_ms", "transition_ms"),
+    ("turns", "transitions"),
+    ("writes_bytes", "write_bytes"),
+];
+
+/// Applies the new names to a value of version 4.
+fn rename(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(rename).collect(),
+        Value::Object(fields) => {
+            let is_problem = fields.contains_key("kind") && fields.contains_key("remedy");
+            let rename_field = |(name, value): (String, Value)| {
+                let new = RENAMED.iter().find(|(old, _)| *old == name);
+                let name = match new {
+                    Some((_, new)) => (*new).into(),
+                    None if is_problem && name == "sentence" => "detail".into(),
+                    None => name,
+                };
+                (name, rename(value))
+            };
+            Value::Object(fields.into_iter().map(rename_field).collect::<Map<_, _>>())
+        }
+        scalar => scalar,
+    }
+}
+
+/// Compares values; fields added since version 4 must be null.
+fn check(path: &str, expect: &Value, actual: &Value) {
+    match (expect, actual) {
+        (Value::Object(expect), Value::Object(actual)) => {
+            for (name, value) in expect {
+                let actual = actual.get(name).unwrap_or(&Value::Null);
+                check(&format!("{path}.{name}"), value, actual);
+            }
+            for (name, value) in actual {
+                let is_known = expect.contains_key(name) || value.is_null();
+                assert!(is_known, "{path}.{name} is new: {value}");
+            }
+        }
+        (Value::Array(expect), Value::Array(actual)) => {
+            assert_eq!(expect.len(), actual.len(), "{path}");
+            for (index, (expect, actual)) in expect.iter().zip(actual).enumerate() {
+                check(&format!("{path}[{index}]"), expect, actual);
+            }
+        }
+        _ => assert_eq!(expect, actual, "{path}"),
+    }
+}
+
+struct OldRun {
+    number: u64,
+    status: String,
+    /// Field of the API and value.
+    fields: Vec<(&'static str, Value)>,
+    events: Vec<Value>,
+}
+
+async fn read_fixture(file: &Path) -> Vec<OldRun> {
+    let options = SqliteConnectOptions::new().filename(file).immutable(true);
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    let statuses: Vec<(u64, String)> =
+        sqlx::query_as("SELECT number, status FROM runs ORDER BY number")
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+    let mut runs = Vec::new();
+    for (number, status) in statuses {
+        let details = sqlx::query("SELECT * FROM run_details WHERE run = ?")
+            .bind(number.cast_signed())
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+        let fields = COLUMNS.map(|(column, field)| {
+            let text: Option<String> = details.get(column);
+            let value = text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+            (field, rename(value))
+        });
+        let lines: Vec<String> =
+            sqlx::query_scalar("SELECT line FROM events WHERE run = ? ORDER BY seq")
+                .bind(number.cast_signed())
+                .fetch_all(&mut connection)
+                .await
+                .unwrap();
+        let events = lines
+            .iter()
+            .map(|line| rename(serde_json::from_str(line).unwrap()));
+        runs.push(OldRun {
+            number,
+            status,
+            fields: fields.into(),
+            events: events.collect(),
+        });
+    }
+    connection.close().await.unwrap();
+    runs
+}
+
+async fn check_run(server: &Program, old: &OldRun) {
+    let number = old.number;
+    let run = server.get(&format!("/runs/{number}")).await;
+    assert_eq!(run["status"], old.status.as_str(), "#{number}");
+    for (field, expect) in &old.fields {
+        let actual = run.pointer(field).unwrap();
+        if *field == "/findings" && expect.is_null() {
+            assert_eq!(actual, &json!([]));
+        } else {
+            check(&format!("#{number}{field}"), expect, actual);
+        }
+    }
+    let events = server.events(number).await;
+    let expect = Value::from(old.events.clone());
+    check(
+        &format!("#{number} events"),
+        &expect,
+        &events.clone().into(),
+    );
+    let parsed: Vec<Event> = serde_json::from_value(events.into()).unwrap();
+    let serialized = serde_json::to_value(parsed).unwrap();
+    check(&format!("#{number} parsed events"), &expect, &serialized);
+
+    let samples = run["samples"].as_u64().unwrap() as usize;
+    let series = server.get(&format!("/runs/{number}/series")).await;
+    assert!(series["columns"].as_array().unwrap().len() > 10, "{series}");
+    let csv = server
+        .get(&format!("/runs/{number}/export?format=csv"))
+        .await;
+    assert_eq!(csv.as_str().unwrap().lines().count(), samples + 1);
+}
+
+#[tokio::test]
+async fn database_of_version_4_is_migrated() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let data = directory.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let mut database = Vec::new();
+    GzDecoder::new(FIXTURE).read_to_end(&mut database).unwrap();
+    let file = data.join("leadline.db");
+    std::fs::write(&file, &database).unwrap();
+    let runs = read_fixture(&file).await;
+    assert_eq!(runs.len(), 25);
+
+    let server = Program::start_in(directory, &[]).await;
+    for run in &runs {
+        check_run(&server, run).await;
+    }
+    let compared = server.get("/compare?runs=1,2,3,4").await;
+    assert_eq!(compared["runs"].as_array().unwrap().len(), 4);
+    check_renamed_fields(&server).await;
+
+    let before = server.get("/runs/1").await;
+    let server = server.kill_and_restart().await;
+    assert_eq!(server.get("/runs/1").await, before);
+    let options = SqliteConnectOptions::new().filename(&file).read_only(true);
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
+    assert_eq!(version, 5);
+}
+
+/// Spot checks, independent of the table above.
+async fn check_renamed_fields(server: &Program) {
+    let warmed = server.get("/runs/1").await;
+    let report = &warmed["report"];
+    assert_eq!(report["transitions"][0]["to"], "memory");
+    assert!(warmed["verdict"]["read"]["transition_ms"].is_f64());
+    assert_eq!(report["device"]["physical_devices"][0]["name"], "vda");
+    assert_eq!(report["jobs"][0]["workers"], 1);
+    assert!(report["jobs"][0]["decisions"].is_array());
+    assert!(report["cpu"]["host_percent"].is_f64());
+    let failed = server.get("/runs/24").await;
+    let problem = &failed["failure"]["problems"][0];
+    assert_eq!(problem["code"], "hard_linked");
+    assert!(problem["detail"].as_str().unwrap().contains("hard links"));
+    let study = server.get("/studies/1").await;
+    assert!(study["missed_by_author"].is_string());
+    assert_eq!(study["scaled"]["requested_bytes"], 4 << 20);
+    assert_eq!(study["steps"][2]["run"]["number"], 15);
+    let study = server.get("/studies/2").await;
+    let leftover = &study["leftover_files"][0];
+    assert!(leftover["reason"]["detail"].is_string(), "{leftover}");
+}
