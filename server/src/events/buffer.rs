@@ -1,81 +1,77 @@
-//! A run that has not come to its end, as its listeners see it: the newest events in memory, and a bell that rings when
-//! there is a new one. Bounded: what is stored and old leaves memory, and who lags behind reads the store.
+//! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers read them from the store.
 
-use crate::scheduler::states::Stop;
+use crate::scheduler::outcome::StopRequest;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// Stored events that stay in memory: three seconds at 100 ms, so that a listener in step never reads the store.
+/// Stored events kept in memory: three seconds at 100 ms, so that subscribers without a backlog never read the store.
 const KEEP_LINES: usize = 32;
-/// The most bytes of stored events that stay in memory.
+/// Bytes of stored events kept in memory.
 const KEEP_BYTES: usize = 256 * 1024;
 
-/// A run that has not come to its end.
 #[derive(Debug)]
-pub struct Live {
+pub(crate) struct EventBuffer {
     tail: Mutex<Tail>,
-    /// Rings when the list grew or ended; its value is the next number.
-    bell: watch::Sender<u64>,
-    stop: watch::Sender<Option<Stop>>,
+    /// The next sequence number; sent when events are added and when the buffer is closed.
+    notify: watch::Sender<u64>,
+    stop: watch::Sender<Option<StopRequest>>,
 }
 
 #[derive(Debug)]
 struct Tail {
     lines: VecDeque<Arc<str>>,
     bytes: usize,
-    /// Number of the first line in memory.
+    /// Sequence number of the first line.
     first: u64,
-    /// Events below this number are in the store.
+    /// Events below this sequence number are stored.
     stored: u64,
-    ended: bool,
-    /// I/Os a second of the last window.
+    closed: bool,
+    /// IOPS of the last sample.
     iops: f64,
 }
 
-/// What comes next for a listener.
 #[derive(Debug, PartialEq)]
-pub enum Ahead {
-    /// These lines.
+pub(crate) enum BufferRead {
     Lines(Vec<Arc<str>>),
-    /// What the store has.
-    Store,
-    /// Nothing yet.
-    Nothing,
-    /// Nothing any more.
-    End,
+    /// Evicted; to be read from the store.
+    InStore,
+    /// No event yet.
+    Empty,
+    /// No further events.
+    Ended,
 }
 
-impl Live {
-    /// A run whose events below `next` are in the store.
-    pub fn new(next: u64) -> Self {
+impl EventBuffer {
+    /// For a run whose events below `next` are stored.
+    pub(crate) fn new(next: u64) -> Self {
         let tail = Tail {
             lines: VecDeque::new(),
             bytes: 0,
             first: next,
             stored: next,
-            ended: false,
+            closed: false,
             iops: 0.0,
         };
         Self {
             tail: Mutex::new(tail),
-            bell: watch::Sender::new(next),
+            notify: watch::Sender::new(next),
             stop: watch::Sender::new(None),
         }
     }
 
-    /// Tells the next event.
-    pub fn tell(&self, line: Arc<str>) {
+    /// Publishes the next event.
+    pub(crate) fn push(&self, line: Arc<str>) {
         let mut tail = self.tail();
         tail.bytes += line.len();
         tail.lines.push_back(line);
         let next = tail.next();
         drop(tail);
-        self.bell.send_replace(next);
+        self.notify.send_replace(next);
     }
 
-    /// Everything below this number is in the store now.
-    pub fn stored(&self, below: u64) {
+    /// Evicts old events. Events below `below` are stored.
+    pub(crate) fn mark_stored(&self, below: u64) {
         let mut tail = self.tail();
         tail.stored = below;
         while tail.first < tail.stored && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES)
@@ -88,62 +84,53 @@ impl Live {
         }
     }
 
-    /// The last event was told.
-    pub fn end(&self) {
-        self.tail().ended = true;
-        self.bell.send_modify(|_| {});
+    /// Ends all subscriptions after the last event.
+    pub(crate) fn close(&self) {
+        self.tail().closed = true;
+        self.notify.send_modify(|_| {});
     }
 
-    /// What comes next for a listener that has everything below `next`.
-    pub fn ahead(&self, next: u64) -> Ahead {
+    /// Events from sequence number `next` on.
+    pub(crate) fn read_from(&self, next: u64) -> BufferRead {
         let tail = self.tail();
         if next < tail.first {
-            Ahead::Store
+            BufferRead::InStore
         } else if next < tail.next() {
-            Ahead::Lines(
-                tail.lines
-                    .range((next - tail.first) as usize..)
-                    .cloned()
-                    .collect(),
-            )
-        } else if tail.ended {
-            Ahead::End
+            let start = (next - tail.first) as usize;
+            BufferRead::Lines(tail.lines.range(start..).cloned().collect())
+        } else if tail.closed {
+            BufferRead::Ended
         } else {
-            Ahead::Nothing
+            BufferRead::Empty
         }
     }
 
-    /// Rings whenever `ahead` may have changed.
-    pub fn bell(&self) -> watch::Receiver<u64> {
-        self.bell.subscribe()
+    /// Changes whenever the result of `read_from` may have changed.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.notify.subscribe()
     }
 
-    /// Asks the run to stop. Who asked first counts.
-    pub fn ask_to_stop(&self, stop: Stop) {
+    /// Requests the run to stop. Only the first request counts.
+    pub(crate) fn request_stop(&self, request: StopRequest) {
         self.stop
-            .send_if_modified(|asked| asked.is_none() && asked.replace(stop).is_none());
+            .send_if_modified(|stop| stop.is_none() && stop.replace(request).is_none());
     }
 
-    /// Who asked the run to stop.
-    pub fn stop_asked(&self) -> watch::Receiver<Option<Stop>> {
+    pub(crate) fn stop_requests(&self) -> watch::Receiver<Option<StopRequest>> {
         self.stop.subscribe()
     }
 
-    /// Notes how fast it is at the moment, in I/Os a second.
-    pub fn set_iops(&self, iops: f64) {
+    pub(crate) fn set_iops(&self, iops: f64) {
         self.tail().iops = iops;
     }
 
-    /// How fast it is at the moment, in I/Os a second.
-    pub fn iops(&self) -> f64 {
+    pub(crate) fn iops(&self) -> f64 {
         self.tail().iops
     }
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
-        // A panic while it is held would have been ours, between two plain assignments.
-        self.tail
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        // No code panics while the lock is held.
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,55 +144,45 @@ impl Tail {
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Arc<str> {
-        text.into()
+    fn lines(numbers: std::ops::Range<u64>) -> BufferRead {
+        BufferRead::Lines(numbers.map(|n| n.to_string().into()).collect())
     }
 
     #[test]
-    fn early_late_and_lagging_listeners() {
-        let live = Live::new(2);
-        assert_eq!(
-            (live.ahead(0), live.ahead(2), live.ahead(9)),
-            (Ahead::Store, Ahead::Nothing, Ahead::Nothing)
-        );
-        live.tell(line("two"));
-        live.tell(line("three"));
-        assert_eq!(
-            live.ahead(2),
-            Ahead::Lines(vec![line("two"), line("three")])
-        );
-        assert_eq!(live.ahead(3), Ahead::Lines(vec![line("three")]));
-        live.end();
-        assert_eq!(
-            (live.ahead(3), live.ahead(4), live.ahead(1)),
-            (Ahead::Lines(vec![line("three")]), Ahead::End, Ahead::Store)
-        );
+    fn reads_depend_on_position() {
+        let buffer = EventBuffer::new(2);
+        assert_eq!(buffer.read_from(0), BufferRead::InStore);
+        assert_eq!(buffer.read_from(2), BufferRead::Empty);
+        assert_eq!(buffer.read_from(9), BufferRead::Empty);
+        buffer.push("2".into());
+        buffer.push("3".into());
+        assert_eq!(buffer.read_from(2), lines(2..4));
+        assert_eq!(buffer.read_from(3), lines(3..4));
+        buffer.close();
+        assert_eq!(buffer.read_from(3), lines(3..4));
+        assert_eq!(buffer.read_from(4), BufferRead::Ended);
+        assert_eq!(buffer.read_from(1), BufferRead::InStore);
     }
 
     #[test]
-    fn only_what_is_stored_leaves_memory() {
-        let live = Live::new(0);
-        (0..100).for_each(|n| live.tell(line(&n.to_string())));
-        assert!(matches!(live.ahead(0), Ahead::Lines(lines) if lines.len() == 100));
-        live.stored(90);
-        assert_eq!(
-            (live.ahead(67), live.ahead(68)),
-            (
-                Ahead::Store,
-                Ahead::Lines((68..100).map(|n| line(&n.to_string())).collect())
-            )
-        );
-        live.tell(line(&"x".repeat(KEEP_BYTES)));
-        live.stored(99);
-        assert!(matches!(live.ahead(99), Ahead::Lines(lines) if lines.len() == 2));
-        assert_eq!(live.ahead(98), Ahead::Store);
+    fn only_stored_events_are_evicted() {
+        let buffer = EventBuffer::new(0);
+        (0..100).for_each(|n| buffer.push(n.to_string().into()));
+        assert_eq!(buffer.read_from(0), lines(0..100));
+        buffer.mark_stored(90);
+        assert_eq!(buffer.read_from(67), BufferRead::InStore);
+        assert_eq!(buffer.read_from(68), lines(68..100));
+        buffer.push("x".repeat(KEEP_BYTES).into());
+        buffer.mark_stored(99);
+        assert!(matches!(buffer.read_from(99), BufferRead::Lines(lines) if lines.len() == 2));
+        assert_eq!(buffer.read_from(98), BufferRead::InStore);
     }
 
     #[test]
-    fn who_asked_first_counts() {
-        let live = Live::new(0);
-        live.ask_to_stop(Stop::Cancel);
-        live.ask_to_stop(Stop::Server);
-        assert_eq!(*live.stop_asked().borrow(), Some(Stop::Cancel));
+    fn first_stop_request_counts() {
+        let buffer = EventBuffer::new(0);
+        buffer.request_stop(StopRequest::Cancel);
+        buffer.request_stop(StopRequest::Shutdown);
+        assert_eq!(*buffer.stop_requests().borrow(), Some(StopRequest::Cancel));
     }
 }

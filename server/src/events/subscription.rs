@@ -1,83 +1,81 @@
-//! Listening to a run: every event from a number on, stored ones first, then live ones, without gap or duplicate. One
-//! way for early, late, lagging and resuming listeners, for WebSocket and NDJSON; it holds one batch at a time.
+//! A subscription to the events of a run: stored events first, then live ones, without gaps or duplicates. Serves early,
+//! late, slow and resuming subscribers alike and holds one batch in memory.
 
-use crate::events::buffer::{Ahead, Live};
+use crate::events::buffer::{BufferRead, EventBuffer};
 use crate::store::Store;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Events of one batch: what a listener may hold in memory.
+/// Events per batch.
 const BATCH: u32 = 64;
 
-/// One listener of one run.
-pub struct Listener {
+pub(crate) struct Subscription {
     run: u64,
     store: Store,
-    /// The run and its bell; `None` when it came to its end before.
-    live: Option<(Arc<Live>, watch::Receiver<u64>)>,
-    next: u64,
-    over: bool,
+    /// `None` if the run ended before.
+    live: Option<(Arc<EventBuffer>, watch::Receiver<u64>)>,
+    next_seq: u64,
+    ended: bool,
 }
 
-impl Listener {
-    /// From `since` on. `live` must have been looked up before anything is read.
-    pub fn new(run: u64, store: Store, live: Option<Arc<Live>>, since: u64) -> Self {
-        let live = live.map(|live| (live.clone(), live.bell()));
+impl Subscription {
+    /// Starts at event `since`. `buffer` must be looked up before the store is read.
+    pub(crate) fn new(
+        run: u64,
+        store: Store,
+        buffer: Option<Arc<EventBuffer>>,
+        since: u64,
+    ) -> Self {
+        let live = buffer.map(|buffer| {
+            let changes = buffer.subscribe();
+            (buffer, changes)
+        });
         Self {
             run,
             store,
             live,
-            next: since,
-            over: false,
+            next_seq: since,
+            ended: false,
         }
     }
 
-    /// The next events, at least one; `None` behind the last. Waits for them; may be dropped while it waits.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
-        while !self.over {
-            let Some((live, bell)) = &mut self.live else {
+    /// Waits for the next events; at least one, or `None` after the last. Cancel safe.
+    pub(crate) async fn next(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
+        while !self.ended {
+            let Some((buffer, changes)) = &mut self.live else {
                 return self.read_store().await;
             };
-            bell.mark_unchanged();
-            match live.ahead(self.next) {
-                Ahead::Lines(mut lines) => {
+            changes.mark_unchanged();
+            match buffer.read_from(self.next_seq) {
+                BufferRead::Lines(mut lines) => {
                     lines.truncate(BATCH as usize);
-                    self.next += lines.len() as u64;
+                    self.next_seq += lines.len() as u64;
                     return Ok(Some(lines));
                 }
-                Ahead::Store => return self.read_store().await,
-                Ahead::End => break,
-                // The bell's other end lives in `live`, which we hold.
-                Ahead::Nothing => drop(bell.changed().await),
+                BufferRead::InStore => return self.read_store().await,
+                BufferRead::Ended => break,
+                // The sender lives in `buffer`.
+                BufferRead::Empty => drop(changes.changed().await),
             }
         }
         Ok(None)
     }
 
     async fn read_store(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
-        let rows = self.store.events_from(self.run, self.next, BATCH).await?;
-        for (seq, _) in &rows {
-            anyhow::ensure!(
-                *seq == self.next,
-                "run #{}: event {} is missing",
-                self.run,
-                self.next
-            );
-            self.next += 1;
-        }
+        let first = self.next_seq;
+        let rows = self.store.events_from(self.run, first, BATCH).await?;
+        let is_gapless = (first..).zip(&rows).all(|(seq, row)| seq == row.0);
+        let is_expected = !rows.is_empty() || self.live.is_none();
+        anyhow::ensure!(
+            is_gapless && is_expected,
+            "run #{}: events after {first} are missing",
+            self.run
+        );
         if rows.is_empty() {
-            anyhow::ensure!(
-                self.live.is_none(),
-                "run #{}: event {} is missing",
-                self.run,
-                self.next
-            );
-            self.over = true;
+            self.ended = true;
             return Ok(None);
         }
+        self.next_seq += rows.len() as u64;
         Ok(Some(rows.into_iter().map(|(_, line)| line).collect()))
     }
 }

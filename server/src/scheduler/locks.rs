@@ -1,17 +1,17 @@
-//! What a run must have for itself, told from its plan: the devices under its targets with everything these lie on, so
-//! that two partitions of one disk do not run side by side. Pure.
+//! Locks of a run: the devices under its targets and all devices below those, so that partitions of one disk are not
+//! tested at the same time. Pure.
 
 use crate::scheduler::queue::Locks;
-use leadline_protocol::host::DeviceList;
-use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
+use leadline_protocol::device::DeviceList;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::{Target, TargetKind};
 
-/// Whether any target lies on a device, so that the list of devices is needed.
-pub fn touches_devices(jobs: &[ResolvedJob]) -> bool {
+/// Returns true if `locks_for` needs the list of devices.
+pub(crate) fn uses_devices(jobs: &[ResolvedJob]) -> bool {
     targets(jobs).any(|target| target.device.is_some())
 }
 
-/// The locks of these jobs on a host with these devices.
-pub fn locks_of(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
+pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     let mut locks = Locks::new();
     for target in targets(jobs) {
         match (&target.device, target.kind) {
@@ -25,8 +25,8 @@ pub fn locks_of(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     locks
 }
 
-/// What all runs of a study hold: they follow each other in their order, and nobody comes between.
-pub fn of_study(number: u64) -> String {
+/// Shared by all runs of a study, which keeps them in order.
+pub(crate) fn study_lock(number: u64) -> String {
     format!("study #{number}")
 }
 
@@ -38,17 +38,16 @@ fn add_with_parents(name: &str, devices: &DeviceList, locks: &mut Locks) {
     if !locks.insert(name.to_owned()) {
         return;
     }
-    let parents = devices
-        .devices
-        .iter()
-        .filter(|device| device.name == name)
-        .flat_map(|device| &device.parents);
-    parents.for_each(|parent| add_with_parents(parent, devices, locks));
+    for device in devices.devices.iter().filter(|device| device.name == name) {
+        for parent in &device.parents {
+            add_with_parents(parent, devices, locks);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use leadline_protocol::host::{Access, Device, DeviceKind};
+    use leadline_protocol::device::{Access, Device, DeviceKind};
 
     use super::*;
 
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_brings_everything_it_lies_on() {
+    fn parent_devices_are_locked() {
         let devices = DeviceList {
             devices: vec![
                 device("vda", &[]),

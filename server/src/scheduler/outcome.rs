@@ -1,0 +1,200 @@
+//! Final status of a run and its reason. Pure.
+
+use leadline_protocol::report::{EndedBy, Report};
+use leadline_protocol::result::Failure;
+use leadline_protocol::status::RunStatus;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum StopRequest {
+    /// By the user.
+    Cancel,
+    /// The server stops.
+    Shutdown,
+}
+
+/// How the runner process ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum RunnerExit {
+    Code(i32),
+    Signal(i32),
+    NotStarted(String),
+    /// Still there after SIGKILL: the kernel waits for one of its I/Os.
+    Unkillable,
+}
+
+/// What is known about a run when its runner has ended.
+#[derive(Debug)]
+pub(crate) struct RunEnd<'a> {
+    pub(crate) exit: RunnerExit,
+    pub(crate) stop: Option<StopRequest>,
+    pub(crate) report: Option<&'a Report>,
+    pub(crate) failure: Option<&'a Failure>,
+    /// Why an event of the runner was invalid.
+    pub(crate) protocol_error: Option<&'a str>,
+    /// Last line of standard error.
+    pub(crate) stderr_tail: Option<&'a str>,
+}
+
+impl RunEnd<'_> {
+    /// Final status and reason.
+    pub(crate) fn final_status(&self) -> (RunStatus, Option<String>) {
+        use RunStatus::{Cancelled, Done, Failed, Interrupted};
+        if let Some(error) = self.protocol_error {
+            return (Failed, Some(format!("The runner was stopped: {error}.")));
+        }
+        let signalled = self
+            .report
+            .is_some_and(|report| report.ended_by == EndedBy::Signal);
+        match (self.report, self.stop) {
+            // The run ended before the stop request arrived.
+            (Some(_), _) if self.exit == RunnerExit::Code(0) && !signalled => (Done, None),
+            (_, Some(StopRequest::Cancel)) => (Cancelled, Some(self.cancel_reason())),
+            (_, Some(StopRequest::Shutdown)) => {
+                (Interrupted, Some("The server was stopped.".into()))
+            }
+            (Some(_), None) if signalled => {
+                let reason = "The runner was stopped by a signal from outside of the server.";
+                (Interrupted, Some(reason.into()))
+            }
+            (Some(report), None) => (Failed, Some(self.error_reason(report))),
+            (None, None) => (Failed, Some(self.failure_reason())),
+        }
+    }
+
+    fn cancel_reason(&self) -> String {
+        let killed = matches!(self.exit, RunnerExit::Signal(9) | RunnerExit::Unkillable);
+        let reason = match self.report {
+            Some(_) => "Cancelled. The report covers the time until then.",
+            None if killed => "Cancelled. The runner did not stop in time and was killed.",
+            None => "Cancelled.",
+        };
+        reason.into()
+    }
+
+    /// For a run with a report whose runner returned an error.
+    fn error_reason(&self, report: &Report) -> String {
+        match &report.errors.first {
+            Some(first) => format!(
+                "Job {}: {} of {} bytes at {}: {}.",
+                first.job, first.operation, first.bytes, first.offset, first.message
+            ),
+            None => format!("The runner failed after its report: {}", self.exit_text()),
+        }
+    }
+
+    /// For a run without a report.
+    fn failure_reason(&self) -> String {
+        if let Some(problem) = self.failure.and_then(|failure| failure.problems.first()) {
+            return problem.detail.clone();
+        }
+        match &self.exit {
+            RunnerExit::NotStarted(error) => format!("The runner could not be started: {error}"),
+            _ => format!("The runner sent no report: {}", self.exit_text()),
+        }
+    }
+
+    fn exit_text(&self) -> String {
+        let exit = match &self.exit {
+            RunnerExit::Code(code) => format!("exit code {code}"),
+            RunnerExit::Signal(signal) => format!("killed by {}", signal_text(*signal)),
+            RunnerExit::NotStarted(_) => "not started".into(),
+            RunnerExit::Unkillable => "still running after SIGKILL".into(),
+        };
+        match self.stderr_tail {
+            Some(line) => format!("{exit}; last stderr line: {line}"),
+            None => format!("{exit}."),
+        }
+    }
+}
+
+fn signal_text(signal: i32) -> String {
+    let name = match signal {
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        15 => " (SIGTERM)",
+        _ => "",
+    };
+    format!("signal {signal}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use RunStatus::{Cancelled, Failed, Interrupted};
+    use leadline_protocol::problem::Problem;
+
+    use super::*;
+
+    /// An end without a report: the expected status, and part of the reason.
+    fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
+        let end = RunEnd {
+            exit,
+            stop,
+            report: None,
+            failure: None,
+            protocol_error: None,
+            stderr_tail: Some("panicked"),
+        };
+        check_end(&end, expect, part);
+    }
+
+    fn check_end(end: &RunEnd, expect: RunStatus, part: &str) {
+        let (status, reason) = end.final_status();
+        let reason = reason.unwrap_or_default();
+        assert_eq!(status, expect, "{end:?}");
+        assert!(reason.contains(part), "{reason:?} does not contain {part}");
+    }
+
+    #[test]
+    fn ends_without_report() {
+        use RunnerExit::{Code, NotStarted, Signal, Unkillable};
+        let cancel = Some(StopRequest::Cancel);
+        let shutdown = Some(StopRequest::Shutdown);
+        check(
+            Code(101),
+            None,
+            Failed,
+            "no report: exit code 101; last stderr line: panicked",
+        );
+        check(Code(0), None, Failed, "no report: exit code 0");
+        check(Signal(9), None, Failed, "killed by signal 9 (SIGKILL)");
+        check(Signal(31), None, Failed, "killed by signal 31;");
+        check(
+            NotStarted("no such file".into()),
+            None,
+            Failed,
+            "no such file",
+        );
+        check(Code(143), cancel, Cancelled, "Cancelled.");
+        check(Signal(9), cancel, Cancelled, "was killed");
+        check(Unkillable, cancel, Cancelled, "was killed");
+        check(Code(143), shutdown, Interrupted, "server was stopped");
+    }
+
+    #[test]
+    fn failures_and_invalid_events() {
+        let problem = Problem::guard(
+            "mounted",
+            "jobs[0].filename",
+            "/dev/vda is mounted.",
+            "Use another device.",
+        );
+        let failure = Failure {
+            exit_code: 3,
+            problems: vec![problem],
+        };
+        let mut end = RunEnd {
+            exit: RunnerExit::Code(3),
+            stop: None,
+            report: None,
+            failure: Some(&failure),
+            protocol_error: None,
+            stderr_tail: None,
+        };
+        check_end(&end, Failed, "/dev/vda is mounted.");
+        end.stop = Some(StopRequest::Shutdown);
+        end.protocol_error = Some("invalid event");
+        check_end(&end, Failed, "stopped: invalid event");
+    }
+}
