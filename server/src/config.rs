@@ -1,204 +1,178 @@
-//! What the server is told on the command line and by its environment, and what that amounts to: after `settle` no
-//! option is open.
+//! Options of `leadline serve`. `resolve` applies all defaults.
 
 use crate::api::auth::token;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
-/// How many runs run side by side when nothing is said: enough for a few disks, few enough to leave them the processors.
+/// Enough for a few disks, and few enough to leave each run its processors.
 const MAX_RUNNING: usize = 4;
-/// The name of the runner, beside the server.
+/// In the directory of the server.
 const RUNNER: &str = "leadline-runner";
+const SHORT_TOKEN: usize = 16;
 
-/// What `leadline serve` is told.
 #[derive(Args, Clone, Debug)]
 pub struct Config {
-    /// Address and port to listen on; the next free port is taken when this one is in use
+    /// Address and port to listen on; if in use, the next free port
     #[arg(
         long,
         env = "LEADLINE_LISTEN",
         value_name = "ADDR",
         default_value = "127.0.0.1:7070"
     )]
-    pub listen: String,
-    /// Where runs, token and default targets are kept
+    listen: String,
+    /// Directory of the database, the token and default targets
     #[arg(
         long,
         env = "LEADLINE_DATA_DIR",
         value_name = "DIR",
         default_value = "var"
     )]
-    pub data_dir: PathBuf,
-    /// Files may be targets only under these directories; several times [env: LEADLINE_TARGET_ROOT, separated by colons] [default: DATA_DIR/targets]
+    data_dir: PathBuf,
+    /// Directory in which files may be targets; repeatable [env: LEADLINE_TARGET_ROOT, separated by colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
-    pub target_roots: Vec<PathBuf>,
-    /// Devices that may be overwritten, by identity. Not built yet: raw writes stay refused
-    #[arg(
-        long,
-        env = "LEADLINE_ALLOW_RAW_WRITE",
-        value_name = "IDENTITY",
-        value_delimiter = ','
-    )]
-    pub allow_raw_write: Vec<String>,
-    /// The token that callers must have, instead of the one in DATA_DIR/token
+    target_roots: Vec<PathBuf>,
+    /// Token that clients must send [default: the token in DATA_DIR/token]
     #[arg(
         long,
         env = "LEADLINE_TOKEN",
         hide_env_values = true,
         conflicts_with = "no_auth"
     )]
-    pub token: Option<String>,
-    /// Ask for no token; only on a loopback address
+    token: Option<String>,
+    /// Disable authentication; loopback addresses only
     #[arg(long)]
-    pub no_auth: bool,
-    /// Further names that this server is reached by; several times
+    no_auth: bool,
+    /// Additional host name of this server; repeatable
     #[arg(
         long = "allowed-host",
         env = "LEADLINE_ALLOWED_HOST",
         value_name = "NAME",
         value_delimiter = ','
     )]
-    pub allowed_hosts: Vec<String>,
-    /// How many runs may run side by side, each on devices of its own
+    allowed_hosts: Vec<String>,
+    /// Maximum number of concurrent runs; runs on the same device never overlap
     #[arg(long, value_name = "N", default_value_t = MAX_RUNNING)]
-    pub max_running: usize,
-    /// The runner [default: leadline-runner beside this program]
+    max_running: usize,
+    /// Runner program [default: leadline-runner in the directory of this program]
     #[arg(long, env = "LEADLINE_RUNNER", value_name = "PATH")]
-    pub runner: Option<PathBuf>,
-    /// How the log is written
+    runner: Option<PathBuf>,
+    /// Log format
     #[arg(long, value_enum, default_value_t = LogFormat::Auto)]
     pub log_format: LogFormat,
 }
 
-/// How the log is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum LogFormat {
     /// Text on a terminal, JSON otherwise
     Auto,
-    /// For people
+    /// Human-readable text
     Text,
-    /// One object a line
+    /// One JSON object per line
     Json,
 }
 
-/// What the configuration amounts to.
+/// A configuration without open defaults. Its directories exist and their paths are canonical.
 #[derive(Clone, Debug)]
-pub struct Settled {
-    /// Where to listen.
-    pub listen: SocketAddr,
-    /// Where runs and token are kept; there.
-    pub data_dir: PathBuf,
-    /// Where targets may lie; there.
-    pub target_roots: Vec<PathBuf>,
-    /// The token; `None` when none is asked for.
-    pub token: Option<String>,
-    /// Further names of the server.
-    pub allowed_hosts: Vec<String>,
-    /// How many runs may run side by side.
-    pub max_running: usize,
-    /// The runner.
-    pub runner: PathBuf,
+pub(crate) struct ResolvedConfig {
+    pub(crate) listen: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) target_roots: Vec<PathBuf>,
+    /// `None` disables authentication.
+    pub(crate) token: Option<String>,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) max_running: usize,
+    pub(crate) runner: PathBuf,
 }
 
 impl Config {
-    /// Settles everything, and makes the directories that are missing.
-    ///
-    /// # Errors
-    /// What is wrong, with what to do about it.
-    pub fn settle(self) -> anyhow::Result<Settled> {
-        let listen = address(&self.listen)?;
-        refuse_open_door(self.no_auth, listen.ip())?;
-        let data_dir = made(&self.data_dir)?;
-        let target_roots = target_roots(
-            self.target_roots,
-            std::env::var_os("LEADLINE_TARGET_ROOT"),
-            &data_dir,
-        );
-        let target_roots = target_roots
-            .iter()
-            .map(|root| made(root))
-            .collect::<anyhow::Result<_>>()?;
-        let token = match (self.no_auth, self.token) {
-            (true, _) => None,
-            (false, Some(token)) => Some(checked(token)?),
-            (false, None) => Some(token::load_or_make(&data_dir.join("token"))?),
+    /// Creates missing directories.
+    pub(crate) fn resolve(self) -> anyhow::Result<ResolvedConfig> {
+        let listen = parse_address(&self.listen)?;
+        check_no_auth(self.no_auth, listen.ip())?;
+        let data_dir = create_dir(&self.data_dir)?;
+        let environment = std::env::var_os("LEADLINE_TARGET_ROOT");
+        let target_roots = target_roots(self.target_roots, environment, &data_dir);
+        let token = match self.token {
+            _ if self.no_auth => None,
+            Some(token) => Some(check_token(token)?),
+            None => Some(token::load_or_create(&data_dir.join("token"))?),
         };
-        if !self.allow_raw_write.is_empty() {
-            tracing::warn!("--allow-raw-write has no effect yet: raw writes stay refused");
-        }
-        Ok(Settled {
+        let runner = match self.runner {
+            Some(path) => std::path::absolute(path)?,
+            None => std::env::current_exe()?.with_file_name(RUNNER),
+        };
+        Ok(ResolvedConfig {
             listen,
+            target_roots: target_roots
+                .iter()
+                .map(|root| create_dir(root))
+                .collect::<anyhow::Result<_>>()?,
             data_dir,
-            target_roots,
             token,
             allowed_hosts: self.allowed_hosts,
             max_running: self.max_running.max(1),
-            runner: runner(self.runner)?,
+            runner,
         })
     }
 }
 
-fn address(text: &str) -> anyhow::Result<SocketAddr> {
-    let found = text
-        .to_socket_addrs()
-        .ok()
-        .and_then(|mut addresses| addresses.next());
-    found.with_context(|| {
-        format!("--listen {text} is no address: write 127.0.0.1:7070 or [::1]:7070")
-    })
+fn parse_address(text: &str) -> anyhow::Result<SocketAddr> {
+    let addresses = text.to_socket_addrs().ok();
+    addresses
+        .and_then(|mut addresses| addresses.next())
+        .with_context(|| {
+            format!(
+                "invalid --listen address {text}: use a form such as 127.0.0.1:7070 or [::1]:7070"
+            )
+        })
 }
 
-fn refuse_open_door(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
+fn check_no_auth(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
     anyhow::ensure!(
         !no_auth || listen.is_loopback(),
-        "--no-auth is refused on {listen}: everybody on the network could write to this host. Listen on 127.0.0.1, or leave --no-auth out"
+        "--no-auth is not allowed on {listen}: anyone on the network could write to this host. Listen on 127.0.0.1 or omit --no-auth"
     );
     Ok(())
 }
 
-fn checked(token: String) -> anyhow::Result<String> {
+fn check_token(token: String) -> anyhow::Result<String> {
     anyhow::ensure!(
-        token::is_plain(&token),
-        "--token may hold letters, digits and -_.~ only"
+        token::is_valid_token(&token),
+        "--token may contain only letters, digits and -_.~"
     );
-    if token.len() < 16 {
-        tracing::warn!("the token is short: whoever guesses it may do everything");
+    if token.len() < SHORT_TOKEN {
+        tracing::warn!(
+            "the token is short and can be guessed; use at least {SHORT_TOKEN} characters"
+        );
     }
     Ok(token)
 }
 
+/// Command line, environment or default, in this order.
 fn target_roots(
-    said: Vec<PathBuf>,
-    environment: Option<std::ffi::OsString>,
+    arguments: Vec<PathBuf>,
+    environment: Option<OsString>,
     data_dir: &Path,
 ) -> Vec<PathBuf> {
-    match (said.is_empty(), environment) {
-        (false, _) => said,
-        (true, Some(paths)) if !paths.is_empty() => std::env::split_paths(&paths)
+    if !arguments.is_empty() {
+        return arguments;
+    }
+    match environment {
+        Some(paths) if !paths.is_empty() => std::env::split_paths(&paths)
             .filter(|path| !path.as_os_str().is_empty())
             .collect(),
-        (true, _) => vec![data_dir.join("targets")],
+        _ => vec![data_dir.join("targets")],
     }
 }
 
-/// The directory, made where it is missing, as an absolute path without links.
-fn made(directory: &Path) -> anyhow::Result<PathBuf> {
+/// Creates the directory if necessary and returns its canonical path.
+fn create_dir(directory: &Path) -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(directory)
-        .with_context(|| format!("making {}", directory.display()))?;
-    directory
-        .canonicalize()
-        .with_context(|| format!("looking at {}", directory.display()))
-}
-
-fn runner(said: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    match said {
-        Some(path) => {
-            std::path::absolute(&path).with_context(|| format!("looking at {}", path.display()))
-        }
-        None => Ok(std::env::current_exe()?.with_file_name(RUNNER)),
-    }
+        .and_then(|()| directory.canonicalize())
+        .with_context(|| format!("cannot create directory {}", directory.display()))
 }
 
 #[cfg(test)]
@@ -206,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_token_only_on_loopback() {
+    fn no_auth_requires_loopback() {
         for (no_auth, listen, expect) in [
             (true, "127.0.0.1", true),
             (true, "::1", true),
@@ -215,7 +189,7 @@ mod tests {
             (false, "0.0.0.0", true),
         ] {
             assert_eq!(
-                refuse_open_door(no_auth, listen.parse().unwrap()).is_ok(),
+                check_no_auth(no_auth, listen.parse().unwrap()).is_ok(),
                 expect,
                 "{no_auth} {listen}"
             );
@@ -223,12 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn target_roots_come_from_the_first_that_says_some() {
-        let check = |said: &[&str], environment: Option<&str>, expect: &[&str]| {
-            let said = said.iter().map(PathBuf::from).collect();
+    fn precedence_of_target_roots() {
+        let check = |arguments: &[&str], environment: Option<&str>, expect: &[&str]| {
+            let arguments = arguments.iter().map(PathBuf::from).collect();
             let expect: Vec<PathBuf> = expect.iter().map(PathBuf::from).collect();
             assert_eq!(
-                target_roots(said, environment.map(Into::into), Path::new("/d")),
+                target_roots(arguments, environment.map(Into::into), Path::new("/d")),
                 expect
             );
         };
@@ -239,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read() {
-        assert_eq!(address("127.0.0.1:0").unwrap().port(), 0);
-        assert!(address("[::1]:7070").unwrap().is_ipv6());
-        assert!(address("7070").is_err());
+    fn addresses() {
+        assert_eq!(parse_address("127.0.0.1:0").unwrap().port(), 0);
+        assert!(parse_address("[::1]:7070").unwrap().is_ipv6());
+        assert!(parse_address("7070").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Leadline's server: queues runs, stores their events, and streams them to browsers.
+//! Server of Leadline: queues runs, stores their events and streams them to browsers.
 #![forbid(unsafe_code)]
 
 pub mod api;
@@ -6,7 +6,6 @@ mod clock;
 pub mod config;
 mod error;
 mod events;
-mod listen;
 pub mod log;
 mod query;
 mod runs;

@@ -1,15 +1,14 @@
-//! The log, on standard error: text for people, or one JSON object a line. `RUST_LOG` says how much.
+//! The log on standard error. `RUST_LOG` selects levels.
 
 use crate::config::LogFormat;
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
-/// Our own words and everybody's troubles.
-const USUAL: &str = "warn,leadline_server=info";
+const DEFAULT_FILTER: &str = "warn,leadline_server=info";
 
-/// Starts the log.
-pub fn start(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(USUAL));
+pub fn init(format: LogFormat) {
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
@@ -19,8 +18,8 @@ pub fn start(format: LogFormat) {
         LogFormat::Json => true,
     };
     if json {
-        log.json().flatten_event(true).init()
+        log.json().flatten_event(true).init();
     } else {
-        log.with_target(false).init()
+        log.with_target(false).init();
     }
 }

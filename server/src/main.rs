@@ -1,4 +1,4 @@
-//! The command line of the server.
+//! Command line of the server.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
@@ -8,7 +8,7 @@ use leadline_server::{log, serve};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Queues storage benchmark runs, keeps them, and shows them live.
+/// Queues storage benchmarks, stores their results and serves the web interface
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -18,28 +18,27 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve pages and HTTP interface.
+    /// Serve the web interface and the HTTP API
     #[command(args_override_self = true)]
     Serve(Box<Config>),
-    /// Print the OpenAPI document of the HTTP interface.
+    /// Print the OpenAPI document of the HTTP API
     Openapi,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let result = match Cli::parse().command {
         Command::Serve(config) => {
-            log::start(config.log_format);
+            log::init(config.log_format);
             serve::serve(*config).await
         }
         Command::Openapi => std::io::stdout()
             .write_all(routes::openapi_json().as_bytes())
             .map_err(Into::into),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Standard output carries data only.
             let _ = writeln!(std::io::stderr(), "leadline: {error:#}");
             ExitCode::FAILURE
         }

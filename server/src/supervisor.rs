@@ -1,6 +1,8 @@
-//! TODO
+//! Runner processes. Only this module knows where a runner runs.
 
+pub(crate) mod dispatch;
 pub(crate) mod process;
 pub(crate) mod recovery;
+pub(crate) mod runner;
 pub(crate) mod runner_lock;
 pub(crate) mod supervise;

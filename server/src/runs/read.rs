@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::events::subscription::Subscription;
 use crate::query::filter;
-use crate::runs::{MAX_STREAMS, Runs};
 use crate::runs::state::ServerPhase;
+use crate::runs::{MAX_STREAMS, Runs};
 use crate::store::Store;
 use leadline_protocol::query::RunQuery;
 use leadline_protocol::run::{Run, RunList, RunSummary};
@@ -31,7 +31,11 @@ impl Runs {
         let filter = filter::parse(query).map_err(Error::Rejected)?;
         let page = self.0.store.list(&filter).await?;
         Ok(RunList {
-            runs: page.runs.into_iter().map(|run| self.with_queue_position(run)).collect(),
+            runs: page
+                .runs
+                .into_iter()
+                .map(|run| self.with_queue_position(run))
+                .collect(),
             next_cursor: page.next.map(|cursor| cursor.encode()),
             total: page.total,
         })
@@ -50,7 +54,11 @@ impl Runs {
     }
 
     /// Subscribes to the events of a run, starting with event `since`.
-    pub(crate) async fn events_since(&self, number: u64, since: u64) -> Result<Subscription, Error> {
+    pub(crate) async fn events_since(
+        &self,
+        number: u64,
+        since: u64,
+    ) -> Result<Subscription, Error> {
         // Looked up before the store is read: a run that ends in between is complete in the store.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.summary(number).await?;

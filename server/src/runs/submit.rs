@@ -1,98 +1,89 @@
-//! Asking for a run: planned by the runner first, with the same code as the run itself, then taken into the queue.
+//! Creates runs: the runner plans a run first, with the same code as the run itself, then the run is queued.
 
-use crate::error::ApiError;
-use crate::events::buffer::Live;
+use crate::error::Error;
+use crate::events::buffer::EventBuffer;
 use crate::events::journal;
-use crate::runs::{MAX_QUEUED, Runs, confirm, to_its_end};
-use crate::scheduler::locks::{locks_of, touches_devices};
+use crate::runs::state::ServerPhase;
+use crate::runs::{Runs, confirmation, detached};
+use crate::scheduler::locks::{locks_for, uses_devices};
 use crate::scheduler::queue::Locks;
-use crate::scheduler::state::Phase;
-use crate::store::keys::{Claim, IdempotencyKey};
-use crate::store::runs::NewRun;
-use leadline_protocol::host::DeviceList;
+use crate::store::keys::{IdempotencyKey, KeyUse};
+use crate::store::new_run::NewRun;
+use leadline_protocol::device::DeviceList;
+use leadline_protocol::host::LOCAL_HOST;
 use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::problem::Problem;
 use leadline_protocol::run::{RerunRequest, Run, RunRequest};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A run that was asked for.
-pub struct Submitted {
-    /// The run.
-    pub run: Run,
-    /// Whether the same request had made it before.
-    pub replayed: bool,
+/// Stops runaway scripts before they fill the disk.
+const MAX_QUEUED: usize = 1_000;
+
+pub(crate) struct Submitted {
+    pub(crate) run: Run,
+    /// An earlier request with the same idempotency key created the run.
+    pub(crate) replayed: bool,
 }
 
 impl Runs {
-    /// What would happen.
-    ///
-    /// # Errors
-    /// The runner did not answer.
-    pub async fn plan(&self, request: &RunRequest) -> Result<Plan, ApiError> {
-        let mut plan = self.0.runner.plan(&for_runner(request)).await?;
-        plan.problems.extend(
-            self.not_confirmed(request.confirm.as_deref(), &plan.jobs)
-                .await?,
-        );
+    pub(crate) async fn plan(&self, request: &RunRequest) -> Result<Plan, Error> {
+        let mut run = json!({"jobs": request.jobs});
+        if let Some(sample_ms) = request.sample_ms {
+            run["sample_ms"] = sample_ms.into();
+        }
+        let mut plan: Plan = self.0.runner.plan(&run).await?;
+        let confirm = request.confirm.as_deref();
+        plan.problems
+            .extend(self.check_confirmation(confirm, &plan.jobs).await?);
         Ok(plan)
     }
 
-    /// Refusals of what was typed to confirm that these devices may be overwritten.
-    pub(crate) async fn not_confirmed(
+    pub(crate) async fn check_confirmation(
         &self,
         confirm: Option<&str>,
         jobs: &[ResolvedJob],
-    ) -> Result<Vec<Problem>, ApiError> {
-        if !confirm::is_to_be_checked(confirm, jobs) {
+    ) -> Result<Vec<Problem>, Error> {
+        if !confirmation::is_required(confirm, jobs) {
             return Ok(Vec::new());
         }
-        Ok(confirm::problems(
-            confirm,
-            jobs,
-            &self.0.runner.devices().await?,
-        ))
+        let devices = self.0.runner.devices().await?;
+        Ok(confirmation::problems(confirm, jobs, &devices))
     }
 
-    /// Queues a run, unless its plan is refused or the key came before.
-    ///
-    /// # Errors
-    /// Refusals of the plan, a full queue, a key that came with another request, or a broken runner or store.
-    pub async fn submit(
+    /// Plans and queues a run, unless the key was used before.
+    pub(crate) async fn submit(
         &self,
         request: RunRequest,
         key: Option<IdempotencyKey>,
-    ) -> Result<Submitted, ApiError> {
+    ) -> Result<Submitted, Error> {
         if let Some(key) = &key
-            && let Some(submitted) = self.replay(self.0.store.claim(key).await?).await?
+            && let Some(earlier) = self.0.store.find_key(key).await?
         {
-            return Ok(submitted);
+            return self.replay(earlier).await;
         }
-        self.refuse_when_closed(1)?;
+        self.check_capacity(1)?;
         let plan = self.plan(&request).await?;
         if !plan.problems.is_empty() {
-            return Err(ApiError::Refused(plan.problems));
+            return Err(Error::Rejected(plan.problems));
         }
         let new = self.new_run(request, plan).await?;
-        // Nothing is kept and not queued.
         let runs = self.clone();
-        to_its_end(async move { runs.admit(&new, key.as_ref()).await }).await
+        // Detached: a stored run must be queued.
+        detached(async move { runs.enqueue_run(new, key.as_ref()).await }).await
     }
 
-    /// Queues the jobs of a run again, with changes where some are asked for.
-    ///
-    /// # Errors
-    /// As `submit`, or there is no such run.
-    pub async fn rerun(
+    /// Queues the jobs of a run again, with changes.
+    pub(crate) async fn rerun(
         &self,
         number: u64,
         change: RerunRequest,
         key: Option<IdempotencyKey>,
-    ) -> Result<Submitted, ApiError> {
+    ) -> Result<Submitted, Error> {
         let old = self.get(number).await?;
         let jobs = match &change.patch {
-            Some(patch) => crate::api::requests::patched(&old.requested.jobs, patch),
+            Some(patch) => apply_patch(&old.requested.jobs, patch),
             None => old.requested.jobs,
         };
         let request = RunRequest {
@@ -107,58 +98,48 @@ impl Runs {
         self.submit(request, key).await
     }
 
-    pub(crate) async fn new_run(
-        &self,
-        request: RunRequest,
-        plan: Plan,
-    ) -> Result<NewRun, ApiError> {
-        let devices = self.devices_under(&plan.jobs).await?;
+    async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, Error> {
+        let devices = self.devices_of(&plan.jobs).await?;
+        let first_name = plan.jobs.first().map(|job| job.name.clone());
         Ok(NewRun {
-            name: request
-                .name
-                .or_else(|| plan.jobs.first().map(|job| job.name.clone()))
-                .unwrap_or_default(),
-            host: request
-                .host
-                .unwrap_or_else(|| crate::api::requests::LOCAL.into()),
+            name: request.name.or(first_name).unwrap_or_default(),
+            host: request.host.unwrap_or_else(|| LOCAL_HOST.into()),
             tags: request.tags.unwrap_or_default(),
             notes: request.notes.unwrap_or_default(),
-            asked: request.jobs,
+            requested: request.jobs,
             sample_ms: plan.sample_ms,
-            locks: locks_of(&plan.jobs, &devices),
+            locks: locks_for(&plan.jobs, &devices),
             resolved: plan.jobs,
         })
     }
 
-    /// The devices of the host, where a job touches any.
-    pub(crate) async fn devices_under(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, ApiError> {
-        if touches_devices(jobs) {
+    /// Devices of the host, if the jobs use any.
+    pub(crate) async fn devices_of(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
+        if uses_devices(jobs) {
             Ok(self.0.runner.devices().await?)
         } else {
             Ok(DeviceList::default())
         }
     }
 
-    async fn admit(
+    async fn enqueue_run(
         &self,
-        new: &NewRun,
+        new: NewRun,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Submitted, ApiError> {
+    ) -> Result<Submitted, Error> {
         let admission = self.0.admission.lock().await;
-        self.refuse_when_closed(1)?;
-        let (claim, number) = self
-            .0
-            .store
-            .insert_run(new, key, crate::clock::now_ms(), &journal::first_entry()?)
-            .await?;
-        if let Some(submitted) = self.replay(claim).await? {
-            return Ok(submitted);
-        }
-        self.enqueue(number, new.locks.clone());
+        self.check_capacity(1)?;
+        let first = journal::first_entry()?;
+        let now_ms = crate::clock::now_ms();
+        let number = match self.0.store.insert_run(&new, key, now_ms, &first).await? {
+            Ok(number) => number,
+            Err(earlier) => return self.replay(earlier).await,
+        };
+        self.enqueue(number, new.locks);
         drop(admission);
-        self.announce_run(number).await;
-        self.announce_queue();
-        // Read before it starts, so that the answer says what was queued.
+        self.publish_run(number).await;
+        self.publish_queue();
+        // Read before the start, so that the response shows the queued run.
         let run = self.get(number).await?;
         self.start_ready();
         Ok(Submitted {
@@ -167,45 +148,69 @@ impl Runs {
         })
     }
 
-    /// A run that was kept just now waits; its first event is in the store.
+    /// Queues a stored run.
     pub(crate) fn enqueue(&self, number: u64, locks: Locks) {
-        let mut board = self.board();
-        board.lives.insert(number, Arc::new(Live::new(1)));
-        board.queue.push(number, locks);
+        let mut scheduler = self.scheduler();
+        // The first event is stored with the run.
+        let buffer = Arc::new(EventBuffer::new(1));
+        scheduler.active_runs.insert(number, buffer);
+        scheduler.queue.push(number, locks);
     }
 
-    /// Whether so many more runs may be taken in.
-    pub(crate) fn refuse_when_closed(&self, runs: usize) -> Result<(), ApiError> {
-        if *self.0.phase.borrow() != Phase::Open {
-            return Err(ApiError::Stopping);
+    /// Fails if the server is stopping, or if the queue has no space for so many runs.
+    pub(crate) fn check_capacity(&self, runs: usize) -> Result<(), Error> {
+        if *self.0.phase.borrow() != ServerPhase::Open {
+            return Err(Error::Stopping);
         }
-        match self.board().queue.counts().1 {
-            waiting if waiting + runs > MAX_QUEUED => Err(ApiError::QueueFull(waiting)),
-            _ => Ok(()),
+        let (_, waiting) = self.scheduler().queue.counts();
+        if waiting + runs > MAX_QUEUED {
+            return Err(Error::QueueFull(waiting));
         }
+        Ok(())
     }
 
-    /// What a key that came before stands for; `None` when it is new.
-    pub(crate) async fn replay(&self, claim: Claim) -> Result<Option<Submitted>, ApiError> {
-        match claim {
-            Claim::New => Ok(None),
-            Claim::Replayed { run, .. } => match self.get(run).await {
-                Err(ApiError::NotFound { what }) => Err(ApiError::made_and_deleted(&what)),
-                run => Ok(Some(Submitted {
-                    run: run?,
-                    replayed: true,
-                })),
-            },
-            Claim::Reused => Err(ApiError::key_reused()),
+    async fn replay(&self, earlier: KeyUse) -> Result<Submitted, Error> {
+        let KeyUse::Replayed { run, .. } = earlier else {
+            return Err(Error::key_reused());
+        };
+        match self.get(run).await {
+            Ok(run) => Ok(Submitted {
+                run,
+                replayed: true,
+            }),
+            Err(Error::NotFound { what }) => Err(Error::created_and_deleted(&what)),
+            Err(error) => Err(error),
         }
     }
 }
 
-/// The run as the runner reads it.
-fn for_runner(request: &RunRequest) -> Value {
-    let mut run = json!({"jobs": request.jobs});
-    if let Some(sample_ms) = request.sample_ms {
-        run["sample_ms"] = sample_ms.into();
+/// Sets options in all jobs; null removes an option. Patched options come last, since the last of two names of the same
+/// setting wins (`rwmixread`, `rwmixwrite`).
+fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
+    let patched = |job: &Value| {
+        let mut options = job.as_object().cloned().unwrap_or_default();
+        for (name, value) in patch {
+            options.shift_remove(name);
+            if !value.is_null() {
+                options.insert(name.clone(), value.clone());
+            }
+        }
+        Value::Object(options)
+    };
+    jobs.iter().map(patched).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patch_sets_replaces_and_removes_options() {
+        let jobs = [json!({"rw": "read", "direct": 0, "bs": "4k"}), json!({})];
+        let patch = json!({"direct": 1, "bs": null});
+        assert_eq!(
+            apply_patch(&jobs, patch.as_object().unwrap()),
+            [json!({"rw": "read", "direct": 1}), json!({"direct": 1})]
+        );
     }
-    run
 }

@@ -1,72 +1,57 @@
-//! After a restart: what waited waits again, in order; what had left the queue is interrupted, with the samples it had.
+//! Recovery at the start of the server: queued runs are queued again in order; runs that had left the queue become
+//! `interrupted` and keep their samples.
 
-use crate::events::buffer::Live;
+use crate::events::buffer::EventBuffer;
 use crate::events::journal::Journal;
 use crate::runs::Runs;
-use crate::store::runs::Unfinished;
+use crate::store::runs::UnfinishedRun;
 use leadline_protocol::status::RunStatus;
 use std::sync::Arc;
 
 impl Runs {
-    /// Takes up where the last server ended. How many runs were interrupted.
-    ///
-    /// # Errors
-    /// The store cannot be read or written.
-    pub async fn recover(&self) -> anyhow::Result<usize> {
-        // Ending the rest of a study gives its locks back, and that starts whatever may start.
-        self.board().held = true;
-        let unfinished = self.0.store.unfinished().await?;
+    /// Returns the number of interrupted runs.
+    pub(crate) async fn recover(&self) -> anyhow::Result<usize> {
+        // Cancelling the steps of an ended study releases locks, which must not start a run yet.
+        self.scheduler().paused = true;
         let mut interrupted = 0;
-        for run in unfinished {
+        for run in self.0.store.unfinished_runs().await? {
+            let (seq, _) = self.0.store.last_event(run.number).await?;
+            let buffer = Arc::new(EventBuffer::new(seq + 1));
             if run.status == RunStatus::Queued {
-                self.queue_again(run).await?;
+                let mut scheduler = self.scheduler();
+                scheduler.active_runs.insert(run.number, buffer);
+                scheduler.queue.push(run.number, run.locks);
             } else {
-                self.interrupt(run).await?;
+                self.interrupt(run, buffer).await?;
                 interrupted += 1;
             }
         }
-        for study in self.0.store.waiting_studies().await? {
-            self.cancel_rest(study).await?;
+        for study in self.0.store.studies_with_queued_runs().await? {
+            self.try_cancel_remaining_steps(study).await?;
         }
-        self.start_when_tidy();
+        tokio::spawn(self.clone().resume());
         Ok(interrupted)
     }
 
-    pub(crate) async fn queue_again(&self, run: Unfinished) -> anyhow::Result<()> {
-        let (seq, _) = self.0.store.last_event(run.number).await?;
-        let mut board = self.board();
-        board.lives.insert(run.number, Arc::new(Live::new(seq + 1)));
-        board.queue.push(run.number, run.locks);
-        Ok(())
-    }
-
-    pub(crate) async fn interrupt(&self, run: Unfinished) -> anyhow::Result<()> {
-        let (seq, _) = self.0.store.last_event(run.number).await?;
-        let live = Arc::new(Live::new(seq + 1));
-        let mut journal =
-            Journal::resume(run.number, run.status, self.0.store.clone(), live).await?;
-        let reason = "The server went away while it ran. What was measured until then is kept.";
+    async fn interrupt(&self, run: UnfinishedRun, buffer: Arc<EventBuffer>) -> anyhow::Result<()> {
+        let store = self.0.store.clone();
+        let mut journal = Journal::resume(run.number, run.status, store, buffer).await?;
+        let reason = "The server stopped while the run was active. Results up to then are stored.";
         journal
-            .move_to(RunStatus::Interrupted, Some(reason.into()))
+            .change_status(RunStatus::Interrupted, Some(reason.into()))
             .await?;
-        tracing::warn!(
-            run = run.number,
-            was = run.status.word(),
-            "marked interrupted"
-        );
+        let status = run.status.as_str();
+        tracing::warn!(run = run.number, status, "run interrupted");
         Ok(())
     }
 
-    /// Starts what waits when the runners of the last server are gone, and what its studies left behind.
-    pub(crate) fn start_when_tidy(&self) {
-        let runs = self.clone();
-        tokio::spawn(async move {
-            if let Err(error) = runs.0.runner.wait_for_the_last().await {
-                tracing::error!(%error, "whether runners of the last server are left cannot be told");
-            }
-            runs.tidy_up_all().await;
-            runs.board().held = false;
-            runs.start_ready();
-        });
+    /// Starts queued runs when the runners of the previous server have exited and leftover files are removed.
+    async fn resume(self) {
+        if let Err(error) = self.0.runner.wait_for_previous().await {
+            tracing::error!(%error, "cannot wait for the runners of the previous server");
+        }
+        self.clean_up_studies().await;
+        self.scheduler().paused = false;
+        self.start_ready();
     }
 }

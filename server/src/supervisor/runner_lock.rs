@@ -1,6 +1,5 @@
-//! Whether the runners of the last server are gone. This server and every runner that it starts hold one lock together, shared:
-//! the file is open in each of them, so that the kernel lets it go with the last. The next server waits until it can have it
-//! alone.
+//! Detects runners of a previous server. The server and all its runners share a lock: they inherit the open file, so that
+//! the kernel releases the lock with the last of them. The next server waits for an exclusive lock.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -9,40 +8,34 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// The file's name in the data directory.
-const NAME: &str = "runners";
-/// The pause between two tries.
-const PAUSE: Duration = Duration::from_millis(50);
-/// A runner whose server died stops within this time; one that does not is worth a word.
-const USUALLY_WITHIN: Duration = Duration::from_secs(2);
+/// In the data directory.
+const FILE_NAME: &str = "runners";
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// Runners usually exit within this time after the death of their server.
+const WARN_AFTER: Duration = Duration::from_secs(2);
 
-/// Waits until nobody of the last server is left, and then holds the lock with all runners that are started from now on.
-///
-/// # Errors
-/// The file cannot be made, or the filesystem keeps no locks.
-pub async fn gather(data_dir: &Path) -> std::io::Result<File> {
+/// Waits until all runners of the previous server have exited, and returns the lock for those started from now on.
+pub(super) async fn acquire(data_dir: &Path) -> std::io::Result<File> {
     let file = File::options()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .open(data_dir.join(NAME))?;
+        .open(data_dir.join(FILE_NAME))?;
     let began = Instant::now();
-    let mut told = false;
+    let mut warned = false;
     while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
         if error != Errno::WOULDBLOCK {
             return Err(error.into());
         }
-        if !told && began.elapsed() > USUALLY_WITHIN {
-            tracing::warn!(
-                "a runner of the last server is still there; nothing starts before it is gone"
-            );
-            told = true;
+        if !warned && began.elapsed() > WARN_AFTER {
+            tracing::warn!("waiting for a runner of the previous server to exit");
+            warned = true;
         }
-        sleep(PAUSE).await;
+        sleep(RETRY_INTERVAL).await;
     }
     flock(&file, FlockOperation::LockShared)?;
-    // Programs started from now on have it open as well.
+    // Inherited by child processes.
     fcntl_setfd(&file, FdFlags::empty())?;
     Ok(file)
 }

@@ -1,269 +1,247 @@
-//! One run from the queue to its end: the durable word that it left the queue, the runner, its events, its exit.
+//! One run from the queue to its final status.
 
-use crate::events::buffer::Live;
-use crate::events::journal::{FLUSH, Journal};
+use crate::events::buffer::EventBuffer;
+use crate::events::journal::{FLUSH_INTERVAL, Journal};
 use crate::runs::Runs;
-use crate::scheduler::states::{Ending, Exit, Stop};
-use crate::supervisor::process::Running;
+use crate::scheduler::outcome::{RunEnd, RunnerExit, StopRequest};
+use crate::supervisor::process::RunnerProcess;
 use leadline_protocol::event::{Event, EventBody};
-use leadline_protocol::plan::resolved::Target;
+use leadline_protocol::plan::target::Target;
 use leadline_protocol::report::Report;
 use leadline_protocol::result::Failure;
+use leadline_protocol::run::Run;
 use leadline_protocol::status::RunStatus;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
-/// How long a runner may take to print its report when it was asked to stop.
-const CANCEL_GRACE: Duration = Duration::from_secs(5);
-/// The same when the server stops, which has five seconds for everything.
-const SERVER_GRACE: Duration = Duration::from_millis(2_500);
-/// How long a killed process may take to go. Longer means that the kernel waits for an I/O of it.
-const KILL_GRACE: Duration = Duration::from_secs(1);
-/// How long a runner may take to exit when it says no more.
-const EXIT_GRACE: Duration = Duration::from_secs(10);
+/// Limit for the report after a cancel request.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+/// The same at shutdown, which has five seconds in total.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// Limit for the exit after SIGKILL. Beyond it, the kernel waits for an I/O of the process.
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Limit for the exit after the last event.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Between attempts to store a failure.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long to wait before an end that could not be kept is tried again.
-const KEEP_AGAIN: Duration = Duration::from_secs(2);
-
-/// Conducts a run that left the queue; afterwards its locks are free.
-pub(crate) async fn conduct(runs: Runs, number: u64, live: Arc<Live>) {
-    let mut leftover = None;
-    // Asked now: whoever deletes the run as soon as it has ended does not keep its study from being tidied up after.
+/// Executes a run that left the queue, and releases its locks at the end.
+pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>) {
+    // Read first: the run may be deleted as soon as it has ended.
     let study = runs.study_of(number).await;
-    if let Err(error) = conduct_to_end(&runs, number, live, &mut leftover).await {
-        tracing::error!(
-            run = number,
-            error = format!("{error:#}"),
-            "a run could not be kept"
-        );
-        give_up(&runs, number, &error).await;
+    let mut unkillable = None;
+    if let Err(error) = execute(&runs, number, buffer, &mut unkillable).await {
+        let error = format!("{error:#}");
+        tracing::error!(run = number, error, "cannot store the events of a run");
+        runs.close_subscribers(number);
+        store_failure(&runs, number, &error).await;
     }
-    runs.hang_up(number).await;
+    runs.close_subscribers(number);
+    runs.publish_run(number).await;
     if let Some(study) = study {
-        runs.end_rest(study).await;
+        runs.cancel_remaining_steps(study).await;
     }
-    if let Some(mut running) = leftover {
-        // Its device is not free as long as the kernel does I/O for it.
-        running.exit().await;
+    if let Some(mut process) = unkillable {
+        // The device stays locked while the kernel does I/O on it.
+        process.wait().await;
     }
     if let Some(study) = study {
-        runs.try_to_tidy_up(study).await;
+        runs.clean_up_study(study).await;
     }
     runs.release(number);
 }
 
-/// The events could not be kept, such as on a full disk. What was kept goes on with a failed end; what was only told
-/// is lost, so its listeners are sent away instead of being told more. Nothing else starts on its devices until that
-/// end can be kept.
-async fn give_up(runs: &Runs, number: u64, error: &anyhow::Error) {
-    runs.send_listeners_away(number);
-    let reason = format!("The server could not keep its events: {error:#}.");
-    while let Err(error) = keep_failed(runs, number, &reason).await {
-        tracing::error!(
-            run = number,
-            error = format!("{error:#}"),
-            "its end cannot be kept either; trying again"
-        );
-        tokio::time::sleep(KEEP_AGAIN).await;
+/// Marks a run as failed whose events could not be stored, such as on a full disk. Retries until that succeeds; the locks
+/// stay held meanwhile.
+async fn store_failure(runs: &Runs, number: u64, error: &str) {
+    let reason = format!("The server could not store events: {error}.");
+    while let Err(error) = try_store_failure(runs, number, &reason).await {
+        let error = format!("{error:#}");
+        tracing::error!(run = number, error, "cannot store a failure; retrying");
+        sleep(RETRY_INTERVAL).await;
     }
 }
 
-async fn keep_failed(runs: &Runs, number: u64, reason: &str) -> anyhow::Result<()> {
-    let Some(run) = runs.0.store.summary(number).await? else {
+async fn try_store_failure(runs: &Runs, number: u64, reason: &str) -> anyhow::Result<()> {
+    let store = runs.0.store.clone();
+    let Some(run) = store.summary(number).await? else {
         return Ok(());
     };
-    let mut journal = Journal::resume(
-        number,
-        run.status,
-        runs.0.store.clone(),
-        Arc::new(Live::new(0)),
-    )
-    .await?;
+    let buffer = Arc::new(EventBuffer::new(0));
+    let mut journal = Journal::resume(number, run.status, store, buffer).await?;
     journal
-        .move_to(RunStatus::Failed, Some(reason.into()))
-        .await
-        .map(drop)
+        .change_status(RunStatus::Failed, Some(reason.into()))
+        .await?;
+    Ok(())
 }
 
-async fn conduct_to_end(
+async fn execute(
     runs: &Runs,
     number: u64,
-    live: Arc<Live>,
-    leftover: &mut Option<Running>,
+    buffer: Arc<EventBuffer>,
+    unkillable: &mut Option<RunnerProcess>,
 ) -> anyhow::Result<()> {
-    let stop = live.stop_asked();
-    let mut journal =
-        Journal::resume(number, RunStatus::Queued, runs.0.store.clone(), live).await?;
-    let run = runs
-        .0
-        .store
-        .run(number)
-        .await?
-        .ok_or_else(|| anyhow::anyhow!("run #{number} is gone"))?;
-    if let Some(reason) = runs.study_over(&run.summary).await? {
-        return journal
-            .move_to(RunStatus::Cancelled, Some(reason))
-            .await
-            .map(drop);
+    let stop = buffer.stop_requests();
+    let store = runs.0.store.clone();
+    let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
+    let run = runs.get(number).await?;
+    if let Some(reason) = runs.skip_reason(&run.summary).await? {
+        journal
+            .change_status(RunStatus::Cancelled, Some(reason))
+            .await?;
+        return Ok(());
     }
-    journal.move_to(RunStatus::Preparing, None).await?;
-    runs.announce_run(number).await;
-    runs.announce_queue();
-    let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
-    let devices: Vec<&str> = targets.filter_map(Target::known_as).collect();
-    let mut asked = json!({"jobs": run.requested.jobs, "sample_ms": run.requested.sample_ms, "devices": devices});
-    if let Some(mark) = runs.study_mark(&run.summary).await? {
-        asked["study"] = mark.into();
-    }
-    let mut conducted = Conducted {
+    journal.change_status(RunStatus::Preparing, None).await?;
+    runs.publish_run(number).await;
+    runs.publish_queue();
+    let mut supervision = Supervision {
         runs,
         number,
         journal,
         stop,
         report: None,
         failure: None,
-        bad_line: None,
+        protocol_error: None,
     };
-    let (exit, last_words) = conducted.run_it(&asked, leftover).await?;
-    conducted.finish(exit, last_words.as_deref()).await
+    let input = runner_input(runs, &run).await?;
+    let (exit, stderr_tail) = supervision.run(&input, unkillable).await?;
+    supervision.finish(exit, stderr_tail.as_deref()).await
 }
 
-struct Conducted<'a> {
+/// The run as the runner reads it.
+async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
+    let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
+    let devices: Vec<&str> = targets.filter_map(Target::device_id).collect();
+    let requested = &run.requested;
+    let mut input =
+        json!({"jobs": requested.jobs, "sample_ms": requested.sample_ms, "devices": devices});
+    if let Some(file_id) = runs.study_file_id(&run.summary).await? {
+        input["study"] = file_id.into();
+    }
+    Ok(input)
+}
+
+struct Supervision<'a> {
     runs: &'a Runs,
     number: u64,
     journal: Journal,
-    stop: watch::Receiver<Option<Stop>>,
+    stop: watch::Receiver<Option<StopRequest>>,
     report: Option<Report>,
     failure: Option<Failure>,
-    bad_line: Option<String>,
+    protocol_error: Option<String>,
 }
 
-impl Conducted<'_> {
-    /// Starts the runner and listens until it is gone: how it ended, and its last words.
-    async fn run_it(
+impl Supervision<'_> {
+    /// Runs the runner to its exit. Returns the exit and the last line of standard error.
+    async fn run(
         &mut self,
-        asked: &Value,
-        leftover: &mut Option<Running>,
-    ) -> anyhow::Result<(Exit, Option<String>)> {
+        input: &Value,
+        unkillable: &mut Option<RunnerProcess>,
+    ) -> anyhow::Result<(RunnerExit, Option<String>)> {
         if self.stop.borrow().is_some() {
-            return Ok((Exit::NotStarted("it was stopped before".into()), None));
+            return Ok((
+                RunnerExit::NotStarted("stopped before the start".into()),
+                None,
+            ));
         }
-        let mut running = match self.runs.0.runner.start(asked) {
-            Ok(running) => running,
+        let runner = &self.runs.0.runner;
+        let mut process = match runner.start(input) {
+            Ok(process) => process,
             Err(error) => {
-                return Ok((
-                    Exit::NotStarted(format!(
-                        "{}: {error}",
-                        self.runs.0.runner.program().display()
-                    )),
-                    None,
-                ));
+                let error = format!("{}: {error}", runner.program().display());
+                return Ok((RunnerExit::NotStarted(error), None));
             }
         };
-        if let Err(error) = self.hear_out(&mut running).await {
-            running.kill();
-            if self.wait(&mut running).await == Exit::Unkillable {
-                *leftover = Some(running);
-            }
-            return Err(error);
+        let read = self.read_events(&mut process).await;
+        if read.is_err() {
+            process.kill();
         }
-        let exit = self.wait(&mut running).await;
-        let last_words = running.last_words().await;
-        if exit == Exit::Unkillable {
-            *leftover = Some(running);
+        let exit = self.wait(&mut process).await;
+        let stderr_tail = process.stderr_tail().await;
+        if exit == RunnerExit::Unkillable {
+            *unkillable = Some(process);
         }
-        Ok((exit, last_words))
+        read.map(|()| (exit, stderr_tail))
     }
 
-    /// Takes events until the runner says no more, or was given up.
-    async fn hear_out(&mut self, running: &mut Running) -> anyhow::Result<()> {
-        let mut flush = interval(FLUSH);
+    /// Records events until the last one, or until the runner is killed for not stopping in time.
+    async fn read_events(&mut self, process: &mut RunnerProcess) -> anyhow::Result<()> {
+        let mut flush = interval(FLUSH_INTERVAL);
         flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut patience: Option<Instant> = None;
+        let mut cancel_deadline: Option<Instant> = None;
         loop {
             tokio::select! {
-                heard = running.hear() => match heard {
-                    Some(Ok(event)) => self.take(event).await?,
-                    Some(Err(why)) => {
-                        self.bad_line = Some(why);
-                        running.kill();
+                event = process.next_event() => match event {
+                    Some(Ok(event)) => self.record(event).await?,
+                    Some(Err(error)) => {
+                        self.protocol_error = Some(error);
+                        process.kill();
                     }
-                    None => break,
+                    None => return Ok(()),
                 },
                 _ = flush.tick() => self.journal.flush().await?,
                 Ok(()) = self.stop.changed() => {
-                    running.ask_to_stop();
-                    patience = Some(Instant::now() + self.grace());
+                    process.terminate();
+                    cancel_deadline = Some(Instant::now() + self.stop_timeout());
                 }
-                () = until(patience) => {
-                    running.kill();
-                    break;
+                () = until(cancel_deadline) => {
+                    process.kill();
+                    return Ok(());
                 }
             }
         }
-        Ok(())
     }
 
-    fn grace(&self) -> Duration {
-        if *self.stop.borrow() == Some(Stop::Server) {
-            SERVER_GRACE
-        } else {
-            CANCEL_GRACE
+    fn stop_timeout(&self) -> Duration {
+        match *self.stop.borrow() {
+            Some(StopRequest::Shutdown) => SHUTDOWN_TIMEOUT,
+            _ => CANCEL_TIMEOUT,
         }
     }
 
-    async fn take(&mut self, event: Event) -> anyhow::Result<()> {
+    async fn record(&mut self, event: Event) -> anyhow::Result<()> {
         match &event.body {
-            EventBody::Report(outcome) => self.report = Some(outcome.report.clone()),
+            EventBody::Report(result) => self.report = Some(result.report.clone()),
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
             _ => {}
         }
-        if self.journal.take(event.t_ms, event.body).await? {
-            self.runs.announce_run(self.number).await;
+        if self.journal.record(event.t_ms, event.body).await? {
+            self.runs.publish_run(self.number).await;
         }
         Ok(())
     }
 
-    /// Waits for the exit; kills where it does not come.
-    async fn wait(&mut self, running: &mut Running) -> Exit {
-        let asked = self.stop.borrow().is_some();
-        let grace = if asked { KILL_GRACE } else { EXIT_GRACE };
-        if let Ok(exit) = tokio::time::timeout(grace, running.exit()).await {
+    /// Waits for the exit, and kills the process after a timeout.
+    async fn wait(&mut self, process: &mut RunnerProcess) -> RunnerExit {
+        let limit = match *self.stop.borrow() {
+            Some(_) => KILL_TIMEOUT,
+            None => EXIT_TIMEOUT,
+        };
+        if let Ok(exit) = timeout(limit, process.wait()).await {
             return exit;
         }
-        running.kill();
-        tokio::time::timeout(KILL_GRACE, running.exit())
-            .await
-            .unwrap_or(Exit::Unkillable)
+        process.kill();
+        let exit = timeout(KILL_TIMEOUT, process.wait()).await;
+        exit.unwrap_or(RunnerExit::Unkillable)
     }
 
-    async fn finish(mut self, exit: Exit, last_words: Option<&str>) -> anyhow::Result<()> {
-        let stop = *self.stop.borrow();
-        let (report, failure, bad_line) = (
-            self.report.as_ref(),
-            self.failure.as_ref(),
-            self.bad_line.as_deref(),
-        );
-        let (status, reason) = Ending {
+    async fn finish(mut self, exit: RunnerExit, stderr_tail: Option<&str>) -> anyhow::Result<()> {
+        let end = RunEnd {
             exit,
-            stop,
-            report,
-            failure,
-            bad_line,
-            last_words,
-        }
-        .verdict();
-        tracing::info!(
-            run = self.number,
-            status = status.word(),
-            reason,
-            "run ended"
-        );
-        metrics::counter!("leadline_runs_ended_total", "status" => status.word()).increment(1);
-        self.journal.move_to(status, reason).await?;
+            stop: *self.stop.borrow(),
+            report: self.report.as_ref(),
+            failure: self.failure.as_ref(),
+            protocol_error: self.protocol_error.as_deref(),
+            stderr_tail,
+        };
+        let (status, reason) = end.final_status();
+        let name = status.as_str();
+        tracing::info!(run = self.number, status = name, reason, "run ended");
+        metrics::counter!("leadline_runs_ended_total", "status" => name).increment(1);
+        self.journal.change_status(status, reason).await?;
         Ok(())
     }
 }

@@ -1,41 +1,41 @@
-//! Where a study stands, told from its runs. Pure.
+//! Status and summary of a study, derived from its runs. Pure.
 
 use crate::store::studies::StoredStudy;
 use leadline_protocol::run::RunSummary;
 use leadline_protocol::status::RunStatus;
-use leadline_protocol::study::record::{Study, StudyStatus, StudyStep, StudySummary};
+use leadline_protocol::study::detail::{Study, StudyStep};
+use leadline_protocol::study::summary::{StudyStatus, StudySummary};
 use leadline_protocol::verdict::Verdicts;
 use std::collections::BTreeMap;
 
-/// What lists show of a study.
-pub fn summary(study: &StoredStudy) -> StudySummary {
-    let statuses: Vec<RunStatus> = study.runs.iter().map(|run| run.status).collect();
+pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
+    let runs = &study.runs;
+    let statuses: Vec<RunStatus> = runs.iter().map(|run| run.status).collect();
     let status = status(&statuses);
-    let decisive = study
-        .runs
+    let unsuccessful = runs
         .iter()
         .find(|run| run.status.is_final() && run.status != RunStatus::Done);
+    let finished_at_ms = runs.iter().filter_map(|run| run.finished_at_ms).max();
     StudySummary {
         number: study.number,
-        name: study.words.name.clone(),
+        name: study.description.name.clone(),
         status,
         created_at_ms: study.created_at_ms,
-        started_at_ms: study.runs.iter().filter_map(|run| run.started_at_ms).min(),
-        finished_at_ms: study
-            .runs
-            .iter()
-            .filter_map(|run| run.finished_at_ms)
-            .max()
-            .filter(|_| status.is_final()),
+        started_at_ms: runs.iter().filter_map(|run| run.started_at_ms).min(),
+        finished_at_ms: if status.is_final() {
+            finished_at_ms
+        } else {
+            None
+        },
         steps_total: study.steps.len() as u32,
         steps_ended: statuses.iter().filter(|status| status.is_final()).count() as u32,
-        runs: study.runs.iter().map(|run| run.number).collect(),
-        reason: decisive
+        runs: runs.iter().map(|run| run.number).collect(),
+        reason: unsuccessful
             .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
     }
 }
 
-/// The first step that did not end well decides how the whole did.
+/// The first step that is not `done` determines the final status.
 fn status(runs: &[RunStatus]) -> StudyStatus {
     if runs.iter().all(|status| *status == RunStatus::Queued) {
         return StudyStatus::Queued;
@@ -51,27 +51,18 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
     }
 }
 
-/// The whole study. `verdicts`: those that its runs have, by run.
-pub fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
+/// `verdicts` by run number.
+pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let first_iops = stored
-        .runs
-        .iter()
-        .find(|run| run.status == RunStatus::Done)
-        .and_then(|run| run.iops);
-    let run_of = |step: u32| {
-        stored
-            .runs
-            .iter()
-            .find(|run| run.step == Some(step))
-            .cloned()
-    };
-    let steps = (1..).zip(stored.steps).map(|(step, words)| {
-        let run = run_of(step);
+    let first_done = stored.runs.iter().find(|run| run.status == RunStatus::Done);
+    let first_iops = first_done.and_then(|run| run.iops);
+    let mut runs: BTreeMap<_, _> = stored.runs.into_iter().map(|run| (run.step, run)).collect();
+    let steps = (1..).zip(stored.steps).map(|(number, step)| {
+        let run = runs.remove(&Some(number));
         StudyStep {
-            step,
-            name: words.name,
-            note: words.note,
+            step: number,
+            name: step.name,
+            note: step.note,
             sentence: run
                 .as_ref()
                 .and_then(|run| sentence(verdicts.get(&run.number)?)),
@@ -81,36 +72,30 @@ pub fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
             run,
         }
     });
+    let mut leftover_files = stored.owned_files;
+    leftover_files.retain(|file| file.reason.is_some());
     Study {
         steps: steps.collect(),
-        about: stored.words.about,
-        missed_by_author: stored.words.missed_by_author,
-        published: stored.words.published,
+        about: stored.description.about,
+        missed_by_author: stored.description.missed_by_author,
+        published: stored.description.published,
         scaled: stored.scaled,
         continue_on_failure: stored.continue_on_failure,
-        leftover_files: stored
-            .own_files
-            .into_iter()
-            .filter(|file| file.reason.is_some())
-            .collect(),
+        leftover_files,
         summary,
     }
 }
 
-/// What the verdicts of all directions say.
+/// Verdict sentences of all directions.
 fn sentence(verdicts: &Verdicts) -> Option<String> {
-    let sentences: Vec<&str> = [&verdicts.read, &verdicts.write]
-        .into_iter()
-        .flatten()
-        .map(|verdict| verdict.sentence.as_str())
-        .collect();
+    let verdicts = [&verdicts.read, &verdicts.write].into_iter().flatten();
+    let sentences: Vec<&str> = verdicts.map(|verdict| verdict.sentence.as_str()).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn change_percent(run: &RunSummary, first_iops: f64) -> Option<f64> {
-    run.iops
-        .filter(|_| first_iops > 0.0)
-        .map(|iops| (iops / first_iops - 1.0) * 100.0)
+    let iops = run.iops?;
+    (first_iops > 0.0).then(|| (iops / first_iops - 1.0) * 100.0)
 }
 
 #[cfg(test)]
@@ -120,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_study_stands() {
+    fn status_of_a_study() {
         for (runs, expect) in [
             (&[Queued, Queued][..], StudyStatus::Queued),
             (&[Measuring, Queued], StudyStatus::Running),

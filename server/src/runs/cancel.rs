@@ -1,0 +1,83 @@
+//! Cancels runs.
+
+use crate::error::Error;
+use crate::events::buffer::EventBuffer;
+use crate::events::journal::Journal;
+use crate::runs::{Runs, detached};
+use crate::scheduler::outcome::StopRequest;
+use leadline_protocol::run::RunSummary;
+use leadline_protocol::status::RunStatus;
+use std::sync::Arc;
+
+impl Runs {
+    /// Cancels a queued or running run.
+    pub(crate) async fn cancel(&self, number: u64) -> Result<RunSummary, Error> {
+        let runs = self.clone();
+        // Detached: a run must not leave the queue without its status change being stored.
+        detached(async move { runs.cancel_run(number).await }).await
+    }
+
+    async fn cancel_run(&self, number: u64) -> Result<RunSummary, Error> {
+        let study = self.study_of(number).await;
+        if !self.cancel_or_stop(number).await? {
+            let run = self.summary(number).await?;
+            return Err(Error::Conflict {
+                code: "already_ended",
+                detail: format!("Run #{number} is already {}.", run.status.as_str()),
+            });
+        }
+        if let Some(study) = study {
+            self.cancel_remaining_steps(study).await;
+            self.clean_up_study(study).await;
+        }
+        self.summary(number).await
+    }
+
+    /// Cancels a queued run, or requests a running one to stop. Returns false if the run has ended.
+    pub(crate) async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
+        if self
+            .cancel_queued(number, "Cancelled while queued.")
+            .await?
+        {
+            return Ok(true);
+        }
+        let buffer = self.scheduler().active_runs.get(&number).cloned();
+        if let Some(buffer) = &buffer {
+            buffer.request_stop(StopRequest::Cancel);
+        }
+        Ok(buffer.is_some())
+    }
+
+    /// Returns false if the run is not queued.
+    pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
+        let Some((buffer, locks)) = ({
+            let mut scheduler = self.scheduler();
+            let buffer = scheduler.active_runs.get(&number).cloned();
+            buffer.zip(scheduler.queue.remove(number))
+        }) else {
+            return Ok(false);
+        };
+        if let Err(error) = self.store_cancellation(number, buffer, reason).await {
+            self.scheduler().queue.push(number, locks);
+            return Err(error);
+        }
+        self.close_subscribers(number);
+        self.publish_run(number).await;
+        self.release(number);
+        Ok(true)
+    }
+
+    async fn store_cancellation(
+        &self,
+        number: u64,
+        buffer: Arc<EventBuffer>,
+        reason: &str,
+    ) -> anyhow::Result<()> {
+        let store = self.0.store.clone();
+        let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
+        journal
+            .change_status(RunStatus::Cancelled, Some(reason.into()))
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Publishes changes to the subscribers of lists.
+
+use crate::runs::Runs;
+use leadline_protocol::runs_event::RunsEvent;
+
+impl Runs {
+    pub(crate) fn publish(&self, event: &RunsEvent) {
+        if let Ok(json) = serde_json::to_string(event) {
+            // Fails only without subscribers.
+            let _ = self.0.changes.send(json.into());
+        }
+    }
+
+    /// Publishes a run and its study.
+    pub(crate) async fn publish_run(&self, number: u64) {
+        let run = match self.summary(number).await {
+            Ok(run) => Box::new(run),
+            Err(error) => {
+                tracing::error!(run = number, %error, "cannot publish a run");
+                return;
+            }
+        };
+        let study = run.study;
+        self.publish(&RunsEvent::Run { run });
+        if let Some(study) = study {
+            self.publish_study(study).await;
+        }
+    }
+
+    pub(crate) fn publish_queue(&self) {
+        let (running, queued) = self.counts();
+        self.publish(&RunsEvent::Queue { running, queued });
+    }
+
+    /// Ends the event streams of a run after its last event.
+    pub(crate) fn close_subscribers(&self, number: u64) {
+        let buffer = self.scheduler().active_runs.remove(&number);
+        if let Some(buffer) = buffer {
+            buffer.close();
+        }
+    }
+}

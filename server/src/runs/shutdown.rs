@@ -1,0 +1,30 @@
+//! Stops the service.
+
+use crate::runs::Runs;
+use crate::runs::state::ServerPhase;
+use crate::scheduler::outcome::StopRequest;
+use std::time::Duration;
+
+/// Limit for active runs; the rest of the five seconds of a shutdown is for open connections.
+const STOP_TIMEOUT: Duration = Duration::from_secs(4);
+
+impl Runs {
+    /// Stops active runs, which end with the results so far, then closes all streams.
+    pub(crate) async fn stop(&self) {
+        self.0.phase.send_replace(ServerPhase::Stopping);
+        let mut released = self.0.released.subscribe();
+        {
+            let scheduler = self.scheduler();
+            for run in scheduler.queue.running() {
+                if let Some(buffer) = scheduler.active_runs.get(&run) {
+                    buffer.request_stop(StopRequest::Shutdown);
+                }
+            }
+        }
+        let all_ended = async { while self.counts().0 > 0 && released.changed().await.is_ok() {} };
+        if tokio::time::timeout(STOP_TIMEOUT, all_ended).await.is_err() {
+            tracing::warn!("a run did not stop in time; the next start marks it as interrupted");
+        }
+        self.0.phase.send_replace(ServerPhase::Closed);
+    }
+}

@@ -1,0 +1,76 @@
+//! Cancels studies, and the steps after one that failed or was cancelled.
+
+use crate::error::Error;
+use crate::runs::{Runs, detached};
+use crate::store::study_steps::LastStep;
+use crate::studies::summary::summary;
+use leadline_protocol::run::RunSummary;
+use leadline_protocol::status::RunStatus;
+use leadline_protocol::study::summary::StudySummary;
+
+impl Runs {
+    /// Cancels the steps of a study that are queued or running.
+    pub(crate) async fn cancel_study(&self, number: u64) -> Result<StudySummary, Error> {
+        let runs = self.clone();
+        // Detached: a run must not leave the queue without its status change being stored.
+        detached(async move { runs.cancel_steps(number).await }).await
+    }
+
+    async fn cancel_steps(&self, number: u64) -> Result<StudySummary, Error> {
+        let stored = self.stored_study(number).await?;
+        let mut active: Vec<&RunSummary> = stored.runs.iter().collect();
+        active.retain(|run| !run.status.is_final());
+        if active.is_empty() {
+            let status = summary(&stored).status.as_str();
+            return Err(Error::Conflict {
+                code: "already_ended",
+                detail: format!("Study #{number} is already {status}."),
+            });
+        }
+        // In reverse order, so that no further step starts.
+        for run in active.into_iter().rev() {
+            self.cancel_or_stop(run.number).await?;
+        }
+        self.try_clean_up_study(number).await?;
+        Ok(summary(&self.stored_study(number).await?))
+    }
+
+    /// Why a run must not start although it is its turn: an earlier step ended the study. Interrupted steps do not.
+    pub(crate) async fn skip_reason(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
+        let Some((study, step)) = run.study.zip(run.step) else {
+            return Ok(None);
+        };
+        match self.0.store.last_step(study).await? {
+            Some(last) if last.step < step => Ok(Some(reason(&last))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Cancels queued steps if an earlier step ended the study.
+    pub(crate) async fn try_cancel_remaining_steps(&self, study: u64) -> anyhow::Result<()> {
+        let Some(last) = self.0.store.last_step(study).await? else {
+            return Ok(());
+        };
+        for run in self.0.store.queued_runs_after(study, last.step).await? {
+            self.cancel_queued(run, &reason(&last)).await?;
+        }
+        Ok(())
+    }
+
+    /// Like `try_cancel_remaining_steps`, but logs errors.
+    pub(crate) async fn cancel_remaining_steps(&self, study: u64) {
+        if let Err(error) = self.try_cancel_remaining_steps(study).await {
+            let error = format!("{error:#}");
+            tracing::error!(study, error, "cannot cancel the remaining steps of a study");
+        }
+    }
+}
+
+fn reason(last: &LastStep) -> String {
+    let step = last.step;
+    match (last.status, &last.reason) {
+        (RunStatus::Failed, Some(reason)) => format!("Not started: step {step} failed: {reason}"),
+        (RunStatus::Failed, None) => format!("Not started: step {step} failed."),
+        _ => format!("Not started: step {step} was cancelled."),
+    }
+}

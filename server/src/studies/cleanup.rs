@@ -1,0 +1,78 @@
+//! Removes the temporary files of ended studies. Usually the last step of a study does; the files remain if it was
+//! cancelled or killed. The store has their paths from the start, so that a restarted server can remove them.
+//!
+//! The runner decides which files belong to a study, and its guard whether they may be removed.
+
+use crate::runs::Runs;
+use leadline_protocol::study::files::OwnedFiles;
+
+/// Older studies were tried often enough.
+const MAX_STUDIES_AT_START: u32 = 100;
+
+impl Runs {
+    /// Removes the files of a study if it has ended.
+    pub(crate) async fn try_clean_up_study(&self, study: u64) -> anyhow::Result<()> {
+        let Some(stored) = self.0.store.study(study).await? else {
+            return Ok(());
+        };
+        let has_ended = stored.runs.iter().all(|run| run.status.is_final());
+        if stored.owned_files.is_empty() || !has_ended {
+            return Ok(());
+        }
+        let files = stored.owned_files.into_iter().map(|file| file.path);
+        let owned = OwnedFiles {
+            file_id: stored.file_id,
+            files: files.collect(),
+        };
+        let result = self.0.runner.clean_up(&owned).await?;
+        tracing::info!(
+            study,
+            removed = result.removed.len(),
+            left = result.left.len(),
+            "removed the files of a study"
+        );
+        self.0.store.set_owned_files(study, &result.left).await?;
+        self.publish_study(study).await;
+        Ok(())
+    }
+
+    /// Like `try_clean_up_study`, but logs errors.
+    pub(crate) async fn clean_up_study(&self, study: u64) {
+        if let Err(error) = self.try_clean_up_study(study).await {
+            let error = format!("{error:#}");
+            tracing::error!(study, error, "files of a study remain until the next start");
+        }
+    }
+
+    /// Removes the files that studies of the previous server left.
+    pub(crate) async fn clean_up_studies(&self) {
+        match self
+            .0
+            .store
+            .studies_with_leftovers(MAX_STUDIES_AT_START)
+            .await
+        {
+            Ok(studies) => {
+                for study in studies {
+                    self.clean_up_study(study).await;
+                }
+            }
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::error!(error, "cannot read studies with leftover files");
+            }
+        }
+    }
+
+    /// The study of a run. Logs errors.
+    pub(crate) async fn study_of(&self, run: u64) -> Option<u64> {
+        match self.0.store.summary(run).await {
+            Ok(summary) => summary?.study,
+            Err(error) => {
+                let error = format!("{error:#}");
+                tracing::error!(run, error, "cannot read a run");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Creates studies.
+
+use crate::error::Error;
+use crate::events::journal;
+use crate::runs::{Runs, detached};
+use crate::scheduler::locks::{locks_for, study_lock};
+use crate::store::keys::{IdempotencyKey, KeyUse};
+use crate::store::new_run::NewRun;
+use crate::store::studies::{NewStudy, StepDescription};
+use leadline_protocol::device::DeviceList;
+use leadline_protocol::host::LOCAL_HOST;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::study::detail::Study;
+use leadline_protocol::study::plan::{StepPlan, StudyPlan};
+use serde_json::Value;
+
+#[derive(Clone, Debug)]
+pub(crate) struct StudyRequest {
+    /// The study as the runner reads it.
+    pub(crate) document: Value,
+    pub(crate) host: Option<String>,
+    /// Tags of all runs.
+    pub(crate) tags: Option<Vec<String>>,
+    /// Confirmation of the devices to be overwritten.
+    pub(crate) confirm: Option<String>,
+}
+
+pub(crate) struct Submitted {
+    pub(crate) study: Study,
+    /// An earlier request with the same idempotency key created the study.
+    pub(crate) replayed: bool,
+}
+
+impl Runs {
+    pub(crate) async fn plan_study(&self, request: &StudyRequest) -> Result<StudyPlan, Error> {
+        let mut plan: StudyPlan = self.0.runner.plan(&request.document).await?;
+        let confirm = request.confirm.as_deref();
+        plan.problems
+            .extend(self.check_confirmation(confirm, &all_jobs(&plan)).await?);
+        Ok(plan)
+    }
+
+    /// Plans and queues all runs of a study, unless the key was used before.
+    pub(crate) async fn submit_study(
+        &self,
+        request: StudyRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Submitted, Error> {
+        if let Some(key) = &key
+            && let Some(earlier) = self.0.store.find_key(key).await?
+        {
+            return self.replay_study(earlier).await;
+        }
+        self.check_capacity(1)?;
+        let plan = self.plan_study(&request).await?;
+        if !plan.problems.is_empty() {
+            return Err(Error::Rejected(plan.problems));
+        }
+        let devices = self.devices_of(&all_jobs(&plan)).await?;
+        let new = new_study(request, plan, &devices);
+        let runs = self.clone();
+        // Detached: stored runs must be queued.
+        detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
+    }
+
+    async fn enqueue_study(
+        &self,
+        new: &NewStudy,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Submitted, Error> {
+        let admission = self.0.admission.lock().await;
+        self.check_capacity(new.steps.len())?;
+        let first = journal::first_entry()?;
+        let now_ms = crate::clock::now_ms();
+        let add_lock = |study: u64, run: &mut NewRun| {
+            run.locks.insert(study_lock(study));
+        };
+        let inserted = self
+            .0
+            .store
+            .insert_study(new, key, now_ms, &first, add_lock)
+            .await?;
+        let (number, runs) = match inserted {
+            Ok(study) => study,
+            Err(earlier) => return self.replay_study(earlier).await,
+        };
+        let numbers: Vec<u64> = runs.iter().map(|(run, _)| *run).collect();
+        for (run, new) in runs {
+            self.enqueue(run, new.locks);
+        }
+        drop(admission);
+        for run in numbers {
+            self.publish_run(run).await;
+        }
+        self.publish_queue();
+        // Read before the start, so that the response shows the queued study.
+        let study = self.study(number).await?;
+        self.start_ready();
+        Ok(Submitted {
+            study,
+            replayed: false,
+        })
+    }
+
+    async fn replay_study(&self, earlier: KeyUse) -> Result<Submitted, Error> {
+        let KeyUse::Replayed {
+            study: Some(study), ..
+        } = earlier
+        else {
+            return Err(Error::key_reused());
+        };
+        match self.study(study).await {
+            Ok(study) => Ok(Submitted {
+                study,
+                replayed: true,
+            }),
+            Err(Error::NotFound { what }) => Err(Error::created_and_deleted(&what)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn all_jobs(plan: &StudyPlan) -> Vec<ResolvedJob> {
+    let steps = plan.steps.iter();
+    steps.flat_map(|step| step.plan.jobs.clone()).collect()
+}
+
+fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> NewStudy {
+    let host = request.host.unwrap_or_else(|| LOCAL_HOST.into());
+    let tags = request.tags.unwrap_or_default();
+    let owned = plan.owned_files();
+    let run = |step: &StepPlan| NewRun {
+        name: format!("{}: {}", plan.description.name, step.name),
+        host: host.clone(),
+        tags: tags.clone(),
+        notes: step.note.clone().unwrap_or_default(),
+        requested: step.jobs.clone(),
+        sample_ms: step.plan.sample_ms,
+        resolved: step.plan.jobs.clone(),
+        locks: locks_for(&step.plan.jobs, devices),
+    };
+    let description = |step: &StepPlan| StepDescription {
+        name: step.name.clone(),
+        note: step.note.clone(),
+    };
+    let steps = plan.steps.iter();
+    NewStudy {
+        steps: steps.map(|step| (description(step), run(step))).collect(),
+        description: plan.description,
+        scaled: plan.scaled,
+        continue_on_failure: plan.continue_on_failure,
+        file_id: owned.file_id,
+        owned_files: owned.files,
+    }
+}

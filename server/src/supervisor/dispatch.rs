@@ -1,0 +1,31 @@
+//! Starts queued runs.
+
+use crate::runs::Runs;
+use crate::runs::state::ServerPhase;
+use crate::supervisor::supervise::supervise;
+
+impl Runs {
+    /// Starts all runs that may start.
+    pub(crate) fn start_ready(&self) {
+        loop {
+            let mut scheduler = self.scheduler();
+            if scheduler.paused || *self.0.phase.borrow() != ServerPhase::Open {
+                return;
+            }
+            let Some(number) = scheduler.queue.start_next() else {
+                return;
+            };
+            if let Some(buffer) = scheduler.active_runs.get(&number).cloned() {
+                tokio::spawn(supervise(self.clone(), number, buffer));
+            }
+        }
+    }
+
+    /// Releases the locks of a run.
+    pub(crate) fn release(&self, number: u64) {
+        self.scheduler().queue.finish(number);
+        self.0.released.send_replace(());
+        self.start_ready();
+        self.publish_queue();
+    }
+}

@@ -1,0 +1,161 @@
+//! Commands of the runner program.
+
+use crate::supervisor::process::{RunnerProcess, write_stdin};
+use crate::supervisor::runner_lock;
+use leadline_protocol::device::DeviceList;
+use leadline_protocol::doctor::Doctor;
+use leadline_protocol::host::HostFacts;
+use leadline_protocol::study::files::{CleanupResult, OwnedFiles};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Limit of all commands but `run`. Long enough for disks that have to spin up.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
+/// Web forms request a plan at every keystroke, which must not take processors from measurements.
+const MAX_COMMANDS: usize = 2;
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct RunnerError(String);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Runner {
+    program: PathBuf,
+    target_roots: Vec<PathBuf>,
+    data_dir: PathBuf,
+    commands: Arc<Semaphore>,
+    /// Shared with all runners.
+    lock: Arc<OnceLock<File>>,
+}
+
+impl Runner {
+    pub(crate) fn new(program: PathBuf, target_roots: Vec<PathBuf>, data_dir: PathBuf) -> Self {
+        Self {
+            program,
+            target_roots,
+            data_dir,
+            commands: Arc::new(Semaphore::new(MAX_COMMANDS)),
+            lock: Arc::default(),
+        }
+    }
+
+    /// Waits until the runners of the previous server have exited.
+    pub(crate) async fn wait_for_previous(&self) -> std::io::Result<()> {
+        let lock = runner_lock::acquire(&self.data_dir).await?;
+        // Fails only if called twice.
+        let _ = self.lock.set(lock);
+        Ok(())
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Plans a run or a study. The plan contains the problems.
+    pub(crate) async fn plan<T: DeserializeOwned>(&self, input: &Value) -> Result<T, RunnerError> {
+        let mut command = self.command("plan");
+        self.read_json(command.args(["-", "--json"]), Some(input))
+            .await
+    }
+
+    /// Removes files of a study.
+    pub(crate) async fn clean_up(&self, owned: &OwnedFiles) -> Result<CleanupResult, RunnerError> {
+        let input = serde_json::to_value(owned).map_err(|error| RunnerError(error.to_string()))?;
+        self.read_json(&mut self.command("tidy"), Some(&input))
+            .await
+    }
+
+    pub(crate) async fn devices(&self) -> Result<DeviceList, RunnerError> {
+        self.read_json(self.command("devices").arg("--json"), None)
+            .await
+    }
+
+    pub(crate) async fn doctor(&self) -> Result<Doctor, RunnerError> {
+        let mut command = self.command("doctor");
+        let command = command.arg("--json").arg("--data-dir").arg(&self.data_dir);
+        self.read_json(command, None).await
+    }
+
+    pub(crate) async fn facts(&self) -> Result<HostFacts, RunnerError> {
+        let mut command = self.base_command("host");
+        self.read_json(command.arg("--json"), None).await
+    }
+
+    pub(crate) fn start(&self, run: &Value) -> std::io::Result<RunnerProcess> {
+        let mut command = self.command("run");
+        command.args(["-", "--events", "--stop-when-orphaned"]);
+        RunnerProcess::spawn(&mut command, run)
+    }
+
+    fn base_command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg(verb)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        // The runner reports when the database is on the disk under test.
+        command.env("LEADLINE_DATA_DIR", &self.data_dir);
+        // A Ctrl-C in the terminal must only reach the server, which stops its runners.
+        command.process_group(0);
+        command
+    }
+
+    /// With the target roots.
+    fn command(&self, verb: &str) -> Command {
+        let mut command = self.base_command(verb);
+        for root in &self.target_roots {
+            command.arg("--target-root").arg(root);
+        }
+        command
+    }
+
+    /// Runs a command and parses its output.
+    async fn read_json<T: DeserializeOwned>(
+        &self,
+        command: &mut Command,
+        input: Option<&Value>,
+    ) -> Result<T, RunnerError> {
+        let program = self.program.display();
+        let _permit = self.commands.acquire().await;
+        let output = match timeout(COMMAND_TIMEOUT, output(command, input)).await {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => {
+                return Err(RunnerError(format!("cannot start {program}: {error}")));
+            }
+            Err(_) => {
+                let seconds = COMMAND_TIMEOUT.as_secs();
+                return Err(RunnerError(format!(
+                    "{program} timed out after {seconds} s"
+                )));
+            }
+        };
+        serde_json::from_slice(&output.stdout)
+            .map_err(|error| RunnerError(error_message(&output, &error)))
+    }
+}
+
+async fn output(command: &mut Command, input: Option<&Value>) -> std::io::Result<Output> {
+    let mut child = command.spawn()?;
+    if let Some(input) = input {
+        write_stdin(&mut child, input);
+    }
+    child.wait_with_output().await
+}
+
+fn error_message(output: &Output, error: &serde_json::Error) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    match stderr.lines().rfind(|line| !line.trim().is_empty()) {
+        Some(last) => format!("{last} ({})", output.status),
+        None => format!("invalid output: {error} ({})", output.status),
+    }
+}
