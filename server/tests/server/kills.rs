@@ -1,5 +1,4 @@
-//! `kill -9` at any moment: no run is started twice, none is lost, none is left in an illegal state, and everything that
-//! was kept before is whole. `LEADLINE_KILLS` says how often.
+//! SIGKILL at random moments: no run starts twice, is lost or has an invalid status, and stored data stays intact.
 
 use std::time::{Duration, Instant};
 
@@ -11,49 +10,47 @@ use serde_json::{Value, json};
 
 use crate::program::{Program, job, job_on};
 
-/// Kills when nothing else is said.
+/// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 10;
 
 #[tokio::test]
-async fn a_broken_run_is_interrupted_with_the_samples_it_had() {
+async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     let server = Program::start().await;
-    let whole = server.queue(job("whole", "100ms")).await;
-    let before = server.until_ended(whole).await;
-    let events_before = server.events(whole).await;
-    let broken = server.queue(job("broken", "30s")).await;
+    let complete = server.queue(job("complete", "100ms")).await;
+    let before = server.until_ended(complete).await;
+    let events_before = server.events(complete).await;
+    let killed = server.queue(job("killed", "30s")).await;
     let waiting = server.queue(job("waiting", "50ms")).await;
-    server.until(broken, &["measuring"]).await;
+    server.until(killed, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
 
     let server = server.kill_and_restart().await;
-    assert_eq!(server.get(&format!("/runs/{whole}")).await, before);
-    assert_eq!(server.events(whole).await, events_before);
-    let run = server.get(&format!("/runs/{broken}")).await;
-    assert_eq!(
-        (&run["status"], run["report"].is_null()),
-        (&json!("interrupted"), true)
-    );
-    // At most a second of the 75 samples is lost.
+    assert_eq!(server.get(&format!("/runs/{complete}")).await, before);
+    assert_eq!(server.events(complete).await, events_before);
+    let run = server.get(&format!("/runs/{killed}")).await;
+    assert_eq!(run["status"], "interrupted");
+    assert_eq!(run["report"].is_null(), true);
+    // Less than a second of the 75 samples is lost.
     assert!(
         run["samples"].as_u64().unwrap() >= 25,
         "{} samples",
         run["samples"]
     );
-    check_list(&server.events(broken).await, "interrupted");
+    check_events(&server.events(killed).await, "interrupted");
     assert_eq!(server.until_ended(waiting).await["status"], "done");
-    assert_eq!(server.starts(), ["whole", "broken", "waiting"]);
+    assert_eq!(server.starts(), ["complete", "killed", "waiting"]);
 }
 
-/// The list is without gaps, its states follow each other, and it ends as it should.
-pub fn check_list(events: &[Value], end: &str) {
-    for (place, event) in events.iter().enumerate() {
-        assert_eq!(event["seq"].as_u64().unwrap() as usize, place);
+/// Checks sequence numbers, times, the order of statuses and the final status.
+pub fn check_events(events: &[Value], end: &str) {
+    for (index, event) in events.iter().enumerate() {
+        assert_eq!(event["seq"].as_u64().unwrap() as usize, index);
     }
     let times: Vec<f64> = events
         .iter()
         .map(|event| event["t_ms"].as_f64().unwrap())
         .collect();
-    assert!(times.is_sorted(), "time runs backwards");
+    assert!(times.is_sorted(), "times decrease");
     let order = [
         "queued",
         "preparing",
@@ -64,27 +61,25 @@ pub fn check_list(events: &[Value], end: &str) {
         "cancelled",
         "interrupted",
     ];
-    let states: Vec<&str> = events
+    let statuses: Vec<&str> = events
         .iter()
         .filter_map(|event| event["status"].as_str())
         .collect();
-    let places: Vec<usize> = states
+    let ranks: Vec<usize> = statuses
         .iter()
-        .map(|state| order.iter().position(|known| known == state).unwrap())
+        .map(|status| order.iter().position(|known| known == status).unwrap())
         .collect();
     assert!(
-        places.windows(2).all(|pair| pair[0] < pair[1]),
-        "{states:?}"
+        ranks.windows(2).all(|pair| pair[0] < pair[1]),
+        "{statuses:?}"
     );
-    assert_eq!(
-        (states.first(), states.last()),
-        (Some(&"queued"), Some(&end))
-    );
+    assert_eq!(statuses.first(), Some(&"queued"));
+    assert_eq!(statuses.last(), Some(&end));
     assert_eq!(events.last().unwrap()["type"], "status");
 }
 
 #[tokio::test]
-async fn killed_at_random_moments() {
+async fn kills_at_random_moments() {
     let kills = std::env::var("LEADLINE_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -93,12 +88,11 @@ async fn killed_at_random_moments() {
     let mut server = Program::start().await;
     let mut names: Vec<String> = Vec::new();
     for round in 0..kills {
-        let asked = names.len();
+        let before = names.len();
         for device in ["vda", "vda", "vdb"] {
             let name = format!("run{}", names.len());
             let runtime = format!("{}ms", random.random_range(20..600));
             let body = json!({"jobs": [job_on(device, &name, &runtime)], "sample_ms": 20});
-            // The answer may be cut off by the kill of the round before only: this one comes later.
             assert_eq!(server.post("/runs", &body).await.0, StatusCode::CREATED);
             names.push(name);
         }
@@ -111,11 +105,15 @@ async fn killed_at_random_moments() {
             began.elapsed()
         );
         let total = server.get("/runs").await["total"].as_u64().unwrap();
-        assert_eq!(total as usize, names.len(), "round {round}: {asked} before");
+        assert_eq!(
+            total as usize,
+            names.len(),
+            "round {round}: {before} before"
+        );
     }
     let mut interrupted = 0;
-    for (place, name) in names.iter().enumerate() {
-        let run = server.until_ended(place as u64 + 1).await;
+    for (number, name) in (1..).zip(&names) {
+        let run = server.until_ended(number).await;
         let status = run["status"].as_str().unwrap();
         assert!(
             matches!(status, "done" | "interrupted"),
@@ -123,28 +121,28 @@ async fn killed_at_random_moments() {
             run["reason"]
         );
         assert_eq!(run["name"].as_str(), Some(name.as_str()));
-        check_list(&server.events(place as u64 + 1).await, status);
+        check_events(&server.events(number).await, status);
         interrupted += usize::from(status == "interrupted");
     }
     let mut starts = server.starts();
     starts.sort();
-    let begun = starts.len();
+    let started = starts.len();
     starts.dedup();
-    assert_eq!(starts.len(), begun, "a run was started twice");
+    assert_eq!(starts.len(), started, "a run was started twice");
     assert!(
-        interrupted > 0 && begun > names.len() / 2,
-        "{interrupted} of {} interrupted, {begun} started",
+        interrupted > 0 && started > names.len() / 2,
+        "{interrupted} of {} interrupted, {started} started",
         names.len()
     );
 }
 
 #[tokio::test]
-async fn runs_that_were_asked_for_while_it_died_are_there_once_or_not_at_all() {
+async fn runs_created_during_a_kill_exist_once_or_not_at_all() {
     let mut random = StdRng::seed_from_u64(7);
     for _ in 0..3 {
         let server = Program::start().await;
         let body = json!({"jobs": [job("a", "20ms")]}).to_string();
-        let asked: Vec<_> = (0..20)
+        let requests: Vec<_> = (0..20)
             .map(|key| {
                 let request = server
                     .request(reqwest::Method::POST, "/runs")
@@ -157,8 +155,8 @@ async fn runs_that_were_asked_for_while_it_died_are_there_once_or_not_at_all() {
             .collect();
         tokio::time::sleep(Duration::from_millis(random.random_range(5..120))).await;
         let server = server.kill_and_restart().await;
-        for (key, answer) in asked.into_iter().enumerate() {
-            let promised = answer.await.unwrap();
+        for (key, response) in requests.into_iter().enumerate() {
+            let confirmed = response.await.unwrap();
             let request = server
                 .request(reqwest::Method::POST, "/runs")
                 .header("idempotency-key", format!("k{key}"))
@@ -166,8 +164,8 @@ async fn runs_that_were_asked_for_while_it_died_are_there_once_or_not_at_all() {
             let (status, run) = server.send(request).await;
             assert_eq!(status, StatusCode::CREATED);
             assert!(
-                promised.is_none_or(|number| run["number"] == number),
-                "k{key}: {promised:?} became {}",
+                confirmed.is_none_or(|number| run["number"] == number),
+                "k{key}: {confirmed:?} became {}",
                 run["number"]
             );
         }

@@ -1,5 +1,5 @@
-//! However a study ends on the server, with the real runner on real files: nothing of its own stays in the directory, and
-//! what was found there does.
+//! Temporary files of studies, with the real runner on real files: removed however a study ends, while files that existed
+//! before remain.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,18 +9,19 @@ use reqwest::{Method, StatusCode};
 use rustix::process::{Signal, geteuid, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{PATIENCE, Program};
+use crate::program::{Program, TIMEOUT};
 use crate::real::runners;
 
-/// What was in the directory before.
-const FOUND: &[u8] = b"somebody's";
+/// Content of a file that existed before.
+const EXISTING: &[u8] = b"existing";
 
-/// Two files and a loop image of its own, and a file that is found, in five steps: the fourth is told, the last removes what
-/// was made.
+/// Two files, a loop image and the existing file in five steps, of which the last removes the files. `fourth` are options
+/// of the fourth step.
 fn study(fourth: &Value) -> Value {
-    let job = |name: &str, more: &Value| {
+    let job = |name: &str, options: &Value| {
         let mut job = json!({"name": name, "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"});
-        more.as_object()
+        options
+            .as_object()
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());
@@ -44,41 +45,41 @@ fn study(fourth: &Value) -> Value {
             &json!({"filename": "own-$study.loop", "loop_device": 1, "unlink": unlink}),
         )
     };
-    let found = job(
-        "found",
-        &json!({"filename": "found", "size": FOUND.len(), "bs": 1, "unlink": 1}),
+    let existing = job(
+        "existing",
+        &json!({"filename": "existing", "size": EXISTING.len(), "bs": 1, "unlink": 1}),
     );
-    json!({"name": "cut short", "steps": [
+    json!({"name": "ended early", "steps": [
         {"jobs": [data(0)]}, {"jobs": [short(0)]}, {"jobs": [image(0)]}, {"name": "fourth", "jobs": [job("fourth", fourth)]},
-        {"jobs": [data(1), short(1), image(1), found]}
+        {"jobs": [data(1), short(1), image(1), existing]}
     ]})
 }
 
-/// Runs until it is stopped.
-fn long() -> Value {
+/// A step that runs until it is stopped.
+fn endless() -> Value {
     json!({"filename": "own-$study.data", "runtime": "60s", "time_based": 1})
 }
 
-/// One block was written, and all of them are to be read: foreseen by nobody.
-fn fails() -> Value {
+/// A step that fails: the file has only one block.
+fn failing() -> Value {
     json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"})
 }
 
-struct Scene {
+struct StudyTest {
     server: Program,
     targets: PathBuf,
 }
 
-impl Scene {
-    /// A server with a file in its target root that nobody may remove.
+impl StudyTest {
+    /// A server with an existing file in its target root.
     async fn new() -> Option<Self> {
         if !geteuid().is_root() {
-            eprintln!("SKIP: only root may make loop devices");
+            eprintln!("SKIP: loop devices require root");
             return None;
         }
         let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
         let targets = server.data().join("targets");
-        std::fs::write(targets.join("found"), FOUND).unwrap();
+        std::fs::write(targets.join("existing"), EXISTING).unwrap();
         Some(Self { server, targets })
     }
 
@@ -87,14 +88,14 @@ impl Scene {
         assert_eq!(status, StatusCode::CREATED, "{made}");
     }
 
-    /// Waits until the files of the first three steps are there and the fourth is measured.
+    /// Waits until a step is measured. The files of the first three steps must exist.
     async fn until_measured(&self, run: u64) {
         self.server.until(run, &["measuring"]).await;
         assert_eq!(files(&self.targets).len(), 4, "{:?}", files(&self.targets));
     }
 
-    /// Server and runner die at one moment, as by a power cut: neither has time to clean up.
-    async fn killed_and_restarted(self) -> Self {
+    /// Kills server and runner at the same time, so that neither cleans up, and restarts the server.
+    async fn kill_and_restart(self) -> Self {
         let runners = runners(self.server.pid());
         let all = |signal| {
             runners
@@ -110,24 +111,27 @@ impl Scene {
         }
     }
 
-    /// Waits for the end of the study and for its files to go; how its steps ended, and why.
-    async fn ended(&self) -> (Value, Vec<String>) {
+    /// Waits until the study has ended and its files are removed. Returns the study and the statuses of its steps.
+    async fn until_clean(&self) -> (Value, Vec<String>) {
         let began = Instant::now();
         let study = loop {
             let study = self.server.get("/studies/1").await;
-            let is_over = !["queued", "running"].contains(&study["status"].as_str().unwrap());
-            if is_over && files(&self.targets) == ["found"] {
+            let has_ended = !["queued", "running"].contains(&study["status"].as_str().unwrap());
+            if has_ended && files(&self.targets) == ["existing"] {
                 break study;
             }
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < TIMEOUT,
                 "{} and {:?}",
                 study["status"],
                 files(&self.targets)
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
-        assert_eq!(std::fs::read(self.targets.join("found")).unwrap(), FOUND);
+        assert_eq!(
+            std::fs::read(self.targets.join("existing")).unwrap(),
+            EXISTING
+        );
         let steps = study["steps"].as_array().unwrap();
         let statuses = steps
             .iter()
@@ -147,125 +151,124 @@ fn files(directory: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn cancelled_in_the_middle() {
-    let Some(scene) = Scene::new().await else {
+async fn cancelled_study() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    scene.start(&study(&long())).await;
-    scene.until_measured(4).await;
+    test.start(&study(&endless())).await;
+    test.until_measured(4).await;
     assert_eq!(
-        scene.server.post("/studies/1/cancel", &Value::Null).await.0,
+        test.server.post("/studies/1/cancel", &Value::Null).await.0,
         StatusCode::ACCEPTED
     );
-    let (study, statuses) = scene.ended().await;
+    let (study, statuses) = test.until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "cancelled", "cancelled"]);
     assert_eq!(study["leftover_files"], json!([]));
 }
 
 #[tokio::test]
-async fn one_step_cancelled() {
-    let Some(scene) = Scene::new().await else {
+async fn cancelled_step() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    scene.start(&study(&long())).await;
-    scene.until_measured(4).await;
+    test.start(&study(&endless())).await;
+    test.until_measured(4).await;
     assert_eq!(
-        scene.server.post("/runs/4/cancel", &Value::Null).await.0,
+        test.server.post("/runs/4/cancel", &Value::Null).await.0,
         StatusCode::ACCEPTED
     );
-    let (study, statuses) = scene.ended().await;
+    let (study, statuses) = test.until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "cancelled", "cancelled"]);
     assert_eq!(
         study["steps"][4]["run"]["reason"],
-        "Not begun: step 4 was cancelled."
+        "Not started: step 4 was cancelled."
     );
 }
 
 #[tokio::test]
-async fn a_step_that_fails() {
-    let Some(scene) = Scene::new().await else {
+async fn failed_step() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    scene.start(&study(&fails())).await;
-    let (study, statuses) = scene.ended().await;
+    test.start(&study(&failing())).await;
+    let (study, statuses) = test.until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "failed", "cancelled"]);
-    let why = study["steps"][3]["run"]["reason"].as_str().unwrap();
+    let reason = study["steps"][3]["run"]["reason"].as_str().unwrap();
     assert_eq!(
         study["steps"][4]["run"]["reason"],
-        format!("Not begun: step 4 failed: {why}")
+        format!("Not started: step 4 failed: {reason}")
     );
 }
 
 #[tokio::test]
-async fn killed_in_the_last_step() {
-    let Some(scene) = Scene::new().await else {
+async fn kill_in_last_step() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    let mut asked = study(&json!({"filename": "own-$study.data"}));
-    let last = &mut asked["steps"][4]["jobs"][0];
-    (last["runtime"], last["time_based"]) = (json!("60s"), json!(1));
-    scene.start(&asked).await;
-    scene.until_measured(5).await;
-    let scene = scene.killed_and_restarted().await;
-    let (study, statuses) = scene.ended().await;
+    let mut study = study(&json!({"filename": "own-$study.data"}));
+    let last = &mut study["steps"][4]["jobs"][0];
+    last["runtime"] = json!("60s");
+    last["time_based"] = json!(1);
+    test.start(&study).await;
+    test.until_measured(5).await;
+    let test = test.kill_and_restart().await;
+    let (study, statuses) = test.until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "done", "interrupted"]);
     assert_eq!(study["status"], "interrupted");
 }
 
 #[tokio::test]
-async fn killed_in_the_middle_it_goes_on_and_removes_them_in_the_end() {
-    let Some(scene) = Scene::new().await else {
+async fn restart_after_kill_removes_temporary_files() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    scene.start(&study(&long())).await;
-    scene.until_measured(4).await;
-    let (_, statuses) = scene.killed_and_restarted().await.ended().await;
+    test.start(&study(&endless())).await;
+    test.until_measured(4).await;
+    let (_, statuses) = test.kill_and_restart().await.until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "interrupted", "done"]);
 }
 
 #[tokio::test]
-async fn what_cannot_be_removed_is_named_and_tried_again_at_the_next_start() {
-    let Some(scene) = Scene::new().await else {
+async fn failed_removal_is_reported_and_retried_at_the_next_start() {
+    let Some(test) = StudyTest::new().await else {
         return;
     };
-    scene.start(&study(&long())).await;
-    scene.until_measured(4).await;
-    let data = files(&scene.targets)
+    test.start(&study(&endless())).await;
+    test.until_measured(4).await;
+    let data = files(&test.targets)
         .into_iter()
         .find(|name| name.ends_with(".data"))
         .unwrap();
-    // Somebody gives it a second name: it may be needed there.
-    let other = scene.server.data().join("other");
-    std::fs::hard_link(scene.targets.join(&data), &other).unwrap();
+    // A hard link may be needed elsewhere, so that the file is not removed.
+    let other = test.server.data().join("other");
+    std::fs::hard_link(test.targets.join(&data), &other).unwrap();
     assert_eq!(
-        scene.server.post("/studies/1/cancel", &Value::Null).await.0,
+        test.server.post("/studies/1/cancel", &Value::Null).await.0,
         StatusCode::ACCEPTED
     );
     let began = Instant::now();
-    while files(&scene.targets) != ["found", data.as_str()] {
-        assert!(began.elapsed() < PATIENCE, "{:?}", files(&scene.targets));
+    while files(&test.targets) != ["existing", data.as_str()] {
+        assert!(began.elapsed() < TIMEOUT, "{:?}", files(&test.targets));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let left = loop {
-        let left = scene.server.get("/studies/1").await["leftover_files"].clone();
-        if left != json!([]) {
-            break left;
+    let leftover = loop {
+        let leftover = test.server.get("/studies/1").await["leftover_files"].clone();
+        if leftover != json!([]) {
+            break leftover;
         }
-        assert!(began.elapsed() < PATIENCE, "nothing is said about {data}");
+        assert!(began.elapsed() < TIMEOUT, "{data} is not reported");
     };
     assert_eq!(
-        (left[0]["path"].as_str(), &left[0]["reason"]["code"]),
-        (
-            scene.targets.canonicalize().unwrap().join(&data).to_str(),
-            &json!("hard_linked")
-        )
+        leftover[0]["path"].as_str(),
+        test.targets.canonicalize().unwrap().join(&data).to_str()
     );
+    assert_eq!(leftover[0]["reason"]["code"], "hard_linked");
     std::fs::remove_file(&other).unwrap();
-    let scene = scene.killed_and_restarted().await;
-    scene.ended().await;
-    let (status, _) = scene
+    let test = test.kill_and_restart().await;
+    test.until_clean().await;
+    let (status, _) = test
         .server
-        .send(scene.server.request(Method::GET, "/studies/1"))
+        .send(test.server.request(Method::GET, "/studies/1"))
         .await;
     assert_eq!(status, StatusCode::OK);
 }

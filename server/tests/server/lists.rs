@@ -1,4 +1,4 @@
-//! Lists: filters, sorting and pages over HTTP, and how long they take with a hundred thousand runs.
+//! Lists of runs: filters, sort orders, pages, and their response times with 100,000 runs.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 use crate::program::{Program, job, job_on};
 
-fn found(list: &Value) -> Vec<u64> {
+fn numbers(list: &Value) -> Vec<u64> {
     list["runs"]
         .as_array()
         .unwrap()
@@ -18,7 +18,7 @@ fn found(list: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn filters_sorts_and_pages() {
+async fn filters_sort_orders_and_pages() {
     let server = Program::start().await;
     let mut write = job_on("vdb", "two", "30ms");
     write["rw"] = "randwrite".into();
@@ -68,7 +68,7 @@ async fn filters_sorts_and_pages() {
     ] {
         let list = server.get(&format!("/runs{query}")).await;
         assert_eq!(
-            (found(&list), list["total"].as_u64().unwrap() as usize),
+            (numbers(&list), list["total"].as_u64().unwrap() as usize),
             (expect.to_vec(), expect.len()),
             "{query}"
         );
@@ -81,22 +81,23 @@ async fn filters_sorts_and_pages() {
         "sort=lat_p99_ns",
         "sort=lat_p99_ns&order=asc",
     ] {
-        let whole = found(&server.get(&format!("/runs?{order}")).await);
-        let (mut paged, mut cursor) = (Vec::new(), String::new());
+        let all = numbers(&server.get(&format!("/runs?{order}")).await);
+        let mut paged = Vec::new();
+        let mut cursor = String::new();
         loop {
             let list = server.get(&format!("/runs?{order}&limit=1{cursor}")).await;
-            paged.extend(found(&list));
+            paged.extend(numbers(&list));
             match list["next_cursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
                 None => break,
             }
         }
-        assert_eq!(paged, whole, "{order}");
+        assert_eq!(paged, all, "{order}");
     }
 }
 
-/// Writes so many finished runs into the database of a server that is stopped.
-async fn seed(server: &Program, runs: u32) {
+/// Inserts ended runs into the database of a stopped server.
+async fn insert_runs(server: &Program, runs: u32) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -116,11 +117,11 @@ async fn seed(server: &Program, runs: u32) {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_runs_feel_like_a_hundred() {
+async fn lists_of_many_runs_are_fast() {
     const RUNS: u32 = 100_000;
     let mut server = Program::start().await;
     server.stop().await;
-    seed(&server, RUNS).await;
+    insert_runs(&server, RUNS).await;
     let server = Program::start_in(server.directory.clone(), &[]).await;
     let mut slowest = 0.0_f64;
     for (query, total) in [
@@ -160,6 +161,6 @@ async fn a_hundred_thousand_runs_feel_like_a_hundred() {
         );
         slowest = slowest.max(times[0]);
     }
-    eprintln!("slowest: {slowest:.2} ms; the aim is 20 ms in a release build on an idle machine");
+    eprintln!("slowest: {slowest:.2} ms; goal: 20 ms in a release build on an idle host");
     assert!(slowest < 500.0, "a list of {RUNS} runs takes {slowest} ms");
 }

@@ -1,4 +1,4 @@
-//! The program under test: started, asked, killed.
+//! Starts, calls and kills the server under test.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-/// How long anything may take before a test gives up.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// Limit of every wait.
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A server that runs.
+/// A running server.
 pub struct Program {
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
@@ -24,7 +24,7 @@ pub struct Program {
     pub client: Client,
 }
 
-/// The server with its usual arguments, not started yet.
+/// The server with default arguments.
 pub fn command(directory: &Path) -> Command {
     let server = Path::new(env!("CARGO_BIN_EXE_leadline"));
     let runner = server.with_file_name("examples").join("fake_runner");
@@ -60,18 +60,18 @@ impl Program {
         Self::start_by(command, directory).await
     }
 
-    /// With as few files open at once as `soft`, and as many as `hard` allowed (prlimit(1)).
+    /// With limits of open files (prlimit(1)).
     pub async fn start_with_files(soft: u32, hard: u32) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
-        let usual = command(directory.path());
+        let plain = command(directory.path());
         let mut limited = Command::new("prlimit");
         limited
             .arg(format!("--nofile={soft}:{hard}"))
-            .arg(usual.as_std().get_program())
-            .args(usual.as_std().get_args());
+            .arg(plain.as_std().get_program())
+            .args(plain.as_std().get_args());
         limited
             .envs(
-                usual
+                plain
                     .as_std()
                     .get_envs()
                     .filter_map(|(name, value)| Some((name, value?))),
@@ -92,7 +92,7 @@ impl Program {
                 .next_line()
                 .await
                 .unwrap()
-                .expect("the server says where it is");
+                .expect("the server prints its address");
             if let Some(link) = line.trim().strip_prefix("Open").map(str::trim) {
                 let rest = link.strip_prefix("http://").unwrap();
                 let (address, path) = rest.split_once('/').unwrap();
@@ -118,7 +118,7 @@ impl Program {
         }
     }
 
-    /// With the real runner; `None` says why not.
+    /// With the real runner; `None` if it is not built.
     pub async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
         let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
         if !runner.exists() {
@@ -128,35 +128,34 @@ impl Program {
         Some(Self::start_in(directory, &["--runner", runner.to_str().unwrap()]).await)
     }
 
-    /// The server's process.
     pub fn pid(&self) -> u32 {
         self.child.id().unwrap()
     }
 
-    /// Kills it, as a power cut would.
+    /// Sends SIGKILL.
     pub async fn kill(mut self) -> Arc<TempDir> {
         self.child.kill().await.unwrap();
         self.directory.clone()
     }
 
-    /// Kills it, as a power cut would, and starts another on the same data.
+    /// Sends SIGKILL and starts another server with the same data directory.
     pub async fn kill_and_restart(self) -> Self {
         Self::start_in(self.kill().await, &[]).await
     }
 
-    /// Asks it to stop; its exit code and how long that took.
+    /// Sends SIGTERM. Returns the exit code and the time until the exit.
     pub async fn stop(&mut self) -> (Option<i32>, Duration) {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let exit = tokio::time::timeout(PATIENCE, self.child.wait())
+        let exit = tokio::time::timeout(TIMEOUT, self.child.wait())
             .await
-            .expect("it stops")
+            .expect("the server stops")
             .unwrap();
         (exit.code(), began.elapsed())
     }
 
-    /// The next line that it prints.
+    /// The next line of standard output.
     pub async fn line(&mut self) -> Option<String> {
         self.out.next_line().await.unwrap()
     }
@@ -173,15 +172,13 @@ impl Program {
 
     pub async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
         let response = request.send().await.unwrap();
-        let (status, text) = (response.status(), response.text().await.unwrap());
-        (
-            status,
-            if text.is_empty() {
-                Value::Null
-            } else {
-                serde_json::from_str(&text).unwrap_or(Value::String(text))
-            },
-        )
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        if text.is_empty() {
+            return (status, Value::Null);
+        }
+        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        (status, body)
     }
 
     pub async fn get(&self, path: &str) -> Value {
@@ -194,7 +191,7 @@ impl Program {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Queues a run of one job; its number.
+    /// Queues a run of one job and returns its number.
     pub async fn queue(&self, job: Value) -> u64 {
         let (status, run) = self
             .post("/runs", &json!({"jobs": [job], "sample_ms": 20}))
@@ -203,18 +200,18 @@ impl Program {
         run["number"].as_u64().unwrap()
     }
 
-    /// Waits until a run stands at one of these; the whole run.
+    /// Waits until a run has one of the statuses and returns the run.
     pub async fn until(&self, run: u64, statuses: &[&str]) -> Value {
         let began = Instant::now();
         loop {
-            let found = self.get(&format!("/runs/{run}")).await;
-            if statuses.contains(&found["status"].as_str().unwrap()) {
-                return found;
+            let run_now = self.get(&format!("/runs/{run}")).await;
+            if statuses.contains(&run_now["status"].as_str().unwrap()) {
+                return run_now;
             }
             assert!(
-                began.elapsed() < PATIENCE,
-                "#{run} stays at {}",
-                found["status"]
+                began.elapsed() < TIMEOUT,
+                "#{run} is still {}",
+                run_now["status"]
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -225,7 +222,7 @@ impl Program {
             .await
     }
 
-    /// All events of a run that has ended, as NDJSON tells them.
+    /// All events of an ended run, from the NDJSON stream.
     pub async fn events(&self, run: u64) -> Vec<Value> {
         let text = self
             .request(Method::GET, &format!("/runs/{run}/stream"))
@@ -240,7 +237,7 @@ impl Program {
             .collect()
     }
 
-    /// The names of the runs that a runner was started for, in order.
+    /// Names of the first jobs of all started runs, in order.
     pub fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
             .unwrap_or_default()
@@ -254,12 +251,12 @@ impl Program {
     }
 }
 
-/// A job of the fake runner: its name tells how it behaves.
+/// A job of the fake runner, which behaves according to the name.
 pub fn job(name: &str, runtime: &str) -> Value {
     json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
 }
 
-/// The same on another device.
+/// A job on another device.
 pub fn job_on(device: &str, name: &str, runtime: &str) -> Value {
     let mut job = job(name, runtime);
     job["filename"] = format!("/fake/{device}/t").into();

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::kills::check_events;
-use crate::program::{TIMEOUT, Program};
+use crate::program::{Program, TIMEOUT};
 
 /// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 4;
@@ -193,7 +193,7 @@ async fn servers_and_runners_survive_random_kills() {
         let run = server.until_ended(number).await;
         let status = run["status"].as_str().unwrap();
         let reason = run["reason"].as_str().unwrap_or_default();
-        let killed = status == "failed" && reason.contains("was killed (signal 9)");
+        let killed = status == "failed" && reason.contains("killed by signal 9");
         assert!(
             status == "done" || status == "interrupted" || killed,
             "#{number} is {status}: {reason}"

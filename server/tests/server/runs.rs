@@ -1,4 +1,4 @@
-//! Runs as stories: asked for, queued, done, cancelled, repeated, deleted.
+//! Creating, executing, cancelling, repeating and deleting runs.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use sqlx::{Connection, SqliteConnection};
 use crate::program::{Program, job, job_on};
 
 #[tokio::test]
-async fn a_run_from_asking_to_report() {
+async fn run_from_request_to_report() {
     let server = Program::start().await;
     let began = Instant::now();
     let body = json!({"jobs": [job("a", "300ms")], "sample_ms": 20, "name": "First", "tags": ["x", "y"], "notes": "note"});
@@ -22,56 +22,31 @@ async fn a_run_from_asking_to_report() {
     assert_eq!(response.status(), StatusCode::CREATED);
     assert_eq!(response.headers()["location"], "/api/v1/runs/1");
     let run: Value = response.json().await.unwrap();
-    assert_eq!(
-        (
-            &run["number"],
-            &run["name"],
-            &run["tags"],
-            &run["requested"]["jobs"][0]
-        ),
-        (
-            &json!(1),
-            &json!("First"),
-            &json!(["x", "y"]),
-            &body["jobs"][0]
-        )
-    );
+    assert_eq!(run["number"], 1);
+    assert_eq!(run["name"], "First");
+    assert_eq!(run["tags"], json!(["x", "y"]));
+    assert_eq!(&run["requested"]["jobs"][0], &body["jobs"][0]);
     let done = server.until_ended(1).await;
     assert!(began.elapsed() < Duration::from_secs(3));
-    assert_eq!(
-        (
-            &done["status"],
-            &done["reason"],
-            &done["verdict"]["read"]["class"]
-        ),
-        (&json!("done"), &json!(null), &json!("device"))
-    );
-    assert_eq!(
-        (&done["rw"], &done["bs"], &done["mode"], &done["device"]),
-        (
-            &json!("randread"),
-            &json!("4k"),
-            &json!("direct"),
-            &json!("vda")
-        )
-    );
+    assert_eq!(done["status"], "done");
+    assert_eq!(done["reason"], json!(null));
+    assert_eq!(done["verdict"]["read"]["class"], "device");
+    assert_eq!(done["rw"], "randread");
+    assert_eq!(done["bs"], "4k");
+    assert_eq!(done["mode"], "direct");
+    assert_eq!(done["device"], "vda");
     assert_eq!(
         done["report"]["read"]["ios"].as_u64().unwrap(),
         done["samples"].as_u64().unwrap() * 100
     );
-    assert_eq!(
-        (
-            &done["host_facts"]["hostname"],
-            &done["lat_p99_ns"],
-            &done["lat_max_ns"]
-        ),
-        (&json!("fake"), &json!(7456), &json!(20000))
-    );
-    let words: Vec<String> = server.events(1).await.iter().map(word).collect();
-    let order: Vec<&str> = words
+    assert_eq!(done["host_facts"]["hostname"], "fake");
+    assert_eq!(done["lat_p99_ns"], 7456);
+    assert_eq!(done["lat_max_ns"], 20000);
+    let names: Vec<String> = server.events(1).await.iter().map(name_of).collect();
+    let order: Vec<&str> = names
         .iter()
         .map(String::as_str)
-        .filter(|word| *word != "sample")
+        .filter(|name| *name != "sample")
         .collect();
     assert_eq!(
         order,
@@ -90,8 +65,8 @@ async fn a_run_from_asking_to_report() {
     assert_eq!(server.starts(), ["a"]);
 }
 
-/// An event in a word or two.
-fn word(event: &Value) -> String {
+/// Short name of an event.
+fn name_of(event: &Value) -> String {
     match event["type"].as_str().unwrap() {
         "status" => event["status"].as_str().unwrap().into(),
         "phase" => format!(
@@ -104,14 +79,14 @@ fn word(event: &Value) -> String {
 }
 
 #[tokio::test]
-async fn runs_on_one_device_keep_their_order_and_never_meet() {
+async fn runs_on_the_same_device_are_sequential() {
     let server = Program::start().await;
     let first = server.queue(job("a", "400ms")).await;
     let second = server.queue(job_on("vda1", "b", "50ms")).await;
     let third = server.queue(job("c", "50ms")).await;
     let other = server.queue(job_on("vdb", "d", "50ms")).await;
     server.until(first, &["measuring"]).await;
-    let place = |run: &Value| {
+    let position = |run: &Value| {
         (
             run["queue"]["position"].as_u64(),
             run["queue"]["reason"].as_str().map(str::to_owned),
@@ -119,15 +94,15 @@ async fn runs_on_one_device_keep_their_order_and_never_meet() {
     };
     let waiting = server.get(&format!("/runs/{second}")).await;
     assert_eq!(
-        place(&waiting),
+        position(&waiting),
         (Some(1), Some(format!("runs after #{first} on vda")))
     );
     let last = server.get(&format!("/runs/{third}")).await;
     assert_eq!(
-        place(&last),
+        position(&last),
         (Some(2), Some(format!("runs after #{second} on vda")))
     );
-    // Another disk does not wait.
+    // A run on another disk does not wait.
     server.until_ended(other).await;
     assert_eq!(
         server.get(&format!("/runs/{first}")).await["status"],
@@ -138,7 +113,7 @@ async fn runs_on_one_device_keep_their_order_and_never_meet() {
         let ended = server.until_ended(run).await;
         assert!(
             ended["started_at_ms"].as_u64().unwrap() >= end_before,
-            "#{run} began before the one before it ended"
+            "#{run} started before the previous one ended"
         );
         end_before = ended["finished_at_ms"].as_u64().unwrap();
     }
@@ -146,7 +121,7 @@ async fn runs_on_one_device_keep_their_order_and_never_meet() {
 }
 
 #[tokio::test]
-async fn no_more_runs_than_allowed_side_by_side() {
+async fn concurrency_limit() {
     let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let server = Program::start_in(directory, &["--max-running", "1"]).await;
     let first = server.queue(job("a", "300ms")).await;
@@ -160,7 +135,7 @@ async fn no_more_runs_than_allowed_side_by_side() {
 }
 
 #[tokio::test]
-async fn cancelled_while_waiting_and_while_running() {
+async fn cancel_queued_and_running_runs() {
     let server = Program::start().await;
     let running = server.queue(job("a", "10s")).await;
     let waiting = server.queue(job("b", "10s")).await;
@@ -168,10 +143,8 @@ async fn cancelled_while_waiting_and_while_running() {
     let (status, cancelled) = server
         .post(&format!("/runs/{waiting}/cancel"), &json!(null))
         .await;
-    assert_eq!(
-        (status, &cancelled["status"]),
-        (StatusCode::ACCEPTED, &json!("cancelled"))
-    );
+    assert_eq!(status, StatusCode::ACCEPTED);
+    assert_eq!(cancelled["status"], "cancelled");
     tokio::time::sleep(Duration::from_millis(100)).await;
     let began = Instant::now();
     assert_eq!(
@@ -188,23 +161,21 @@ async fn cancelled_while_waiting_and_while_running() {
         began.elapsed()
     );
     assert_eq!(ended["status"], "cancelled");
-    // What was measured until then is kept.
+    // The report covers the time until then.
     assert_eq!(ended["report"]["ended_by"], "signal");
     assert!(ended["samples"].as_u64().unwrap() > 0 && ended["iops"].as_f64().unwrap() > 0.0);
     let (status, problem) = server
         .post(&format!("/runs/{running}/cancel"), &json!(null))
         .await;
-    assert_eq!(
-        (status, &problem["code"]),
-        (StatusCode::CONFLICT, &json!("already_ended"))
-    );
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(problem["code"], "already_ended");
     assert_eq!(server.starts(), ["a"]);
 }
 
 #[tokio::test]
-async fn a_runner_that_does_not_hear_is_killed() {
+async fn runner_that_ignores_sigterm_is_killed() {
     let server = Program::start().await;
-    let number = server.queue(job("deaf", "60s")).await;
+    let number = server.queue(job("ignore-sigterm", "60s")).await;
     server.until(number, &["measuring"]).await;
     let began = Instant::now();
     server
@@ -225,15 +196,15 @@ async fn a_runner_that_does_not_hear_is_killed() {
 }
 
 #[tokio::test]
-async fn the_death_of_a_runner_is_an_outcome_of_its_run() {
+async fn runner_failures_fail_the_run() {
     let server = Program::start().await;
     for (name, part, samples) in [
         (
-            "die",
-            "was killed (signal 9) before its report; its last words: about to die",
+            "crash",
+            "sent no report: killed by signal 9 (SIGKILL); last stderr line: about to crash",
             true,
         ),
-        ("nonsense", "it told what is no event", true),
+        ("invalid-event", "stopped: invalid event", true),
         ("fail", "The disk is full.", false),
         (
             "error",
@@ -253,13 +224,13 @@ async fn the_death_of_a_runner_is_an_outcome_of_its_run() {
     }
     let failed = server.get("/runs/3").await;
     assert_eq!(failed["failure"]["problems"][0]["code"], "no_space");
-    // The server goes on.
+    // The server still works.
     let number = server.queue(job("a", "10ms")).await;
     assert_eq!(server.until_ended(number).await["status"], "done");
 }
 
 #[tokio::test]
-async fn the_same_key_gives_the_same_run() {
+async fn idempotency_key_returns_the_same_run() {
     let server = Program::start().await;
     let body = json!({"jobs": [job("a", "10ms")]}).to_string();
     let send = |path: &str, key: &str, body: String| {
@@ -272,12 +243,10 @@ async fn the_same_key_gives_the_same_run() {
     let mut numbers = Vec::new();
     for replayed in [false, true, true] {
         let response = send("/runs", "k1", body.clone()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::CREATED);
         assert_eq!(
-            (
-                response.status(),
-                response.headers().contains_key("idempotency-replayed")
-            ),
-            (StatusCode::CREATED, replayed)
+            response.headers().contains_key("idempotency-replayed"),
+            replayed
         );
         numbers.push(
             response.json::<Value>().await.unwrap()["number"]
@@ -306,7 +275,7 @@ async fn the_same_key_gives_the_same_run() {
         );
     }
     assert_eq!(server.get("/runs").await["total"], 2);
-    // What was made and deleted is not made again.
+    // A deleted run is not created again.
     server.until_ended(1).await;
     assert_eq!(
         server
@@ -326,12 +295,12 @@ async fn the_same_key_gives_the_same_run() {
 }
 
 #[tokio::test]
-async fn a_cancel_is_done_although_its_caller_hung_up() {
+async fn cancel_completes_after_disconnect() {
     let server = Program::start().await;
     let running = server.queue(job("a", "20s")).await;
     server.until(running, &["measuring"]).await;
     let waiting = server.queue(job("b", "10ms")).await;
-    // Nobody else may write for a moment.
+    // Blocks writes of the server.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
     let mut other = SqliteConnection::connect(&database).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE")
@@ -351,7 +320,7 @@ async fn a_cancel_is_done_although_its_caller_hung_up() {
 }
 
 #[tokio::test]
-async fn a_rerun_changes_what_is_asked_for() {
+async fn rerun_with_changes() {
     let server = Program::start().await;
     let (_, first) = server
         .post("/runs", &json!({"jobs": [job("a", "10ms"), job("b", "10ms")], "name": "n", "tags": ["t"], "sample_ms": 20}))
@@ -359,35 +328,28 @@ async fn a_rerun_changes_what_is_asked_for() {
     let (status, again) = server
         .send(server.request(Method::POST, "/runs/1/rerun"))
         .await;
-    assert_eq!(
-        (status, &again["requested"], &again["name"], &again["tags"]),
-        (
-            StatusCode::CREATED,
-            &first["requested"],
-            &json!("n"),
-            &json!(["t"])
-        )
-    );
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(&again["requested"], &first["requested"]);
+    assert_eq!(again["name"], "n");
+    assert_eq!(again["tags"], json!(["t"]));
     let change = json!({"name": "buffered", "patch": {"direct": 0, "runtime": null}});
     let (_, changed) = server.post("/runs/1/rerun", &change).await;
     for job in changed["requested"]["jobs"].as_array().unwrap() {
-        assert_eq!((&job["direct"], job.get("runtime")), (&json!(0), None));
+        assert_eq!(job["direct"], 0);
+        assert_eq!(job.get("runtime"), None);
     }
-    assert_eq!(
-        (&changed["name"], &changed["direct"], &changed["number"]),
-        (&json!("buffered"), &json!(false), &json!(3))
-    );
+    assert_eq!(changed["name"], "buffered");
+    assert_eq!(changed["direct"], false);
+    assert_eq!(changed["number"], 3);
     let (status, problem) = server
         .post("/runs/1/rerun", &json!({"patch": {"bs": "x"}, "bogus": 1}))
         .await;
-    assert_eq!(
-        (status, &problem["errors"][0]["field"]),
-        (StatusCode::UNPROCESSABLE_ENTITY, &json!("bogus"))
-    );
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(problem["errors"][0]["field"], "bogus");
 }
 
 #[tokio::test]
-async fn owners_may_rename_tag_and_delete() {
+async fn rename_tag_and_delete() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;
     let path = format!("/runs/{number}");
@@ -398,21 +360,14 @@ async fn owners_may_rename_tag_and_delete() {
                 .json(&json!({"name": "new", "tags": ["t"], "notes": "n"})),
         )
         .await;
-    assert_eq!(
-        (
-            status,
-            &patched["name"],
-            &patched["tags"],
-            &patched["notes"]
-        ),
-        (StatusCode::OK, &json!("new"), &json!(["t"]), &json!("n"))
-    );
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(patched["name"], "new");
+    assert_eq!(patched["tags"], json!(["t"]));
+    assert_eq!(patched["notes"], "n");
     assert_eq!(server.get("/runs?tag=t").await["total"], 1);
     let (status, problem) = server.send(server.request(Method::DELETE, &path)).await;
-    assert_eq!(
-        (status, &problem["code"]),
-        (StatusCode::CONFLICT, &json!("not_ended"))
-    );
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(problem["code"], "not_ended");
     server.until_ended(number).await;
     assert_eq!(
         server.send(server.request(Method::DELETE, &path)).await.0,
@@ -423,12 +378,12 @@ async fn owners_may_rename_tag_and_delete() {
         StatusCode::NOT_FOUND
     );
     assert_eq!(server.get("/runs").await["total"], 0);
-    // Numbers are never used twice.
+    // Numbers are never reused.
     assert_eq!(server.queue(job("b", "10ms")).await, number + 1);
 }
 
 #[tokio::test]
-async fn changes_at_the_same_time_are_all_kept() {
+async fn concurrent_changes_are_all_stored() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;
@@ -446,15 +401,14 @@ async fn changes_at_the_same_time_are_all_kept() {
             patch(json!({"notes": note}))
         );
         let run = server.get(&path).await;
-        assert_eq!(
-            (&run["name"], &run["tags"], &run["notes"]),
-            (&json!(name), &json!([tag]), &json!(note))
-        );
+        assert_eq!(run["name"], json!(name));
+        assert_eq!(run["tags"], json!([tag]));
+        assert_eq!(run["notes"], json!(note));
     }
 }
 
 #[tokio::test]
-async fn series_and_exports_tell_the_samples() {
+async fn series_and_exports_contain_all_samples() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;
     let run = server.until_ended(number).await;
@@ -474,21 +428,14 @@ async fn series_and_exports_tell_the_samples() {
     );
     assert!(series["t_ms"].as_array().unwrap().len() <= 4);
     // 100 reads in 20 ms.
-    assert_eq!(
-        (
-            &column("read_iops")["mean"][1],
-            &column("lat_p50_ns")["mean"][1],
-            &column("dirty")["mean"][1]
-        ),
-        (&json!(5000.0), &json!(7456.0), &json!(null))
-    );
+    assert_eq!(column("read_iops")["mean"][1], json!(5000.0));
+    assert_eq!(column("lat_p50_ns")["mean"][1], json!(7456.0));
+    assert_eq!(column("dirty")["mean"][1], json!(null));
     let part = server
         .get(&format!("/runs/{number}/series?from_ms=100&to_ms=200"))
         .await;
-    assert_eq!(
-        (&part["from_ms"], &part["bucket_ms"]),
-        (&json!(100.0), &json!(20.0))
-    );
+    assert_eq!(part["from_ms"], json!(100.0));
+    assert_eq!(part["bucket_ms"], json!(20.0));
     assert!((4..=6).contains(&part["t_ms"].as_array().unwrap().len()));
     let csv = server
         .request(Method::GET, &format!("/runs/{number}/export?format=csv"))
@@ -524,7 +471,7 @@ async fn series_and_exports_tell_the_samples() {
 }
 
 #[tokio::test]
-async fn two_runs_side_by_side() {
+async fn compare_two_runs() {
     let server = Program::start().await;
     let (first, second) = (
         server.queue(job("a", "100ms")).await,
@@ -534,13 +481,8 @@ async fn two_runs_side_by_side() {
     let comparison = server
         .get(&format!("/compare?runs={first},{second}&baseline={second}"))
         .await;
-    assert_eq!(
-        (
-            &comparison["baseline"],
-            comparison["runs"].as_array().unwrap().len()
-        ),
-        (&json!(second), 2)
-    );
+    assert_eq!(comparison["baseline"], json!(second));
+    assert_eq!(comparison["runs"].as_array().unwrap().len(), 2);
     assert_eq!(
         comparison["comparable"]["same_test"], true,
         "{}",
@@ -562,14 +504,9 @@ async fn two_runs_side_by_side() {
 async fn hosts_devices_and_options() {
     let server = Program::start().await;
     let hosts = server.get("/hosts").await;
-    assert_eq!(
-        (
-            &hosts[0]["id"],
-            &hosts[0]["online"],
-            &hosts[0]["facts"]["hostname"]
-        ),
-        (&json!("local"), &json!(true), &json!("fake"))
-    );
+    assert_eq!(hosts[0]["id"], "local");
+    assert_eq!(hosts[0]["online"], true);
+    assert_eq!(hosts[0]["facts"]["hostname"], "fake");
     assert_eq!(
         server.get("/hosts/local").await["doctor"]["checks"][0]["name"],
         "io_uring"
@@ -600,14 +537,13 @@ async fn hosts_devices_and_options() {
 }
 
 #[tokio::test]
-async fn a_missing_runner_is_said_and_harms_nothing() {
+async fn missing_runner_is_reported() {
     let directory = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let server = Program::start_in(directory, &["--runner", "/nonexistent/runner"]).await;
     let host = server.get("/hosts/local").await;
-    assert_eq!(
-        (&host["online"], &host["facts"], &host["doctor"]),
-        (&json!(false), &json!(null), &json!(null))
-    );
+    assert_eq!(host["online"], false);
+    assert_eq!(host["facts"], json!(null));
+    assert_eq!(host["doctor"], json!(null));
     assert!(
         host["reason"]
             .as_str()
@@ -617,8 +553,6 @@ async fn a_missing_runner_is_said_and_harms_nothing() {
     let (status, problem) = server
         .post("/runs", &json!({"jobs": [job("a", "1s")]}))
         .await;
-    assert_eq!(
-        (status, &problem["code"]),
-        (StatusCode::BAD_GATEWAY, &json!("runner_failed"))
-    );
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    assert_eq!(problem["code"], "runner_failed");
 }

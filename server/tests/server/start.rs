@@ -1,30 +1,29 @@
-//! Starting and stopping: ports, locks, strange databases, open doors, signals.
+//! Start and stop: ports, locks, incompatible databases, tokens, signals.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use crate::program::{Program, TIMEOUT, command, job};
 
-use crate::program::{PATIENCE, Program, command, job};
-
-/// Starts a server that should refuse to; what it says.
-async fn refused(directory: &std::path::Path, arguments: &[&str]) -> String {
-    let output = tokio::time::timeout(PATIENCE, command(directory).args(arguments).output())
+/// Starts a server that must fail, and returns its standard error.
+async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
+    let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
-        .expect("it gives up")
+        .expect("the server exits")
         .unwrap();
-    assert_eq!(
-        (output.status.code(), output.stdout.is_empty()),
-        (Some(1), true)
-    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
     String::from_utf8(output.stderr).unwrap()
 }
 
 #[tokio::test]
-async fn without_a_token_only_on_loopback() {
+async fn no_auth_requires_loopback() {
     let directory = tempfile::tempdir().unwrap();
-    let said = refused(directory.path(), &["--no-auth", "--listen", "0.0.0.0:0"]).await;
-    assert!(said.contains("--no-auth is refused on 0.0.0.0"), "{said}");
+    let error = start_error(directory.path(), &["--no-auth", "--listen", "0.0.0.0:0"]).await;
+    assert!(
+        error.contains("--no-auth is not allowed on 0.0.0.0"),
+        "{error}"
+    );
     let server = Program::start_in(Arc::new(directory), &["--no-auth"]).await;
     let response = server
         .client
@@ -32,25 +31,23 @@ async fn without_a_token_only_on_loopback() {
         .send()
         .await
         .unwrap();
-    assert_eq!(
-        (server.token.as_str(), response.status().as_u16()),
-        ("", 200)
-    );
+    assert_eq!(server.token.as_str(), "");
+    assert_eq!(response.status().as_u16(), 200);
 }
 
 #[tokio::test]
-async fn one_server_a_data_directory() {
+async fn data_directory_is_locked() {
     let server = Program::start().await;
-    let said = refused(server.directory.path(), &[]).await;
+    let error = start_error(server.directory.path(), &[]).await;
     assert!(
-        said.contains("already works on") && said.contains(&server.address),
-        "{said}"
+        error.contains("is in use by another server") && error.contains(&server.address),
+        "{error}"
     );
     assert_eq!(server.get("/healthz").await["status"], "ok");
 }
 
 #[tokio::test]
-async fn callers_that_do_nothing_keep_no_run_from_starting() {
+async fn idle_connections_do_not_prevent_runs() {
     let server = Program::start_with_files(64, 4096).await;
     let mut idle = Vec::new();
     for _ in 0..100 {
@@ -65,7 +62,7 @@ async fn callers_that_do_nothing_keep_no_run_from_starting() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_gives_the_next() {
+async fn next_port_if_in_use() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
     let directory = Arc::new(tempfile::tempdir().unwrap());
@@ -75,7 +72,7 @@ async fn a_port_in_use_gives_the_next() {
 }
 
 #[tokio::test]
-async fn the_token_is_kept_and_only_its_owner_may_read_it() {
+async fn token_is_stored_with_private_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let server = Program::start().await;
     let file = server.data().join("token");
@@ -88,24 +85,25 @@ async fn the_token_is_kept_and_only_its_owner_may_read_it() {
         .unwrap()
         .map(|entry| entry.unwrap().path());
     for other in others.filter(|path| path.is_file() && *path != file) {
-        let told = String::from_utf8_lossy(&std::fs::read(&other).unwrap()).contains(&server.token);
-        assert!(!told, "{} tells the token", other.display());
+        let contains =
+            String::from_utf8_lossy(&std::fs::read(&other).unwrap()).contains(&server.token);
+        assert!(!contains, "{} contains the token", other.display());
     }
     let token = server.token.clone();
     assert_eq!(server.kill_and_restart().await.token, token);
 }
 
 #[tokio::test]
-async fn a_newer_database_and_a_strange_one_are_refused_untouched() {
+async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
         ((9_u32, 0x4C65_6164_u32), "has version 9"),
-        ((1, 0x1234), "of another program"),
+        ((1, 0x1234), "is the database of another program"),
     ] {
         let mut server = Program::start().await;
         server.queue(job("a", "10ms")).await;
         server.stop().await;
         let file = server.data().join("leadline.db");
-        // user_version and application_id stand in the file's header (fileformat2.html, 1.3), as big-endian numbers.
+        // user_version and application_id in the file header (https://www.sqlite.org/fileformat2.html, 1.3).
         let mut bytes = std::fs::read(&file).unwrap();
         bytes[60..64].copy_from_slice(&header.0.to_be_bytes());
         bytes[68..72].copy_from_slice(&header.1.to_be_bytes());
@@ -119,20 +117,18 @@ async fn a_newer_database_and_a_strange_one_are_refused_untouched() {
             names
         };
         let before = files();
-        let said = refused(server.directory.path(), &[]).await;
+        let error = start_error(server.directory.path(), &[]).await;
         assert!(
-            said.contains(part) && said.contains("Nothing was changed"),
-            "{said}"
+            error.contains(part) && error.contains("The file was not changed"),
+            "{error}"
         );
-        assert_eq!(
-            (std::fs::read(&file).unwrap() == bytes, files()),
-            (true, before)
-        );
+        assert!(std::fs::read(&file).unwrap() == bytes);
+        assert_eq!(files(), before);
     }
 }
 
 #[tokio::test]
-async fn a_signal_stops_runs_then_sockets() {
+async fn sigterm_stops_runs_then_streams() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let mut server = Program::start_in(directory.clone(), &[]).await;
     let running = server.queue(job("a", "60s")).await;
@@ -158,7 +154,7 @@ async fn a_signal_stops_runs_then_sockets() {
     let (code, took) = server.stop().await;
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "stopping takes {took:?}");
-    // The listener heard the end of its run before its stream was closed.
+    // The stream contains the end of the run.
     assert!(
         stream
             .await
@@ -172,22 +168,17 @@ async fn a_signal_stops_runs_then_sockets() {
     assert!(other.await.unwrap().unwrap().contains("\"queued\""));
     let server = Program::start_in(directory, &[]).await;
     let run = server.get(&format!("/runs/{running}")).await;
-    assert_eq!(
-        (&run["status"], &run["report"]["ended_by"], &run["reason"]),
-        (
-            &json!("interrupted"),
-            &json!("signal"),
-            &json!("The server was stopped.")
-        )
-    );
+    assert_eq!(run["status"], "interrupted");
+    assert_eq!(run["report"]["ended_by"], "signal");
+    assert_eq!(run["reason"], "The server was stopped.");
     assert_eq!(server.until_ended(waiting).await["status"], "done");
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
 #[tokio::test]
-async fn a_deaf_runner_does_not_hold_the_server_up() {
+async fn runner_that_ignores_sigterm_does_not_delay_shutdown() {
     let mut server = Program::start().await;
-    let running = server.queue(job("deaf", "60s")).await;
+    let running = server.queue(job("ignore-sigterm", "60s")).await;
     server.until(running, &["measuring"]).await;
     let (code, took) = server.stop().await;
     assert!(
@@ -202,7 +193,7 @@ async fn a_deaf_runner_does_not_hold_the_server_up() {
 }
 
 #[tokio::test]
-async fn it_says_where_it_is() {
+async fn banner_shows_directories() {
     let mut server = Program::start().await;
     let data = server.line().await.unwrap();
     assert!(

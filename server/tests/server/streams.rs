@@ -1,4 +1,4 @@
-//! Listeners: early, late, resuming, stalled; WebSocket and NDJSON. All see the same list.
+//! Event streams over WebSocket and NDJSON: all subscribers receive the same events, whenever they connect.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::program::{PATIENCE, Program, job};
+use crate::program::{Program, TIMEOUT, job};
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -26,13 +26,13 @@ pub async fn open(server: &Program, path: &str) -> Socket {
     connect_async(request).await.unwrap().0
 }
 
-/// Everything a socket tells until it is closed, and the code it is closed with.
-async fn hear(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
+/// All events until the socket is closed, and the close code.
+async fn receive_all(mut socket: Socket) -> (Vec<Value>, Option<CloseCode>) {
     let mut events = Vec::new();
     loop {
-        match tokio::time::timeout(PATIENCE, socket.next())
+        match tokio::time::timeout(TIMEOUT, socket.next())
             .await
-            .expect("something is told")
+            .expect("a message is received")
         {
             Some(Ok(Message::Text(text))) => events.push(serde_json::from_str(&text).unwrap()),
             Some(Ok(Message::Close(frame))) => return (events, frame.map(|frame| frame.code)),
@@ -50,12 +50,14 @@ fn numbers(events: &[Value]) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn early_late_and_resuming_listeners_see_one_list() {
+async fn early_late_and_resuming_subscribers_receive_the_same_events() {
     let server = Program::start().await;
     let blocker = server.queue(job("block", "200ms")).await;
     let number = server.queue(job("a", "800ms")).await;
-    // Early: it still waits in the queue.
-    let early = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
+    // Early: the run is queued.
+    let early = tokio::spawn(receive_all(
+        open(&server, &format!("/runs/{number}/stream")).await,
+    ));
     let lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()
@@ -65,11 +67,13 @@ async fn early_late_and_resuming_listeners_see_one_list() {
     server.until_ended(blocker).await;
     server.until(number, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let late = tokio::spawn(hear(open(&server, &format!("/runs/{number}/stream")).await));
-    let resuming = tokio::spawn(hear(
+    let late = tokio::spawn(receive_all(
+        open(&server, &format!("/runs/{number}/stream")).await,
+    ));
+    let resuming = tokio::spawn(receive_all(
         open(&server, &format!("/runs/{number}/stream?since=7")).await,
     ));
-    let future = tokio::spawn(hear(
+    let future = tokio::spawn(receive_all(
         open(&server, &format!("/runs/{number}/stream?since=30")).await,
     ));
     server.until_ended(number).await;
@@ -93,13 +97,13 @@ async fn early_late_and_resuming_listeners_see_one_list() {
         .collect();
     assert_eq!(lines, stored);
     assert_eq!(
-        hear(open(&server, &format!("/runs/{number}/stream?since=5")).await)
+        receive_all(open(&server, &format!("/runs/{number}/stream?since=5")).await)
             .await
             .0,
         stored[5..]
     );
     assert_eq!(
-        hear(open(&server, &format!("/runs/{number}/stream?since=100000")).await)
+        receive_all(open(&server, &format!("/runs/{number}/stream?since=100000")).await)
             .await
             .0,
         Vec::<Value>::new()
@@ -107,24 +111,24 @@ async fn early_late_and_resuming_listeners_see_one_list() {
 }
 
 #[tokio::test]
-async fn many_listeners_that_come_at_any_moment() {
+async fn subscribers_that_connect_at_any_time() {
     let server = Program::start().await;
     let number = server.queue(job("a", "1s")).await;
-    let mut listeners = Vec::new();
+    let mut subscribers = Vec::new();
     for step in 0..40u64 {
         tokio::time::sleep(Duration::from_millis(25)).await;
-        listeners.push((
+        subscribers.push((
             step,
-            tokio::spawn(hear(
+            tokio::spawn(receive_all(
                 open(&server, &format!("/runs/{number}/stream?since={step}")).await,
             )),
         ));
     }
     server.until_ended(number).await;
     let stored = server.events(number).await;
-    for (since, listener) in listeners {
+    for (since, subscriber) in subscribers {
         assert_eq!(
-            listener.await.unwrap().0,
+            subscriber.await.unwrap().0,
             stored[since as usize..],
             "since {since}"
         );
@@ -132,7 +136,7 @@ async fn many_listeners_that_come_at_any_moment() {
 }
 
 #[tokio::test]
-async fn samples_are_told_as_they_happen() {
+async fn samples_are_sent_immediately() {
     let server = Program::start().await;
     let began = std::time::Instant::now();
     let number = server.queue(job("a", "1s")).await;
@@ -150,7 +154,7 @@ async fn samples_are_told_as_they_happen() {
                     began.elapsed()
                 );
             }
-            // Told long before the next flush: at most a few windows behind.
+            // Sent before the next flush: at most a few windows late.
             let behind = began.elapsed().as_secs_f64() * 1e3 - event["t_ms"].as_f64().unwrap();
             assert!(behind < 400.0, "a sample is {behind} ms late");
         }
@@ -159,38 +163,38 @@ async fn samples_are_told_as_they_happen() {
 }
 
 #[tokio::test]
-async fn lists_hear_of_every_move() {
+async fn status_changes_are_published() {
     let server = Program::start().await;
     let mut socket = open(&server, "/events").await;
     let number = server.queue(job("a", "100ms")).await;
-    let mut heard = Vec::new();
-    while heard.last() != Some(&"done".to_owned()) {
-        let message = tokio::time::timeout(PATIENCE, socket.next())
+    let mut received = Vec::new();
+    while received.last() != Some(&"done".to_owned()) {
+        let message = tokio::time::timeout(TIMEOUT, socket.next())
             .await
             .unwrap()
             .unwrap()
             .unwrap();
         let event: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
         match event["type"].as_str().unwrap() {
-            "run" => heard.push(event["run"]["status"].as_str().unwrap().to_owned()),
-            other => heard.push(other.to_owned()),
+            "run" => received.push(event["run"]["status"].as_str().unwrap().to_owned()),
+            other => received.push(other.to_owned()),
         }
     }
-    assert_eq!(heard[0], "queue");
-    let moves: Vec<&str> = heard
+    assert_eq!(received[0], "queue");
+    let statuses: Vec<&str> = received
         .iter()
         .map(String::as_str)
-        .filter(|word| *word != "queue")
+        .filter(|name| *name != "queue")
         .collect();
     assert_eq!(
-        moves,
+        statuses,
         ["queued", "preparing", "measuring", "finishing", "done"]
     );
     server
         .send(server.request(Method::DELETE, &format!("/runs/{number}")))
         .await;
     loop {
-        let message = tokio::time::timeout(PATIENCE, socket.next())
+        let message = tokio::time::timeout(TIMEOUT, socket.next())
             .await
             .unwrap()
             .unwrap()
@@ -204,7 +208,7 @@ async fn lists_hear_of_every_move() {
 }
 
 #[tokio::test]
-async fn a_client_that_talks_too_much_is_sent_away() {
+async fn client_that_sends_large_frames_is_disconnected() {
     use futures_util::SinkExt;
     let server = Program::start().await;
     let number = server.queue(job("a", "5s")).await;
@@ -214,7 +218,7 @@ async fn a_client_that_talks_too_much_is_sent_away() {
         .send(Message::text("x".repeat(64 * 1024)))
         .await
         .unwrap();
-    let (_, code) = hear(socket).await;
+    let (_, code) = receive_all(socket).await;
     assert_ne!(code, Some(CloseCode::Normal));
     assert_eq!(
         server.get(&format!("/runs/{number}")).await["status"],
@@ -222,8 +226,8 @@ async fn a_client_that_talks_too_much_is_sent_away() {
     );
 }
 
-/// Gives a run that ended a long list, so that a listener has more to hear than sockets hold.
-async fn lengthen(server: &Program, run: u64, events: u32) {
+/// Adds events to an ended run, more than socket buffers hold.
+async fn add_events(server: &Program, run: u64, events: u32) {
     let options =
         sqlx::sqlite::SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut connection = sqlx::SqliteConnection::connect_with(&options)
@@ -241,36 +245,36 @@ async fn lengthen(server: &Program, run: u64, events: u32) {
 }
 
 #[tokio::test]
-async fn a_stalled_socket_is_closed_and_a_slow_one_hears_everything() {
+async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
     const EVENTS: u32 = 10_000;
     let mut server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;
     server.stop().await;
-    lengthen(&server, number, EVENTS).await;
+    add_events(&server, number, EVENTS).await;
     let server = Program::start_in(server.directory.clone(), &[]).await;
-    let listeners = async || {
+    let open_streams = async || {
         let metrics = server.get("/metrics").await;
         let line = metrics
             .as_str()
             .unwrap()
             .lines()
-            .find(|line| line.starts_with("leadline_listeners "))
+            .find(|line| line.starts_with("leadline_open_streams "))
             .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    // Neither reads: forty megabytes do not fit into any buffer on the way.
+    // Neither reads: 40 MB do not fit into the buffers in between.
     let stalled_lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()
         .await
         .unwrap();
     let stalled_socket = open(&server, &format!("/runs/{number}/stream")).await;
-    assert_eq!(listeners().await, 2);
+    assert_eq!(open_streams().await, 2);
     let mut slow = open(&server, &format!("/runs/{number}/stream")).await;
     for expect in 0..=u64::from(EVENTS) {
         let Some(Ok(Message::Text(text))) = slow.next().await else {
-            panic!("the list ends before {expect}")
+            panic!("the stream ends before {expect}")
         };
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["seq"], expect);
         if expect % 1000 == 0 {
@@ -279,11 +283,11 @@ async fn a_stalled_socket_is_closed_and_a_slow_one_hears_everything() {
     }
     drop(slow);
     let began = std::time::Instant::now();
-    while listeners().await > 0 {
+    while open_streams().await > 0 {
         assert!(
             began.elapsed() < Duration::from_secs(20),
-            "{} listeners are still there",
-            listeners().await
+            "{} streams are still open",
+            open_streams().await
         );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
