@@ -119,7 +119,7 @@ fn each_probe_by_itself() {
     let region = Region::of(std::iter::once(0..256 << 20));
     let means = ResidencyMethod::detect(file.as_fd()).unwrap();
     let mut probes = Probes::new(&[disk.device.name().into()]);
-    let mut vm = VmStat::open_live().unwrap();
+    let mut vm = VmStat::open().unwrap();
     each("the host's writeback", || assert!(vm.read().is_some()));
     each("all counters of a sample", || drop(probes.read()));
     each("residency of 256 MiB that is cached", || {

@@ -1,11 +1,11 @@
-//! The list of devices of this very host, checked against what was just made and what the kernel says.
+//! The device list of this host, compared with devices of the test and with sysfs.
 
 mod scratch;
 
 use std::fs;
 use std::path::Path;
 
-use leadline_protocol::host::{Device, DeviceKind};
+use leadline_protocol::device::{Device, DeviceKind};
 use leadline_runner::cli::print;
 use leadline_runner::cli::print::style::Style;
 use leadline_runner::plan::host_view::{HostView, PathKind};
@@ -25,7 +25,7 @@ fn find(path: &str, root: &Path) -> Device {
 }
 
 #[test]
-fn a_loop_device_with_a_filesystem() {
+fn lists_a_loop_device_with_a_filesystem() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 64 * MIB);
@@ -43,7 +43,7 @@ fn a_loop_device_with_a_filesystem() {
     assert_eq!(
         find(&disk.0, dir.path()).filesystem.as_deref(),
         Some("ext4"),
-        "seen by its signature"
+        "from its signature"
     );
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);
@@ -64,22 +64,19 @@ fn a_loop_device_with_a_filesystem() {
 }
 
 #[test]
-fn every_device_says_what_may_be_done_and_why_not() {
+fn every_device_has_its_size_parents_and_access() {
     let list = device_list(&[]);
     for device in &list.devices {
         for access in [&device.read_access, &device.write_access] {
             assert_eq!(access.allowed, access.reason.is_none(), "{device:?}");
         }
-        // Other tests attach and detach loop devices meanwhile.
-        if device.kind == DeviceKind::Loop {
+        // Other tests attach and detach loop devices at the same time.
+        if device.name.starts_with("loop") {
             continue;
         }
-        let size: u64 = fs::read_to_string(format!("/sys/class/block/{}/size", device.name))
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap();
-        assert_eq!(device.size_bytes, size * 512, "{}", device.name);
+        let path = format!("/sys/class/block/{}/size", device.name);
+        let sectors: u64 = fs::read_to_string(path).unwrap().trim().parse().unwrap();
+        assert_eq!(device.size_bytes, sectors * 512, "{}", device.name);
         assert!(
             device
                 .parents
@@ -98,7 +95,7 @@ fn every_device_says_what_may_be_done_and_why_not() {
 }
 
 #[test]
-fn a_path_is_told_with_what_lies_under_it() {
+fn path_facts_include_the_device_below() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 64 * MIB);
@@ -132,7 +129,7 @@ fn a_path_is_told_with_what_lies_under_it() {
 }
 
 #[test]
-fn sectors_of_4_kib_are_told() {
+fn reports_sectors_of_4_kib() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 16 * MIB);
@@ -145,7 +142,7 @@ fn sectors_of_4_kib_are_told() {
 }
 
 #[test]
-fn subvolumes_of_a_btrfs_lie_on_its_device() {
+fn btrfs_subvolumes_are_on_its_device() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 128 * MIB);
@@ -182,7 +179,7 @@ fn subvolumes_of_a_btrfs_lie_on_its_device() {
 }
 
 #[test]
-fn the_doctor_tries_direct_io_where_the_data_lies() {
+fn doctor_tries_direct_io_in_the_data_directory() {
     let dir = directory();
     let found = doctor(dir.path(), &[]);
     let direct = found

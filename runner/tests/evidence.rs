@@ -1,5 +1,4 @@
-//! What a report says of its targets, held against what is known: files that the test itself wrote, cut, allocated,
-//! compressed and read in, on filesystems of its own.
+//! Facts about targets in the report, for files with known extents and cached pages on filesystems of the test.
 
 mod scratch;
 
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
 
-/// Direct reads of 16 MiB of a file, with changes; what the report says of its target.
+/// Runs direct reads of 16 MiB, with changed options, and returns the report of the target.
 fn target_of(path: &Path, changes: Value) -> Value {
     let mut job =
         json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
@@ -25,7 +24,7 @@ fn target_of(path: &Path, changes: Value) -> Value {
     result(&job)["report"]["targets"][0].clone()
 }
 
-/// Data that no filesystem can shorten.
+/// Writes incompressible data.
 fn noise(path: &Path, bytes: u64) {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let data: Vec<u8> = std::iter::repeat_with(|| {
@@ -40,7 +39,7 @@ fn noise(path: &Path, bytes: u64) {
     fs::write(path, data).unwrap();
 }
 
-/// Bytes by kind, those that are not 0.
+/// Nonzero bytes by kind.
 fn kinds(extents: &Value) -> Vec<(String, u64)> {
     let all = extents
         .as_object()
@@ -66,7 +65,7 @@ fn sync(path: &Path) {
 }
 
 #[test]
-fn extents_are_told_by_kind() {
+fn extents_are_reported_by_kind() {
     for make in ["mkfs.ext4 -q", "mkfs.xfs -q -f", "mkfs.btrfs -q -f"] {
         let Some(disk) = Disk::new(make, "defaults", true) else {
             continue;
@@ -107,13 +106,13 @@ fn extents_are_told_by_kind() {
         assert_eq!(
             allocated["state"]["written_share"],
             json!(0.25),
-            "{make}: dirty pages hide behind no extent"
+            "{make}: dirty pages"
         );
     }
 }
 
 #[test]
-fn what_a_write_job_leaves_behind_is_seen_before_the_flush() {
+fn dirty_pages_of_a_write_job_are_counted_before_the_flush() {
     let Some(disk) = Disk::ext4() else { return };
     let target = target_of(
         &disk.file("new"),
@@ -134,7 +133,7 @@ fn what_a_write_job_leaves_behind_is_seen_before_the_flush() {
 }
 
 #[test]
-fn compressed_extents_and_checksums_make_direct_mean_less() {
+fn compression_and_checksums_of_btrfs_use_the_page_cache() {
     let Some(disk) = Disk::new("mkfs.btrfs -q -f", "compress-force=zstd", true) else {
         return;
     };
@@ -173,9 +172,9 @@ fn compressed_extents_and_checksums_make_direct_mean_less() {
     );
 }
 
-/// The rule of `probe/direct.rs` against the kernel that runs here: direct writes that go past the page cache leave none in it.
+/// Checks the rules of `probes/direct_io.rs` on the running kernel.
 #[test]
-fn direct_writes_leave_pages_just_where_the_facts_say_so() {
+fn direct_writes_use_the_page_cache_as_reported() {
     for (make, options) in [
         ("mkfs.ext4 -q", "defaults"),
         ("mkfs.xfs -q -f", "defaults"),
@@ -186,8 +185,8 @@ fn direct_writes_leave_pages_just_where_the_facts_say_so() {
             continue;
         };
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
-        // What was copied through the page cache is dropped from it again, but the kernel counted it as dirtied. It counts
-        // everybody's: the least of some runs is ours.
+        // The kernel drops the copied pages from the page cache, but counts them as dirtied, for the whole host. The minimum
+        // of several runs excludes other writers.
         let reports: Vec<Value> = (0..4).map(|_| result(&job)["report"].clone()).collect();
         let dirtied = reports
             .iter()
@@ -195,9 +194,9 @@ fn direct_writes_leave_pages_just_where_the_facts_say_so() {
             .min()
             .unwrap();
         let direct = &reports[0]["targets"][0]["direct"];
-        let went_past = direct["writes_past_cache"].as_bool().unwrap();
+        let bypassed = direct["writes_past_cache"].as_bool().unwrap();
         assert_eq!(
-            went_past,
+            bypassed,
             dirtied < 48 * MIB,
             "{make} {options}: {dirtied} dirtied, {direct}"
         );
@@ -205,7 +204,7 @@ fn direct_writes_leave_pages_just_where_the_facts_say_so() {
 }
 
 #[test]
-fn a_half_warm_file_is_seen_as_it_is() {
+fn half_cached_file_is_mapped() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("half");
     noise(&path, 16 * MIB);
@@ -216,15 +215,13 @@ fn a_half_warm_file_is_seen_as_it_is() {
     file.read_exact_at(&mut vec![0; 8 * MIB as usize], 0)
         .unwrap();
     let target = target_of(&path, json!({"invalidate": 0}));
-    let (found, start) = (
-        &target["residency"]["initial"],
-        &target["residency"]["start"],
-    );
+    let found = &target["residency"]["initial"];
+    let start = &target["residency"]["start"];
     assert_eq!(found["cached"], json!(8 * MIB), "{found}");
     assert_eq!(
         (found, found["dirty"].as_u64()),
         (start, Some(0)),
-        "nothing touched it"
+        "unchanged"
     );
     let map: Vec<u64> = serde_json::from_value(target["map"]["start"].clone()).unwrap();
     assert_eq!(
@@ -246,7 +243,7 @@ fn a_half_warm_file_is_seen_as_it_is() {
 }
 
 #[test]
-fn a_loop_that_is_cached_below_says_so() {
+fn cached_loop_device_is_reported() {
     let Some(disk) = Disk::new("mkfs.ext4 -q", "defaults", false) else {
         return;
     };
@@ -266,7 +263,7 @@ fn a_loop_that_is_cached_below_says_so() {
 }
 
 #[test]
-fn raw_devices_have_residency_and_no_extents() {
+fn device_has_residency_and_no_extents() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 32 * MIB);
@@ -298,7 +295,7 @@ fn raw_devices_have_residency_and_no_extents() {
 }
 
 #[test]
-fn a_filesystem_in_memory_says_why_it_knows_less() {
+fn tmpfs_has_reasons_for_missing_facts() {
     let directory = scratch::directory();
     if let Err(error) = scratch::run(
         "mount",
@@ -328,7 +325,7 @@ fn a_filesystem_in_memory_says_why_it_knows_less() {
 }
 
 #[test]
-fn regions_of_all_clones_and_jobs_count_once() {
+fn overlapping_regions_count_once() {
     let Some(disk) = Disk::ext4() else { return };
     let job = |name: &str, changes: Value| {
         let mut job = json!({"name": name, "filename": disk.file("f"), "size": "4m", "rw": "read", "bs": "64k", "direct": 0});
@@ -352,15 +349,19 @@ fn regions_of_all_clones_and_jobs_count_once() {
 }
 
 #[test]
-fn reads_that_warm_their_own_cache_tell_when_it_turned() {
+fn transition_to_memory_is_detected() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
     let report = result(&job)["report"].clone();
-    let turns = report["transitions"].as_array().unwrap();
+    let transitions = report["transitions"].as_array().unwrap();
     assert_eq!(
-        (turns.len(), &turns[0]["from"], &turns[0]["to"]),
+        (
+            transitions.len(),
+            &transitions[0]["from"],
+            &transitions[0]["to"]
+        ),
         (1, &json!("device"), &json!("memory")),
-        "{turns:?}"
+        "{transitions:?}"
     );
     let fetched = report["storage"]["read_bytes"].as_u64().unwrap();
     assert!(
@@ -370,7 +371,7 @@ fn reads_that_warm_their_own_cache_tell_when_it_turned() {
 }
 
 #[test]
-fn without_probes_everything_is_missing_with_the_reason() {
+fn without_probes_all_counters_have_a_reason() {
     let Some(disk) = Disk::ext4() else { return };
     let result = result(
         &json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}),

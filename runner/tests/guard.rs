@@ -1,5 +1,5 @@
-//! The hazards of raw writes, made for real on loop devices: each is refused with its cause, by the dry run and by the
-//! run alike, by whatever name the device is called, and not one byte changes.
+//! Hazards of raw writes on real loop devices. Plan and run reject each of them with its cause, under every name of the
+//! device, and no byte changes.
 
 mod scratch;
 
@@ -16,10 +16,10 @@ use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
 use serde_json::json;
 
 const MIB: u64 = 1 << 20;
-/// Large enough for ext4 and for two btrfs members.
+/// Large enough for ext4 and for a member of a btrfs.
 const DISK_BYTES: u64 = 128 * MIB;
 
-/// A target root with disk images in it.
+/// A target root with disk images.
 struct Scene {
     dir: tempfile::TempDir,
 }
@@ -49,7 +49,7 @@ impl Scene {
         Mounted::new(device, &self.dir.path().join("mnt"))
     }
 
-    /// What the dry run and the run say of writing to a path, by code; both must say the same.
+    /// Writes to a path by plan and by run, which must agree; an error is `code: detail`.
     fn writing(&self, path: &str) -> Result<(), String> {
         let roots = vec![self.root()];
         let facts = View::new(roots.clone()).path(path);
@@ -58,11 +58,11 @@ impl Scene {
         } else {
             "file"
         };
-        let mut asked = target(Path::new(path), kind, facts.length, 0);
-        asked["device"] = json!(facts.device);
+        let mut opened = target(Path::new(path), kind, facts.length, 0);
+        opened["device"] = json!(facts.device);
         let planned = facts.writing_refused.map_or(Ok(()), Err);
         let ran = Targets::new(roots)
-            .open(&job("randwrite", vec![asked], json!({})))
+            .open(&job("randwrite", vec![opened], json!({})))
             .map(drop);
         assert_eq!(planned, ran, "{path}: plan and run differ");
         planned.map_err(|problem| {
@@ -72,16 +72,16 @@ impl Scene {
     }
 
     fn refused(&self, path: &str, code: &str, part: &str) {
-        let said = self.writing(path).expect_err(path);
+        let error = self.writing(path).expect_err(path);
         assert!(
-            said.starts_with(code) && said.contains(part),
-            "{path}: {said}, not {code} with {part}"
+            error.starts_with(code) && error.contains(part),
+            "{path}: {error}, not {code} with {part}"
         );
     }
 }
 
 #[test]
-fn a_free_loop_device_on_a_file_under_a_root_may_be_written() {
+fn admits_an_unused_loop_device_on_a_file_below_a_root() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     assert_eq!(scene.writing(&disk.0), Ok(()));
@@ -96,25 +96,21 @@ fn a_free_loop_device_on_a_file_under_a_root_may_be_written() {
             .devices
             .iter()
             .any(|device| device.write_access.allowed),
-        "without roots no device may be written"
+        "no device may be written without roots"
     );
 }
 
 #[test]
-fn a_mounted_device_by_any_name() {
+fn rejects_a_mounted_device_under_every_name() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     let _mounted = scene.mount(&disk.0, &["mkfs.ext4", "-q"]);
-    let (link, alias) = (
-        scene.dir.path().join("link"),
-        scene.dir.path().join("alias"),
-    );
+    let link = scene.dir.path().join("link");
+    let alias = scene.dir.path().join("alias");
     symlink(&disk.0, &link).unwrap();
     let rdev = fs::metadata(&disk.0).unwrap().rdev();
-    let (major, minor) = (
-        rustix::fs::major(rdev).to_string(),
-        rustix::fs::minor(rdev).to_string(),
-    );
+    let major = rustix::fs::major(rdev).to_string();
+    let minor = rustix::fs::minor(rdev).to_string();
     run("mknod", &[alias.to_str().unwrap(), "b", &major, &minor]).unwrap();
     for name in [
         disk.0.clone(),
@@ -126,10 +122,10 @@ fn a_mounted_device_by_any_name() {
     }
 }
 
-/// A process that keeps a mount in a namespace of its own.
-struct Elsewhere(Child);
+/// A process that keeps a mount in its own namespace.
+struct NamespaceHolder(Child);
 
-impl Drop for Elsewhere {
+impl Drop for NamespaceHolder {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -137,14 +133,12 @@ impl Drop for Elsewhere {
 }
 
 #[test]
-fn a_device_mounted_in_another_namespace() {
+fn rejects_a_device_mounted_in_another_namespace() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     run("mkfs.ext4", &["-q", &disk.0]).unwrap();
-    let (point, ready) = (
-        scene.dir.path().join("there"),
-        scene.dir.path().join("ready"),
-    );
+    let point = scene.dir.path().join("point");
+    let ready = scene.dir.path().join("ready");
     fs::create_dir(&point).unwrap();
     let script = format!(
         "mount {} {} && touch {} && exec sleep 60",
@@ -157,24 +151,24 @@ fn a_device_mounted_in_another_namespace() {
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    let _elsewhere = Elsewhere(child);
+    let _holder = NamespaceHolder(child);
     for _ in 0..100 {
         if ready.exists() {
             return scene.refused(&disk.0, "device_in_use", "mount namespace of process");
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    skip("no mount namespace can be made here");
+    skip("cannot create a mount namespace");
 }
 
 #[test]
-fn a_disk_with_a_mounted_partition() {
+fn rejects_a_disk_with_a_mounted_partition() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(disk) = Loop::attach(&file, &["--partscan"]) else {
         return;
     };
-    // Told to the kernel by hand: not every kernel reads partition tables.
+    // Not every kernel reads partition tables.
     if let Err(error) = run(
         "addpart",
         &[&disk.0, "1", "2048", &(DISK_BYTES / 512 - 2048).to_string()],
@@ -191,21 +185,21 @@ fn a_disk_with_a_mounted_partition() {
 }
 
 #[test]
-fn both_members_of_a_mounted_btrfs() {
+fn rejects_both_members_of_a_mounted_btrfs() {
     let scene = Scene::new();
     let (Some(one), Some(two)) = (scene.disk("a"), scene.disk("b")) else {
         return;
     };
     run("mkfs.btrfs", &["-q", "-f", &one.0, &two.0]).unwrap();
     if let Err(error) = run("btrfs", &["device", "scan", &one.0, &two.0]) {
-        return skip(&format!("btrfs cannot be used here: {error}"));
+        return skip(&format!("no btrfs: {error}"));
     }
     let _mounted = Mounted::new(&one.0, &scene.dir.path().join("mnt"));
     scene.refused(&one.0, "device_in_use", "mnt");
     scene.refused(&two.0, "device_in_use", "mnt");
 }
 
-/// Something swapped to, until dropped.
+/// An active swap area, disabled on drop.
 struct Swapping(String);
 
 impl Swapping {
@@ -221,7 +215,7 @@ impl Drop for Swapping {
 }
 
 #[test]
-fn swap_devices_and_swap_files() {
+fn rejects_swap_devices_and_swap_files() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     let file = scene.image("swap");
@@ -233,19 +227,19 @@ fn swap_devices_and_swap_files() {
         run("mkswap", &["-q", &path]).unwrap();
         match Swapping::new(&path) {
             Ok(_swapping) => {
-                let said = scene.writing(&path);
+                let result = scene.writing(&path);
                 assert!(
-                    said.as_ref().is_err_and(|said| said.starts_with(code)),
-                    "{path}: {said:?}"
+                    result.as_ref().is_err_and(|error| error.starts_with(code)),
+                    "{path}: {result:?}"
                 );
             }
-            Err(error) => skip(&format!("nothing can be swapped to here: {error}")),
+            Err(error) => skip(&format!("cannot enable swap: {error}")),
         }
     }
 }
 
 #[test]
-fn devices_and_files_behind_a_loop_device() {
+fn rejects_devices_and_files_behind_a_loop_device() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(lower) = Loop::attach(&file, &[]) else {
@@ -255,11 +249,7 @@ fn devices_and_files_behind_a_loop_device() {
         return;
     };
     scene.refused(&lower.0, "backs_loop", upper.name());
-    scene.refused(
-        &upper.0,
-        "raw_write_refused",
-        "does not lie under a target root",
-    );
+    scene.refused(&upper.0, "raw_write_refused", "not below a target root");
     scene.refused(file.to_str().unwrap(), "backs_loop", lower.name());
     let alias = scene.root().join("alias");
     symlink(&file, &alias).unwrap();
@@ -272,7 +262,7 @@ fn devices_and_files_behind_a_loop_device() {
 }
 
 #[test]
-fn a_read_only_device() {
+fn rejects_a_read_only_device() {
     let scene = Scene::new();
     let Some(disk) = Loop::attach(&scene.image("a"), &["--read-only"]) else {
         return;
@@ -281,18 +271,18 @@ fn a_read_only_device() {
 }
 
 #[test]
-fn a_file_with_another_name_elsewhere_behind_a_device() {
+fn rejects_a_device_whose_file_has_hard_links() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(disk) = Loop::attach(&file, &[]) else {
         return;
     };
-    fs::hard_link(&file, scene.dir.path().join("elsewhere")).unwrap();
-    scene.refused(&disk.0, "hard_linked", "2 names");
+    fs::hard_link(&file, scene.dir.path().join("other")).unwrap();
+    scene.refused(&disk.0, "hard_linked", "2 hard links");
 }
 
 #[test]
-fn a_file_outside_the_roots_behind_a_device() {
+fn rejects_a_device_whose_file_is_outside_the_roots() {
     let scene = Scene::new();
     fs::create_dir(scene.root()).unwrap();
     let outside = scene.dir.path().join("outside");
@@ -300,76 +290,65 @@ fn a_file_outside_the_roots_behind_a_device() {
     let Some(disk) = Loop::attach(&outside, &[]) else {
         return;
     };
-    scene.refused(
-        &disk.0,
-        "raw_write_refused",
-        "does not lie under a target root",
-    );
-    // Its path now shows a file under the root, which is not the one behind the device.
+    scene.refused(&disk.0, "raw_write_refused", "not below a target root");
+    // Its path now shows a file below the root that is not the backing file.
     fs::rename(&outside, scene.dir.path().join("aside")).unwrap();
     image(&scene.root().join("inside"), MIB);
     symlink(scene.root().join("inside"), &outside).unwrap();
-    scene.refused(
-        &disk.0,
-        "raw_write_refused",
-        "does not lie under a target root",
-    );
+    scene.refused(&disk.0, "raw_write_refused", "not below a target root");
 }
 
 #[test]
-fn a_device_that_a_run_holds_is_nobody_elses() {
+fn a_device_held_by_a_run_is_exclusive() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
-    let asked = job(
+    let writer = job(
         "randwrite",
         vec![target(Path::new(&disk.0), "device", DISK_BYTES, 0)],
         json!({"numjobs": 3}),
     );
-    let mut run_one = Targets::new(vec![scene.root()]);
-    assert_eq!(run_one.open(&asked).unwrap().len(), 3);
+    let mut targets = Targets::new(vec![scene.root()]);
+    assert_eq!(targets.open(&writer).unwrap().len(), 3);
     assert_eq!(
-        run_one.open(&asked).unwrap().len(),
+        targets.open(&writer).unwrap().len(),
         3,
         "a second job of the same run"
     );
     assert_eq!(
         Targets::new(vec![scene.root()])
-            .open(&asked)
+            .open(&writer)
             .unwrap_err()
             .code,
         "device_in_use"
     );
     scene.refused(&disk.0, "device_in_use", "EBUSY");
-    assert!(
-        run("mkfs.ext4", &["-q", "-F", &disk.0]).is_err(),
-        "mkfs must find it busy"
-    );
-    drop(run_one);
+    assert!(run("mkfs.ext4", &["-q", "-F", &disk.0]).is_err(), "mkfs");
+    drop(targets);
     assert_eq!(scene.writing(&disk.0), Ok(()));
 }
 
 #[test]
-fn a_device_that_shrank_or_changed_its_name_since_the_plan() {
+fn rejects_a_device_that_shrank_or_was_renamed_after_planning() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
-    let asked = |length: u64, name: &str| {
-        let mut asked = target(Path::new(&disk.0), "device", length, 0);
-        asked["device"] = json!(name);
+    let open = |length: u64, name: &str| {
+        let mut opened = target(Path::new(&disk.0), "device", length, 0);
+        opened["device"] = json!(name);
         Targets::new(vec![scene.root()])
-            .open(&job("randread", vec![asked], json!({})))
+            .open(&job("randread", vec![opened], json!({})))
             .map(drop)
             .map_err(|problem| problem.code)
     };
-    assert_eq!(asked(DISK_BYTES, disk.name()), Ok(()));
+    assert_eq!(open(DISK_BYTES, disk.name()), Ok(()));
     assert_eq!(
-        asked(DISK_BYTES + 512, disk.name()),
+        open(DISK_BYTES + 512, disk.name()),
         Err("identity_changed".into())
     );
-    assert_eq!(asked(DISK_BYTES, "sdz"), Err("identity_changed".into()));
+    assert_eq!(open(DISK_BYTES, "sdz"), Err("identity_changed".into()));
 }
 
 #[test]
-fn refusals_change_no_byte() {
+fn rejections_change_no_byte() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(disk) = Loop::attach(&file, &["--read-only"]) else {
@@ -382,7 +361,7 @@ fn refusals_change_no_byte() {
 }
 
 #[test]
-fn the_disk_under_the_root_filesystem() {
+fn rejects_the_disk_below_the_root_filesystem() {
     let scene = Scene::new();
     let roots = [scene.root()];
     let held = device_list(&roots)

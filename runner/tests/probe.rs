@@ -1,4 +1,4 @@
-//! The probes against I/O whose number is known.
+//! Probes compared with a known number of I/Os.
 
 mod scratch;
 
@@ -29,7 +29,7 @@ fn direct(path: &str) -> File {
         .unwrap()
 }
 
-/// Calls `io` with an aligned block and the offsets of `count` blocks that do not follow each other.
+/// Calls `io` with an aligned block and the offsets of `count` nonadjacent blocks.
 fn each_block(count: u64, mut io: impl FnMut(&mut [u8], u64)) {
     let mut memory = vec![1; 2 * BLOCK];
     let head = memory.as_ptr().align_offset(BLOCK);
@@ -37,7 +37,7 @@ fn each_block(count: u64, mut io: impl FnMut(&mut [u8], u64)) {
 }
 
 #[test]
-fn a_loop_device_counts_exactly_what_was_issued() {
+fn loop_device_counts_every_issued_io() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 32 * MIB);
@@ -67,7 +67,7 @@ fn a_loop_device_counts_exactly_what_was_issued() {
 }
 
 #[test]
-fn the_leaf_of_a_loop_is_the_device_under_its_file() {
+fn physical_device_of_a_loop_is_below_its_file() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 8 * MIB);
@@ -75,25 +75,25 @@ fn the_leaf_of_a_loop_is_the_device_under_its_file() {
     let Some(disk) = Loop::attach(&file, &[]) else {
         return;
     };
-    let leaves = window(&mut Probes::new(&[disk.name().into()]), || ()).physical_devices;
+    let devices = window(&mut Probes::new(&[disk.name().into()]), || ()).physical_devices;
     match under {
         0 => assert_eq!(
-            leaves[0].0,
+            devices[0].0,
             disk.name(),
-            "tmpfs and overlay have no device under them"
+            "tmpfs and overlay have no device below"
         ),
         _ => assert!(
-            leaves.iter().all(
+            devices.iter().all(
                 |(name, _)| Path::new("/sys/class/block").join(name).exists()
                     && name != disk.name()
             ),
-            "{leaves:?}"
+            "{devices:?}"
         ),
     }
 }
 
 #[test]
-fn memory_shows_pages_that_were_read() {
+fn memory_counts_pages_that_were_read() {
     let dir = directory();
     let file = dir.path().join("f");
     image(&file, 64 * MIB);
@@ -117,7 +117,7 @@ fn memory_shows_pages_that_were_read() {
 }
 
 #[test]
-fn work_shows_as_processor_time() {
+fn cpu_time_of_work_is_counted() {
     const WORK_NS: u64 = 200_000_000;
     let spent = |since: CpuTimes| {
         thread_times().since(since).user_ns + thread_times().since(since).system_ns
@@ -142,9 +142,9 @@ fn work_shows_as_processor_time() {
 }
 
 #[test]
-fn what_is_missing_has_its_reason() {
+fn missing_counters_have_a_reason() {
     let mut probes = Probes::new(&[]);
-    assert!(probes.absent()["device"].contains("no target lies on a block device"));
+    assert!(probes.absent()["device"].contains("no target is on a block device"));
     assert_eq!(window(&mut probes, || ()).device, None);
     assert_eq!(
         probes.absent().contains_key("pressure"),
@@ -152,10 +152,10 @@ fn what_is_missing_has_its_reason() {
     );
 }
 
-/// The cost that `probe.rs` quotes. Run by hand: a busy host would make it fail for no reason.
+/// The cost quoted in `probes.rs`. Ignored, because it depends on the load of the host.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
-fn a_reading_costs_little() {
+fn reading_cost() {
     const READINGS: u32 = 10_000;
     let name = fs::read_dir("/sys/class/block")
         .unwrap()
@@ -169,6 +169,6 @@ fn a_reading_costs_little() {
     let begin = Instant::now();
     (0..READINGS).for_each(|_| drop(std::hint::black_box(probes.read())));
     let each = begin.elapsed() / READINGS;
-    eprintln!("{each:?} a reading");
+    eprintln!("{each:?} per reading");
     assert!(each.as_micros() < 1000);
 }

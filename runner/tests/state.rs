@@ -1,5 +1,5 @@
-//! `file_state` and `cache_state` on real files: what the run begins with is what was asked, and what was found is never
-//! lost to a state.
+//! `file_state` and `cache_state` on real files: a run starts in the requested state and never destroys foreign files for
+//! it.
 
 mod scratch;
 
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::run_spec::parse_run;
 use leadline_runner::plan::resolve;
 use leadline_runner::system::host::view::View;
 use scratch::{Disk, result};
@@ -29,8 +29,8 @@ fn target(job: &Value) -> Value {
     result(job)["report"]["targets"][0].clone()
 }
 
-/// The codes of what is in the way of a job, with the sentences.
-fn refused(job: &Value) -> Vec<(String, String)> {
+/// Codes and texts of the problems of a job.
+fn problems(job: &Value) -> Vec<(String, String)> {
     let plan = resolve(&parse_run(job).unwrap(), &View::new(Vec::new()));
     plan.problems
         .iter()
@@ -39,9 +39,9 @@ fn refused(job: &Value) -> Vec<(String, String)> {
 }
 
 fn write_by_hand(path: &Path) {
-    // The kernel's clock for file times stands still for up to a tick (10 ms).
+    // File times advance once per tick (up to 10 ms).
     std::thread::sleep(std::time::Duration::from_millis(20));
-    // Not cut first: ext4 would write the new data back at once (auto_da_alloc).
+    // Not truncated first, because ext4 would then write the data immediately (auto_da_alloc).
     let file = File::options()
         .write(true)
         .create(true)
@@ -53,7 +53,7 @@ fn write_by_hand(path: &Path) {
 }
 
 #[test]
-fn fresh_is_fresh_each_time_and_spares_what_others_wrote() {
+fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
     let fresh = job(&path, "write", json!({"file_state": "fresh"}));
@@ -68,32 +68,32 @@ fn fresh_is_fresh_each_time_and_spares_what_others_wrote() {
         );
         assert_eq!(target["extents"]["after"]["written"], json!(16 * MIB));
     }
-    // A later run of ours that writes it leaves it ours.
+    // The file stays owned when a later run writes it.
     target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
-    assert!(refused(&fresh).is_empty());
+    assert!(problems(&fresh).is_empty());
     write_by_hand(&path);
-    let (code, sentence) = refused(&fresh).remove(0);
+    let (code, sentence) = problems(&fresh).remove(0);
     assert!(
         code == "file_found" && sentence.contains("remove this one yourself"),
         "{sentence}"
     );
-    // A job that only overwrites what it found does not make it ours.
+    // Overwriting a foreign file does not make it owned.
     target(&job(&path, "randwrite", json!({})));
-    assert_eq!(refused(&fresh)[0].0, "file_found");
+    assert_eq!(problems(&fresh)[0].0, "file_found");
     assert!(path.exists());
 }
 
 #[test]
-fn written_fills_what_is_missing_and_nothing_that_was_found() {
+fn written_fills_owned_files_and_rejects_foreign_ones() {
     let Some(disk) = Disk::ext4() else { return };
     let written = |path: &Path| job(path, "randread", json!({"file_state": "written"}));
     let new = disk.file("new");
     assert_eq!(target(&written(&new))["state"]["written_share"], json!(1.0));
     let inode = fs::metadata(&new).unwrap().ino();
     assert_eq!(target(&written(&new))["state"]["existed"], json!(true));
-    assert_eq!(fs::metadata(&new).unwrap().ino(), inode, "used as it is");
+    assert_eq!(fs::metadata(&new).unwrap().ino(), inode, "reused");
 
-    let holes = disk.file("allocated-by-us");
+    let holes = disk.file("owned");
     target(&job(
         &holes,
         "write",
@@ -102,12 +102,12 @@ fn written_fills_what_is_missing_and_nothing_that_was_found() {
     assert_eq!(
         target(&written(&holes))["state"]["written_share"],
         json!(1.0),
-        "ours to fill"
+        "owned"
     );
 
-    let found = disk.file("found");
+    let found = disk.file("foreign");
     File::create(&found).unwrap().set_len(16 * MIB).unwrap();
-    let (code, sentence) = refused(&written(&found)).remove(0);
+    let (code, sentence) = problems(&written(&found)).remove(0);
     assert!(
         code == "file_found" && sentence.contains("overwrite=1"),
         "{sentence}"
@@ -116,7 +116,7 @@ fn written_fills_what_is_missing_and_nothing_that_was_found() {
 }
 
 #[test]
-fn overwrite_and_append_are_those_of_fio() {
+fn overwrite_and_append_match_fio() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
     let again = target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
@@ -136,14 +136,14 @@ fn overwrite_and_append_are_those_of_fio() {
 }
 
 #[test]
-fn cold_drops_dirty_pages_too_and_warm_has_them_all() {
+fn cold_drops_dirty_pages_and_warm_caches_the_whole_file() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
     write_by_hand(&path);
     let as_is = target(&job(&path, "read", json!({"direct": 0})));
     assert!(
         as_is["residency"]["start"]["cached"].as_u64().unwrap() > 0,
-        "invalidate leaves dirty pages: {}",
+        "invalidate keeps dirty pages: {}",
         as_is["residency"]
     );
     write_by_hand(&path);
@@ -186,7 +186,7 @@ fn cold_drops_dirty_pages_too_and_warm_has_them_all() {
 }
 
 #[test]
-fn a_device_can_be_cold_and_warm() {
+fn device_can_be_cold_and_warm() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 16 * MIB);

@@ -1,4 +1,4 @@
-//! Layout, opening, caches and clean-up, on real files.
+//! Layout, opening, page cache and cleanup on real files.
 
 mod scratch;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leadline_protocol::phase::PhaseChange;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::problem::Problem;
 use leadline_runner::plan::host_view::HostView;
 use leadline_runner::system::host::view::View;
@@ -21,14 +21,12 @@ use serde_json::json;
 const MIB: u64 = 1 << 20;
 
 fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Problem> {
-    let (mut targets, mut seen, stamp) = (
-        Targets::new(vec![root.into()]),
-        Vec::new(),
-        LayoutData::new(1),
-    );
+    let mut targets = Targets::new(vec![root.into()]);
+    let mut seen = Vec::new();
+    let data = LayoutData::new(1);
     let finish = targets.lay_out(
         jobs,
-        &mut |at, buffer| stamp.fill(at, buffer),
+        &mut |at, buffer| data.fill(at, buffer),
         &mut |change| seen.push(change),
         &AtomicBool::new(false),
     )?;
@@ -36,7 +34,7 @@ fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChang
     Ok((targets, seen))
 }
 
-/// Share of a file's pages that lie in the page cache, told by fincore(1).
+/// Bytes of a file in the page cache, from fincore(1).
 fn cached_bytes(path: &Path) -> u64 {
     run(
         "fincore",
@@ -58,7 +56,7 @@ fn opened(targets: &mut Targets, job: &ResolvedJob) -> OpenTarget {
 }
 
 #[test]
-fn a_laid_out_file_is_written_on_the_device_and_cold() {
+fn laid_out_file_is_written_and_not_cached() {
     let dir = directory();
     let path = dir.path().join("f");
     let (_, seen) = lay_out(
@@ -98,7 +96,7 @@ fn a_laid_out_file_is_written_on_the_device_and_cold() {
 }
 
 #[test]
-fn a_short_file_keeps_what_it_has() {
+fn short_file_keeps_its_data() {
     let dir = directory();
     let path = dir.path().join("f");
     fs::write(&path, vec![9; MIB as usize + 7]).unwrap();
@@ -120,7 +118,7 @@ fn a_short_file_keeps_what_it_has() {
 }
 
 #[test]
-fn fallocate_says_how_a_file_gets_its_blocks() {
+fn fallocate_controls_the_blocks_of_a_file() {
     let dir = directory();
     let check = |how: &str, length: u64, has_blocks: bool| {
         let path = dir.path().join(how);
@@ -148,7 +146,7 @@ fn fallocate_says_how_a_file_gets_its_blocks() {
 }
 
 #[test]
-fn one_file_of_two_jobs_is_laid_out_once_and_as_far_as_either_wants() {
+fn file_of_several_jobs_is_laid_out_once_with_the_largest_size() {
     let dir = directory();
     let path = dir.path().join("f");
     let of = |length| {
@@ -164,7 +162,7 @@ fn one_file_of_two_jobs_is_laid_out_once_and_as_far_as_either_wants() {
 }
 
 #[test]
-fn a_stopped_layout_leaves_nothing() {
+fn stopped_layout_removes_the_file() {
     let dir = directory();
     let path = dir.path().join("f");
     let stop = AtomicBool::new(false);
@@ -188,7 +186,7 @@ fn a_stopped_layout_leaves_nothing() {
 }
 
 #[test]
-fn a_full_filesystem_is_left_as_it_was() {
+fn full_filesystem_is_restored() {
     let dir = directory();
     let disk = dir.path().join("disk");
     image(&disk, 32 * MIB);
@@ -216,14 +214,12 @@ fn a_full_filesystem_is_left_as_it_was() {
 }
 
 #[test]
-fn only_what_the_run_made_is_removed() {
+fn removes_only_files_created_by_the_run() {
     let dir = directory();
-    let (old, new, swapped, kept) = (
-        dir.path().join("old"),
-        dir.path().join("new"),
-        dir.path().join("swapped"),
-        dir.path().join("kept"),
-    );
+    let old = dir.path().join("old");
+    let new = dir.path().join("new");
+    let swapped = dir.path().join("swapped");
+    let kept = dir.path().join("kept");
     fs::write(&old, vec![1; MIB as usize]).unwrap();
     let at = |path: &Path, layout, unlink: bool| {
         job(
@@ -246,7 +242,7 @@ fn only_what_the_run_made_is_removed() {
 }
 
 #[test]
-fn files_are_made_at_open_when_asked() {
+fn create_on_open_creates_files_at_open() {
     let dir = directory();
     let path = dir.path().join("f");
     let job = job(
@@ -256,22 +252,23 @@ fn files_are_made_at_open_when_asked() {
     );
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
     assert!(!path.exists());
-    let clones = targets.open(&job).unwrap();
-    assert_eq!((clones.len(), clones[0].len()), (2, 1));
+    let workers = targets.open(&job).unwrap();
+    assert_eq!((workers.len(), workers[0].len()), (2, 1));
     assert!(path.exists());
-    drop(clones);
+    drop(workers);
     assert_eq!(targets.clean_up().unwrap(), 1);
     assert!(!path.exists());
 }
 
 #[test]
-fn clones_have_their_own_targets_and_shared_ones() {
+fn workers_have_their_own_and_shared_targets() {
     let dir = directory();
     let mut files: Vec<_> = ["shared", "zero", "one"]
         .iter()
         .map(|name| target(&dir.path().join(name), "file", 4096, 4096))
         .collect();
-    (files[1]["worker"], files[2]["worker"]) = (json!(0), json!(1));
+    files[1]["worker"] = json!(0);
+    files[2]["worker"] = json!(1);
     let job = job("read", files, json!({"numjobs": 2}));
     let (mut targets, _) = lay_out(dir.path(), std::slice::from_ref(&job)).unwrap();
     let names = |opened: &Vec<OpenTarget>| {
@@ -280,12 +277,12 @@ fn clones_have_their_own_targets_and_shared_ones() {
             .map(|one| one.target.path.rsplit('/').next().unwrap().to_string())
             .collect::<Vec<_>>()
     };
-    let clones: Vec<_> = targets.open(&job).unwrap().iter().map(names).collect();
-    assert_eq!(clones, [["shared", "zero"], ["shared", "one"]]);
+    let workers: Vec<_> = targets.open(&job).unwrap().iter().map(names).collect();
+    assert_eq!(workers, [["shared", "zero"], ["shared", "one"]]);
 }
 
 #[test]
-fn a_reading_job_cannot_write() {
+fn descriptor_of_a_reading_job_is_read_only() {
     let dir = directory();
     let path = dir.path().join("f");
     let job = job(
@@ -303,7 +300,7 @@ fn a_reading_job_cannot_write() {
 }
 
 #[test]
-fn flags_are_those_that_the_job_asks_for() {
+fn open_flags_match_the_job() {
     let dir = directory();
     let path = dir.path().join("f");
     fs::write(&path, vec![1; MIB as usize]).unwrap();
@@ -334,11 +331,12 @@ fn flags_are_those_that_the_job_asks_for() {
 }
 
 #[test]
-fn a_path_swapped_for_a_link_outside_is_not_followed() {
+fn link_out_of_the_root_is_not_followed() {
     let dir = directory();
-    let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
+    let root = dir.path().join("root");
+    let outside = dir.path().join("outside");
     fs::create_dir(&root).unwrap();
-    fs::write(&outside, "precious").unwrap();
+    fs::write(&outside, "data").unwrap();
     symlink(&outside, root.join("f")).unwrap();
     let job = job(
         "randwrite",
@@ -353,12 +351,12 @@ fn a_path_swapped_for_a_link_outside_is_not_followed() {
         Targets::new(vec![root]).open(&job).unwrap_err().code,
         "outside_roots"
     );
-    assert_eq!(fs::read_to_string(&outside).unwrap(), "precious");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "data");
 }
 
 #[test]
-fn nothing_is_made_under_dev() {
-    let path = Path::new("/dev/leadline-no-such-disk");
+fn nothing_is_created_under_dev() {
+    let path = Path::new("/dev/leadline-missing-disk");
     for kind in ["file", "device"] {
         let job = job(
             "randwrite",
@@ -379,7 +377,7 @@ fn nothing_is_made_under_dev() {
 }
 
 #[test]
-fn the_page_cache_is_filled_and_emptied() {
+fn pre_read_fills_and_invalidate_drops_the_page_cache() {
     let dir = directory();
     let path = dir.path().join("f");
     let job = job(
@@ -403,7 +401,7 @@ fn the_page_cache_is_filled_and_emptied() {
     assert_eq!(cached_bytes(&path), 8 * MIB);
     advise(
         &one,
-        leadline_protocol::job::value::Fadvise::Random,
+        leadline_protocol::job::keyword::Fadvise::Random,
         0..8 * MIB,
     )
     .unwrap();
@@ -417,7 +415,7 @@ fn the_page_cache_is_filled_and_emptied() {
 }
 
 #[test]
-fn a_target_that_is_nothing_takes_everything() {
+fn null_target_accepts_all_cache_operations() {
     let job = job(
         "randwrite",
         vec![target(Path::new(""), "null", MIB, 0)],

@@ -1,4 +1,4 @@
-//! What a study on a terminal leaves behind when it does not come to its last step: what was found, and nothing of its own.
+//! A study that ends before its last step removes its own files and keeps existing ones.
 
 mod scratch;
 
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use scratch::Disk;
 use serde_json::{Value, json};
 
-/// A study of four steps on files and a loop device of its own and on a file that was there. The last would remove what the
-/// first two made.
+/// A study with own files, an own loop device and an existing file. Its fourth step would remove the files of the first
+/// two.
 fn study(third: Value) -> Value {
     let job = |name: &str, file: &str, more: Value| {
         let mut job = json!({"name": name, "filename": file, "size": "4m", "rw": "randread", "bs": "4k", "direct": 0});
@@ -38,12 +38,12 @@ fn study(third: Value) -> Value {
             json!({"loop_device": 1, "unlink": unlink}),
         )
     };
-    let found = job("found", "found", json!({"unlink": 1}));
+    let existing = job("existing", "existing", json!({"unlink": 1}));
     let last = all(1)
         .into_iter()
-        .chain([image(1), found])
+        .chain([image(1), existing])
         .collect::<Vec<_>>();
-    json!({"name": "cut short", "steps": [{"jobs": all(0)}, {"jobs": [image(0)]}, {"jobs": [job("third", "found", third)]}, {"jobs": last}]})
+    json!({"name": "interrupted", "steps": [{"jobs": all(0)}, {"jobs": [image(0)]}, {"jobs": [job("third", "existing", third)]}, {"jobs": last}]})
 }
 
 fn start(document: &Value, root: &Path) -> Child {
@@ -79,46 +79,46 @@ fn files(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Does a study with this third step, with something done to it when its files are there. Its exit code.
-fn cut_short(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
+/// Runs a study with this third step, calls `interfere` when its files exist, and returns the exit code.
+fn exit_code_of(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let disk = Disk::ext4()?;
-    std::fs::write(disk.at.join("found"), vec![7; 4 << 20]).unwrap();
+    std::fs::write(disk.at.join("existing"), vec![7; 4 << 20]).unwrap();
     let child = start(&study(third), &disk.at);
     let began = Instant::now();
-    let mut most = 0;
-    while most < 4 {
+    let mut max = 0;
+    while max < 4 {
         assert!(
             began.elapsed() < Duration::from_secs(20),
-            "it makes no files: {:?}",
+            "missing files: {:?}",
             files(&disk.at)
         );
-        most = most.max(files(&disk.at).len());
+        max = max.max(files(&disk.at).len());
         std::thread::sleep(Duration::from_millis(1));
     }
     interfere(&child);
     let output = child.wait_with_output().unwrap();
     let steps: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(files(&disk.at), ["found"]);
+    assert_eq!(files(&disk.at), ["existing"]);
     assert_eq!(
-        std::fs::read(disk.at.join("found")).unwrap(),
+        std::fs::read(disk.at.join("existing")).unwrap(),
         vec![7; 4 << 20]
     );
     assert!(
         steps["steps"][3]["exit_code"].is_null(),
-        "the step that removes the files ran: {steps}"
+        "the last step ran: {steps}"
     );
     output.status.code()
 }
 
 #[test]
-fn interrupted_in_the_middle() {
+fn interrupted_study_removes_its_files() {
     let long = json!({"runtime": "60s", "time_based": 1});
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let kill = |child: &Child| {
             std::thread::sleep(Duration::from_millis(300));
             scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
         };
-        let Some(found) = cut_short(long.clone(), kill) else {
+        let Some(found) = exit_code_of(long.clone(), kill) else {
             return;
         };
         assert_eq!(found, code);
@@ -126,10 +126,10 @@ fn interrupted_in_the_middle() {
 }
 
 #[test]
-fn a_step_that_fails() {
-    // One block was written, and all of them are to be read: foreseen by nobody.
+fn failed_study_removes_its_files() {
+    // Only one block of the file was written, which the plan does not know.
     let unread = json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"});
-    let Some(code) = cut_short(unread, |_| {}) else {
+    let Some(code) = exit_code_of(unread, |_| {}) else {
         return;
     };
     assert_eq!(code, 2);

@@ -1,4 +1,4 @@
-//! What is only done when asked for: sizes of requests at the device, and the profile, against work whose shape is known.
+//! Optional measurements: request sizes at the device and the CPU profile, for known work.
 
 mod scratch;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
 
-/// The tracing filesystem: where it is mounted, or for as long as the test takes.
+/// Mounts tracefs for the test unless it is mounted already.
 fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
     let directory = scratch::directory();
     if std::fs::read_to_string("/proc/self/mountinfo")
@@ -22,7 +22,7 @@ fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
     ) {
         Ok(_) => Some((Some(Mounted::there(directory.path())), directory)),
         Err(error) => {
-            skip(&format!("there is no tracing here: {error}"));
+            skip(&format!("no tracefs: {error}"));
             None
         }
     }
@@ -48,7 +48,7 @@ fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// A limit of its own for what may wait in memory for a device; none when dropped.
+/// A dirty limit for one device, reset on drop.
 struct DirtyLimit(String);
 
 impl DirtyLimit {
@@ -58,7 +58,7 @@ impl DirtyLimit {
         let set = limit
             .set("strict_limit", 1)
             .and_then(|()| limit.set("max_bytes", bytes));
-        set.map_err(|error| skip(&format!("no limit for what waits for {device}: {error}")))
+        set.map_err(|error| skip(&format!("no dirty limit for {device}: {error}")))
             .ok()
             .map(|()| limit)
     }
@@ -70,15 +70,15 @@ impl DirtyLimit {
 
 impl Drop for DirtyLimit {
     fn drop(&mut self) {
-        let undone = self
+        let reset = self
             .set("strict_limit", 0)
             .and_then(|()| self.set("max_ratio", 100));
-        undone.unwrap_or_else(|error| skip(&format!("{} keeps its limit: {error}", self.0)));
+        reset.unwrap_or_else(|error| skip(&format!("{} keeps its dirty limit: {error}", self.0)));
     }
 }
 
 #[test]
-fn writers_that_the_kernel_holds_back_are_told_how_long() {
+fn throttled_time_of_writers_is_reported() {
     let (Some(_tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
         return;
     };
@@ -86,16 +86,16 @@ fn writers_that_the_kernel_holds_back_are_told_how_long() {
         return;
     };
     let job = json!({"filename": disk.file("f"), "size": "200m", "rw": "write", "bs": "1m", "direct": 0, "request_sizes": 1});
-    let told = result(&job);
-    let waited_ms = told["report"]["writeback"]["throttled_ms"]
+    let output = result(&job);
+    let throttled_ms = output["report"]["writeback"]["throttled_ms"]
         .as_f64()
         .unwrap();
     assert!(
-        waited_ms > 0.0,
-        "200 MiB do not fit into 8: {}",
-        told["report"]["writeback"]
+        throttled_ms > 0.0,
+        "200 MiB exceed the limit of 8 MiB: {}",
+        output["report"]["writeback"]
     );
-    let finding = told["findings"]
+    let finding = output["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -103,13 +103,13 @@ fn writers_that_the_kernel_holds_back_are_told_how_long() {
         .unwrap();
     assert_eq!(
         finding["evidence"]["throttled_ms"],
-        json!(waited_ms),
+        json!(throttled_ms),
         "{finding}"
     );
 }
 
 #[test]
-fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() {
+fn request_sizes_are_those_at_the_device_and_the_instance_is_removed() {
     let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
         return;
     };
@@ -143,16 +143,16 @@ fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() 
         (&json!(0), &json!(0.0))
     );
 
-    let ahead = sizes(
+    let readahead = sizes(
         &job(json!({"rw": "read", "bs": "4k", "direct": 0})),
         disk.device.name(),
         "read",
     );
-    let bytes: u64 = ahead.iter().map(|(bytes, ios)| bytes * ios).sum();
-    let ios: u64 = ahead.iter().map(|(_, ios)| ios).sum();
+    let bytes: u64 = readahead.iter().map(|(bytes, ios)| bytes * ios).sum();
+    let ios: u64 = readahead.iter().map(|(_, ios)| ios).sum();
     assert!(
         bytes >= 16 * MIB && bytes / ios >= 64 << 10,
-        "readahead makes large reads of small ones: {ahead:?}"
+        "readahead merges small reads: {readahead:?}"
     );
 
     let instances = scratch::run(
@@ -171,7 +171,7 @@ fn requests_have_the_sizes_that_reached_the_device_and_nothing_is_left_behind() 
 }
 
 #[test]
-fn a_profile_shows_where_the_processor_time_went() {
+fn profile_contains_the_stacks_of_buffered_reads() {
     if let Err(error) = scratch::run("perf", &["--version"]) {
         return skip(&error);
     }
@@ -189,20 +189,17 @@ fn a_profile_shows_where_the_processor_time_went() {
         .lines()
         .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(counts.sum::<u64>(), profile["samples"].as_u64().unwrap());
-    // 199 a second for two seconds, on a host that does other work as well.
+    // 199 per second for two seconds, on a host with other load.
     assert!(profile["samples"].as_u64().unwrap() > 50, "{profile}");
-    assert!(
-        folded.contains("filemap_read"),
-        "reads from the page cache: {folded}"
-    );
+    assert!(folded.contains("filemap_read"), "{folded}");
 }
 
 #[test]
-fn without_perf_there_is_a_reason_and_a_report() {
+fn missing_perf_has_a_reason() {
     let Some(disk) = Disk::ext4() else { return };
     let job =
         json!({"filename": disk.file("f"), "size": "1m", "rw": "read", "direct": 1, "profile": 1});
-    let output = scratch::runner_with(&job, &[("PATH", "/nowhere")]);
+    let output = scratch::runner_with(&job, &[("PATH", "/missing")]);
     let report = &output["report"];
     assert_eq!(
         (&report["profile"], &report["read"]["ios"]),

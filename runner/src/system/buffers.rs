@@ -2,7 +2,7 @@
 //! back only when no I/O is in flight; a clone that must leave I/Os behind leaks it instead, because the kernel still
 //! writes there.
 
-use leadline_protocol::job::value::BufferPages;
+use leadline_protocol::job::engine::BufferPages;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::io;
 use std::ptr::NonNull;

@@ -1,71 +1,84 @@
-//! Whether a target may be read or written. One way in, `Guard::admit`, for the dry run (whose answer is let go) and
-//! for the run (which keeps it): they cannot differ.
+//! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the plan (which drops the
+//! admission) and for the run (which keeps it), so the two cannot disagree.
 //!
-//! Raw writes go to loop devices only, whose file lies under a target root (or which the run itself
-//! attached) and which nothing else uses; no flag opens more. What the devices are used by is `host::inventory`'s; the kernel has the last word by O_EXCL.
+//! Raw writes are limited to unused loop devices whose backing file is below a target root, or which the run attached
+//! itself; no flag extends this. The users of a device are determined by `host::inventory`; O_EXCL has the final say.
 
 pub(crate) mod device;
 pub(crate) mod file;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use crate::plan::host_view::PathKind;
 use crate::system::host::interference::results_directory;
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Dev, Kernel};
 use crate::system::host::resolved_path::ResolvedPath;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::problem::Problem;
+use rustix::fs::OFlags;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// The option that a problem here is about.
+/// The option that all problems of the guard refer to.
 const FIELD: &str = "filename";
 
-/// What is to be done to a target.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Purpose {
-    /// Its contents stay.
+    /// The contents stay.
     Read,
-    /// Its contents may be lost.
+    /// The contents may be lost.
     Write,
 }
 
-/// The leave to touch a target. A device to be written is held O_EXCL for as long as this lives, so that nobody can
-/// mount it, swap to it or build on it.
+impl Purpose {
+    pub(crate) fn of(job: &ResolvedJob) -> Self {
+        if job.pattern.rw.destroys() {
+            Self::Write
+        } else {
+            Self::Read
+        }
+    }
+
+    pub(crate) fn open_flags(self) -> OFlags {
+        match self {
+            Self::Read => OFlags::RDONLY,
+            Self::Write => OFlags::RDWR,
+        }
+    }
+}
+
+/// Permission to use a target.
 #[derive(Debug)]
 pub struct Admission {
-    /// The exclusive hold; `None` for files and for reading.
+    /// Open with O_EXCL while this lives, so that no other program can mount the device, swap to it or build on it;
+    /// `None` for files and for reading.
     pub claim: Option<OwnedFd>,
 }
 
-/// Who answers: one look at the host, and where files may be targets.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// What the look showed.
     pub host: Inventory,
     roots: Vec<PathBuf>,
-    /// Loop devices that the run attached itself, to files that it was admitted to write.
-    own: Vec<Dev>,
+    /// Loop devices that the run attached itself, to files it was admitted to write.
+    own_loops: Vec<Dev>,
     /// Where the server keeps its database and token.
     results: Option<PathBuf>,
 }
 
 impl Guard {
-    /// Looks at the host now. `roots`: directories under which files may be targets, without symbolic links; when
-    /// empty, files may be anywhere (the command line by itself) and no device may be written.
+    /// Takes an inventory of the running host. `roots`: directories below which files may be targets. When empty (command
+    /// line without --target-root), files may be anywhere and no device may be written.
     pub fn live(roots: &[PathBuf]) -> Self {
         Self::new(Inventory::read(&Kernel::live()), roots).with_results(results_directory())
     }
 
-    /// Answers from a look taken before.
     pub fn new(host: Inventory, roots: &[PathBuf]) -> Self {
+        let canonical = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
         Self {
             host,
-            roots: roots
-                .iter()
-                .map(|root| root.canonicalize().unwrap_or_else(|_| root.clone()))
-                .collect(),
-            own: Vec::new(),
+            roots: roots.iter().map(canonical).collect(),
+            own_loops: Vec::new(),
             results: None,
         }
     }
@@ -77,75 +90,66 @@ impl Guard {
         }
     }
 
-    /// Knows these loop devices for the run's own. All other gates stand: what is in use or read-only stays refused.
-    pub fn with_own(self, own: Vec<Dev>) -> Self {
-        Self { own, ..self }
+    /// Exempts loop devices of the run from the check of their backing file. All other checks remain.
+    pub fn with_own_loops(self, own_loops: Vec<Dev>) -> Self {
+        Self { own_loops, ..self }
     }
 
-    /// Whether a path without symbolic links lies under a target root; component by component, so that `/data2` is
-    /// not under `/data`.
+    /// `path` must be canonical. Compares whole components: `/data2` is not below `/data`.
     pub fn is_under_root(&self, path: &Path) -> bool {
         self.roots.is_empty() || self.root_of(path).is_some()
     }
 
-    /// The target root that a path lies under.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
-        self.roots
-            .iter()
-            .find(|root| path.starts_with(root))
-            .map(PathBuf::as_path)
+        let root = self.roots.iter().find(|root| path.starts_with(root));
+        root.map(PathBuf::as_path)
     }
 
-    /// Whether a path lies where the server keeps its results, and under no target root within.
+    /// Returns true for paths in the results directory, except below a target root inside it.
     fn is_result(&self, path: &Path) -> bool {
-        let within = |results: &Path| {
-            self.roots
-                .iter()
-                .any(|root| root != results && root.starts_with(results) && path.starts_with(root))
+        let Some(results) = &self.results else {
+            return false;
         };
-        self.results
-            .as_deref()
-            .is_some_and(|results| path.starts_with(results) && !within(results))
+        let is_inner_root = |root: &&PathBuf| *root != results && root.starts_with(results);
+        let mut inner_roots = self.roots.iter().filter(is_inner_root);
+        path.starts_with(results) && !inner_roots.any(|root| path.starts_with(root))
     }
 
-    /// Whether what is at a place may be touched.
-    ///
     /// # Errors
-    /// Why not. Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
+    /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
     /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
-    pub fn admit(&self, place: &ResolvedPath, purpose: Purpose) -> Result<Admission, Problem> {
-        match (place.kind, place.stat) {
-            (PathKind::Device, Some(stat)) => self.admit_device(&place.path, stat, purpose),
-            _ if place.is_under_dev() => Err(not_a_device(&place.path)),
+    pub fn admit(&self, found: &ResolvedPath, purpose: Purpose) -> Result<Admission, Problem> {
+        match (found.kind, found.stat) {
+            (PathKind::Device, Some(stat)) => self.admit_device(&found.path, stat, purpose),
+            _ if found.is_under_dev() => Err(not_a_device(&found.path)),
             (PathKind::Directory | PathKind::Device | PathKind::Other, _) => {
-                Err(not_a_file(&place.path))
+                Err(not_a_file(&found.path))
             }
-            _ => self
-                .admit_file(place, purpose)
-                .map(|()| Admission { claim: None }),
+            _ => {
+                self.admit_file(found, purpose)?;
+                Ok(Admission { claim: None })
+            }
         }
     }
 }
 
 fn not_a_device(path: &Path) -> Problem {
-    let sentence = format!("{} is not a block device of this host.", path.display());
     Problem::invalid(
         "not_a_block_device",
         FIELD,
-        sentence,
-        "`leadline-runner devices` lists those there are; nothing is ever created under /dev.",
+        format!("{} is not a block device of this host.", path.display()),
+        "Choose a device from `leadline-runner devices`. Nothing is ever created under /dev.",
     )
 }
 
 fn not_a_file(path: &Path) -> Problem {
-    let sentence = format!(
-        "{} is neither a regular file nor a block device that can be reached.",
-        path.display()
-    );
     Problem::invalid(
         "not_a_file",
         FIELD,
-        sentence,
-        "Name a file (with `directory` for a directory), or a device as `leadline-runner devices` lists it.",
+        format!(
+            "{} is neither a regular file nor an accessible block device.",
+            path.display()
+        ),
+        "Name a file (or use `directory`), or a device from `leadline-runner devices`.",
     )
 }

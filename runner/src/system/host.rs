@@ -1,8 +1,9 @@
-//! Facts about this host, its block devices, and what it can do. Here: the words; the looking is done in the rooms
-//! below. Whatever could not be found out is null, with the reason in `absent`.
+//! The host: block devices, mounts, kernel and their facts. A value that is not available is null, with the reason in
+//! `absent`.
 
 pub(crate) mod block_device;
 pub mod device_list;
+pub(crate) mod device_use;
 pub mod doctor;
 pub(crate) mod facts;
 pub(crate) mod file;
@@ -17,6 +18,7 @@ pub(crate) mod kernel;
 pub(crate) mod meminfo;
 pub(crate) mod mounts;
 pub(crate) mod ownership;
+pub(crate) mod page_cache;
 pub(crate) mod resolved_path;
 pub(crate) mod signature;
 pub mod view;

@@ -1,18 +1,18 @@
-//! What each layer of the kernel counted: block devices, memory, processors, I/O pressure. A snapshot is cumulative;
-//! what happened in a window is the difference of two. One file a probe; all are opened once and read again by
-//! pread(2), so that a reading costs no look-up of names.
+//! Counters of the kernel layers: block devices, memory, CPU, I/O pressure. A reading is cumulative; a window is the
+//! difference of two. All files are opened once and read with pread(2).
 //!
-//! A reading with one disk takes 15 µs (2-core virtual machine, Linux 6.18, test build: `cargo test -p leadline-runner
-//! --test cost -- --ignored --nocapture`, as all such figures here): 0.015 % of one processor at ten a second.
+//! A reading with one disk takes 15 µs, which is 0.015 % of one CPU at 10 Hz (2-core VM, Linux 6.18, test profile: `cargo
+//! test -p leadline-runner --test cost -- --ignored --nocapture`, like all such numbers in this folder).
 
-pub(crate) mod cpu;
+mod block_stat;
+mod cpu;
 pub(crate) mod direct_io;
-pub(crate) mod disk;
+mod disks;
 pub mod extents;
-pub(crate) mod kernel_file;
-pub(crate) mod memory;
-pub(crate) mod pressure;
-pub(crate) mod process_io;
+mod kernel_file;
+mod memory;
+mod pressure;
+mod process_io;
 pub(crate) mod profile;
 pub mod region;
 pub(crate) mod request_trace;
@@ -21,20 +21,19 @@ pub mod rusage;
 pub(crate) mod thermal;
 pub mod vmstat;
 
+use crate::system::clock::{Clock, Monotonic};
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::Kernel;
 use crate::system::probes::cpu::HostTicks;
-use crate::system::probes::disk::Disks;
+use crate::system::probes::disks::{Disks, Names};
 use crate::system::probes::kernel_file::KernelFile;
 use crate::system::probes::pressure::StallTimes;
 use crate::system::probes::rusage::{CpuTimes, process_times};
 use leadline_protocol::counters::{CpuUse, DeviceCounts, Memory, Pressure, StorageIo};
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The open books of the kernel.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Probes {
     disks: Disks,
     memory: Option<KernelFile>,
@@ -44,86 +43,71 @@ pub struct Probes {
     absent: BTreeMap<String, String>,
 }
 
-/// Everything counted up to one moment.
+/// Cumulative counters at one moment.
 #[derive(Clone, Debug)]
 pub struct Counters {
-    /// The moment, in ns of CLOCK_MONOTONIC.
+    /// CLOCK_MONOTONIC in ns.
     pub at_ns: u64,
-    /// Memory at that moment.
     pub memory: Option<Memory>,
-    names: Arc<disk::Names>,
+    names: Arc<Names>,
     disks: Vec<Option<DeviceCounts>>,
     process: CpuTimes,
-    machine: Option<HostTicks>,
-    stalled: Option<StallTimes>,
+    host: Option<HostTicks>,
+    stalls: Option<StallTimes>,
     storage: Option<StorageIo>,
 }
 
-/// What was counted between two moments.
+/// What was counted between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterWindow {
-    /// Its length in ns.
     pub elapsed_ns: u64,
-    /// The devices under the targets, summed, each I/O once; `None` where there is none.
+    /// Sum over the target devices, each I/O once; `None` if there are none.
     pub device: Option<DeviceCounts>,
-    /// Each physical device under them, by kernel name.
+    /// By kernel name.
     pub physical_devices: Vec<(String, DeviceCounts)>,
-    /// Memory at its end.
+    /// At the end of the window.
     pub memory: Option<Memory>,
-    /// Processor time in percent.
     pub cpu: Option<CpuUse>,
-    /// Processor time of this process, and its context switches.
     pub process: CpuTimes,
-    /// Share of it that tasks waited for I/O, in percent.
     pub pressure: Option<Pressure>,
-    /// What this process moved from and to storage.
+    /// Storage I/O of this process.
     pub storage: Option<StorageIo>,
 }
 
 impl Probes {
-    /// Opens the counters of these devices (kernel names, such as `vda`, as in `Target::device`), of what lies under
-    /// them, and of the host. The other members of a btrfs count as well.
+    /// Opens the counters of the host, of these devices (kernel names, as in `Target::device`) with all members of their
+    /// filesystems, and of the physical devices below.
     pub fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
-        Self::open(&kernel, &Inventory::read(&kernel), devices)
-    }
-
-    fn open(kernel: &Kernel, host: &Inventory, devices: &[String]) -> Self {
         let mut absent = BTreeMap::new();
-        let disks = Disks::open(host, devices, &mut absent);
-        let mut book = |name: &str, path: &str, limit: usize, without: &str| {
-            let book = KernelFile::open(&kernel.proc.join(path), limit);
-            book.map_err(|error| {
-                absent.insert(name.into(), format!("/proc/{path}: {error}{without}"))
-            })
-            .ok()
+        let disks = Disks::open(&Inventory::read(&kernel), devices, &mut absent);
+        let mut open = |key: &str, path: &str, bytes: usize, hint: &str| {
+            let file = KernelFile::open(&kernel.proc.join(path), bytes);
+            file.map_err(|error| absent.insert(key.into(), format!("/proc/{path}: {error}{hint}")))
+                .ok()
         };
-        let memory = book("memory", "meminfo", memory::BYTES, "");
-        let cpu = book("cpu", "stat", cpu::BYTES, "");
-        let pressure = book(
-            "pressure",
-            "pressure/io",
-            pressure::BYTES,
-            ": the kernel has no PSI, or it is off (psi=1 at boot)",
-        );
-        let storage = book(
-            "storage",
-            "self/io",
-            process_io::BYTES,
-            ": the kernel does not count a process's I/O (CONFIG_TASK_IO_ACCOUNTING), or hides it",
-        );
         Self {
             disks,
-            memory,
-            cpu,
-            pressure,
-            storage,
+            memory: open("memory", "meminfo", memory::BYTES, ""),
+            cpu: open("cpu", "stat", cpu::BYTES, ""),
+            pressure: open(
+                "pressure",
+                "pressure/io",
+                pressure::BYTES,
+                ": the kernel has no PSI, or it is disabled (boot with psi=1)",
+            ),
+            storage: open(
+                "storage",
+                "self/io",
+                process_io::BYTES,
+                ": the kernel does not count I/O per process (CONFIG_TASK_IO_ACCOUNTING), or hides it",
+            ),
             absent,
         }
     }
 
-    /// Reads nothing but the clock and the processor time of this process; `why` stands beside all that is missing.
-    pub fn none(why: &str) -> Self {
+    /// Reads only the clock and the CPU time of this process. `reason`: why everything else is absent.
+    pub fn none(reason: &str) -> Self {
         let absent = [
             "device",
             "physical_devices",
@@ -131,103 +115,78 @@ impl Probes {
             "cpu",
             "pressure",
             "storage",
-        ]
-        .map(|name| (name.into(), why.into()));
+        ];
         Self {
-            disks: Disks::default(),
-            memory: None,
-            cpu: None,
-            pressure: None,
-            storage: None,
-            absent: absent.into(),
+            absent: absent.map(|key| (key.into(), reason.into())).into(),
+            ..Self::default()
         }
     }
 
-    /// The counters that are missing, with the reason: `device`, `leaves`, `memory`, `cpu`, `pressure`, `storage`.
+    /// Reasons by `device`, `physical_devices`, `memory`, `cpu`, `pressure`, `storage`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
 
-    /// Kernel names of the devices that `Window::device` sums, sorted.
+    /// Kernel names of the devices that `CounterWindow::device` sums, sorted.
     pub fn devices(&self) -> &[String] {
         self.disks.summed()
     }
 
-    /// Reads everything now.
     pub fn read(&mut self) -> Counters {
-        let now = clock_gettime(ClockId::Monotonic);
         Counters {
-            at_ns: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64,
-            names: self.disks.names(),
+            at_ns: Monotonic.now_ns(),
+            names: self.disks.names.clone(),
             disks: self.disks.read(),
-            memory: self
-                .memory
-                .as_mut()
-                .and_then(|book| memory::parse(book.read()?)),
+            memory: read(&mut self.memory, memory::parse),
             process: process_times(),
-            machine: self
-                .cpu
-                .as_mut()
-                .and_then(|book| HostTicks::parse(book.read()?)),
-            stalled: self
-                .pressure
-                .as_mut()
-                .and_then(|book| StallTimes::parse(book.read()?)),
-            storage: self
-                .storage
-                .as_mut()
-                .and_then(|book| process_io::parse(book.read()?)),
+            host: read(&mut self.cpu, HostTicks::parse),
+            stalls: read(&mut self.pressure, StallTimes::parse),
+            storage: read(&mut self.storage, process_io::parse),
         }
     }
 }
 
+fn read<T>(file: &mut Option<KernelFile>, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+    parse(file.as_mut()?.read()?)
+}
+
 impl Counters {
-    /// The devices' counters as they stood at two moments, by kernel name.
+    /// Cumulative counters of each device in both readings, by kernel name.
     pub fn readings(before: &Self, after: &Self) -> Vec<(String, DeviceCounts, DeviceCounts)> {
-        let pairs = before.disks.iter().zip(&after.disks).zip(after.names.all());
+        let pairs = before.disks.iter().zip(&after.disks);
         pairs
+            .zip(&after.names.all)
             .filter_map(|((from, to), name)| Some((name.clone(), (*from)?, (*to)?)))
             .collect()
     }
 
-    /// What was counted from `before` to `after`, two readings of the same `Probes`.
+    /// Both must be readings of the same `Probes`.
     pub fn window(before: &Self, after: &Self) -> CounterWindow {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
-        let counts: Vec<Option<DeviceCounts>> = before
-            .disks
-            .iter()
-            .zip(&after.disks)
-            .map(|(from, to)| Some(disk::since((*from)?, (*to)?)))
-            .collect();
         let process = after.process.since(before.process);
+        let pairs = before.disks.iter().zip(&after.disks);
+        let disks: Vec<Option<DeviceCounts>> = pairs
+            .map(|(from, to)| Some(block_stat::since((*from)?, (*to)?)))
+            .collect();
+        let host = before.host.zip(after.host);
+        let stalls = before.stalls.zip(after.stalls);
+        let storage = before.storage.zip(after.storage);
         CounterWindow {
             elapsed_ns,
-            device: after.names.device(&counts),
-            physical_devices: after.names.physical_devices(&counts),
+            device: after.names.device(&disks),
+            physical_devices: after.names.physical_devices(&disks),
             memory: after.memory,
-            cpu: before
-                .machine
-                .zip(after.machine)
-                .map(|(from, to)| cpu::use_of(process, to.since(from), elapsed_ns)),
+            cpu: host.map(|(from, to)| cpu::percentages(process, to.since(from), elapsed_ns)),
             process,
-            pressure: before
-                .stalled
-                .zip(after.stalled)
-                .map(|(from, to)| to.share_since(from, elapsed_ns)),
-            storage: before
-                .storage
-                .zip(after.storage)
-                .map(|(from, to)| process_io::since(from, to)),
+            pressure: stalls.map(|(from, to)| to.share_since(from, elapsed_ns)),
+            storage: storage.map(|(from, to)| process_io::since(from, to)),
         }
     }
 }
 
 impl CounterWindow {
-    /// The physical devices together; `None` where there is none.
     pub fn physical_device_counts(&self) -> Option<DeviceCounts> {
-        self.physical_devices
-            .iter()
-            .map(|(_, counts)| *counts)
-            .reduce(disk::sum)
+        let devices = self.physical_devices.iter();
+        devices.map(|(_, counts)| *counts).reduce(block_stat::sum)
     }
 }

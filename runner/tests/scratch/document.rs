@@ -1,4 +1,4 @@
-//! A job or study under a root of its own: a document goes in, a report or steps come out.
+//! Runs a job or study document below a target root.
 
 use std::path::Path;
 use std::process::{Child, Output};
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::program;
 
-/// Hands a document to `leadline-runner run - --target-root ROOT ...` and waits for the end.
+/// Runs `leadline-runner run - --target-root ROOT ...` with the document on stdin.
 pub fn run(document: &Value, root: &Path, args: &[&str]) -> Output {
     start(document, root, args).wait_with_output().unwrap()
 }
 
-/// Starts it; the caller waits.
+/// Like `run`, without waiting.
 pub fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
     let mut child = program::start(
         document,
@@ -22,13 +22,12 @@ pub fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
     child
 }
 
-/// The JSON that it printed.
 pub fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The steps of a study that succeeds.
+/// Steps of a successful study.
 pub fn steps(document: &Value, root: &Path) -> Vec<Value> {
     let output = run(document, root, &["--json"]);
     assert_eq!(
@@ -40,7 +39,7 @@ pub fn steps(document: &Value, root: &Path) -> Vec<Value> {
     json_of(&output)["steps"].as_array().unwrap().clone()
 }
 
-/// What lies in a directory.
+/// File names in a directory.
 pub fn files(directory: &Path) -> Vec<String> {
     let names = std::fs::read_dir(directory)
         .unwrap()
@@ -48,7 +47,7 @@ pub fn files(directory: &Path) -> Vec<String> {
     names.filter(|name| name != "lost+found").collect()
 }
 
-/// Whether a loop device has a file of this directory behind it.
+/// Returns true if a loop device is attached to a file in this directory.
 pub fn is_behind_a_loop(directory: &Path) -> bool {
     super::run(
         "losetup",

@@ -1,6 +1,6 @@
-//! Real things to test on, made by the test itself and gone with it: a directory, loop devices on files in it, and
-//! jobs as the plan would resolve them.
-#![allow(dead_code, reason = "each test binary uses its part")]
+//! Test resources that are removed on drop: a directory, loop devices on files in it, mounted filesystems, and resolved
+//! jobs. A test creates what it needs and tolerates other devices of the host.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod document;
 pub mod program;
@@ -11,17 +11,16 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::{Value, json};
 
-/// A directory of the test's own, without symbolic links in its path. Under `target`, which lies on a real filesystem
-/// where the temporary directory may be a tmpfs.
+/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs.
 pub fn directory() -> tempfile::TempDir {
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tempfile::tempdir_in(base.canonicalize().unwrap()).unwrap()
 }
 
-/// Runs a program; its output when it succeeded.
+/// Returns the trimmed stdout of a program, or its stderr if it fails.
 pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(args)
@@ -36,14 +35,14 @@ pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Says that something is not tested, past the capture of test output: a skip is never silent.
+/// Reports a skipped test on stderr, also when test output is captured.
 pub fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured, and shown under the test's name: from there skips are counted.
+    // Captured output, from which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
-/// A file full of data.
+/// Creates a file without holes.
 pub fn image(path: &Path, bytes: u64) {
     let file = File::create(path).unwrap();
     let chunk = vec![0x5a; 1 << 20];
@@ -54,11 +53,11 @@ pub fn image(path: &Path, bytes: u64) {
     file.sync_all().unwrap();
 }
 
-/// A loop device, detached when dropped.
+/// Path of a loop device, detached on drop.
 pub struct Loop(pub String);
 
 impl Loop {
-    /// Attaches a file or device; `None`, said aloud, where that is not permitted.
+    /// Attaches a file or device; `None` with a reported skip where that is not permitted.
     pub fn attach(file: &Path, options: &[&str]) -> Option<Self> {
         let mut args = vec!["--find", "--show"];
         args.extend(options);
@@ -66,7 +65,7 @@ impl Loop {
         match run("losetup", &args) {
             Ok(path) => Some(Self(path)),
             Err(error) => {
-                skip(&format!("no loop device can be attached here: {error}"));
+                skip(&format!("cannot attach a loop device: {error}"));
                 None
             }
         }
@@ -83,7 +82,7 @@ impl Drop for Loop {
     }
 }
 
-/// A mount, undone when dropped.
+/// Mount point, unmounted on drop.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
@@ -91,7 +90,7 @@ impl Mounted {
         Self::with_options(device, at, "defaults")
     }
 
-    /// What is mounted there already.
+    /// Takes over an existing mount.
     pub fn there(at: &Path) -> Self {
         Self(at.into())
     }
@@ -105,21 +104,18 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // The kernel lets go of the files of a ring some time after its process ended.
-        let tries = std::iter::repeat_with(|| run("umount", &[self.0.to_str().unwrap()]));
-        let failed = tries.take(100).take_while(|result| {
-            result.is_err() && {
-                std::thread::sleep(std::time::Duration::from_millis(50));
-                true
+        // The kernel closes the files of a ring some time after the exit of its process.
+        for _ in 0..100 {
+            if run("umount", &[self.0.to_str().unwrap()]).is_ok() {
+                return;
             }
-        });
-        if failed.count() == 100 {
-            skip(&format!("{} stays mounted", self.0.display()));
+            std::thread::sleep(std::time::Duration::from_millis(50));
         }
+        skip(&format!("{} stays mounted", self.0.display()));
     }
 }
 
-/// A filesystem on a loop device of the test's own.
+/// A mounted filesystem on a loop device.
 pub struct Disk {
     pub at: PathBuf,
     _mounted: Mounted,
@@ -134,10 +130,8 @@ impl Disk {
         File::create(&image).unwrap().set_len(512 << 20).unwrap();
         let device = Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
         let mut words = make.split(' ');
-        let (program, args) = (
-            words.next().unwrap(),
-            words.chain([device.0.as_str()]).collect::<Vec<_>>(),
-        );
+        let program = words.next().unwrap();
+        let args: Vec<_> = words.chain([device.0.as_str()]).collect();
         if let Err(error) = run(program, &args) {
             skip(&error);
             return None;
@@ -165,12 +159,12 @@ impl Disk {
     }
 }
 
-/// Runs a job; the whole result. Panics with what the runner said when it failed.
+/// Runs a job and returns its result. Panics with the stderr of the runner on failure.
 pub fn result(job: &Value) -> Value {
     runner_with(job, &[])
 }
 
-/// The same with something else in its environment.
+/// Like `result`, with additional environment variables.
 pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
     let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(["run", "-", "--json"])
@@ -196,16 +190,17 @@ pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// One target as the plan writes it down.
+/// JSON of a resolved target.
 pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
-        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "clone": null})
+        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "worker": null})
 }
 
-/// A job as the plan resolves it, with what is `changed`.
+/// A resolved job with changed fields.
 pub fn job(rw: &str, targets: Vec<Value>, changed: Value) -> ResolvedJob {
     let mut job: Value = serde_json::from_str(PLAIN_JOB).unwrap();
-    (job["rw"], job["targets"]) = (json!(rw), json!(targets));
+    job["rw"] = json!(rw);
+    job["targets"] = json!(targets);
     for (name, value) in changed.as_object().unwrap() {
         job[name] = value.clone();
     }

@@ -1,23 +1,22 @@
-//! The runner as a program: a job goes in, a report or events come out.
+//! Runs jobs with the runner binary.
 
 use std::io::{BufRead, Write};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The program that was built beside the tests.
 pub fn runner() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
 }
 
-/// Hands a job to `leadline-runner run - ...` and waits for the end.
+/// Runs `leadline-runner run - ...` with the job on stdin.
 pub fn run(job: &Value, args: &[&str]) -> Output {
     let mut child = start(job, args);
     child.stdin.take();
     child.wait_with_output().unwrap()
 }
 
-/// Starts it and hands it a job; the caller waits.
+/// Like `run`, without waiting.
 pub fn start(job: &Value, args: &[&str]) -> Child {
     let mut child = runner()
         .args(["run", "-"])
@@ -36,7 +35,7 @@ pub fn start(job: &Value, args: &[&str]) -> Child {
     child
 }
 
-/// The JSON report of a run that succeeds.
+/// JSON result of a successful run.
 pub fn report(job: &Value) -> Value {
     let output = run(job, &["--json"]);
     assert_eq!(
@@ -48,7 +47,7 @@ pub fn report(job: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The events of a run that succeeds.
+/// Events of a successful run.
 pub fn events(job: &Value, args: &[&str]) -> Vec<Value> {
     let output = run(job, &[&["--events"], args].concat());
     assert_eq!(
@@ -64,12 +63,11 @@ pub fn events(job: &Value, args: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// The events of one type.
 pub fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["type"] == kind)
 }
 
-/// A job with what is changed.
+/// A job with changed options.
 pub fn with(job: &Value, changes: Value) -> Value {
     let mut job = job.clone();
     changes

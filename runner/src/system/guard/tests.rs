@@ -1,4 +1,4 @@
-//! What the guard says of a made-up host (devices) and of real files.
+//! Guard decisions on the devices of a fixture host and on real files.
 
 use crate::system::guard::*;
 use crate::system::host::fixture::{Fixture, STACK};
@@ -6,12 +6,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn devices_of_others_are_never_written() {
+fn rejects_writing_to_devices_in_use() {
     let guard = Guard::new(
         Fixture::new(&format!(
             "{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1"
         ))
-        .look(),
+        .inventory(),
         &["/nowhere".into()],
     );
     for (name, code, part) in [
@@ -25,10 +25,10 @@ fn devices_of_others_are_never_written() {
         ("sde", "device_in_use", "btrfs mounted at /pool"),
         ("sdf", "device_in_use", "swap"),
         ("sdr", "read_only", "read-only"),
-        ("loop9090", "device_in_use", "also behind loop9091"),
+        ("loop9090", "device_in_use", "also attached to loop9091"),
         ("loop9092", "raw_write_refused", "not a loop device"),
     ] {
-        let problem = guard.judge_write(&guard.host.blocks[name]).unwrap_err();
+        let problem = guard.check_write(&guard.host.blocks[name]).unwrap_err();
         assert_eq!(problem.code, code, "{name}: {problem}");
         assert!(
             problem.detail.contains(part) && !problem.remedy.is_empty(),
@@ -38,14 +38,14 @@ fn devices_of_others_are_never_written() {
 }
 
 #[test]
-fn files_are_targets_under_the_roots_only() {
+fn admits_files_below_the_roots_only() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     for name in ["data", "data2"] {
         fs::create_dir(base.join(name)).unwrap();
         fs::write(base.join(name).join("f"), "x").unwrap();
     }
-    symlink(base.join("data2"), base.join("data/way-out")).unwrap();
+    symlink(base.join("data2"), base.join("data/link-out")).unwrap();
     fs::hard_link(base.join("data2/f"), base.join("data/hard")).unwrap();
     let guard = Guard::live(&[base.join("data")]);
     let check = |path: &str, purpose: Purpose, want: Result<(), &str>| {
@@ -64,7 +64,7 @@ fn files_are_targets_under_the_roots_only() {
         check("data/new", purpose, Ok(()));
         check("data2/f", purpose, Err("outside_roots"));
         check("data2/new", purpose, Err("outside_roots"));
-        check("data/way-out/f", purpose, Err("outside_roots"));
+        check("data/link-out/f", purpose, Err("outside_roots"));
         check("data/../data2/f", purpose, Err("outside_roots"));
         check("data", purpose, Err("not_a_file"));
     }
@@ -73,7 +73,7 @@ fn files_are_targets_under_the_roots_only() {
 }
 
 #[test]
-fn what_the_server_keeps_is_no_target() {
+fn rejects_files_of_the_server() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir_all(base.join("var/targets")).unwrap();
@@ -97,7 +97,7 @@ fn what_the_server_keeps_is_no_target() {
 }
 
 #[test]
-fn without_roots_files_may_be_anywhere() {
+fn without_roots_admits_files_anywhere() {
     let dir = tempfile::tempdir().unwrap();
     let guard = Guard::live(&[]);
     assert!(
@@ -108,7 +108,7 @@ fn without_roots_files_may_be_anywhere() {
 }
 
 #[test]
-fn what_is_no_device_under_dev_is_never_made() {
+fn rejects_paths_under_dev_that_are_not_devices() {
     let guard = Guard::live(&[]);
     for path in ["/dev/nvme9n9", "/dev/null", "/dev", "/dev/no/such"] {
         for purpose in [Purpose::Read, Purpose::Write] {

@@ -1,100 +1,90 @@
-//! The block devices and how they lie upon each other: disk → partition → dm, md, loop. From sysfs alone, which is
-//! always there (no udev, no lsblk needed).
-//!
-//! Source: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c. Not here: who uses them (`inventory`), what
-//! they can do (`device`).
+//! Block devices and their relations (disk → partition → dm, md, loop), from sysfs alone: no udev or lsblk needed.
+//! Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
 use crate::system::host::ioctl::{LoopStatus, loop_status};
 use crate::system::host::kernel::{Dev, Kernel, attribute, flag, names, value};
 use crate::system::host::resolved_path::Stat;
-use leadline_protocol::host::DeviceKind;
+use leadline_protocol::device::DeviceKind;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// sysfs counts sizes in sectors of this many bytes, whatever the device's own are.
+/// Unit of sizes in sysfs, whatever the sectors of the device.
 pub const SECTOR_BYTES: u64 = 512;
-/// Since when `queue/iostats` is set by those whose I/Os are no requests, and heeded; until then it stands at 0 and means nothing
-/// (kernel commits 526d10061bc2 and 10764815ff47).
-const HEEDING_IOSTATS: &[(DeviceKind, (u32, u32))] =
+/// Bio-based drivers honor `queue/iostats` from these kernels on (commits 526d10061bc2 and 10764815ff47). Before, it is
+/// always 0 for them.
+const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
     &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
-/// One block device, as far as the others need it.
 #[derive(Clone, Debug)]
 pub struct BlockDevice {
     /// Kernel name, such as `vda1`.
     pub name: String,
-    /// Its own name among dm devices, such as `vg-home`.
+    /// Such as `vg-home`.
     pub dm_name: Option<String>,
-    /// Its number.
     pub dev: Dev,
-    /// Its directory in sysfs.
+    /// Directory in sysfs.
     pub dir: PathBuf,
-    /// What it is.
     pub kind: DeviceKind,
-    /// Size in bytes.
     pub size_bytes: u64,
-    /// Whether the kernel refuses writes.
     pub read_only: bool,
     /// Whether the kernel counts its I/Os.
-    pub is_counted: bool,
-    /// The disk that it is a part of.
-    pub part_of: Option<String>,
-    /// Devices that it is made of (dm, md).
+    pub has_iostats: bool,
+    /// Kernel name of the disk, for a partition.
+    pub disk: Option<String>,
+    /// Devices that a dm or md device is made of.
     pub slaves: Vec<String>,
-    /// Devices that are made of it.
+    /// dm and md devices that are made of it.
     pub holders: Vec<String>,
-    /// The file behind a loop device in use.
+    /// For an attached loop device.
     pub backing: Option<Backing>,
 }
 
-/// The file or device behind a loop device.
+/// The file or device that a loop device is attached to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backing {
-    /// Its path as the kernel tells it.
+    /// As in sysfs.
     pub path: String,
-    /// Number of the filesystem that it lies on.
-    pub on: Option<Dev>,
-    /// Its inode number.
+    /// `st_dev` of the file.
+    pub filesystem: Option<Dev>,
     pub inode: Option<u64>,
-    /// Its own number, when it is a block device.
+    /// Its own number if it is a block device.
     pub device: Option<Dev>,
 }
 
 impl BlockDevice {
-    /// Path of its node. `!` in a kernel name stands for `/`.
+    /// `!` in a kernel name stands for `/`.
     pub fn path(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
     }
 
-    /// Where its queue attributes are: a partition has those of its disk.
+    /// Directory of the queue attributes; a partition has those of its disk.
     pub fn queue(&self) -> PathBuf {
         queue(&self.dir)
     }
 
     fn read(kernel: &Kernel, name: String) -> Option<Self> {
         let dir = fs::canonicalize(kernel.sys.join("class/block").join(&name)).ok()?;
-        if flag(dir.join("hidden")).unwrap_or(false) {
+        if flag(dir.join("hidden")) == Some(true) {
             return None;
         }
-        let is_part = dir.join("partition").exists();
-        let part_of = is_part
-            .then(|| dir.parent()?.file_name()?.to_str().map(String::from))
-            .flatten();
         let kind = kind(&name, &dir);
+        let disk = match kind {
+            DeviceKind::Partition => Some(dir.parent()?.file_name()?.to_str()?.to_string()),
+            _ => None,
+        };
+        let iostats = flag(queue(&dir).join("iostats"));
+        let sectors: u64 = value(dir.join("size")).unwrap_or(0);
         Some(Self {
             dm_name: attribute(dir.join("dm/name")),
             dev: value(dir.join("dev"))?,
             kind,
-            size_bytes: value::<u64>(dir.join("size"))
-                .unwrap_or(0)
-                .saturating_mul(SECTOR_BYTES),
+            size_bytes: sectors.saturating_mul(SECTOR_BYTES),
             read_only: flag(dir.join("ro")).unwrap_or(false),
-            is_counted: flag(queue(&dir).join("iostats")) != Some(false)
-                || counts_always(kernel, kind),
-            part_of,
+            has_iostats: iostats != Some(false) || ignores_iostats(kernel, kind),
+            disk,
             slaves: names(dir.join("slaves")),
             holders: names(dir.join("holders")),
             backing: Backing::read(&name, &dir),
@@ -105,53 +95,40 @@ impl BlockDevice {
 }
 
 impl Backing {
-    /// Whether it is this file.
     pub fn is_file(&self, stat: Stat) -> bool {
-        self.on == Some(stat.dev) && self.inode == Some(stat.inode)
+        self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
-    /// Whether it is what is behind an open loop device.
+    /// Compares with what an open loop device is attached to now.
     pub fn is_behind(&self, node: impl AsFd) -> bool {
-        loop_status(node).is_some_and(|status| {
-            Self {
-                path: self.path.clone(),
-                ..Self::of(status)
-            } == *self
-        })
+        loop_status(node).is_some_and(|status| Self::of(self.path.clone(), status) == *self)
     }
 
-    fn of(status: LoopStatus) -> Self {
-        let device = (status.rdevice != 0).then_some(Dev(status.rdevice));
+    fn of(path: String, status: LoopStatus) -> Self {
         Self {
-            path: String::new(),
-            on: Some(Dev(status.device)),
+            path,
+            filesystem: Some(Dev(status.device)),
             inode: Some(status.inode),
-            device,
+            device: (status.rdevice != 0).then_some(Dev(status.rdevice)),
         }
     }
 
-    /// Asks the loop driver by ioctl, which is sure, and by name where that is not permitted.
+    /// Uses the loop driver's ioctl, or the path where the device may not be opened.
     fn read(name: &str, dir: &Path) -> Option<Self> {
         let path = attribute(dir.join("loop/backing_file"))?;
-        if let Some(status) = fs::File::open(Path::new("/dev").join(name))
-            .ok()
-            .and_then(loop_status)
-        {
-            return Some(Self {
-                path,
-                ..Self::of(status)
-            });
+        let node = File::open(Path::new("/dev").join(name));
+        if let Some(status) = node.ok().and_then(loop_status) {
+            return Some(Self::of(path, status));
         }
-        let found = fs::metadata(&path).ok();
-        let device = found
-            .as_ref()
-            .filter(|found| found.file_type().is_block_device())
-            .map(|found| Dev(found.rdev()));
+        let metadata = fs::metadata(&path).ok();
+        let metadata = metadata.as_ref();
         Some(Self {
+            filesystem: metadata.map(|file| Dev(file.dev())),
+            inode: metadata.map(|file| file.ino()),
+            device: metadata
+                .filter(|file| file.file_type().is_block_device())
+                .map(|file| Dev(file.rdev())),
             path,
-            on: found.as_ref().map(|found| Dev(found.dev())),
-            inode: found.map(|found| found.ino()),
-            device,
         })
     }
 }
@@ -165,12 +142,10 @@ fn queue(dir: &Path) -> PathBuf {
     }
 }
 
-/// Whether `queue/iostats` says nothing of it, and its I/Os are counted although it stands at 0.
-fn counts_always(kernel: &Kernel, kind: DeviceKind) -> bool {
-    let heeding = HEEDING_IOSTATS.iter().find(|(of, _)| *of == kind);
-    heeding
-        .zip(kernel.version())
-        .is_some_and(|((_, since), version)| version < *since)
+fn ignores_iostats(kernel: &Kernel, kind: DeviceKind) -> bool {
+    let since = IOSTATS_SINCE.iter().find(|(of, _)| *of == kind);
+    let version = kernel.version();
+    since.is_some_and(|(_, since)| version.is_some_and(|version| version < *since))
 }
 
 fn kind(name: &str, dir: &Path) -> DeviceKind {
@@ -196,10 +171,11 @@ fn kind(name: &str, dir: &Path) -> DeviceKind {
     }
 }
 
-/// All block devices by kernel name, those without node or number left out.
-pub fn blocks(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
-    let all = names(kernel.sys.join("class/block"))
+/// By kernel name, without devices that have no number.
+pub fn block_devices(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
+    names(kernel.sys.join("class/block"))
         .into_iter()
-        .filter_map(|name| BlockDevice::read(kernel, name));
-    all.map(|block| (block.name.clone(), block)).collect()
+        .filter_map(|name| BlockDevice::read(kernel, name))
+        .map(|block| (block.name.clone(), block))
+        .collect()
 }

@@ -1,20 +1,20 @@
-//! What this host can do for a benchmark, question by question; each answer that is not well comes with its remedy.
-//! What can be tried is tried, rather than told from versions.
+//! Checks of this host as a place for benchmarks. Every check that is not ok has a remedy. Features are tried rather than
+//! derived from versions.
 
-pub(crate) mod processor;
-pub(crate) mod rights;
-pub(crate) mod storage;
+mod check;
+mod processor;
+mod rights;
+mod storage;
 
 use crate::system::host::kernel::Kernel;
-use leadline_protocol::host::{Check, CheckStatus, Doctor};
+use leadline_protocol::doctor::Doctor;
 use std::path::{Path, PathBuf};
 
-/// Asks all questions. `data_dir`: where results are kept and, without `roots`, files are targets.
+/// `data_dir`: where results are kept, and files without `roots`.
 pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     let kernel = Kernel::live();
-    let directories: Vec<&Path> = std::iter::once(data_dir)
-        .chain(roots.iter().map(PathBuf::as_path))
-        .collect();
+    let mut directories = vec![data_dir];
+    directories.extend(roots.iter().map(PathBuf::as_path));
     Doctor {
         checks: vec![
             processor::kernel(),
@@ -31,37 +31,13 @@ pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     }
 }
 
-fn ok(name: &str, found: impl Into<String>) -> Check {
-    Check {
-        name: name.into(),
-        status: CheckStatus::Ok,
-        detail: found.into(),
-        remedy: None,
-    }
-}
-
-fn warn(name: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
-    Check {
-        name: name.into(),
-        status: CheckStatus::Warn,
-        detail: found.into(),
-        remedy: Some(remedy.into()),
-    }
-}
-
-fn fail(name: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
-    Check {
-        status: CheckStatus::Fail,
-        ..warn(name, found, remedy)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leadline_protocol::doctor::CheckStatus;
 
     #[test]
-    fn every_question_is_answered_and_every_trouble_has_its_remedy() {
+    fn every_check_has_a_detail_and_a_remedy_unless_ok() {
         let dir = tempfile::tempdir().unwrap();
         let found = doctor(dir.path(), &[]);
         let names: Vec<&str> = found

@@ -1,6 +1,6 @@
-//! The facts about the host that a result depends on. What cannot be found out is null, with the reason.
+//! Facts about the host that affect results.
 
-use crate::system::host::kernel::{Kernel, attribute};
+use crate::system::host::kernel::{Kernel, attribute, field};
 use crate::system::host::{io_uring_support, meminfo};
 use leadline_protocol::host::HostFacts;
 use rustix::param::page_size;
@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Files that container run times leave in a container, with their name.
-const CONTAINER_MARKS: &[(&str, &str)] =
+/// Files that container runtimes create in a container.
+const CONTAINER_FILES: &[(&str, &str)] =
     &[("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
 
-/// Looks at the host now.
 pub fn host_facts() -> HostFacts {
     facts(&Kernel::live())
 }
@@ -22,36 +21,41 @@ pub fn host_facts() -> HostFacts {
 fn facts(kernel: &Kernel) -> HostFacts {
     let names = uname();
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
-    let mut absent = BTreeMap::new();
-    let mut noted = |field: &str, found: Option<String>, reason: &str| {
-        if found.is_none() {
-            absent.insert(field.into(), reason.into());
-        }
-        found
-    };
-    let cpu = kernel.sys.join("devices/system");
-    let clocksource = noted(
-        "clocksource",
-        attribute(cpu.join("clocksource/clocksource0/current_clocksource")),
-        "sysfs does not tell the clock source",
-    );
-    let governor = noted(
-        "governor",
-        attribute(cpu.join("cpu/cpu0/cpufreq/scaling_governor")),
-        "no cpufreq driver: the hypervisor or the firmware decides",
-    );
-    let cpu_model = noted(
-        "cpu_model",
-        cpu_model(kernel),
-        "/proc/cpuinfo names no model",
-    );
-    let thresholds = DirtyThresholds::read(kernel);
-    if thresholds.is_none() {
-        absent.insert(
-            "dirty_bytes".into(),
-            "/proc/vmstat tells no thresholds".into(),
-        );
-    }
+    let sys = kernel.sys.join("devices/system");
+    let clocksource = attribute(sys.join("clocksource/clocksource0/current_clocksource"));
+    let governor = attribute(sys.join("cpu/cpu0/cpufreq/scaling_governor"));
+    let cpu_model = cpu_model(kernel);
+    let vmstat = fs::read_to_string(kernel.proc.join("vmstat")).unwrap_or_default();
+    // vm.dirty_* in pages, as computed by the kernel from bytes or ratios (mm/page-writeback.c).
+    let threshold = |name| Some(field(&vmstat, name)? * page_size() as u64);
+    let dirty_bytes = threshold("nr_dirty_threshold");
+    let reasons = [
+        (
+            "clocksource",
+            clocksource.is_none(),
+            "sysfs has no clock source",
+        ),
+        (
+            "governor",
+            governor.is_none(),
+            "no cpufreq driver: the hypervisor or the firmware controls the frequency",
+        ),
+        (
+            "cpu_model",
+            cpu_model.is_none(),
+            "/proc/cpuinfo has no model",
+        ),
+        (
+            "dirty_bytes",
+            dirty_bytes.is_none(),
+            "/proc/vmstat has no thresholds",
+        ),
+    ];
+    let absent: BTreeMap<String, String> = reasons
+        .into_iter()
+        .filter(|(_, is_absent, _)| *is_absent)
+        .map(|(name, _, reason)| (name.into(), reason.into()))
+        .collect();
     HostFacts {
         hostname: text(names.nodename()),
         kernel: text(names.release()),
@@ -61,50 +65,27 @@ fn facts(kernel: &Kernel) -> HostFacts {
         memory_bytes: meminfo::read(kernel, "MemTotal"),
         clocksource,
         governor,
-        io_uring_unavailable: io_uring_support::unavailable(kernel).map(|(why, _)| why),
+        io_uring_unavailable: io_uring_support::unavailable(kernel).map(|(reason, _)| reason),
         memlock_bytes: getrlimit(Resource::Memlock).current,
-        dirty_background_bytes: thresholds.as_ref().map(|limits| limits.background),
-        dirty_bytes: thresholds.as_ref().map(|limits| limits.throttle),
+        dirty_background_bytes: threshold("nr_dirty_background_threshold"),
+        dirty_bytes,
         virtualization: virtualization(container(), hypervisor()),
         runner: env!("CARGO_PKG_VERSION").into(),
         absent,
     }
 }
 
-/// `model name` on x86, `Model` or `Hardware` on ARM boards.
+/// `model name` on x86, `Model` or `Hardware` on ARM boards, `uarch` on RISC-V.
 fn cpu_model(kernel: &Kernel) -> Option<String> {
     let text = fs::read_to_string(kernel.proc.join("cpuinfo")).ok()?;
-    let named = |key: &str| {
+    let value_of = |key: &str| {
         text.lines().find_map(|line| {
-            line.strip_prefix(key)?
-                .split_once(':')
-                .map(|(_, model)| model.trim().to_string())
+            let (_, model) = line.strip_prefix(key)?.split_once(':')?;
+            Some(model.trim().to_string())
         })
     };
-    ["model name", "Model", "Hardware", "uarch"]
-        .into_iter()
-        .find_map(named)
-}
-
-/// What `vm.dirty_*` amount to now, as the kernel itself works them out of bytes or ratios (mm/page-writeback.c).
-struct DirtyThresholds {
-    background: u64,
-    throttle: u64,
-}
-
-impl DirtyThresholds {
-    fn read(kernel: &Kernel) -> Option<Self> {
-        let text = fs::read_to_string(kernel.proc.join("vmstat")).ok()?;
-        let pages = |name: &str| {
-            text.lines()
-                .find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
-        };
-        let bytes = |name: &str| pages(name).map(|pages| pages * page_size() as u64);
-        Some(Self {
-            background: bytes("nr_dirty_background_threshold ")?,
-            throttle: bytes("nr_dirty_threshold ")?,
-        })
-    }
+    let mut keys = ["model name", "Model", "Hardware", "uarch"].into_iter();
+    keys.find_map(value_of)
 }
 
 /// Such as `docker`, `kvm`, or `docker on kvm`.
@@ -114,15 +95,12 @@ fn virtualization(container: Option<String>, hypervisor: Option<String>) -> Opti
 }
 
 fn container() -> Option<String> {
-    let marked = CONTAINER_MARKS
-        .iter()
-        .find(|(path, _)| Path::new(path).exists())
-        .map(|(_, name)| *name);
-    marked.map(String::from).or_else(|| {
-        std::env::var("container")
-            .ok()
-            .filter(|name| !name.is_empty())
-    })
+    let mut files = CONTAINER_FILES.iter();
+    if let Some((_, name)) = files.find(|(path, _)| Path::new(path).exists()) {
+        return Some((*name).into());
+    }
+    let name = std::env::var("container").ok()?;
+    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -135,7 +113,7 @@ fn hypervisor() -> Option<String> {
     })
 }
 
-/// Device trees and firmware tables name hypervisors in their own ways; the one of Xen is the kernel's.
+/// Set by the kernel on Xen only.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     attribute("/sys/hypervisor/type")
@@ -146,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_host_is_known() {
+    fn facts_of_this_host() {
         let facts = host_facts();
         assert!(!facts.kernel.is_empty() && facts.cpus >= 1 && facts.memory_bytes > Some(1 << 20));
         assert!(facts.dirty_bytes > facts.dirty_background_bytes);
@@ -157,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_are_named_from_the_inside() {
+    fn virtualization_layers_start_with_the_container() {
         let name = |name: &str| (!name.is_empty()).then(|| name.to_string());
         for (container, hypervisor, want) in [
             ("", "", ""),
@@ -173,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_host_tells_why_it_knows_nothing() {
+    fn missing_facts_have_reasons() {
         let dir = tempfile::tempdir().unwrap();
         let facts = facts(&Kernel {
             sys: dir.path().into(),

@@ -1,104 +1,98 @@
-//! What a file or its directory can tell before it is used: what direct I/O needs there, whether every block was
-//! written, how much room is left. Dry: nothing that can be seen afterwards is changed.
+//! Facts about a file or directory before it is used: alignment of direct I/O, unwritten blocks, free space. Leaves no
+//! visible changes.
 
 use crate::plan::host_view::DirectAlignment;
 use crate::system::host::ioctl::{Extent, extent, extents};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatxFlags, open, seek, statvfs, statx};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, statvfs, statx,
+};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-/// What direct I/O needs where nothing tells: the smallest sector there is, in bytes.
-const SMALLEST_SECTOR_BYTES: u32 = 512;
-/// The most FIEMAP calls for one file: a million extents, some 0.1 s. More is not told.
+/// Alignment of direct I/O in bytes where the kernel reports none: the smallest sector size.
+const DEFAULT_ALIGNMENT: u32 = 512;
+/// Limit of FIEMAP calls for one file: a million extents, about 0.1 s.
 const MAX_EXTENT_CALLS: u32 = 4096;
 
-/// Number of the mount that a path lies on (STATX_MNT_ID, Linux 5.8).
+/// STATX_MNT_ID, Linux 5.8.
 pub fn mount_id(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
-    StatxFlags::from_bits_retain(found.stx_mask)
-        .contains(StatxFlags::MNT_ID)
-        .then_some(found.stx_mnt_id)
+    has(&found, StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
 }
 
-/// Bytes free for an ordinary user on the filesystem of a path; 0 when that cannot be told.
+/// Alignment of direct I/O on an open file; `None` before Linux 6.1 and on most network filesystems.
+pub fn statx_direct_io(file: impl AsFd) -> Option<Statx> {
+    let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    has(&found, StatxFlags::DIOALIGN).then_some(found)
+}
+
+fn has(found: &Statx, field: StatxFlags) -> bool {
+    StatxFlags::from_bits_retain(found.stx_mask).contains(field)
+}
+
+/// Bytes that an unprivileged user may allocate; 0 if unknown.
 pub fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// What direct I/O on an existing file or device needs. `block_bytes`: logical block of the device under it, which
-/// counts where the kernel does not tell (before Linux 6.1, network filesystems).
+/// Alignment of direct I/O on an existing file or device. `block_bytes`: logical block size of the device below, used
+/// when the kernel reports no alignment.
 ///
 /// # Errors
-/// Why direct I/O is not possible there.
+/// Why direct I/O is not possible.
 pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let direct = open(
-        path,
-        OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC,
-        Mode::empty(),
-    );
-    alignment(
-        direct,
-        || open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok(),
-        block_bytes,
-    )
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let direct = open(path, flags, Mode::empty());
+    let plain = || open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    alignment(direct, plain, block_bytes)
 }
 
-/// What direct I/O on a file to be made in a directory needs: asked of a file without a name (O_TMPFILE), which is
-/// gone with its descriptor.
+/// Alignment of direct I/O on new files in a directory, from an unnamed temporary file.
 ///
 /// # Errors
-/// Why direct I/O is not possible there.
+/// Why direct I/O is not possible.
 pub fn alignment_in(directory: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let nameless = |flags| {
-        open(
-            directory,
-            OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC | flags,
-            Mode::RUSR | Mode::WUSR,
-        )
+    let unnamed = |flags| {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC | flags;
+        open(directory, flags, Mode::RUSR | Mode::WUSR)
     };
-    alignment(
-        nameless(OFlags::DIRECT),
-        || nameless(OFlags::empty()).ok(),
-        block_bytes,
-    )
+    let plain = || unnamed(OFlags::empty());
+    alignment(unnamed(OFlags::DIRECT), plain, block_bytes)
 }
 
 fn alignment(
     direct: Result<OwnedFd, Errno>,
-    plain: impl FnOnce() -> Option<OwnedFd>,
+    plain: impl FnOnce() -> Result<OwnedFd, Errno>,
     block_bytes: Option<u32>,
 ) -> Result<DirectAlignment, String> {
-    if direct.as_ref().is_err_and(|&error| error == Errno::INVAL) {
-        return Err("the filesystem does not take O_DIRECT".into());
+    if matches!(direct, Err(Errno::INVAL)) {
+        return Err("the filesystem does not support O_DIRECT".into());
     }
-    let fallback = block_bytes.unwrap_or(SMALLEST_SECTOR_BYTES);
-    let told = direct
-        .ok()
-        .or_else(plain)
-        .and_then(|fd| statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok());
-    match told
-        .filter(|told| StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::DIOALIGN))
-    {
-        Some(told) if told.stx_dio_offset_align == 0 => {
-            Err("the kernel says that direct I/O is not possible on this file (statx)".into())
+    let fd = direct.or_else(|_| plain()).ok();
+    match fd.and_then(statx_direct_io) {
+        Some(found) if found.stx_dio_offset_align == 0 => {
+            Err("the kernel reports that this file does not support direct I/O (statx)".into())
         }
-        Some(told) => Ok(DirectAlignment {
-            memory: told.stx_dio_mem_align,
-            offset: told.stx_dio_offset_align,
+        Some(found) => Ok(DirectAlignment {
+            memory: found.stx_dio_mem_align,
+            offset: found.stx_dio_offset_align,
         }),
-        None => Ok(DirectAlignment {
-            memory: fallback,
-            offset: fallback,
-        }),
+        None => {
+            let bytes = block_bytes.unwrap_or(DEFAULT_ALIGNMENT);
+            Ok(DirectAlignment {
+                memory: bytes,
+                offset: bytes,
+            })
+        }
     }
 }
 
-/// Whether every block of a file holds written data; `None` when that cannot be told.
+/// Whether every block of a file holds written data; `None` if unknown.
 ///
-/// SEEK_HOLE finds holes, but takes unwritten extents for data once they were read into the page cache; FIEMAP knows
-/// those, but takes data for unwritten as long as it is dirty. So both are asked, the second one again after a sync.
+/// SEEK_HOLE finds holes, but takes unwritten extents for data once they are in the page cache. FIEMAP knows unwritten
+/// extents, but reports dirty data as unwritten. So both are used, and FIEMAP again after a sync.
 pub fn is_fully_written(path: &Path) -> Option<bool> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -124,21 +118,23 @@ fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
     Ok(unwritten)
 }
 
-/// Shows the extents of a file from byte `start` on, in order, as long as `wanted` says so. `sync` writes its dirty pages
-/// first.
+/// Calls `visit` for the extents of a file from byte `start` on, in order, until it returns false. `sync` writes dirty
+/// pages first.
 ///
 /// # Errors
-/// EOPNOTSUPP where the filesystem does not tell, EOVERFLOW where there are more than a million.
+/// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.
 pub fn each_extent(
     file: impl AsFd,
     mut start: u64,
     sync: bool,
-    mut wanted: impl FnMut(&Extent) -> bool,
+    mut visit: impl FnMut(&Extent) -> bool,
 ) -> Result<(), Errno> {
     for _ in 0..MAX_EXTENT_CALLS {
-        let some = extents(file.as_fd(), start, sync)?;
-        match some.next {
-            _ if !some.found.iter().all(&mut wanted) => return Ok(()),
+        let batch = extents(file.as_fd(), start, sync)?;
+        if !batch.found.iter().all(&mut visit) {
+            return Ok(());
+        }
+        match batch.next {
             Some(next) if next > start => start = next,
             _ => return Ok(()),
         }
@@ -161,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_not_written() {
+    fn sparse_file_is_not_fully_written() {
         with_file(|path, file| {
             assert_eq!(is_fully_written(path), Some(true), "empty");
             ftruncate(&*file, MIB).unwrap();
@@ -174,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn unwritten_extents_are_not_written_even_when_cached() {
+    fn unwritten_extents_stay_unwritten_when_cached() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
                 return skip("the filesystem of the temporary directory has no fallocate");
@@ -191,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn data_over_unwritten_extents_is_written_while_still_dirty() {
+    fn dirty_data_over_unwritten_extents_counts_as_written() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
                 return skip("the filesystem of the temporary directory has no fallocate");
@@ -202,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_needs_what_an_old_one_there_does() {
+    fn new_and_existing_files_have_the_same_alignment() {
         with_file(|path, _| {
             assert_eq!(
                 alignment_in(path.parent().unwrap(), None),
@@ -213,7 +209,7 @@ mod tests {
         });
         assert!(
             alignment_of(Path::new("/proc/self/status"), None).is_err(),
-            "procfs has no direct I/O"
+            "procfs"
         );
     }
 }

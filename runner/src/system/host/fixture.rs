@@ -1,4 +1,4 @@
-//! A made-up host for tests: a sysfs and a procfs in a temporary directory, written down as a table of files.
+//! A host for tests: sysfs and procfs in a temporary directory, described as a table of files.
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::Kernel;
@@ -7,21 +7,20 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// Says that something is not tested, past the capture of test output: a skip is never silent.
+/// Reports a skipped test on stderr, also when test output is captured.
 pub fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured, and shown under the test's name: from there skips are counted.
+    // Captured output, from which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
-/// A host with these files under its `sys` and `proc`. Every directory under `sys/devices` that has a `dev` becomes a
-/// block device.
+/// Every directory in `sys/devices` with a `dev` file becomes a block device.
 pub struct Fixture {
     dir: tempfile::TempDir,
 }
 
 impl Fixture {
-    /// Writes `path = text` lines; `path @` makes an empty directory.
+    /// `files`: lines `path = text`, or `path @` for an empty directory.
     pub fn new(files: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("sys/class/block")).unwrap();
@@ -31,7 +30,6 @@ impl Fixture {
         Self { dir }
     }
 
-    /// The roots of this host.
     pub fn kernel(&self) -> Kernel {
         Kernel {
             sys: self.dir.path().join("sys"),
@@ -39,8 +37,7 @@ impl Fixture {
         }
     }
 
-    /// One look at it.
-    pub fn look(&self) -> Inventory {
+    pub fn inventory(&self) -> Inventory {
         Inventory::read(&self.kernel())
     }
 }
@@ -63,8 +60,8 @@ fn write_entry(root: &Path, line: &str) {
     }
 }
 
-/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs of two, a swap, and loops
-/// upon each other. Numbers are far from real ones, so that no node of this host is met.
+/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs of two, a swap, and loop
+/// devices on one file. Device numbers are far from real ones, so that no node of the test host matches.
 pub const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000

@@ -1,7 +1,5 @@
-//! What stays when names change: a device's identity, serial and model, and the links that lead to it.
-//!
-//! Source: sysfs, which has them without udev. SCSI and NVMe tell a `wwid`, virtio and NVMe a `serial`, SCSI its serial
-//! in VPD page 0x80 (SPC-5, 7.7.19).
+//! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev. SCSI and NVMe have a
+//! `wwid`, virtio and NVMe a `serial`, SCSI its serial number in VPD page 0x80 (SPC-5, 7.7.19).
 
 use crate::system::host::block_device::BlockDevice;
 use crate::system::host::inventory::Inventory;
@@ -9,89 +7,89 @@ use crate::system::host::kernel::{attribute, names};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The longest identity, in bytes; a longer one is cut, since it is shown and compared.
-const MAX_IDENTITY_BYTES: usize = 256;
-/// A VPD page begins with this many bytes that are not the serial.
+/// Longer identities are truncated, because they are displayed and compared.
+const MAX_IDENTITY_CHARS: usize = 256;
 const VPD_HEADER_BYTES: usize = 4;
 
-/// The first of: `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` its file; a partition has its disk's with
-/// `-partN`. `None` when nothing stable is told.
+/// The first available of `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` (backing file). A partition has the
+/// identity of its disk with `-partN`.
 pub fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> {
-    let text = match &block.part_of {
+    let text = match &block.disk {
         Some(disk) => {
             let number = attribute(block.dir.join("partition"))?;
             format!("{}-part{number}", identity(host, host.blocks.get(disk)?)?)
         }
-        None => own_identity(block)?,
+        None => disk_identity(block)?,
     };
-    Some(text.chars().take(MAX_IDENTITY_BYTES).collect())
+    Some(text.chars().take(MAX_IDENTITY_CHARS).collect())
 }
 
-fn own_identity(block: &BlockDevice) -> Option<String> {
-    let first = |paths: &[&str]| {
-        paths
-            .iter()
-            .find_map(|path| attribute(block.dir.join(path)))
+fn disk_identity(block: &BlockDevice) -> Option<String> {
+    let prefixed = |prefix: &str, paths: &[&str]| {
+        first_attribute(block, paths).map(|id| format!("{prefix}:{id}"))
     };
-    let with_model = |serial: String| match model(block) {
-        Some(model) => format!("serial:{model}_{serial}"),
-        None => format!("serial:{serial}"),
+    let serial = || {
+        let serial = serial(block)?;
+        Some(match model(block) {
+            Some(model) => format!("serial:{model}_{serial}"),
+            None => format!("serial:{serial}"),
+        })
     };
-    None.or_else(|| first(&["wwid", "device/wwid"]).map(|id| format!("wwid:{id}")))
-        .or_else(|| serial(block).map(with_model))
-        .or_else(|| first(&["dm/uuid", "dm/name"]).map(|id| format!("dm:{id}")))
-        .or_else(|| first(&["md/uuid"]).map(|id| format!("md:{id}")))
+    prefixed("wwid", &["wwid", "device/wwid"])
+        .or_else(serial)
+        .or_else(|| prefixed("dm", &["dm/uuid", "dm/name"]))
+        .or_else(|| prefixed("md", &["md/uuid"]))
         .or_else(|| {
-            block
-                .backing
-                .as_ref()
-                .map(|backing| format!("loop:{}", backing.path))
+            let backing = block.backing.as_ref()?;
+            Some(format!("loop:{}", backing.path))
         })
 }
 
-/// Serial number of a disk.
+fn first_attribute(block: &BlockDevice, paths: &[&str]) -> Option<String> {
+    let mut paths = paths.iter();
+    paths.find_map(|path| attribute(block.dir.join(path)))
+}
+
 pub fn serial(block: &BlockDevice) -> Option<String> {
-    let told = ["serial", "device/serial", "device/cid"]
-        .iter()
-        .find_map(|path| attribute(block.dir.join(path)));
-    told.or_else(|| vpd_serial(&fs::read(block.dir.join("device/vpd_pg80")).ok()?))
+    first_attribute(block, &["serial", "device/serial", "device/cid"])
+        .or_else(|| vpd_serial(&fs::read(block.dir.join("device/vpd_pg80")).ok()?))
 }
 
 fn vpd_serial(page: &[u8]) -> Option<String> {
-    let text =
-        String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?).replace(char::is_control, " ");
-    Some(text.trim().to_string()).filter(|text| !text.is_empty())
+    let text = String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?);
+    let text = text.replace(char::is_control, " ").trim().to_string();
+    (!text.is_empty()).then_some(text)
 }
 
-/// Model of a disk, with its vendor where that says something.
+/// With the vendor, except the PCI number of virtio and the generic `ATA` of libata.
 pub fn model(block: &BlockDevice) -> Option<String> {
-    let of = |name: &str| attribute(block.dir.join("device").join(name));
-    let model = of("model").or_else(|| of("name"))?;
-    // virtio's vendor is a number, libata's says only that it is a disk.
-    let vendor = of("vendor").filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
-    Some(vendor.map_or_else(|| model.clone(), |vendor| format!("{vendor} {model}")))
+    let model = first_attribute(block, &["device/model", "device/name"])?;
+    match attribute(block.dir.join("device/vendor")) {
+        Some(vendor) if vendor != "ATA" && !vendor.starts_with("0x") => {
+            Some(format!("{vendor} {model}"))
+        }
+        _ => Some(model),
+    }
 }
 
-/// Links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where there is somebody who makes them.
+/// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where udev creates them.
 pub fn links() -> BTreeMap<String, Vec<String>> {
+    let kinds = names("/dev/disk").into_iter();
+    let mut directories: Vec<String> = kinds.map(|kind| format!("/dev/disk/{kind}")).collect();
+    directories.push("/dev/mapper".into());
     let mut links: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let by = names("/dev/disk")
-        .into_iter()
-        .map(|kind| format!("/dev/disk/{kind}"))
-        .chain(["/dev/mapper".into()]);
-    for link in by.flat_map(|dir| {
-        names(&dir)
-            .into_iter()
-            .map(move |name| format!("{dir}/{name}"))
-    }) {
-        let target = fs::canonicalize(&link)
-            .ok()
-            .filter(|target| target.as_os_str() != link.as_str());
-        if let Some(name) = target
-            .as_deref()
-            .and_then(|target| target.file_name()?.to_str())
-        {
-            links.entry(name.into()).or_default().push(link);
+    for directory in directories {
+        for name in names(&directory) {
+            let link = format!("{directory}/{name}");
+            let Ok(target) = fs::canonicalize(&link) else {
+                continue;
+            };
+            let device = target.file_name().and_then(|name| name.to_str());
+            if let Some(device) = device
+                && target.as_os_str() != link.as_str()
+            {
+                links.entry(device.into()).or_default().push(link);
+            }
         }
     }
     links
@@ -103,7 +101,7 @@ mod tests {
     use crate::system::host::fixture::{Fixture, STACK};
 
     #[test]
-    fn the_surest_identity_is_taken() {
+    fn most_specific_identity_is_chosen() {
         let fixture = Fixture::new(&format!(
             "{STACK}
             sys/devices/sdb/wwid = naa.5000c500a1b2c3d4
@@ -115,7 +113,7 @@ mod tests {
             sys/devices/nvme0n1/device/serial = S3
             sys/devices/nvme0n1/device/model = Fast One"
         ));
-        let host = fixture.look();
+        let host = fixture.inventory();
         for (name, want) in [
             ("sda", Some("serial:Disk X_WD-7")),
             ("sda2", Some("serial:Disk X_WD-7-part2")),

@@ -1,7 +1,5 @@
-//! Where the kernel keeps its books (sysfs, procfs), and how one attribute of them is read.
-//!
-//! The two roots are a value, so that tests can hand in a captured tree. Attributes come from devices and people, so
-//! they are bounded and without control characters. Not here: what any attribute means.
+//! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes come from devices and
+//! users, so they are bounded and freed of control characters.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,20 +7,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The longest attribute that is read, in bytes: sysfs gives at most one page.
+/// sysfs attributes have at most one page.
 const MAX_ATTRIBUTE_BYTES: u64 = 4096;
 
-/// The roots of sysfs and procfs.
+/// Roots of sysfs and procfs.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Root of sysfs.
     pub sys: PathBuf,
-    /// Root of procfs.
     pub proc: PathBuf,
 }
 
 impl Kernel {
-    /// Those of the running kernel.
     pub fn live() -> Self {
         Self {
             sys: "/sys".into(),
@@ -30,13 +25,13 @@ impl Kernel {
         }
     }
 
-    /// Major and minor number of its release; `None` where procfs does not tell.
+    /// Major and minor number.
     pub fn version(&self) -> Option<(u32, u32)> {
         attribute(self.proc.join("sys/kernel/osrelease")).map(|release| version(&release))
     }
 }
 
-/// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for what is no number.
+/// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for a part that is not a number.
 pub fn version(release: &str) -> (u32, u32) {
     let mut numbers = release
         .split(|c: char| !c.is_ascii_digit())
@@ -44,12 +39,12 @@ pub fn version(release: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// A device number, as in `st_dev` and `st_rdev`; shown as `major:minor`.
+/// A device number as in `st_dev` and `st_rdev`, displayed as `major:minor`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Dev(pub u64);
 
 impl Dev {
-    /// Whether it numbers no block device: filesystems such as btrfs, overlay and tmpfs have major number 0.
+    /// Returns true for major number 0, which belongs to no block device: btrfs, overlay, tmpfs.
     pub fn is_anonymous(self) -> bool {
         rustix::fs::major(self.0) == 0
     }
@@ -57,12 +52,8 @@ impl Dev {
 
 impl fmt::Display for Dev {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}",
-            rustix::fs::major(self.0),
-            rustix::fs::minor(self.0)
-        )
+        let major = rustix::fs::major(self.0);
+        write!(f, "{major}:{}", rustix::fs::minor(self.0))
     }
 }
 
@@ -70,65 +61,72 @@ impl FromStr for Dev {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         let (major, minor) = text.split_once(':').ok_or(())?;
-        Ok(Self(rustix::fs::makedev(
-            major.parse().map_err(|_| ())?,
-            minor.parse().map_err(|_| ())?,
-        )))
+        let number = |text: &str| text.parse().map_err(|_| ());
+        Ok(Self(rustix::fs::makedev(number(major)?, number(minor)?)))
     }
 }
 
-/// The text of an attribute, trimmed, spaces run together; `None` when it is missing, unreadable or empty.
+/// Text of an attribute with runs of white space collapsed; `None` if it is missing, unreadable or empty.
 pub fn attribute(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(MAX_ATTRIBUTE_BYTES)
+    let file = File::open(path).ok()?;
+    file.take(MAX_ATTRIBUTE_BYTES)
         .read_to_end(&mut bytes)
         .ok()?;
-    let text: String = String::from_utf8_lossy(&bytes)
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let text = String::from_utf8_lossy(&bytes).replace(char::is_control, " ");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
 }
 
-/// A number or other value of an attribute; `None` when it is missing or not of that form.
 pub fn value<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     attribute(path)?.parse().ok()
 }
 
-/// A yes or no of an attribute (`1` or `0`).
+/// An attribute that is `0` or `1`.
 pub fn flag(path: impl AsRef<Path>) -> Option<bool> {
     value::<u8>(path).map(|value| value != 0)
 }
 
-/// The names in a directory, sorted; empty when there is none.
+/// The number after `name` in lines of the form `name value` or `name: value unit`. Does not allocate, because the sampler
+/// calls it ten times per second.
+pub fn field(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let rest = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix([':', ' ']))?;
+    rest.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Sorted names in a directory; empty if it cannot be read.
 pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(dir) else {
-        return Vec::new();
-    };
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
-        .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
     names
 }
 
-/// A field of `/proc` tables with its octal escapes (`\040` for a space) undone.
+/// Decodes the octal escapes of /proc tables, such as `\040` for a space.
 pub fn unescape(field: &str) -> String {
     let bytes = field.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
     while at < bytes.len() {
-        let octal = (bytes[at] == b'\\')
-            .then(|| field.get(at + 1..at + 4))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        out.push(octal.unwrap_or(bytes[at]));
-        at += if octal.is_some() { 4 } else { 1 };
+        let digits = match bytes[at] {
+            b'\\' => field.get(at + 1..at + 4),
+            _ => None,
+        };
+        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 4;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 #[cfg(test)]
@@ -136,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octal_escapes_of_proc_tables_are_undone() {
+    fn unescape_decodes_octal() {
         for (field, want) in [
             ("/a", "/a"),
             (r"/a\040b", "/a b"),
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn releases() {
+    fn kernel_versions() {
         for (release, want) in [
             ("6.1.0-48-amd64", (6, 1)),
             ("6.18.44", (6, 18)),
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn device_numbers_read_as_they_print() {
+    fn device_numbers_round_trip() {
         for text in ["254:0", "259:1048575", "0:45"] {
             assert_eq!(text.parse::<Dev>().unwrap().to_string(), text);
         }
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_lose_padding_and_control_characters() {
+    fn attributes_have_no_padding_and_control_characters() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model");
         for (bytes, want) in [
@@ -190,6 +188,6 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             assert_eq!(attribute(&path).as_deref(), want);
         }
-        assert_eq!(attribute(dir.path().join("absent")), None);
+        assert_eq!(attribute(dir.path().join("missing")), None);
     }
 }

@@ -1,24 +1,15 @@
-//! Lines of /proc/meminfo: `Name:  N kB`, where kB are units of 1024 bytes (proc_meminfo(5)).
+//! /proc/meminfo, whose `kB` are units of 1024 bytes (proc_meminfo(5)).
 
-use crate::system::host::kernel::Kernel;
+use crate::system::host::kernel::{Kernel, field};
 use std::fs;
 
-/// One figure of the running kernel, in bytes; `None` when it is not told.
+/// One value in bytes.
 pub fn read(kernel: &Kernel, name: &str) -> Option<u64> {
-    field(&fs::read_to_string(kernel.proc.join("meminfo")).ok()?, name)
+    field_bytes(&fs::read_to_string(kernel.proc.join("meminfo")).ok()?, name)
 }
 
-/// One figure of a text, in bytes. No allocation: the sampler asks ten times a second.
-pub fn field(text: &str, name: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.trim()
-        .trim_end_matches("kB")
-        .trim_end()
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1024)
+pub fn field_bytes(text: &str, name: &str) -> Option<u64> {
+    field(text, name)?.checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -26,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_by_their_whole_name() {
+    fn values_are_found_by_the_whole_name() {
         let text = "MemFree:  10 kB\nCached:          1383068 kB\nSwapCached:            7 kB\nHugePages_Total:       x\n";
         for (name, want) in [
             ("Cached", Some(1_383_068 * 1024)),
@@ -34,7 +25,7 @@ mod tests {
             ("Mem", None),
             ("HugePages_Total", None),
         ] {
-            assert_eq!(field(text, name), want, "{name}");
+            assert_eq!(field_bytes(text, name), want, "{name}");
         }
     }
 }

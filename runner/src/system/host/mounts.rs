@@ -1,63 +1,59 @@
-//! What is mounted where, in every mount namespace that can be seen, and what is swapped to.
-//!
-//! Source: proc_pid_mountinfo(5), /proc/swaps. A container's mounts count as much as our own: the device under them is
-//! somebody's. Namespaces that no visible process lives in stay unseen; the kernel's own O_EXCL still knows them.
+//! Mounts of all visible mount namespaces, and swaps. Sources: proc_pid_mountinfo(5), /proc/swaps. A container's mounts
+//! count like our own, because they use the device as well. Namespaces without a visible process stay hidden; O_EXCL still
+//! detects their mounts.
 
 use crate::system::host::kernel::{Dev, Kernel, names, unescape};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// One mount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MountEntry {
-    /// Its number, as in STATX_MNT_ID.
+    /// As in STATX_MNT_ID.
     pub id: u64,
     /// `st_dev` of its files; anonymous for btrfs, overlay, tmpfs, ...
     pub dev: Dev,
-    /// Where, as its own namespace names it.
+    /// As seen in its namespace.
     pub point: String,
-    /// Filesystem type.
+    /// Type, such as `ext4`.
     pub filesystem: String,
-    /// What was mounted, such as `/dev/vda1`.
+    /// Such as `/dev/vda1`.
     pub source: String,
-    /// Options of the mount and of the filesystem, as the kernel lists them.
+    /// Of the mount and of the filesystem, in the order of the kernel.
     pub options: String,
-    /// A process that lives in its namespace; `None` when that is our own.
-    pub elsewhere: Option<u32>,
+    /// A process in its namespace; `None` for this process's own.
+    pub namespace_of: Option<u32>,
 }
 
 impl MountEntry {
-    /// Reads one line of mountinfo: `id parent major:minor root point options [tags] - type source super-options`.
-    fn parse(line: &str, elsewhere: Option<u32>) -> Option<Self> {
+    /// Reads `id parent major:minor root point options [tags] - type source super-options`.
+    fn parse(line: &str, namespace_of: Option<u32>) -> Option<Self> {
         let (head, tail) = line.split_once(" - ")?;
         let head: Vec<&str> = head.split(' ').collect();
         let mut tail = tail.split(' ');
-        let (filesystem, source, super_options) =
-            (tail.next()?, tail.next()?, tail.next().unwrap_or_default());
         Some(Self {
             id: head.first()?.parse().ok()?,
             dev: head.get(2)?.parse().ok()?,
             point: unescape(head.get(4)?),
-            filesystem: filesystem.into(),
-            source: unescape(source),
-            options: join_options(head.get(5)?, super_options),
-            elsewhere,
+            filesystem: tail.next()?.into(),
+            source: unescape(tail.next()?),
+            options: merge_options(head.get(5)?, tail.next().unwrap_or_default()),
+            namespace_of,
         })
     }
 }
 
-/// The options of a mount, then those of its filesystem that are not said yet.
-fn join_options(mount: &str, filesystem: &str) -> String {
-    let mut seen = BTreeSet::new();
-    mount
-        .split(',')
-        .chain(filesystem.split(','))
-        .filter(|option| !option.is_empty() && seen.insert(*option))
-        .collect::<Vec<_>>()
-        .join(",")
+/// Appends those options of the filesystem that the mount does not list.
+fn merge_options(mount: &str, filesystem: &str) -> String {
+    let mut options: Vec<&str> = Vec::new();
+    for option in mount.split(',').chain(filesystem.split(',')) {
+        if !option.is_empty() && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options.join(",")
 }
 
-/// All mounts, our own namespace first.
+/// This process's own namespace comes first.
 pub fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
     let mut all = table(kernel, "self", None);
     for pid in other_namespaces(kernel) {
@@ -66,27 +62,26 @@ pub fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
     all
 }
 
-fn table(kernel: &Kernel, process: &str, elsewhere: Option<u32>) -> Vec<MountEntry> {
+fn table(kernel: &Kernel, process: &str, namespace_of: Option<u32>) -> Vec<MountEntry> {
     let text = fs::read(kernel.proc.join(process).join("mountinfo")).unwrap_or_default();
     String::from_utf8_lossy(&text)
         .lines()
-        .filter_map(|line| MountEntry::parse(line, elsewhere))
+        .filter_map(|line| MountEntry::parse(line, namespace_of))
         .collect()
 }
 
-/// One process out of every mount namespace but our own.
+/// One process of each mount namespace except our own.
 fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
     let namespace = |process: &str| fs::read_link(kernel.proc.join(process).join("ns/mnt")).ok();
     let mut seen: BTreeSet<_> = namespace("self").into_iter().collect();
-    let processes = names(&kernel.proc)
-        .into_iter()
-        .filter_map(|name| name.parse::<u32>().ok());
-    processes
+    names(&kernel.proc)
+        .iter()
+        .filter_map(|name| name.parse::<u32>().ok())
         .filter(|pid| namespace(&pid.to_string()).is_some_and(|link| seen.insert(link)))
         .collect()
 }
 
-/// Paths of the devices and files that are swapped to.
+/// Paths of swap devices and swap files.
 pub fn swaps(kernel: &Kernel) -> Vec<String> {
     let text = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
     text.lines()
@@ -101,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_mountinfo() {
+    fn mountinfo_lines() {
         let check = |line: &str, want: Option<(&str, &str, &str, &str, &str)>| {
             let found = MountEntry::parse(line, None);
             let fields = found.as_ref().map(|m| {
@@ -152,11 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn our_own_root_is_mounted() {
+    fn own_root_is_mounted() {
         let all = mounts(&Kernel::live());
         assert!(
             all.iter()
-                .any(|mount| mount.point == "/" && mount.elsewhere.is_none())
+                .any(|mount| mount.point == "/" && mount.namespace_of.is_none())
         );
     }
 }

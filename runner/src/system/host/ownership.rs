@@ -1,7 +1,5 @@
-//! The mark on files that a run of ours made: an extended attribute that names the inode, its length and the time of its
-//! last change of data. Whoever writes the file afterwards makes the mark untrue, and the file is nobody's but theirs.
-//!
-//! A filesystem without user attributes keeps no marks: then nothing there is ever taken for ours.
+//! The ownership mark of files that a run created: an xattr with inode, length and modification time. Any later write by
+//! another program invalidates it. On a filesystem without user xattrs no file is ever owned.
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::fs::File;
@@ -9,40 +7,41 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-const NAME: &str = "user.leadline.made";
-/// Four numbers of at most 20 digits.
+const XATTR: &str = "user.leadline.made";
+/// Four numbers of up to 20 digits.
 const MAX_BYTES: usize = 96;
 
-/// Whether a run made the file at a path, and nobody else has written it since.
+/// Returns true if a run created the file and nothing else has written it since.
 pub fn is_owned(path: &Path) -> bool {
-    let mut kept = [0u8; MAX_BYTES];
     let Ok(file) = File::open(path) else {
         return false;
     };
-    let length = fgetxattr(&file, NAME, &mut kept).unwrap_or(0);
-    length > 0 && text(&file).is_ok_and(|text| text.as_bytes() == &kept[..length])
+    let mut stored = [0u8; MAX_BYTES];
+    let length = fgetxattr(&file, XATTR, &mut stored).unwrap_or(0);
+    length > 0 && mark(&file).is_ok_and(|mark| mark.as_bytes() == &stored[..length])
 }
 
-/// Marks a file as it is now.
+/// Marks the current state of a file.
 ///
 /// # Errors
-/// What the kernel says, such as EOPNOTSUPP.
+/// EOPNOTSUPP without user xattrs.
 pub fn mark_owned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
+    let mark = mark(&file)?;
     Ok(fsetxattr(
         &file,
-        NAME,
-        text(&file)?.as_bytes(),
+        XATTR,
+        mark.as_bytes(),
         XattrFlags::empty(),
     )?)
 }
 
-fn text(file: &File) -> io::Result<String> {
+fn mark(file: &File) -> io::Result<String> {
     let found = file.metadata()?;
+    let inode = found.ino();
+    let length = found.len();
     Ok(format!(
-        "{} {} {} {}",
-        found.ino(),
-        found.len(),
+        "{inode} {length} {} {}",
         found.mtime(),
         found.mtime_nsec()
     ))
@@ -54,26 +53,24 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_mark_lasts_until_somebody_writes() {
+    fn mark_is_valid_until_the_next_write() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
         assert!(!is_owned(&path), "never marked");
         if let Err(error) = mark_owned(&path) {
-            return crate::system::host::fixture::skip(&format!(
-                "no user attributes here: {error}"
-            ));
+            return crate::system::host::fixture::skip(&format!("no user xattrs: {error}"));
         }
         assert!(is_owned(&path));
         assert_eq!(fs::read(&path).unwrap(), b"data");
         assert!(is_owned(&path), "reading changes nothing");
-        // The kernel's clock for file times stands still for up to a tick (10 ms).
+        // File times advance once per tick (up to 10 ms).
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&path, "DATA").unwrap();
-        assert!(!is_owned(&path), "of the same length");
+        assert!(!is_owned(&path), "same length");
         mark_owned(&path).unwrap();
         fs::copy(&path, dir.path().join("copy")).unwrap();
         assert!(is_owned(&path) && !is_owned(&dir.path().join("copy")));
-        assert!(!is_owned(&dir.path().join("gone")));
+        assert!(!is_owned(&dir.path().join("missing")));
     }
 }

@@ -1,131 +1,114 @@
-//! What is at a path: one look that the plan, the guard and the run share. The path is made absolute and free of
-//! symbolic links first, so that every later question is about one and the same thing.
+//! What is at a path, as plan, guard and run all see it. The path is made absolute and free of symbolic links first, so
+//! that all later checks are about the same file.
 
 use crate::plan::host_view::PathKind;
 use crate::system::host::kernel::Dev;
-use std::fs::{self, Metadata};
-use std::io::ErrorKind;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-/// What is at a path.
 #[derive(Clone, Debug)]
 pub struct ResolvedPath {
-    /// What it is.
     pub kind: PathKind,
-    /// The absolute path without symbolic links; where nothing is there, that of the deepest directory with the rest.
+    /// Canonical path. For a missing file, the canonical path of the deepest existing directory with the rest appended.
     pub path: PathBuf,
-    /// What stat(2) says; `None` where nothing is there.
+    /// `None` if nothing exists there.
     pub stat: Option<Stat>,
 }
 
-/// The part of stat(2) that tells one thing from another.
+/// The part of stat(2) that identifies a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Stat {
-    /// The filesystem.
     pub dev: Dev,
-    /// The inode.
     pub inode: u64,
-    /// The device that a device node stands for.
     pub rdev: Dev,
-    /// Names that the file has.
+    /// Number of hard links.
     pub links: u64,
-    /// Length in bytes; 0 for a device node.
+    /// In bytes; 0 for a device node.
     pub length: u64,
 }
 
 impl ResolvedPath {
-    /// Looks at an absolute path.
+    /// `path` must be absolute.
     pub fn find(path: &Path) -> Self {
         match fs::canonicalize(path) {
-            Ok(path) => Self::existing(path),
+            Ok(path) => {
+                let metadata = fs::metadata(&path).ok();
+                Self {
+                    kind: metadata.as_ref().map_or(PathKind::Other, path_kind),
+                    path,
+                    stat: metadata.as_ref().map(Stat::of),
+                }
+            }
             Err(error)
                 if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() =>
             {
                 Self::missing(path)
             }
-            // A dangling link, a loop of links, a directory that may not be searched.
-            Err(_) => Self {
-                kind: PathKind::Other,
-                path: path.into(),
-                stat: None,
-            },
+            // A dangling link, a loop of links, or a directory without search permission.
+            Err(_) => Self::without_stat(PathKind::Other, path.into()),
         }
     }
 
-    fn existing(path: PathBuf) -> Self {
-        let found = fs::metadata(&path).ok();
-        let kind = found.as_ref().map_or(PathKind::Other, path_kind);
+    fn without_stat(kind: PathKind, path: PathBuf) -> Self {
         Self {
             kind,
             path,
-            stat: found.as_ref().map(Stat::of),
+            stat: None,
         }
     }
 
-    /// Nothing is there: the deepest directory that is, and the rest behind it.
     fn missing(path: &Path) -> Self {
-        let (Some(parent), Some(Component::Normal(name))) =
-            (path.parent(), path.components().next_back())
-        else {
-            return Self {
-                kind: PathKind::Other,
-                path: path.into(),
-                stat: None,
-            };
+        let name = path.components().next_back();
+        let (Some(parent), Some(Component::Normal(name))) = (path.parent(), name) else {
+            return Self::without_stat(PathKind::Other, path.into());
         };
         match fs::canonicalize(parent) {
-            Ok(directory) if directory.is_dir() => Self {
-                kind: PathKind::Missing,
-                path: directory.join(name),
-                stat: None,
-            },
-            Ok(file) => Self {
-                kind: PathKind::MissingDirectory,
-                path: file.join(name),
-                stat: None,
-            },
+            Ok(parent) if parent.is_dir() => {
+                Self::without_stat(PathKind::Missing, parent.join(name))
+            }
+            Ok(file) => Self::without_stat(PathKind::MissingDirectory, file.join(name)),
             Err(_) => {
                 let above = Self::missing(parent);
-                let kind = if above.kind == PathKind::Other {
-                    PathKind::Other
-                } else {
-                    PathKind::MissingDirectory
+                let kind = match above.kind {
+                    PathKind::Other => PathKind::Other,
+                    _ => PathKind::MissingDirectory,
                 };
-                Self {
-                    kind,
-                    path: above.path.join(name),
-                    stat: None,
-                }
+                Self::without_stat(kind, above.path.join(name))
             }
         }
     }
 
-    /// The directory that it lies in.
     pub fn directory(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Whether it lies where only device nodes belong: what is missing there is a mistyped device, never a file to
-    /// be made. `/dev/shm` is a place for files.
+    /// Returns true where only device nodes belong: a missing path there is a mistyped device, not a file to create.
+    /// `/dev/shm` holds files.
     pub fn is_under_dev(&self) -> bool {
         self.path.starts_with("/dev") && !self.path.starts_with("/dev/shm")
     }
 }
 
 impl Stat {
-    /// That of something just looked at.
-    pub fn of(found: &Metadata) -> Self {
+    pub fn of(metadata: &Metadata) -> Self {
         Self {
-            dev: Dev(found.dev()),
-            inode: found.ino(),
-            rdev: Dev(found.rdev()),
-            links: found.nlink(),
-            length: found.len(),
+            dev: Dev(metadata.dev()),
+            inode: metadata.ino(),
+            rdev: Dev(metadata.rdev()),
+            links: metadata.nlink(),
+            length: metadata.len(),
         }
     }
 
-    /// Whether two are the same file, or nodes of the same device.
+    pub fn of_fd(fd: impl AsFd) -> io::Result<Self> {
+        let file = File::from(fd.as_fd().try_clone_to_owned()?);
+        Ok(Self::of(&file.metadata()?))
+    }
+
+    /// Compares device numbers for device nodes, inodes for files.
     pub fn is_same(&self, other: &Self) -> bool {
         if self.rdev.0 != 0 || other.rdev.0 != 0 {
             self.rdev == other.rdev
@@ -135,8 +118,8 @@ impl Stat {
     }
 }
 
-fn path_kind(found: &Metadata) -> PathKind {
-    let kind = found.file_type();
+fn path_kind(metadata: &Metadata) -> PathKind {
+    let kind = metadata.file_type();
     if kind.is_file() {
         PathKind::File
     } else if kind.is_dir() {
@@ -154,7 +137,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn kinds_and_canonical_paths() {
+    fn path_kinds_and_canonical_paths() {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir(root.join("d")).unwrap();
@@ -163,15 +146,19 @@ mod tests {
         symlink(root.join("gone"), root.join("dangling")).unwrap();
         symlink("self", root.join("self")).unwrap();
         let check = |path: &str, kind: PathKind, want: &str| {
-            let place = ResolvedPath::find(&root.join(path));
-            assert_eq!((place.kind, place.path), (kind, root.join(want)), "{path}");
+            let found = ResolvedPath::find(&root.join(path));
+            assert_eq!((found.kind, found.path), (kind, root.join(want)), "{path}");
         };
         check("d/f", PathKind::File, "d/f");
         check("link/f", PathKind::File, "d/f");
         check("link/../d/./f", PathKind::File, "d/f");
         check("link", PathKind::Directory, "d");
         check("link/new", PathKind::Missing, "d/new");
-        check("no/where/new", PathKind::MissingDirectory, "no/where/new");
+        check(
+            "missing/dir/new",
+            PathKind::MissingDirectory,
+            "missing/dir/new",
+        );
         check("d/f/new", PathKind::Other, "d/f/new");
         check("dangling", PathKind::Other, "dangling");
         check("self", PathKind::Other, "self");
@@ -183,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn device_nodes_belong_under_dev() {
+    fn dev_holds_only_device_nodes_except_shm() {
         for (path, want) in [
             ("/dev/nvme9n1", true),
             ("/dev/mapper/x", true),
             ("/dev/shm/x", false),
             ("/device/x", false),
         ] {
-            let place = ResolvedPath {
+            let found = ResolvedPath {
                 kind: PathKind::Missing,
                 path: path.into(),
                 stat: None,
             };
-            assert_eq!(place.is_under_dev(), want, "{path}");
+            assert_eq!(found.is_under_dev(), want, "{path}");
         }
     }
 }

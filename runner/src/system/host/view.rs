@@ -1,12 +1,11 @@
-//! The plan's eyes: answers `HostView` from one look at the real host.
+//! `HostView` of the real host, from one inventory.
 
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::block_device::BlockDevice;
 use crate::system::host::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
 use crate::system::host::identity::identity;
-use crate::system::host::interference;
-use crate::system::host::interference::results_directory;
+use crate::system::host::interference::{self, results_directory, shares_disk};
 use crate::system::host::inventory::Inventory;
 use crate::system::host::ioctl::LOOP_CONTROL;
 use crate::system::host::kernel::{Kernel, value};
@@ -17,7 +16,6 @@ use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
 use std::path::{Path, PathBuf};
 
-/// One look at the host, and the target roots.
 #[derive(Clone, Debug)]
 pub struct View {
     kernel: Kernel,
@@ -26,13 +24,13 @@ pub struct View {
 }
 
 impl View {
-    /// Looks at the host now. `roots`: directories under which files may be targets; when empty, files may be
-    /// anywhere, and names are relative to the current directory.
+    /// `roots`: directories below which files may be targets. When empty, files may be anywhere, and names are relative
+    /// to the current directory.
     pub fn new(roots: Vec<PathBuf>) -> Self {
-        let here = || std::env::current_dir().unwrap_or_else(|_| "/".into());
-        let default_directory = roots.first().map_or_else(here, |root| {
-            root.canonicalize().unwrap_or_else(|_| root.clone())
-        });
+        let default_directory = match roots.first() {
+            Some(root) => root.canonicalize().unwrap_or_else(|_| root.clone()),
+            None => std::env::current_dir().unwrap_or_else(|_| "/".into()),
+        };
         Self {
             kernel: Kernel::live(),
             guard: Guard::live(&roots),
@@ -43,14 +41,14 @@ impl View {
 
 impl HostView for View {
     fn path(&self, path: &str) -> PathFacts {
-        let place = ResolvedPath::find(&self.default_directory.join(path));
-        let refused = |purpose| self.guard.admit(&place, purpose).err();
-        let facts = match place.kind {
-            PathKind::Device => device_facts(&self.guard.host, &place),
-            _ => file_facts(&self.guard.host, &place),
+        let found = ResolvedPath::find(&self.default_directory.join(path));
+        let refused = |purpose| self.guard.admit(&found, purpose).err();
+        let facts = match found.kind {
+            PathKind::Device => device_facts(&self.guard.host, &found),
+            _ => file_facts(&self.guard.host, &found),
         };
         PathFacts {
-            under_target_root: self.guard.is_under_root(&place.path),
+            under_target_root: self.guard.is_under_root(&found.path),
             reading_refused: refused(Purpose::Read),
             writing_refused: refused(Purpose::Write),
             ..facts
@@ -75,32 +73,25 @@ impl HostView for View {
 
     fn loop_unavailable(&self) -> Option<(String, String)> {
         let error = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).err()?;
-        let reason = format!(
-            "No loop device can be made: {LOOP_CONTROL}: {}.",
-            std::io::Error::from(error)
-        );
         Some((
-            reason,
-            "Run as root, with the module loop (modprobe loop), or leave loop_device out.".into(),
+            format!("Loop devices are not available: {LOOP_CONTROL}: {error}."),
+            "Run as root with the loop module loaded (modprobe loop), or remove loop_device."
+                .into(),
         ))
     }
 
     fn cpus(&self) -> Vec<u32> {
-        let set = sched_getaffinity(None).ok();
-        set.map_or_else(
-            || vec![0],
-            |set| {
-                (0..CpuSet::MAX_CPU)
-                    .filter(|&cpu| set.is_set(cpu))
-                    .map(|cpu| cpu as u32)
-                    .collect()
-            },
-        )
+        let Ok(set) = sched_getaffinity(None) else {
+            return vec![0];
+        };
+        (0..CpuSet::MAX_CPU as u32)
+            .filter(|&cpu| set.is_set(cpu as usize))
+            .collect()
     }
 
     fn results_on(&self, device: &str) -> Option<String> {
         let results = results_directory()?;
-        interference::shares_disk(&self.guard.host, device, &results)
+        shares_disk(&self.guard.host, device, &results)
             .then(|| results.to_string_lossy().into_owned())
     }
 
@@ -109,31 +100,28 @@ impl HostView for View {
     }
 
     fn may_drop_caches(&self) -> bool {
-        access(
-            self.kernel.proc.join("sys/vm/drop_caches"),
-            Access::WRITE_OK,
-        )
-        .is_ok()
+        let file = self.kernel.proc.join("sys/vm/drop_caches");
+        access(file, Access::WRITE_OK).is_ok()
     }
 
     fn lockable_bytes(&self) -> u64 {
-        let exempt =
+        let is_exempt =
             capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
-        getrlimit(Resource::Memlock)
-            .current
-            .filter(|_| !exempt)
-            .unwrap_or(u64::MAX)
+        match getrlimit(Resource::Memlock).current {
+            Some(limit) if !is_exempt => limit,
+            _ => u64::MAX,
+        }
     }
 }
 
-/// What is told of every place; the guard's words are added afterwards.
-fn bare_facts(
-    place: &ResolvedPath,
+/// The facts that every path has. The guard's problems are added later.
+fn base_facts(
+    found: &ResolvedPath,
     direct_alignment: Result<DirectAlignment, String>,
 ) -> PathFacts {
     PathFacts {
-        kind: place.kind,
-        canonical: place.path.to_string_lossy().into_owned(),
+        kind: found.kind,
+        canonical: found.path.to_string_lossy().into_owned(),
         length: 0,
         filesystem: None,
         device: None,
@@ -148,44 +136,43 @@ fn bare_facts(
     }
 }
 
-fn device_facts(host: &Inventory, place: &ResolvedPath) -> PathFacts {
-    let block = place.stat.and_then(|stat| host.by_dev(stat.rdev));
+fn device_facts(host: &Inventory, found: &ResolvedPath) -> PathFacts {
+    let block = found.stat.and_then(|stat| host.by_dev(stat.rdev));
+    let alignment = alignment_of(&found.path, block.and_then(logical_block));
     PathFacts {
         length: block.map_or(0, |block| block.size_bytes),
         device: block.map(|block| block.name.clone()),
         identity: block.and_then(|block| identity(host, block)),
-        ..bare_facts(
-            place,
-            alignment_of(&place.path, block.and_then(logical_block)),
-        )
+        ..base_facts(found, alignment)
     }
 }
 
-fn file_facts(host: &Inventory, place: &ResolvedPath) -> PathFacts {
-    let standing = standing(&place.path);
-    let mount = host.mount_at(standing);
+fn file_facts(host: &Inventory, found: &ResolvedPath) -> PathFacts {
+    let existing = deepest_existing(&found.path);
+    let mount = host.mount_at(existing);
     let block = mount.and_then(|mount| host.mounted_device(mount));
     let block_bytes = block.and_then(logical_block);
-    let is_file = place.kind == PathKind::File;
-    let direct = if is_file {
-        alignment_of(&place.path, block_bytes)
-    } else {
-        alignment_in(standing, block_bytes)
+    let facts = match found.stat {
+        Some(stat) if found.kind == PathKind::File => PathFacts {
+            length: stat.length,
+            fully_written: is_fully_written(&found.path),
+            is_ours: ownership::is_owned(&found.path),
+            ..base_facts(found, alignment_of(&found.path, block_bytes))
+        },
+        _ => base_facts(found, alignment_in(existing, block_bytes)),
     };
     PathFacts {
-        length: place.stat.filter(|_| is_file).map_or(0, |stat| stat.length),
         filesystem: mount.map(|mount| mount.filesystem.clone()),
         device: block.map(|block| block.name.clone()),
-        free_bytes: free_bytes(standing),
-        fully_written: is_file.then(|| is_fully_written(&place.path)).flatten(),
-        is_ours: is_file && ownership::is_owned(&place.path),
-        ..bare_facts(place, direct)
+        free_bytes: free_bytes(existing),
+        ..facts
     }
 }
 
-/// The path itself, or the deepest directory above it that exists.
-fn standing(path: &Path) -> &Path {
-    path.ancestors()
+/// The path itself, or the deepest existing directory above it.
+fn deepest_existing(path: &Path) -> &Path {
+    let mut ancestors = path.ancestors();
+    ancestors
         .find(|path| path.exists())
         .unwrap_or(Path::new("/"))
 }
@@ -199,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_and_where_it_lies() {
+    fn facts_of_an_existing_and_a_missing_file() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("f"), vec![1; 8192]).unwrap();
         let view = View::new(vec![dir.path().into()]);
@@ -222,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_apart() {
+    fn facts_of_paths_that_are_no_targets() {
         let dir = tempfile::tempdir().unwrap();
         let view = View::new(vec![dir.path().into()]);
         for (path, kind, refused) in [
-            ("no/such/file", PathKind::MissingDirectory, None),
+            ("missing/dir/file", PathKind::MissingDirectory, None),
             (".", PathKind::Directory, Some("not_a_file")),
             ("/etc/hostname", PathKind::File, Some("outside_roots")),
             (
-                "/dev/no-such-disk",
+                "/dev/missing-disk",
                 PathKind::Missing,
                 Some("not_a_block_device"),
             ),
@@ -248,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_has_memory_and_processors() {
+    fn host_has_memory_and_processors() {
         let view = View::new(Vec::new());
         assert!(view.available_memory() > 1 << 20);
         assert!(!view.cpus().is_empty());

@@ -1,15 +1,15 @@
-//! Processor time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of 100 ms is
-//! exact to a tenth of one processor.
+//! CPU time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of 100 ms is exact to a
+//! tenth of one CPU.
 
 use crate::system::probes::rusage::CpuTimes;
 use leadline_protocol::counters::CpuUse;
 
-/// Only the first line matters.
-pub const BYTES: usize = 512;
+/// Only the first line is needed.
+pub(crate) const BYTES: usize = 512;
 
-/// Ticks of all processors, cumulative or of a window.
+/// Ticks of all CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HostTicks {
+pub(crate) struct HostTicks {
     user: u64,
     system: u64,
     idle: u64,
@@ -18,15 +18,11 @@ pub struct HostTicks {
 }
 
 impl HostTicks {
-    /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`; guests are in `user` already.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut ticks = text
-            .lines()
-            .next()?
-            .strip_prefix("cpu ")?
-            .split_ascii_whitespace()
-            .map(|field| field.parse::<u64>().ok());
-        let mut next = || ticks.next().flatten();
+    /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`. `user` includes guests.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let fields = text.lines().next()?.strip_prefix("cpu ")?;
+        let mut ticks = fields.split_ascii_whitespace().map(str::parse::<u64>);
+        let mut next = || ticks.next()?.ok();
         let [user, nice, system, idle] = [next()?, next()?, next()?, next()?];
         let [iowait, irq, softirq, steal] = [(); 4].map(|()| next().unwrap_or(0));
         Some(Self {
@@ -38,8 +34,8 @@ impl HostTicks {
         })
     }
 
-    /// The ticks from one reading to the next. The kernel lets idle and iowait go backwards at times.
-    pub fn since(self, from: Self) -> Self {
+    /// The kernel's idle and iowait may decrease.
+    pub(crate) fn since(self, from: Self) -> Self {
         Self {
             user: self.user.saturating_sub(from.user),
             system: self.system.saturating_sub(from.system),
@@ -48,27 +44,20 @@ impl HostTicks {
             steal: self.steal.saturating_sub(from.steal),
         }
     }
-
-    fn percent(self, ticks: u64) -> f64 {
-        let all = self.user + self.system + self.idle + self.iowait + self.steal;
-        if all == 0 {
-            0.0
-        } else {
-            ticks as f64 * 100.0 / all as f64
-        }
-    }
 }
 
-/// The times of a window of `elapsed_ns` in percent.
-pub fn use_of(process: CpuTimes, machine: HostTicks, elapsed_ns: u64) -> CpuUse {
+/// `process` in percent of one CPU, `host` in percent of all CPUs.
+pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
+    let total = host.user + host.system + host.idle + host.iowait + host.steal;
+    let of_all = |ticks: u64| ticks as f64 * 100.0 / total.max(1) as f64;
     CpuUse {
         process_user: of_one(process.user_ns),
         process_system: of_one(process.system_ns),
-        host_user: machine.percent(machine.user),
-        host_system: machine.percent(machine.system),
-        host_iowait: machine.percent(machine.iowait),
-        host_steal: machine.percent(machine.steal),
+        host_user: of_all(host.user),
+        host_system: of_all(host.system),
+        host_iowait: of_all(host.iowait),
+        host_steal: of_all(host.steal),
     }
 }
 
@@ -77,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_line() {
+    fn parses_the_cpu_line() {
         let time = |user, system, idle, iowait, steal| {
             Some(HostTicks {
                 user,
@@ -102,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn percentages_of_a_window() {
+    fn window_percentages() {
         let from = HostTicks {
             user: 10,
             system: 10,
@@ -122,7 +111,7 @@ mod tests {
             system_ns: 20_000_000,
             ..CpuTimes::default()
         };
-        let found = use_of(process, to.since(from), 100_000_000);
+        let found = percentages(process, to.since(from), 100_000_000);
         let want = CpuUse {
             process_user: 50.0,
             process_system: 20.0,
@@ -133,7 +122,7 @@ mod tests {
         };
         assert_eq!(found, want);
         assert_eq!(
-            use_of(CpuTimes::default(), HostTicks::default(), 0),
+            percentages(CpuTimes::default(), HostTicks::default(), 0),
             CpuUse::default()
         );
     }

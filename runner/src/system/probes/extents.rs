@@ -1,35 +1,30 @@
-//! What the filesystem says of the blocks of a region: FS_IOC_FIEMAP (Documentation/filesystems/fiemap.rst). Never asked
-//! inside the measured window, since the answer may need metadata from the device.
-//!
-//! On ext4 a file of one extent takes 3 µs, one of 10,000 extents 6 ms.
+//! Extents of a region by kind, from FS_IOC_FIEMAP (Documentation/filesystems/fiemap.rst). Never read inside the measured
+//! window, because it may read metadata from the device. On ext4, one extent takes 3 µs and 10,000 extents take 6 ms.
 
 use crate::system::host::file::each_extent;
 use crate::system::host::ioctl::{Extent, extent};
 use crate::system::probes::region::Region;
-use leadline_protocol::evidence::Extents;
+use leadline_protocol::evidence::target::Extents;
 use rustix::io::Errno;
-use std::io;
 use std::os::fd::BorrowedFd;
 
-/// The extents of a region before the measurement. Dirty pages hide behind extents that were allocated and never written: where
-/// there are such, they are written first and the filesystem is asked again.
+/// Extents before the measurement. FIEMAP reports dirty pages over unwritten extents as unwritten, so the file is synced
+/// and mapped again if there are any.
 ///
 /// # Errors
-/// Why it does not tell.
+/// Why extents are not available.
 pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
-    let found = extents(file, region, false);
-    let found = if found.is_ok_and(|found| found.unwritten > 0) {
-        extents(file, region, true)
-    } else {
-        found
-    };
-    found.map_err(reason)
+    let found = after(file, region)?;
+    if found.unwritten == 0 {
+        return Ok(found);
+    }
+    extents(file, region, true).map_err(reason)
 }
 
-/// The extents of a region as they are, with what lies in memory only.
+/// Extents without a sync, so that delayed allocations are visible.
 ///
 /// # Errors
-/// Why the filesystem does not tell.
+/// Why extents are not available.
 pub fn after(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, false).map_err(reason)
 }
@@ -37,18 +32,14 @@ pub fn after(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
 /// Share of a region that holds data, from 0 to 1.
 pub fn written_share(found: &Extents, region_bytes: u64) -> f64 {
     let data = found.written + found.delayed + found.inline + found.encoded;
-    if region_bytes == 0 {
-        0.0
-    } else {
-        data as f64 / region_bytes as f64
-    }
+    data as f64 / region_bytes.max(1) as f64
 }
 
 fn reason(error: Errno) -> String {
     match error {
-        Errno::OPNOTSUPP | Errno::NOTTY => "the filesystem tells no extents (FIEMAP)".into(),
+        Errno::OPNOTSUPP | Errno::NOTTY => "the filesystem reports no extents (FIEMAP)".into(),
         Errno::OVERFLOW => "the file has more than a million extents".into(),
-        error => format!("FIEMAP: {}", io::Error::from(error)),
+        error => format!("FIEMAP: {error}"),
     }
 }
 
@@ -58,11 +49,9 @@ fn extents(file: BorrowedFd, region: &Region, sync: bool) -> Result<Extents, Err
         add(&mut sum, extent, region);
         extent.logical < region.end()
     })?;
-    let covered = sum.written + sum.unwritten + sum.delayed + sum.inline + sum.encoded;
-    Ok(Extents {
-        hole: region.bytes().saturating_sub(covered),
-        ..sum
-    })
+    let mapped = sum.written + sum.unwritten + sum.delayed + sum.inline + sum.encoded;
+    sum.hole = region.bytes().saturating_sub(mapped);
+    Ok(sum)
 }
 
 fn add(sum: &mut Extents, found: &Extent, region: &Region) {

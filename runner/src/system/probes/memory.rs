@@ -1,20 +1,19 @@
-//! The host's memory at one moment. Source: proc_meminfo(5).
+//! Memory of the host. Source: proc_meminfo(5).
 
-use crate::system::host::meminfo::field;
+use crate::system::host::meminfo::field_bytes;
 use leadline_protocol::counters::Memory;
 
-/// The figures wanted stand in the first 20 of some 55 lines of 28 bytes.
-pub const BYTES: usize = 2048;
+/// All values are in the first 20 lines of 28 bytes.
+pub(crate) const BYTES: usize = 2048;
 
-/// Reads /proc/meminfo; `None` when a figure is missing.
-pub fn parse(text: &str) -> Option<Memory> {
+pub(crate) fn parse(text: &str) -> Option<Memory> {
     Some(Memory {
-        cached: field(text, "Cached")?,
-        buffers: field(text, "Buffers")?,
-        dirty: field(text, "Dirty")?,
-        writeback: field(text, "Writeback")?,
-        free: field(text, "MemFree")?,
-        available: field(text, "MemAvailable")?,
+        cached: field_bytes(text, "Cached")?,
+        buffers: field_bytes(text, "Buffers")?,
+        dirty: field_bytes(text, "Dirty")?,
+        writeback: field_bytes(text, "Writeback")?,
+        free: field_bytes(text, "MemFree")?,
+        available: field_bytes(text, "MemAvailable")?,
     })
 }
 
@@ -23,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_captured_meminfo() {
+    fn parses_meminfo() {
         let text = "MemTotal:       24684092 kB\nMemFree:        22931980 kB\nMemAvailable:   24241512 kB\nBuffers:            4680 kB\n\
             Cached:          1383068 kB\nSwapCached:            0 kB\nActive:           584072 kB\nDirty:                84 kB\nWriteback:            20 kB\nWritebackTmp: 7 kB\n";
         let want = Memory {

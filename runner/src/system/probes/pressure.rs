@@ -1,28 +1,22 @@
-//! Time that tasks waited for I/O. Source: Documentation/accounting/psi.rst, the `total` figures in µs.
+//! Time that tasks waited for I/O. Source: Documentation/accounting/psi.rst.
 
 use leadline_protocol::counters::Pressure;
 
-/// Two lines of some 60 bytes.
-pub const BYTES: usize = 256;
+/// Two lines of about 60 bytes.
+pub(crate) const BYTES: usize = 256;
 
-/// Time stalled since boot, in µs.
+/// The `total` values, in µs since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StallTimes {
+pub(crate) struct StallTimes {
     some_us: u64,
     full_us: u64,
 }
 
 impl StallTimes {
-    /// Reads /proc/pressure/io.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let total = |kind: &str| {
-            text.lines()
-                .find(|line| line.starts_with(kind))?
-                .rsplit_once("total=")?
-                .1
-                .trim()
-                .parse()
-                .ok()
+            let line = text.lines().find(|line| line.starts_with(kind))?;
+            line.rsplit_once("total=")?.1.trim().parse().ok()
         };
         Some(Self {
             some_us: total("some ")?,
@@ -30,9 +24,8 @@ impl StallTimes {
         })
     }
 
-    /// Share of a window of `elapsed_ns`, in percent. The kernel adds up at its own pace, so a window may get more than
-    /// its own; it is cut at 100.
-    pub fn share_since(self, from: Self, elapsed_ns: u64) -> Pressure {
+    /// In percent of the window. Limited to 100, because the kernel updates its totals at intervals of its own.
+    pub(crate) fn share_since(self, from: Self, elapsed_ns: u64) -> Pressure {
         let percent = |to: u64, from: u64| {
             (to.saturating_sub(from) as f64 * 1e5 / elapsed_ns.max(1) as f64).min(100.0)
         };
@@ -48,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_captured_file() {
+    fn parses_totals() {
         let text = "some avg10=0.00 avg60=0.04 avg300=0.20 total=6310008\nfull avg10=0.00 avg60=0.04 avg300=0.19 total=5604901\n";
         assert_eq!(
             StallTimes::parse(text),
@@ -61,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_window() {
+    fn window_shares() {
         let at = |some_us, full_us| StallTimes { some_us, full_us };
         for (to, want) in [
             (at(50_000, 20_000), (50.0, 20.0)),

@@ -1,32 +1,25 @@
-//! What this process alone moved from and to storage. Source: `/proc/self/io`, proc_pid_io(5); the counts of all its
-//! threads, those that ended and io_uring's workers included. Its cost is in the figure of `probe.rs`.
+//! Storage I/O of this process. Source: `/proc/self/io`, proc_pid_io(5). Includes threads that ended and io_uring workers.
 
+use crate::system::host::kernel::field;
 use leadline_protocol::counters::StorageIo;
 
 /// Seven lines of up to 45 bytes.
-pub const BYTES: usize = 512;
+pub(crate) const BYTES: usize = 512;
 
-/// Reads the counts since the process began; `None` when one is missing.
-pub fn parse(text: &str) -> Option<StorageIo> {
-    let field = |name: &str| {
-        text.lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")?.parse().ok())
-    };
+pub(crate) fn parse(text: &str) -> Option<StorageIo> {
     Some(StorageIo {
-        read_bytes: field("read_bytes")?,
-        write_bytes: field("write_bytes")?,
-        cancelled_write_bytes: field("cancelled_write_bytes")?,
+        read_bytes: field(text, "read_bytes")?,
+        write_bytes: field(text, "write_bytes")?,
+        cancelled_write_bytes: field(text, "cancelled_write_bytes")?,
     })
 }
 
-/// What was counted from one reading to the next.
-pub fn since(from: StorageIo, to: StorageIo) -> StorageIo {
+pub(crate) fn since(from: StorageIo, to: StorageIo) -> StorageIo {
+    let cancelled = to.cancelled_write_bytes;
     StorageIo {
         read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
         write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
-        cancelled_write_bytes: to
-            .cancelled_write_bytes
-            .saturating_sub(from.cancelled_write_bytes),
+        cancelled_write_bytes: cancelled.saturating_sub(from.cancelled_write_bytes),
     }
 }
 
@@ -35,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_captured_file() {
+    fn parses_counts_and_subtracts() {
         let io = |read_bytes, write_bytes, cancelled_write_bytes| StorageIo {
             read_bytes,
             write_bytes,

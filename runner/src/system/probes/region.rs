@@ -1,93 +1,85 @@
-//! The part of a target that jobs work on: the regions of all clones and jobs together, each byte once. Pure.
+//! The part of a target that jobs work on: the union of the regions of all workers and jobs. Pure.
 
 use std::ops::Range;
 
-/// Parts of a target in order, none touching another.
+/// Sorted ranges that do not touch each other.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Region(Vec<Range<u64>>);
 
 impl Region {
-    /// These parts together; overlaps count once.
+    /// Union of byte ranges.
     pub fn of(parts: impl IntoIterator<Item = Range<u64>>) -> Self {
-        let mut parts: Vec<Range<u64>> = parts
-            .into_iter()
-            .filter(|part| part.start < part.end)
-            .collect();
+        let mut parts: Vec<Range<u64>> = parts.into_iter().collect();
+        parts.retain(|part| !part.is_empty());
         parts.sort_by_key(|part| part.start);
         let mut merged: Vec<Range<u64>> = Vec::new();
         for part in parts {
-            match merged.last_mut().filter(|last| part.start <= last.end) {
-                Some(last) => last.end = last.end.max(part.end),
-                None => merged.push(part),
+            match merged.last_mut() {
+                Some(last) if part.start <= last.end => last.end = last.end.max(part.end),
+                _ => merged.push(part),
             }
         }
         Self(merged)
     }
 
-    /// The parts in order.
     pub fn parts(&self) -> &[Range<u64>] {
         &self.0
     }
 
-    /// Bytes of all parts.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|part| part.end - part.start).sum()
     }
 
-    /// Where the first part begins.
+    /// Start of the first range.
     pub fn offset(&self) -> u64 {
         self.0.first().map_or(0, |part| part.start)
     }
 
-    /// Where the last part ends.
+    /// End of the last range.
     pub fn end(&self) -> u64 {
         self.0.last().map_or(0, |part| part.end)
     }
 
-    /// Bytes of a range that lie in it.
+    /// Bytes of a range that are in the region.
     pub fn overlap(&self, range: &Range<u64>) -> u64 {
-        self.0
-            .iter()
-            .map(|part| {
-                range
-                    .end
-                    .min(part.end)
-                    .saturating_sub(range.start.max(part.start))
-            })
-            .sum()
+        let common = self.0.iter().map(|part| {
+            let end = range.end.min(part.end);
+            end.saturating_sub(range.start.max(part.start))
+        });
+        common.sum()
     }
 
-    /// The whole pages that it touches.
+    /// All pages that the region touches.
     pub fn in_pages(&self, page_bytes: u64) -> Self {
-        let down = |at: u64| at - at % page_bytes;
         Self::of(self.0.iter().map(|part| {
-            down(part.start)
-                ..part
-                    .end
-                    .checked_next_multiple_of(page_bytes)
-                    .unwrap_or(part.end)
+            let end = part.end.checked_next_multiple_of(page_bytes);
+            part.start - part.start % page_bytes..end.unwrap_or(part.end)
         }))
     }
 
-    /// Cut into at most `most` cells of equal length, whole `unit`s, the parts put end to end. Returns the length of a cell
-    /// and the parts of each.
-    pub fn cells(&self, most: u64, unit: u64) -> (u64, Vec<Self>) {
-        let cell_bytes = self.bytes().div_ceil(most).next_multiple_of(unit).max(unit);
-        let (mut cells, mut cell, mut room) = (Vec::new(), Vec::new(), cell_bytes);
+    /// Divides the region into at most `max` cells of equal length, which is a multiple of `unit`, as if its ranges were
+    /// adjacent. Returns the length of a cell and the cells.
+    pub fn cells(&self, max: u64, unit: u64) -> (u64, Vec<Self>) {
+        let cell_bytes = self.bytes().div_ceil(max).next_multiple_of(unit).max(unit);
+        let mut cells = Vec::new();
+        let mut cell = Vec::new();
+        let mut free = cell_bytes;
         for part in &self.0 {
-            let mut at = part.start;
-            while at < part.end {
-                let next = part.end.min(at + room);
-                cell.push(at..next);
-                room -= next - at;
-                at = next;
-                if room == 0 {
+            let mut start = part.start;
+            while start < part.end {
+                let end = part.end.min(start + free);
+                cell.push(start..end);
+                free -= end - start;
+                start = end;
+                if free == 0 {
                     cells.push(Self(std::mem::take(&mut cell)));
-                    room = cell_bytes;
+                    free = cell_bytes;
                 }
             }
         }
-        cells.extend((!cell.is_empty()).then_some(Self(cell)));
+        if !cell.is_empty() {
+            cells.push(Self(cell));
+        }
         (cell_bytes, cells)
     }
 }
@@ -109,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_once() {
+    fn union_counts_each_byte_once() {
         check(&[], &[]);
         check(&[(5, 5)], &[]);
         check(&[(0, 10), (10, 20)], &[(0, 20)]);
@@ -130,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_touched() {
+    fn in_pages_covers_all_touched_pages() {
         let region = check(
             &[(100, 200), (4000, 4200), (9000, 9001)],
             &[(100, 200), (4000, 4200), (9000, 9001)],
@@ -143,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_equal_and_all_of_it() {
-        for (parts, most, want_bytes, want_cells) in [
+    fn cells_are_equal_and_cover_the_region() {
+        for (parts, max, want_bytes, want_cells) in [
             (&[(0, 1 << 20)][..], 128, 8192, 128),
             (&[(0, 12288)], 128, 4096, 3),
             (&[(0, 8192), (100_000, 104_096)], 2, 8192, 2),
         ] {
             let region = check(parts, parts);
-            let (cell_bytes, cells) = region.cells(most, 4096);
+            let (cell_bytes, cells) = region.cells(max, 4096);
             assert_eq!((cell_bytes, cells.len()), (want_bytes, want_cells));
             assert_eq!(cells.iter().map(Region::bytes).sum::<u64>(), region.bytes());
             assert!(

@@ -1,26 +1,27 @@
-//! How often processors were slowed because they were hot. Read once before and once after the measured window: some files for
-//! each processor, 20 µs together on two of them, and no business of a sample's.
-//!
-//! Source: drivers/thermal/intel/therm_throt.c (x86 on bare metal only).
+//! Thermal throttling of the CPUs. Read once before and once after the measured window: two files per CPU, 20 µs for two
+//! CPUs. Source: drivers/thermal/intel/therm_throt.c (x86 on bare metal only).
 
 use crate::system::host::kernel::{Kernel, names, value};
 
-/// The counters of one processor: of its core, and of the package that it is in.
 const COUNTERS: [&str; 2] = ["core_throttle_count", "package_throttle_count"];
 
-/// Times that any processor was slowed since the system started; `None` where the kernel does not count (virtual machines).
-pub fn throttles() -> Option<u64> {
+/// Throttle events of all CPUs since boot; `None` where the kernel does not count them, such as in virtual machines.
+pub(crate) fn throttles() -> Option<u64> {
     count(&Kernel::live())
 }
 
 fn count(kernel: &Kernel) -> Option<u64> {
     let cpus = kernel.sys.join("devices/system/cpu");
-    let counters = names(&cpus)
-        .into_iter()
-        .flat_map(|cpu| COUNTERS.map(|name| cpus.join(&cpu).join("thermal_throttle").join(name)));
-    counters
-        .filter_map(value::<u64>)
-        .reduce(|sum, more| sum + more)
+    let mut sum = None;
+    for cpu in names(&cpus) {
+        for counter in COUNTERS {
+            let path = cpus.join(&cpu).join("thermal_throttle").join(counter);
+            if let Some(events) = value::<u64>(path) {
+                sum = Some(sum.unwrap_or(0) + events);
+            }
+        }
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -29,7 +30,7 @@ mod tests {
     use crate::system::host::fixture::Fixture;
 
     #[test]
-    fn all_processors_count_together() {
+    fn sums_all_cpus() {
         let check = |files: &str, want: Option<u64>| {
             assert_eq!(count(&Fixture::new(files).kernel()), want, "{files}")
         };

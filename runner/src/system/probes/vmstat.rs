@@ -1,65 +1,46 @@
-//! What the host's memory wrote back. Source: `/proc/vmstat`; the counts are kept per processor and added up when they
-//! are read, so that a window may miss some hundred pages. Read at the borders of the measured window only: a reading
-//! takes 18 µs, since the kernel writes 150 lines.
+//! Writeback of the host. Source: `/proc/vmstat`. The kernel keeps the counts per CPU and adds them up with a delay, so a
+//! window may miss some hundred pages. Read only at the ends of the measured window: a reading takes 18 µs, since the
+//! kernel prints 150 lines.
 
+use crate::system::host::kernel::field;
 use crate::system::probes::kernel_file::KernelFile;
 use leadline_protocol::evidence::Writeback;
 use rustix::param::page_size;
+use std::path::Path;
 
-/// Some 170 lines of 25 bytes; kernels to come may have more.
+const PATH: &str = "/proc/vmstat";
+/// About 170 lines of 25 bytes, with a reserve for future kernels.
 const BYTES: usize = 16 << 10;
-/// `pgpgin` and `pgpgout` count KiB.
+/// Unit of `pgpgin` and `pgpgout`.
 const KIB: u64 = 1024;
 
-/// The open text.
 #[derive(Debug)]
 pub struct VmStat(KernelFile);
 
 impl VmStat {
-    /// Opens it.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
-    fn open(kernel: &crate::system::host::kernel::Kernel) -> Result<Self, String> {
-        KernelFile::open(&kernel.proc.join("vmstat"), BYTES)
-            .map(Self)
-            .map_err(|error| format!("/proc/vmstat: {error}"))
+    pub fn open() -> Result<Self, String> {
+        match KernelFile::open(Path::new(PATH), BYTES) {
+            Ok(file) => Ok(Self(file)),
+            Err(error) => Err(format!("{PATH}: {error}")),
+        }
     }
 
-    /// Opens that of the running kernel.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
-    pub fn open_live() -> Result<Self, String> {
-        Self::open(&crate::system::host::kernel::Kernel::live())
-    }
-
-    /// The counts since boot; `None` when one is missing.
+    /// Counts since boot.
     pub fn read(&mut self) -> Option<Writeback> {
         parse(self.0.read()?, page_size() as u64)
     }
 }
 
 fn parse(text: &str, page_bytes: u64) -> Option<Writeback> {
-    let field = |name: &str| {
-        text.lines().find_map(|line| {
-            line.strip_prefix(name)?
-                .strip_prefix(' ')?
-                .trim()
-                .parse::<u64>()
-                .ok()
-        })
-    };
     Some(Writeback {
-        paged_in_bytes: field("pgpgin")? * KIB,
-        paged_out_bytes: field("pgpgout")? * KIB,
-        dirtied_bytes: field("nr_dirtied")? * page_bytes,
-        written_bytes: field("nr_written")? * page_bytes,
+        paged_in_bytes: field(text, "pgpgin")? * KIB,
+        paged_out_bytes: field(text, "pgpgout")? * KIB,
+        dirtied_bytes: field(text, "nr_dirtied")? * page_bytes,
+        written_bytes: field(text, "nr_written")? * page_bytes,
         throttled_ms: None,
     })
 }
 
-/// What was counted from one reading to the next.
 pub fn since(from: Writeback, to: Writeback) -> Writeback {
     Writeback {
         paged_in_bytes: to.paged_in_bytes.saturating_sub(from.paged_in_bytes),
@@ -75,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_captured_file() {
+    fn parses_counts_and_subtracts() {
         let text = "nr_free_pages 77\nnr_dirtied 10\nnr_written 7\nnr_throttled_written 3\npgpgin 4\npgpgout 5\n";
         let counts = parse(text, 4096).unwrap();
         assert_eq!(

@@ -1,24 +1,22 @@
-//! The page cache of an open target: emptied, filled, advised, written back.
+//! The page cache of an open target: drop, fill, advise, write back.
 
 use crate::system::host::ioctl::flush_block_device;
-use crate::system::target::{CHUNK_BYTES, Finish, OpenTarget, PROGRESS_EVERY};
-use leadline_protocol::job::value::Fadvise;
-use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
-use leadline_protocol::plan::resolved::TargetKind;
+use crate::system::target::progress::Progress;
+use crate::system::target::{CHUNK_BYTES, Finish, OpenTarget};
+use leadline_protocol::job::keyword::Fadvise;
+use leadline_protocol::phase::{Phase, PhaseChange};
+use leadline_protocol::plan::target::TargetKind;
 use leadline_protocol::problem::Problem;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open, sync};
-use rustix::io::{Errno, pread};
+use rustix::io::{Errno, pread, retry_on_intr};
 use std::fs;
+use std::num::NonZeroU64;
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-/// Drops the clean pages of a range of bytes (a device's: all of them) from the page cache. As in fio, dirty pages of
-/// a file stay; those of a device are written first, where we may (CAP_SYS_ADMIN).
-///
-/// # Errors
-/// What the kernel says, such as EIO when a device's dirty pages could not be written.
+/// Drops the clean pages of a byte range (of a device: all pages). As in fio, dirty pages of a file stay; those of a
+/// device are written first where CAP_SYS_ADMIN permits it.
 pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     match opened.target.kind {
         TargetKind::Null => Ok(()),
@@ -30,11 +28,8 @@ pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     }
 }
 
-/// Writes all dirty pages of a target and drops all of its pages, twice: what somebody else read or was still being written
-/// the first time. What is mapped or locked stays.
-///
-/// # Errors
-/// What the kernel says, such as EIO when dirty pages could not be written.
+/// Writes all dirty pages and drops all pages, twice, to catch pages that were read by another process or under
+/// writeback in the first round. Mapped and locked pages stay.
 pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     const ROUNDS: usize = 2;
     if opened.target.kind == TargetKind::Null {
@@ -47,32 +42,27 @@ pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Tells the kernel what the pattern on a range of bytes will be; decides about readahead.
-///
-/// # Errors
-/// What the kernel says.
+/// Announces the access pattern on a byte range, which controls readahead.
 pub fn advise(opened: &OpenTarget, hint: Fadvise, range: Range<u64>) -> Result<(), Errno> {
     match hint {
         _ if opened.target.kind == TargetKind::Null => Ok(()),
         Fadvise::Random => advise_range(opened, range, Advice::Random),
         Fadvise::Sequential => advise_range(opened, range, Advice::Sequential),
-        // The plan has settled `by pattern` before.
+        // The plan has resolved `ByPattern`.
         Fadvise::None | Fadvise::ByPattern => Ok(()),
     }
 }
 
 fn advise_range(opened: &OpenTarget, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
-    // A length of None would mean up to the end.
-    std::num::NonZeroU64::new(range.end.saturating_sub(range.start)).map_or(Ok(()), |length| {
-        fadvise(&opened.fd, range.start, Some(length), advice)
-    })
+    match NonZeroU64::new(range.end.saturating_sub(range.start)) {
+        // For fadvise a length of 0 means up to the end.
+        None => Ok(()),
+        length => fadvise(&opened.fd, range.start, length, advice),
+    }
 }
 
-/// Reads a range of bytes into the page cache, also for a target that is open for direct I/O. `progress` is told every
-/// 100 ms how far it is (only `Progress`: begin and end are the caller's).
-///
-/// # Errors
-/// What the kernel says of the first read that failed.
+/// Reads a byte range into the page cache, also for a target opened with O_DIRECT. `progress` gets
+/// `PhaseState::Progress` every 100 ms.
 pub fn pre_read(
     opened: &OpenTarget,
     range: Range<u64>,
@@ -82,52 +72,28 @@ pub fn pre_read(
     if opened.target.kind == TargetKind::Null {
         return Ok(Finish::Done);
     }
-    // A further opening of the same inode, without O_DIRECT.
-    let fd = open(
-        format!("/proc/self/fd/{}", opened.fd.as_raw_fd()),
-        OFlags::RDONLY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    let (mut buffer, mut last, mut at) = (vec![0; CHUNK_BYTES], Instant::now(), range.start);
-    while at < range.end {
+    // Reopens the inode without O_DIRECT.
+    let path = format!("/proc/self/fd/{}", opened.fd.as_raw_fd());
+    let fd = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut progress = Progress::new(Phase::PreRead, range.end - range.start, progress);
+    let mut buffer = vec![0; CHUNK_BYTES];
+    let mut offset = range.start;
+    while offset < range.end {
         if stop.load(Ordering::Relaxed) {
             return Ok(Finish::Stopped);
         }
-        match read_some(&fd, &mut buffer, at, range.end)? {
-            0 => break,
-            read => at += read as u64,
+        let length = (range.end - offset).min(CHUNK_BYTES as u64) as usize;
+        let read = retry_on_intr(|| pread(&fd, &mut buffer[..length], offset))? as u64;
+        if read == 0 {
+            break;
         }
-        if last.elapsed() >= PROGRESS_EVERY || at == range.end {
-            last = Instant::now();
-            let (done_bytes, total_bytes) = (Some(at - range.start), Some(range.end - range.start));
-            progress(PhaseChange {
-                phase: Phase::PreRead,
-                state: PhaseState::Progress,
-                done_bytes,
-                total_bytes,
-                planned_ms: None,
-                note: Some(opened.target.path.clone()),
-            });
-        }
+        offset += read;
+        progress.add(read, &opened.target.path);
     }
     Ok(Finish::Done)
 }
 
-/// Reads up to one chunk that ends no later than `end`; 0 at the end of the file.
-fn read_some(fd: impl AsFd, buffer: &mut [u8], at: u64, end: u64) -> Result<usize, Errno> {
-    let length = (end - at).min(buffer.len() as u64) as usize;
-    loop {
-        match pread(&fd, &mut buffer[..length], at) {
-            Err(Errno::INTR) => {}
-            result => return result,
-        }
-    }
-}
-
-/// Writes the target's dirty pages, and lets the device flush its cache (fsync(2)).
-///
-/// # Errors
-/// What the kernel says; EIO may stem from a write long before.
+/// Calls fsync(2): writes the dirty pages and flushes the device cache. EIO may stem from an earlier write.
 pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     if opened.target.kind == TargetKind::Null {
         Ok(())
@@ -136,19 +102,18 @@ pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     }
 }
 
-/// Writes all dirty pages of the host and drops all of its page cache, dentries and inodes. Global.
+/// Writes all dirty pages of the host and drops its page cache, dentries and inodes.
 ///
 /// # Errors
 /// `drop_caches_refused` without root, or where procfs is read-only, as in containers.
 pub fn drop_caches() -> Result<(), Problem> {
     sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
-        let sentence = format!("The caches of the host cannot be dropped: {error}.");
         Problem::environment(
             "drop_caches_refused",
             "drop_caches",
-            sentence,
-            "Run as root on the host itself, or leave drop_caches out: invalidate=1 empties the target's own cache.",
+            format!("The caches of the host cannot be dropped: {error}."),
+            "Run as root on the host itself, or remove drop_caches: invalidate=1 drops the cache of the target alone.",
         )
     })
 }

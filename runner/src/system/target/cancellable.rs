@@ -1,4 +1,4 @@
-//! Waiting for a system call that nothing can interrupt, as long as nobody asks for an end.
+//! Runs a system call that cannot be interrupted on a thread of its own, so that a stop request need not wait for it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,14 +6,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// How often to look whether an end was asked for.
-const LOOK: Duration = Duration::from_millis(20);
+const STOP_POLL: Duration = Duration::from_millis(20);
 
-/// Does the work in a thread of its own and returns what came of it; `None` where an end was asked for before, or meanwhile: then
-/// the thread goes on until the kernel lets it go.
+/// Returns the result of `work`, or `None` when the stop flag is set before or during it. A thread that is still at work
+/// then continues until the kernel returns.
 ///
 /// # Errors
-/// Where the system gives no thread, or the work panicked.
+/// The thread cannot be started, or `work` panicked.
 pub fn run_unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -22,16 +21,14 @@ pub fn run_unless_stopped<T: Send + 'static>(
     if is_stopped() {
         return Ok(None);
     }
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     Builder::new()
-        .name("patience".into())
-        .spawn(move || drop(tell.send(work())))?;
+        .name("cancellable".into())
+        .spawn(move || drop(sender.send(work())))?;
     loop {
-        match told.recv_timeout(LOOK) {
+        match receiver.recv_timeout(STOP_POLL) {
             Ok(result) => return Ok(Some(result)),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("its thread panicked"));
-            }
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("thread panicked")),
             Err(RecvTimeoutError::Timeout) if is_stopped() => return Ok(None),
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -45,31 +42,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_done_is_told() {
-        assert_eq!(
-            run_unless_stopped(&AtomicBool::new(false), || 7).unwrap(),
-            Some(7)
-        );
+    fn returns_the_result_of_finished_work() {
+        let result = run_unless_stopped(&AtomicBool::new(false), || 7);
+        assert_eq!(result.unwrap(), Some(7));
     }
 
     #[test]
-    fn who_asks_for_an_end_does_not_wait() {
+    fn stop_request_does_not_wait_for_the_work() {
         let stop = Arc::new(AtomicBool::new(false));
-        let (asked, (_never, forever)) = (stop.clone(), channel::<()>());
+        let stop_in_thread = stop.clone();
+        let (_never, forever) = channel::<()>();
         let work = move || {
-            asked.store(true, Ordering::Relaxed);
+            stop_in_thread.store(true, Ordering::Relaxed);
             forever.recv().is_ok()
         };
         assert_eq!(run_unless_stopped(&stop, work).unwrap(), None);
-        assert!(
-            run_unless_stopped(&stop, || panic!("as what is not to begin"))
-                .unwrap()
-                .is_none()
-        );
+        let not_started = run_unless_stopped(&stop, || panic!("must not start"));
+        assert!(not_started.unwrap().is_none());
     }
 
     #[test]
-    fn a_panic_is_an_error() {
-        assert!(run_unless_stopped(&AtomicBool::new(false), || panic!("as a bug might")).is_err());
+    fn panic_is_an_error() {
+        assert!(
+            run_unless_stopped(&AtomicBool::new(false), || panic!("expected by the test")).is_err()
+        );
     }
 }

@@ -1,43 +1,41 @@
-//! Removing what a study left behind because the step that would have done it never ran, or was killed. Only regular files
-//! that carry the study's file_id in their path, and that the guard would let a run overwrite, are touched.
-//!
-//! Not here: which files those are (`study`), removal by the step itself (`made`).
+//! Removes the files that a study left behind because the step that removes them did not run or was killed. Only regular
+//! files whose path contains the study's `file_id`, and that the guard admits for writing, are removed.
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::target::open::remove_beneath;
-use leadline_protocol::job::parse::is_mark;
+use crate::system::target::problems::remove_failed;
+use crate::system::target::root_path::remove_in_root;
+use leadline_protocol::job::run_spec::is_file_id;
 use leadline_protocol::problem::Problem;
-use leadline_protocol::study::own::{CleanupResult, LeftoverFile, OwnedFiles};
+use leadline_protocol::study::files::{CleanupResult, LeftoverFile, OwnedFiles};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a file may stay in use, in all: the loop device of a run that was killed is let go by the kernel.
-const FREE_WITHIN: Duration = Duration::from_secs(2);
-/// The pause between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Limit for all files together: the kernel needs a moment to detach the loop devices of a killed run.
+const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
+const IN_USE_POLL: Duration = Duration::from_millis(50);
 
-/// Removes the files of a study's own that are still there. `roots`: the target roots, as given to `host::View`.
-pub fn remove_leftovers(own: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
-    let deadline = Instant::now() + FREE_WITHIN;
-    let mut tidied = CleanupResult::default();
-    for path in &own.files {
-        match remove_when_free(path, &own.file_id, roots, deadline) {
-            Ok(true) => tidied.removed.push(path.clone()),
+/// Removes those files of a study that still exist. `roots`: the target roots, as for `host::View`.
+pub fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
+    let deadline = Instant::now() + IN_USE_TIMEOUT;
+    let mut result = CleanupResult::default();
+    for path in &owned.files {
+        match remove_when_free(path, &owned.file_id, roots, deadline) {
+            Ok(true) => result.removed.push(path.clone()),
             Ok(false) => {}
-            // It is about no field of what was asked.
-            Err(reason) => tidied.left.push(LeftoverFile {
+            Err(problem) => result.left.push(LeftoverFile {
                 path: path.clone(),
+                // No field of a request is at fault.
                 reason: Some(Problem {
                     field: None,
-                    ..reason
+                    ..problem
                 }),
             }),
         }
     }
-    tidied
+    result
 }
 
 fn remove_when_free(
@@ -46,55 +44,45 @@ fn remove_when_free(
     roots: &[PathBuf],
     deadline: Instant,
 ) -> Result<bool, Problem> {
-    if !is_mark(file_id) || !path.contains(file_id) {
-        let sentence = format!("{path} does not carry the file_id of the study.");
+    if !is_file_id(file_id) || !path.contains(file_id) {
         return Err(Problem::guard(
             "not_our_file",
             "files",
-            sentence,
-            "Remove it by hand if nobody needs it.",
+            format!("{path} does not contain the file_id of the study."),
+            "Remove it manually if it is not needed.",
         ));
     }
     loop {
         match remove(Path::new(path), roots) {
             Err(problem) if problem.code == "backs_loop" && Instant::now() < deadline => {
-                sleep(PAUSE)
+                sleep(IN_USE_POLL);
             }
             result => return result,
         }
     }
 }
 
-/// Removes a file; `false` when there is none.
+/// Returns false when there is no file.
 fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
-    let place = ResolvedPath::find(path);
-    if matches!(place.kind, PathKind::Missing | PathKind::MissingDirectory) {
-        return Ok(false);
-    }
-    if place.kind != PathKind::File || place.path != path {
-        let sentence = format!(
-            "{} is no longer the file that the study made.",
-            path.display()
-        );
-        return Err(Problem::guard(
-            "identity_changed",
-            "files",
-            sentence,
-            "Look at what is there now.",
-        ));
+    let found = ResolvedPath::find(path);
+    match found.kind {
+        PathKind::Missing | PathKind::MissingDirectory => return Ok(false),
+        PathKind::File if found.path == path => {}
+        _ => {
+            return Err(Problem::guard(
+                "identity_changed",
+                "files",
+                format!("{} is not the file that the study created.", path.display()),
+                "Check what is at this path and remove it manually.",
+            ));
+        }
     }
     let guard = Guard::live(roots);
-    guard.admit(&place, Purpose::Write)?;
-    remove_beneath(&guard, &place.path)
-        .map(|()| true)
-        .map_err(|error| {
-            let sentence = format!(
-                "{} cannot be removed: {}.",
-                path.display(),
-                std::io::Error::from(error)
-            );
-            Problem::environment("clean_up_failed", "files", sentence, "Remove it by hand.")
-        })
+    guard.admit(&found, Purpose::Write)?;
+    match remove_in_root(&guard, path) {
+        Ok(()) => Ok(true),
+        Err(error) => Err(remove_failed(path, error)),
+    }
 }
 
 #[cfg(test)]
@@ -103,16 +91,16 @@ mod tests {
 
     use super::*;
 
-    const MARK: &str = "0123456789abcdef";
+    const FILE_ID: &str = "0123456789abcdef";
 
-    /// What becomes of a path under the root when a study with this file_id says that it is its own.
+    /// Removes `root/name` as a file of the study and checks the problem code and whether the path still exists.
     fn check(root: &Path, name: &str, file_id: &str, expect: Result<bool, &str>) {
         let path = root.join(name);
-        let own = OwnedFiles {
+        let owned = OwnedFiles {
             file_id: file_id.into(),
             files: vec![path.to_string_lossy().into()],
         };
-        let found = remove_leftovers(&own, &[root.into()]);
+        let found = remove_leftovers(&owned, &[root.into()]);
         let code = found
             .left
             .first()
@@ -131,39 +119,50 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_with_the_mark_under_a_root_go() {
+    fn removes_only_regular_files_with_the_file_id_below_a_root() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let root = base.join("root");
-        fs::create_dir_all(root.join(format!("{MARK}-d"))).unwrap();
+        fs::create_dir_all(root.join(format!("{FILE_ID}-d"))).unwrap();
         for name in [
-            format!("root/a-{MARK}"),
+            format!("root/a-{FILE_ID}"),
             "root/found".into(),
-            format!("outside-{MARK}"),
-            format!("root/two-{MARK}"),
+            format!("outside-{FILE_ID}"),
+            format!("root/two-{FILE_ID}"),
         ] {
             fs::write(base.join(name), "data").unwrap();
         }
-        fs::hard_link(root.join(format!("two-{MARK}")), base.join("other")).unwrap();
-        std::os::unix::fs::symlink(root.join("found"), root.join(format!("link-{MARK}"))).unwrap();
-        check(&root, &format!("a-{MARK}"), MARK, Ok(true));
-        check(&root, &format!("a-{MARK}"), MARK, Ok(false));
-        check(&root, &format!("no/where/{MARK}"), MARK, Ok(false));
-        check(&root, "found", MARK, Err("not_our_file"));
+        fs::hard_link(root.join(format!("two-{FILE_ID}")), base.join("other")).unwrap();
+        std::os::unix::fs::symlink(root.join("found"), root.join(format!("link-{FILE_ID}")))
+            .unwrap();
+        check(&root, &format!("a-{FILE_ID}"), FILE_ID, Ok(true));
+        check(&root, &format!("a-{FILE_ID}"), FILE_ID, Ok(false));
+        check(&root, &format!("missing/{FILE_ID}"), FILE_ID, Ok(false));
+        check(&root, "found", FILE_ID, Err("not_our_file"));
         check(&root, "found", "found", Err("not_our_file"));
         check(&root, "found", "", Err("not_our_file"));
         check(
             &root,
-            &format!("link-{MARK}"),
-            MARK,
+            &format!("link-{FILE_ID}"),
+            FILE_ID,
             Err("identity_changed"),
         );
-        check(&root, &format!("{MARK}-d"), MARK, Err("identity_changed"));
-        check(&root, &format!("two-{MARK}"), MARK, Err("hard_linked"));
+        check(
+            &root,
+            &format!("{FILE_ID}-d"),
+            FILE_ID,
+            Err("identity_changed"),
+        );
+        check(
+            &root,
+            &format!("two-{FILE_ID}"),
+            FILE_ID,
+            Err("hard_linked"),
+        );
         let outside = OwnedFiles {
-            file_id: MARK.into(),
+            file_id: FILE_ID.into(),
             files: vec![
-                base.join(format!("outside-{MARK}"))
+                base.join(format!("outside-{FILE_ID}"))
                     .to_string_lossy()
                     .into(),
             ],
@@ -176,6 +175,6 @@ mod tests {
                 .code,
             "outside_roots"
         );
-        assert!(base.join(format!("outside-{MARK}")).exists());
+        assert!(base.join(format!("outside-{FILE_ID}")).exists());
     }
 }

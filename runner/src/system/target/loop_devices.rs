@@ -1,190 +1,130 @@
-//! Loop devices of the run's own (`loop_device=1`): a file that was laid out is put behind a free one, and the I/O goes
-//! there. Each is detached by the kernel when its last descriptor is closed (autoclear), however the run ends.
-//!
-//! Not here: whether the file may be written (`guard`, as for any file), whether the device may (it is known as our own).
+//! Loop devices of the run itself (`loop_device=1`): each laid-out file is attached to a free loop device, which then
+//! takes the I/O.
 
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
-use crate::system::host::kernel::{Dev, attribute};
-use crate::system::host::resolved_path::ResolvedPath;
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use crate::system::target::Targets;
-use crate::system::target::open::{changed, failed, open_beneath, stat};
-use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
+use crate::system::target::attached_loop::{AttachedLoop, is_attached};
+use crate::system::target::problems::{identity_changed, open_failed};
+use crate::system::target::root_path::open_in_root;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::TargetKind;
 use leadline_protocol::problem::Problem;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often a free device is asked for: another program may take the same one in between.
-const TRIES: u32 = 8;
-/// How long detaching may take: whoever looks at all devices (udev, a list of devices) has each open for a moment.
-const DETACHED_WITHIN: Duration = Duration::from_secs(2);
-/// The pause between two looks.
-const DETACH_PAUSE: Duration = Duration::from_millis(5);
-/// The smallest and largest logical block of a loop device in bytes: a sector, and a page on most machines.
-const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
+/// Limit for detaching: udev and device lists keep every device open for a moment.
+const DETACH_TIMEOUT: Duration = Duration::from_secs(2);
+const DETACH_POLL: Duration = Duration::from_millis(5);
 
-/// A loop device with a file of this run behind it, for as long as this lives.
-#[derive(Debug)]
-pub(crate) struct Attached {
-    /// Its kernel name, such as `loop0`.
-    name: String,
-    /// Its number.
-    pub(crate) dev: Dev,
-    /// Keeps it attached.
-    _hold: OwnedFd,
-}
-
-/// One file that is to be behind a loop device: whether any job writes it, and the coarsest alignment that one needs.
-struct Wanted {
-    writes: bool,
+/// What the jobs that share one backing file need together.
+struct LoopSpec {
+    purpose: Purpose,
     unlink: bool,
     alignment: u32,
 }
 
 impl Targets {
-    /// Attaches the files of all loop targets, and writes the devices that they got into the targets. Whether there were any.
-    /// To be called when the files are laid out.
+    /// Attaches the files of all loop targets and stores the device names in the targets. Call it after `lay_out`.
+    /// Returns whether there are any.
     ///
     /// # Errors
-    /// The guard's words about a file, `open_failed`, or `loop_failed`.
+    /// A problem of the guard, `open_failed`, or `loop_failed`.
     pub fn attach_loops(&mut self, jobs: &mut [ResolvedJob]) -> Result<bool, Problem> {
         let guard = self.guard();
-        for (path, wanted) in wanted(jobs) {
-            let attached = self.attach(&guard, &path, &wanted)?;
+        for (path, spec) in loop_specs(jobs) {
+            let attached = self.attach(&guard, &path, &spec)?;
             self.loops.insert(path, attached);
         }
         for target in jobs.iter_mut().flat_map(|job| &mut job.targets) {
-            if let Some(attached) = self
-                .loops
-                .get(&target.path)
-                .filter(|_| target.kind == TargetKind::Loop)
-            {
+            if target.kind != TargetKind::Loop {
+                continue;
+            }
+            if let Some(attached) = self.loops.get(&target.path) {
                 target.device = Some(attached.name.clone());
-                // The filesystem lies under the device, not over it.
+                // The filesystem is below the loop device, not on it.
                 target.filesystem = None;
             }
         }
         Ok(!self.loops.is_empty())
     }
 
-    /// Lets the loop devices of the run go and waits until they are gone, so that the next run finds their files free. To be
-    /// called at the end of every run; a run that is killed leaves it to the kernel.
+    /// Detaches the loop devices of the run and waits until their files are free for the next run. After a kill the
+    /// kernel detaches them.
     pub fn detach_loops(&mut self) {
+        let loops = std::mem::take(&mut self.loops);
         self.claims
-            .retain(|dev, _| self.loops.values().all(|attached| attached.dev != *dev));
-        let loops = std::mem::take(&mut self.loops).into_iter();
-        // The descriptors are closed here.
-        let held: Vec<(String, String)> = loops
+            .retain(|dev, _| loops.values().all(|attached| attached.dev != *dev));
+        let names: Vec<(String, String)> = loops
+            .into_iter()
             .map(|(path, attached)| (path, attached.name))
             .collect();
-        let deadline = Instant::now() + DETACHED_WITHIN;
-        let is_attached = |(path, name): &(String, String)| {
-            let behind = attribute(Path::new("/sys/block").join(name).join("loop/backing_file"));
-            behind.is_some_and(|behind| behind.starts_with(path.as_str()))
-        };
-        while held.iter().any(is_attached) && Instant::now() < deadline {
-            sleep(DETACH_PAUSE);
+        let deadline = Instant::now() + DETACH_TIMEOUT;
+        while names.iter().any(|(path, name)| is_attached(name, path)) && Instant::now() < deadline
+        {
+            sleep(DETACH_POLL);
         }
     }
 
-    /// Where the loop device of a target is.
+    /// Node of the loop device that a backing file is attached to.
     pub(crate) fn loop_node(&self, path: &str) -> Result<PathBuf, Problem> {
-        self.loops
-            .get(path)
-            .map(|attached| node(&attached.name))
-            .ok_or_else(|| changed(path, "is behind no loop device"))
-    }
-
-    fn attach(&mut self, guard: &Guard, path: &str, wanted: &Wanted) -> Result<Attached, Problem> {
-        let place = ResolvedPath::find(Path::new(path));
-        guard.admit(
-            &place,
-            if wanted.writes {
-                Purpose::Write
-            } else {
-                Purpose::Read
-            },
-        )?;
-        let access = if wanted.writes {
-            OFlags::RDWR
-        } else {
-            OFlags::RDONLY
-        };
-        let file = open_beneath(guard, &place.path, access | OFlags::CLOEXEC)
-            .map_err(|error| failed(path, error))?;
-        let now = stat(&file).map_err(|error| failed(path, error))?;
-        if !place.stat.is_some_and(|before| before.is_same(&now)) {
-            return Err(changed(path, "was replaced by another file"));
+        match self.loops.get(path) {
+            Some(attached) => Ok(attached.node()),
+            None => Err(identity_changed(path, "lost its loop device")),
         }
-        self.adopt(&place.path, now, wanted.unlink);
-        let block_bytes = wanted
-            .alignment
-            .clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
-        put_behind_a_free_one(&file, block_bytes, !wanted.writes)
-            .map_err(|error| loop_failed(path, error))
+    }
+
+    fn attach(
+        &mut self,
+        guard: &Guard,
+        path: &str,
+        spec: &LoopSpec,
+    ) -> Result<AttachedLoop, Problem> {
+        let found = ResolvedPath::find(Path::new(path));
+        guard.admit(&found, spec.purpose)?;
+        let flags = spec.purpose.open_flags() | OFlags::CLOEXEC;
+        let file =
+            open_in_root(guard, &found.path, flags).map_err(|error| open_failed(path, error))?;
+        let stat = Stat::of_fd(&file).map_err(|error| open_failed(path, error))?;
+        if !found.stat.is_some_and(|before| before.is_same(&stat)) {
+            return Err(identity_changed(path, "was replaced by another file"));
+        }
+        self.adopt_study_file(&found.path, stat, spec.unlink);
+        AttachedLoop::attach(&file, spec.alignment, spec.purpose == Purpose::Read)
+            .map_err(|error| loop_failed(path, &error))
     }
 }
 
-/// The files that are to be behind loop devices, by their path: several jobs that name one share the device.
-fn wanted(jobs: &[ResolvedJob]) -> BTreeMap<String, Wanted> {
-    let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
-    let is_loop = |target: &&Target| target.kind == TargetKind::Loop;
-    for (job, target) in jobs.iter().flat_map(|job| {
-        job.targets
-            .iter()
-            .filter(is_loop)
-            .map(move |target| (job, target))
-    }) {
-        let file = wanted.entry(target.path.clone()).or_insert(Wanted {
-            writes: false,
-            unlink: true,
-            alignment: 1,
-        });
-        file.writes |= job.pattern.rw.destroys();
-        file.unlink &= job.target.unlink;
-        file.alignment = file.alignment.max(target.alignment);
-    }
-    wanted
-}
-
-fn put_behind_a_free_one(
-    file: &OwnedFd,
-    block_bytes: u32,
-    read_only: bool,
-) -> Result<Attached, Errno> {
-    let control = open(LOOP_CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    let mut tries = 1;
-    loop {
-        let name = format!("loop{}", free_loop(&control)?);
-        let hold = open(node(&name), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        match configure_loop(&hold, file, block_bytes, read_only) {
-            Ok(()) => {
-                return Ok(Attached {
-                    name,
-                    dev: stat(&hold)?.rdev,
-                    _hold: hold,
-                });
+/// By path: jobs that name the same file share the device.
+fn loop_specs(jobs: &[ResolvedJob]) -> BTreeMap<String, LoopSpec> {
+    let mut specs: BTreeMap<String, LoopSpec> = BTreeMap::new();
+    for job in jobs {
+        for target in &job.targets {
+            if target.kind != TargetKind::Loop {
+                continue;
             }
-            Err(Errno::BUSY) if tries < TRIES => tries += 1,
-            Err(error) => return Err(error),
+            let spec = specs.entry(target.path.clone()).or_insert(LoopSpec {
+                purpose: Purpose::Read,
+                unlink: true,
+                alignment: 1,
+            });
+            spec.purpose = spec.purpose.max(Purpose::of(job));
+            spec.unlink &= job.target.unlink;
+            spec.alignment = spec.alignment.max(target.alignment);
         }
     }
+    specs
 }
 
-fn node(name: &str) -> PathBuf {
-    Path::new("/dev").join(name)
-}
-
-fn loop_failed(path: &str, error: Errno) -> Problem {
-    let sentence = format!(
-        "{path} cannot be put behind a loop device: {}.",
-        std::io::Error::from(error)
-    );
-    let remedy = "Run as root on the host itself (a container must be given /dev/loop*), or leave loop_device out.";
-    Problem::environment("loop_failed", "loop_device", sentence, remedy)
+fn loop_failed(path: &str, error: &io::Error) -> Problem {
+    Problem::environment(
+        "loop_failed",
+        "loop_device",
+        format!("{path} cannot be attached to a loop device: {error}."),
+        "Run as root on the host itself (a container needs access to /dev/loop*), or remove loop_device.",
+    )
 }

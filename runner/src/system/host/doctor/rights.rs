@@ -1,68 +1,66 @@
-//! What this process is allowed: rings, locked memory, devices.
+//! What this process may do: rings, locked memory, devices.
 
-use crate::system::host::doctor::{fail, ok, warn};
+use crate::system::host::doctor::check::{fail, ok, warn};
 use crate::system::host::io_uring_support;
 use crate::system::host::kernel::Kernel;
-use leadline_protocol::host::Check;
+use leadline_protocol::doctor::Check;
 use rustix::process::{Resource, geteuid, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// Buffers of 64 clones at depth 16 with 64 KiB each.
-const MEMLOCK_WANTED_BYTES: u64 = 64 << 20;
+/// Registered buffers of 64 workers with depth 16 and 64 KiB blocks.
+const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
-pub fn io_uring(kernel: &Kernel) -> Check {
+pub(super) fn io_uring(kernel: &Kernel) -> Check {
     match io_uring_support::unavailable(kernel) {
-        None => ok("io_uring", "allowed (a ring was made)"),
-        Some((why, remedy)) => fail("io_uring", why, remedy),
+        None => ok("io_uring", "allowed (created a ring)"),
+        Some((reason, remedy)) => fail("io_uring", reason, remedy),
     }
 }
 
-pub fn memlock() -> Check {
-    judge_memlock(
+pub(super) fn memlock() -> Check {
+    check_memlock(
         getrlimit(Resource::Memlock).current,
         has(CapabilitySet::IPC_LOCK),
     )
 }
 
-fn judge_memlock(limit_bytes: Option<u64>, may_exceed: bool) -> Check {
-    match limit_bytes {
-        None => ok("memlock", "not limited"),
-        Some(bytes) if may_exceed => ok(
+fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
+    let Some(bytes) = limit_bytes else {
+        return ok("memlock", "unlimited");
+    };
+    let mib = bytes >> 20;
+    if is_exempt {
+        let detail = format!("{mib} MiB, which does not apply (CAP_IPC_LOCK)");
+        ok("memlock", detail)
+    } else if bytes >= MIN_MEMLOCK_BYTES {
+        ok("memlock", format!("{mib} MiB"))
+    } else {
+        warn(
             "memlock",
-            format!("{} MiB, which does not bind us (CAP_IPC_LOCK)", bytes >> 20),
-        ),
-        Some(bytes) if bytes >= MEMLOCK_WANTED_BYTES => {
-            ok("memlock", format!("{} MiB", bytes >> 20))
-        }
-        Some(bytes) => warn(
-            "memlock",
-            format!(
-                "{} KiB may be locked: too little for registered buffers",
-                bytes >> 10
-            ),
-            "Raise it: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
-        ),
+            format!("{} KiB: too little for registered buffers", bytes >> 10),
+            "Raise the limit: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
+        )
     }
 }
 
-pub fn privileges() -> Check {
-    judge_privileges(geteuid().is_root(), has(CapabilitySet::SYS_ADMIN))
+pub(super) fn privileges() -> Check {
+    check_privileges(geteuid().is_root(), has(CapabilitySet::SYS_ADMIN))
 }
 
-fn judge_privileges(is_root: bool, is_admin: bool) -> Check {
+fn check_privileges(is_root: bool, is_admin: bool) -> Check {
     match (is_root, is_admin) {
         (true, true) => ok(
             "privileges",
-            "root with CAP_SYS_ADMIN: devices can be opened and caches dropped",
+            "root with CAP_SYS_ADMIN: can open devices and drop caches",
         ),
         (true, false) => warn(
             "privileges",
-            "root without CAP_SYS_ADMIN (a container): a device's own cache cannot be dropped",
-            "Run on the host itself, or add that capability for tests of raw devices.",
+            "root without CAP_SYS_ADMIN (container): cannot drop the page cache of a device",
+            "Run on the host itself, or add the capability to test raw devices.",
         ),
         (false, _) => warn(
             "privileges",
-            "an ordinary user: files can be tested; devices cannot be opened and the host's caches not be dropped",
+            "unprivileged user: can test files, but cannot open devices or drop the caches of the host",
             "Run as root for raw devices and drop_caches.",
         ),
     }
@@ -75,10 +73,10 @@ fn has(wanted: CapabilitySet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leadline_protocol::host::CheckStatus::{Ok, Warn};
+    use leadline_protocol::doctor::CheckStatus::{Ok, Warn};
 
     #[test]
-    fn limits_and_rights() {
+    fn memlock_limits_and_privileges() {
         for (limit, may_exceed, want) in [
             (None, false, Ok),
             (Some(8 << 20), true, Ok),
@@ -86,12 +84,12 @@ mod tests {
             (Some(8 << 20), false, Warn),
             (Some(0), false, Warn),
         ] {
-            assert_eq!(judge_memlock(limit, may_exceed).status, want, "{limit:?}");
+            assert_eq!(check_memlock(limit, may_exceed).status, want, "{limit:?}");
         }
         for (is_root, is_admin, want) in
             [(true, true, Ok), (true, false, Warn), (false, false, Warn)]
         {
-            assert_eq!(judge_privileges(is_root, is_admin).status, want);
+            assert_eq!(check_privileges(is_root, is_admin).status, want);
         }
     }
 }

@@ -1,142 +1,114 @@
-//! Direct I/O where the targets lie, and what the kernel tells of caches and waiting.
+//! Direct I/O in the target directories, cachestat(2) and PSI.
 
-use crate::system::host::doctor::{fail, ok, warn};
+use crate::system::host::doctor::check::{fail, ok, warn};
 use crate::system::host::kernel::Kernel;
-use leadline_protocol::host::Check;
-use rustix::fs::{FsWord, Mode, OFlags, open};
+use crate::system::host::page_cache;
+use leadline_protocol::doctor::Check;
+use rustix::fs::{FsWord, Mode, OFlags, fstatfs, open};
 use rustix::io::{Errno, pwrite};
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::path::Path;
 
-/// A block that is aligned for every device there is, in bytes.
+/// Alignment that suits every device.
 const BLOCK_BYTES: usize = 4096;
-/// f_type of tmpfs (linux/magic.h): its O_DIRECT is taken and means nothing.
+/// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT and ignores it.
 const TMPFS_MAGIC: FsWord = 0x0102_1994;
-/// Number of cachestat(2) on every architecture but alpha (Linux 6.5).
-const SYS_CACHESTAT: libc::c_long = 451;
 
-/// How direct I/O went in a directory.
-enum Direct {
+#[derive(PartialEq)]
+enum DirectIo {
     Works,
     InMemory,
-    Refused,
-    NotTried(Errno),
+    Unsupported,
+    Untested(Errno),
 }
 
-pub fn o_direct(directories: &[&Path]) -> Check {
-    let tried: Vec<(&Path, Direct)> = directories
+pub(super) fn o_direct(directories: &[&Path]) -> Check {
+    let results: Vec<(&Path, DirectIo)> = directories
         .iter()
         .map(|directory| (*directory, try_direct(directory)))
         .collect();
-    let named = |wanted: fn(&Direct) -> bool| {
-        let paths = tried
-            .iter()
-            .filter(|(_, how)| wanted(how))
-            .map(|(path, _)| path.display().to_string());
-        Some(paths.collect::<Vec<_>>().join(", ")).filter(|paths| !paths.is_empty())
+    let paths_with = |wanted: DirectIo| -> Option<String> {
+        let matching = results.iter().filter(|(_, result)| *result == wanted);
+        let paths: Vec<_> = matching.map(|(path, _)| path.to_string_lossy()).collect();
+        (!paths.is_empty()).then(|| paths.join(", "))
     };
-    if let Some(paths) = named(|how| matches!(how, Direct::Refused)) {
+    if let Some(paths) = paths_with(DirectIo::Unsupported) {
         return fail(
             "o_direct",
-            format!("refused in {paths}"),
-            "Put targets on ext4, xfs or btrfs (--target-root), or use direct=0.",
+            format!("not supported in {paths}"),
+            "Use a target root (--target-root) on ext4, xfs or btrfs, or use direct=0.",
         );
     }
-    if let Some((path, Direct::NotTried(error))) = tried
-        .iter()
-        .find(|(_, how)| matches!(how, Direct::NotTried(_)))
-    {
-        let found = format!(
-            "could not be tried in {}: {}",
-            path.display(),
-            std::io::Error::from(*error)
-        );
-        return warn(
-            "o_direct",
-            found,
-            "Create the directory, and let the user of the runner write there.",
-        );
-    }
-    match named(|how| matches!(how, Direct::InMemory)) {
-        Some(paths) => warn(
-            "o_direct",
-            format!("taken in {paths}, which is memory (tmpfs)"),
-            "Put targets on a filesystem with a device under it (--target-root).",
-        ),
-        None => ok(
-            "o_direct",
-            format!("works in {}", named(|_| true).unwrap_or_default()),
-        ),
-    }
-}
-
-/// Writes one block to a file without a name, which is gone afterwards.
-fn try_direct(directory: &Path) -> Direct {
-    let memory = vec![0; 2 * BLOCK_BYTES];
-    let head = memory.as_ptr().align_offset(BLOCK_BYTES);
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-    let file = open(directory, flags, Mode::RUSR | Mode::WUSR);
-    match file.and_then(|file| pwrite(&file, &memory[head..head + BLOCK_BYTES], 0).map(|_| file)) {
-        Ok(file) if rustix::fs::fstatfs(&file).is_ok_and(|found| found.f_type == TMPFS_MAGIC) => {
-            Direct::InMemory
-        }
-        Ok(_) => Direct::Works,
-        Err(Errno::INVAL) => Direct::Refused,
-        Err(error) => Direct::NotTried(error),
-    }
-}
-
-/// Asks how much of this program's own file lies in the page cache.
-pub fn cachestat() -> Check {
-    let error = match std::env::current_exe()
-        .and_then(File::open)
-        .map(|file| cached_pages(&file))
-    {
-        Ok(Ok(pages)) if pages > 0 => return ok("cachestat", "allowed (Linux 6.5 or newer)"),
-        Ok(Ok(_)) => {
+    for (path, result) in &results {
+        if let DirectIo::Untested(error) = result {
             return warn(
-                "cachestat",
-                "answers, but knows no page of this running program",
-                "Page-cache residency is left out on this filesystem.",
+                "o_direct",
+                format!("cannot be tested in {}: {error}", path.display()),
+                "Create the directory and give the user of the runner write access.",
             );
         }
-        Ok(Err(error)) => error,
-        Err(_) => Errno::NOENT,
-    };
-    warn(
-        "cachestat",
-        format!("not available: {}", std::io::Error::from(error)),
-        "Residency in the page cache is left out; Linux 6.5 has it (in containers: allow it in the seccomp profile).",
-    )
+    }
+    if let Some(paths) = paths_with(DirectIo::InMemory) {
+        return warn(
+            "o_direct",
+            format!("accepted in {paths}, which is memory (tmpfs)"),
+            "Use a target root (--target-root) on a filesystem with a device below it.",
+        );
+    }
+    let paths = paths_with(DirectIo::Works).unwrap_or_default();
+    ok("o_direct", format!("works in {paths}"))
 }
 
-/// `struct cachestat_range` and `struct cachestat` of linux/mman.h.
-fn cached_pages(file: &File) -> Result<u64, Errno> {
-    let (range, mut found) = ([0u64; 2], [0u64; 5]);
-    // SAFETY: reads 16 bytes from `range` and writes 40 bytes to `found`, as large as the kernel's two structs.
-    let result = unsafe {
-        libc::syscall(
-            SYS_CACHESTAT,
-            file.as_raw_fd(),
-            range.as_ptr(),
-            found.as_mut_ptr(),
-            0,
-        )
-    };
-    if result == 0 {
-        Ok(found[0])
-    } else {
-        Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+/// Writes one block to an unnamed temporary file.
+fn try_direct(directory: &Path) -> DirectIo {
+    let memory = vec![0; 2 * BLOCK_BYTES];
+    let head = memory.as_ptr().align_offset(BLOCK_BYTES);
+    let block = &memory[head..head + BLOCK_BYTES];
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+    let written = open(directory, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
+        pwrite(&file, block, 0)?;
+        fstatfs(&file)
+    });
+    match written {
+        Ok(filesystem) if filesystem.f_type == TMPFS_MAGIC => DirectIo::InMemory,
+        Ok(_) => DirectIo::Works,
+        Err(Errno::INVAL) => DirectIo::Unsupported,
+        Err(error) => DirectIo::Untested(error),
     }
 }
 
-pub fn psi(kernel: &Kernel) -> Check {
+/// Counts the cached pages of the runner's own executable, which has some while it runs.
+pub(super) fn cachestat() -> Check {
+    let counted = match std::env::current_exe().and_then(File::open) {
+        Ok(file) => cached_pages(&file),
+        Err(_) => Err(Errno::NOENT),
+    };
+    match counted {
+        Ok(0) => warn(
+            "cachestat",
+            "finds no page of the running executable",
+            "Page cache residency is not measured on this filesystem.",
+        ),
+        Ok(_) => ok("cachestat", "allowed (Linux 6.5 or newer)"),
+        Err(error) => warn(
+            "cachestat",
+            format!("not available: {error}"),
+            "Use Linux 6.5 or newer, or allow cachestat in the seccomp profile of the container. Page cache residency is not measured without it.",
+        ),
+    }
+}
+
+fn cached_pages(file: &File) -> Result<u64, Errno> {
+    page_cache::cachestat(file.as_fd(), &(0..0)).map(|found| found.cached)
+}
+
+pub(super) fn psi(kernel: &Kernel) -> Check {
     match fs::read(kernel.proc.join("pressure/io")) {
-        Ok(_) => ok("psi", "I/O pressure is counted"),
+        Ok(_) => ok("psi", "I/O pressure is available"),
         Err(error) => warn(
             "psi",
-            format!("I/O pressure is not counted: {error}"),
+            format!("I/O pressure is not available: {error}"),
             "Boot with psi=1, on a kernel with CONFIG_PSI.",
         ),
     }
@@ -146,32 +118,29 @@ pub fn psi(kernel: &Kernel) -> Check {
 mod tests {
     use super::*;
     use crate::system::host::fixture::skip;
-    use leadline_protocol::host::CheckStatus;
+    use leadline_protocol::doctor::CheckStatus;
 
     #[test]
-    fn direct_io_is_really_tried() {
+    fn direct_io_is_tried() {
         let found = |path: &str| o_direct(&[Path::new(path)]);
-        assert_eq!(found("/nowhere").status, CheckStatus::Warn);
+        assert_eq!(found("/missing").status, CheckStatus::Warn);
         assert!(
-            found("/nowhere")
+            found("/missing")
                 .detail
-                .contains("could not be tried in /nowhere")
+                .contains("cannot be tested in /missing")
         );
         if Path::new("/dev/shm").is_dir() {
-            assert!(
-                found("/dev/shm").status != CheckStatus::Ok,
-                "memory is no device"
-            );
+            assert!(found("/dev/shm").status != CheckStatus::Ok, "tmpfs");
         }
     }
 
     #[test]
-    fn cachestat_counts_the_pages_of_a_file_just_written() {
+    fn cachestat_counts_the_pages_of_a_new_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), [1; 8 * BLOCK_BYTES]).unwrap();
         match cached_pages(file.as_file()) {
             Ok(pages) => assert_eq!(pages, 8),
-            Err(error) => skip(&format!("no cachestat(2) here: {error}")),
+            Err(error) => skip(&format!("no cachestat(2): {error}")),
         }
         assert_eq!(
             cachestat().status == CheckStatus::Ok,

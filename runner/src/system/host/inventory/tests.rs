@@ -1,11 +1,11 @@
-//! The made-up host of `fixture`, looked at.
+//! Inventory of the fixture host.
 
 use crate::system::host::fixture::{Fixture, STACK};
 use crate::system::host::inventory::*;
 
 #[test]
-fn kinds_follow_from_sysfs() {
-    let host = Fixture::new(STACK).look();
+fn device_kinds_come_from_sysfs() {
+    let host = Fixture::new(STACK).inventory();
     for (name, want) in [
         ("sda", DeviceKind::Disk),
         ("sda1", DeviceKind::Partition),
@@ -19,8 +19,8 @@ fn kinds_follow_from_sysfs() {
 }
 
 #[test]
-fn leaves_are_found_through_every_layer() {
-    let host = Fixture::new(STACK).look();
+fn finds_physical_devices_through_every_layer() {
+    let host = Fixture::new(STACK).inventory();
     for (name, want) in [
         ("sda", vec!["sda"]),
         ("sda1", vec!["sda"]),
@@ -34,18 +34,18 @@ fn leaves_are_found_through_every_layer() {
 }
 
 #[test]
-fn a_circle_of_devices_ends() {
-    let host = Fixture::new("sys/devices/dm-7/dev = 4053:7\n sys/devices/dm-7/slaves/dm-8 @\n sys/devices/dm-8/dev = 4053:8\n sys/devices/dm-8/slaves/dm-7 @").look();
+fn cyclic_device_stack_terminates() {
+    let host = Fixture::new("sys/devices/dm-7/dev = 4053:7\n sys/devices/dm-7/slaves/dm-8 @\n sys/devices/dm-8/dev = 4053:8\n sys/devices/dm-8/slaves/dm-7 @").inventory();
     assert_eq!(host.physical_devices("dm-7"), Vec::<String>::new());
     assert_eq!(
-        host.beneath("dm-7"),
+        host.lower_devices("dm-7"),
         BTreeSet::from(["dm-7", "dm-8"].map(String::from))
     );
 }
 
 #[test]
-fn every_use_is_named() {
-    let host = Fixture::new(STACK).look();
+fn lists_every_use() {
+    let host = Fixture::new(STACK).inventory();
     for (name, want) in [
         (
             "sda",
@@ -62,21 +62,24 @@ fn every_use_is_named() {
         ("sdd", vec!["mounted at /pool (btrfs)"]),
         ("sde", vec!["member of the btrfs mounted at /pool"]),
         ("sdf", vec!["swap"]),
-        ("loop9090", vec!["its file is also behind loop9091"]),
+        (
+            "loop9090",
+            vec!["its backing file is also attached to loop9091"],
+        ),
         ("loop9092", vec![]),
     ] {
         let uses: Vec<String> = host
             .uses(&host.blocks[name])
             .iter()
-            .map(Use::to_string)
+            .map(ToString::to_string)
             .collect();
         assert_eq!(uses, want, "{name}");
     }
 }
 
 #[test]
-fn a_btrfs_spreads_over_its_members() {
-    let host = Fixture::new(STACK).look();
-    assert_eq!(host.spread("sdd"), ["sdd", "sde"]);
-    assert_eq!(host.spread("sda1"), ["sda1"]);
+fn filesystem_members_of_a_btrfs() {
+    let host = Fixture::new(STACK).inventory();
+    assert_eq!(host.filesystem_members("sdd"), ["sdd", "sde"]);
+    assert_eq!(host.filesystem_members("sda1"), ["sda1"]);
 }

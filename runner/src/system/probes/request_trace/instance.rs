@@ -1,90 +1,87 @@
-//! A tracing instance of our own: made, told what to trace, and removed. Others' tracing is not touched. What a run that was
-//! killed left behind is removed by the next one.
+//! A tracing instance of its own, so that other users of ftrace are not affected. Removes instances that killed runs left
+//! behind.
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Dev, names};
-use crate::system::probes::request_trace::tracefs;
+use crate::system::host::mounts::MountEntry;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What our instances are called, with the number of the process behind it.
+/// Followed by the process ID.
 const NAME: &str = "leadline-";
-/// Buffer of each processor in KiB: some 40,000 requests.
+/// Buffer per CPU: about 40,000 requests.
 const BUFFER_KIB: &str = "4096";
 const REQUESTS: &str = "events/block/block_rq_issue";
 const PAUSES: &str = "events/writeback/balance_dirty_pages";
 
-/// The directory of an instance; removed when dropped.
+/// Directory of the instance; removed on drop.
 #[derive(Debug)]
-pub struct Instance(PathBuf);
+pub(crate) struct Instance(PathBuf);
 
 impl Instance {
-    /// Makes it, and begins to trace the requests of these devices.
+    /// Creates the instance and starts to trace the requests of these devices.
     ///
     /// # Errors
-    /// Why that cannot be done, and what to do about it.
-    pub fn make(host: &Inventory, devices: impl Iterator<Item = Dev>) -> Result<Self, String> {
+    /// Why tracing is not possible, with a remedy.
+    pub(crate) fn create(
+        host: &Inventory,
+        devices: impl Iterator<Item = Dev>,
+    ) -> Result<Self, String> {
         let root = tracefs(host).join("instances");
         if !root.is_dir() {
-            return Err("the tracing filesystem is not mounted, or closed to this user: mount -t tracefs nodev /sys/kernel/tracing, as root".into());
+            return Err("tracefs is not mounted or not accessible: run mount -t tracefs nodev /sys/kernel/tracing as root".into());
         }
         remove_leftovers(&root);
         let instance = Self(root.join(format!("{NAME}{}", std::process::id())));
-        fs::create_dir(&instance.0).map_err(|error| refused(&instance.0, &error))?;
-        instance
-            .set_up(devices)
-            .map_err(|(path, error)| refused(&path, &error))?;
+        fs::create_dir(&instance.0).map_err(|error| trace_error(&instance.0, &error))?;
+        instance.set_up(devices)?;
         Ok(instance)
     }
 
-    fn set_up(&self, devices: impl Iterator<Item = Dev>) -> Result<(), (PathBuf, io::Error)> {
-        // Numbers as the kernel itself has them: 12 bits of major, 20 of minor.
+    fn set_up(&self, devices: impl Iterator<Item = Dev>) -> Result<(), String> {
+        // dev_t of the kernel: 12 bits of major, 20 bits of minor.
         let number = |dev: Dev| (rustix::fs::major(dev.0) << 20) | rustix::fs::minor(dev.0);
-        let filter = devices
+        let filters: Vec<String> = devices
             .map(|dev| format!("dev == {}", number(dev)))
-            .collect::<Vec<_>>()
-            .join(" || ");
-        // The clock of our windows.
+            .collect();
+        // The clock of the measured window.
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", BUFFER_KIB)?;
-        self.write(&format!("{REQUESTS}/filter"), &filter)?;
+        self.write(&format!("{REQUESTS}/filter"), &filters.join(" || "))?;
         self.write(&format!("{REQUESTS}/enable"), "1")?;
         self.write(&format!("{PAUSES}/enable"), "1")
     }
 
-    fn write(&self, file: &str, text: &str) -> Result<(), (PathBuf, io::Error)> {
+    fn write(&self, file: &str, text: &str) -> Result<(), String> {
         let path = self.0.join(file);
-        fs::write(&path, text).map_err(|error| (path, error))
+        fs::write(&path, text).map_err(|error| trace_error(&path, &error))
     }
 
-    /// Its text, which is gone when it was read; reading never waits.
-    ///
-    /// # Errors
-    /// Why it cannot be opened.
-    pub fn pipe(&self) -> Result<File, String> {
+    /// Opens the trace for nonblocking reads, which consume it.
+    pub(crate) fn pipe(&self) -> Result<File, String> {
         let path = self.0.join("trace_pipe");
-        let pipe = OpenOptions::new()
+        OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NONBLOCK)
-            .open(&path);
-        pipe.map_err(|error| refused(&path, &error))
+            .open(&path)
+            .map_err(|error| trace_error(&path, &error))
     }
 
-    /// Traces no more; what is in the buffers stays there.
-    pub fn stop(&self) {
-        // What cannot be stopped is removed all the same.
+    /// Stops tracing; the buffered events can still be read.
+    pub(crate) fn stop(&self) {
         let _ = self.write("tracing_on", "0");
     }
 
-    /// Events that were lost, over all processors.
-    pub fn lost(&self) -> u64 {
-        let processors = self.0.join("per_cpu");
-        let stats = names(&processors)
+    /// Sum over all CPUs.
+    pub(crate) fn lost_events(&self) -> u64 {
+        let cpus = self.0.join("per_cpu");
+        names(&cpus)
             .into_iter()
-            .filter_map(|cpu| fs::read_to_string(processors.join(cpu).join("stats")).ok());
-        stats.map(|text| lost(&text)).sum()
+            .filter_map(|cpu| fs::read_to_string(cpus.join(cpu).join("stats")).ok())
+            .map(|stats| lost_events(&stats))
+            .sum()
     }
 }
 
@@ -95,31 +92,38 @@ impl Drop for Instance {
     }
 }
 
-fn lost(stats: &str) -> u64 {
-    let lines = stats.lines().filter_map(|line| line.split_once(": "));
-    lines
+fn lost_events(stats: &str) -> u64 {
+    stats
+        .lines()
+        .filter_map(|line| line.split_once(": "))
         .filter(|(name, _)| ["overrun", "dropped events"].contains(name))
         .filter_map(|(_, count)| count.parse::<u64>().ok())
         .sum()
 }
 
-/// Instances of ours whose process is gone.
+fn tracefs(host: &Inventory) -> &Path {
+    let is_tracefs =
+        |mount: &&MountEntry| mount.filesystem == "tracefs" && mount.namespace_of.is_none();
+    match host.mounts.iter().find(is_tracefs) {
+        Some(mount) => Path::new(&mount.point),
+        None => Path::new("/sys/kernel/tracing"),
+    }
+}
+
+/// Removes instances whose process no longer exists.
 fn remove_leftovers(root: &Path) {
     for name in names(root) {
-        let gone = name
-            .strip_prefix(NAME)
-            .is_some_and(|process| !Path::new("/proc").join(process).exists());
-        if gone {
+        if let Some(process) = name.strip_prefix(NAME)
+            && !Path::new("/proc").join(process).exists()
+        {
             let _ = fs::remove_dir(root.join(name));
         }
     }
 }
 
-fn refused(path: &Path, error: &io::Error) -> String {
-    format!(
-        "{}: {error}; tracing needs root, and a kernel with CONFIG_BLK_DEV_IO_TRACE",
-        path.display()
-    )
+fn trace_error(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    format!("{path}: {error}. Tracing needs root, and a kernel with CONFIG_BLK_DEV_IO_TRACE")
 }
 
 #[cfg(test)]
@@ -128,16 +132,16 @@ mod tests {
     use crate::system::host::fixture::Fixture;
 
     #[test]
-    fn a_captured_stats() {
+    fn sums_overrun_and_dropped_events() {
         let text = "entries: 0\noverrun: 7\ncommit overrun: 99\nbytes: 0\noldest event ts:     0.000000\ndropped events: 5\nread events: 44\n";
-        assert_eq!(lost(text), 12);
+        assert_eq!(lost_events(text), 12);
     }
 
     #[test]
-    fn a_host_without_tracing_says_so() {
-        let host =
-            Fixture::new("proc/self/mountinfo = 1 0 0:9 / /nowhere rw - tracefs nodev rw").look();
-        let problem = Instance::make(&host, std::iter::empty()).unwrap_err();
+    fn missing_tracefs_has_a_remedy() {
+        let host = Fixture::new("proc/self/mountinfo = 1 0 0:9 / /nowhere rw - tracefs nodev rw")
+            .inventory();
+        let problem = Instance::create(&host, std::iter::empty()).unwrap_err();
         assert!(problem.contains("mount -t tracefs"), "{problem}");
     }
 }

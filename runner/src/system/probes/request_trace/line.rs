@@ -1,86 +1,67 @@
-//! Lines of `trace_pipe`, as far as they count: `task-pid [cpu] flags seconds: event: fields`. Pure.
+//! Lines of `trace_pipe`: `task-pid [cpu] flags seconds: event: fields`. Pure.
 
 use crate::system::host::kernel::Dev;
-use leadline_protocol::evidence::Direction;
+use leadline_protocol::evidence::transition::Direction;
 
-/// What one line tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Line {
-    /// A request was handed to a device.
+pub(crate) enum Line {
+    /// block_rq_issue.
     Request {
-        /// Its number.
         dev: Dev,
-        /// Read or write.
         direction: Direction,
-        /// Bytes of it.
         bytes: u64,
     },
-    /// A thread was made to wait by the dirty limit.
-    Pause {
-        /// Which.
-        thread: i32,
-        /// How long, in ms.
-        ms: u64,
-    },
+    /// balance_dirty_pages.
+    Pause { thread: i32, ms: u64 },
 }
 
 impl Line {
-    /// Reads one line; its moment in ns of the trace's clock beside it. `None` for all others: flushes and discards have
-    /// no size.
-    pub fn parse(text: &str) -> Option<(u64, Self)> {
+    /// Returns the time in ns of the trace clock with the event; `None` for other events and for requests without data,
+    /// such as flushes.
+    pub(crate) fn parse(text: &str) -> Option<(u64, Self)> {
         if let Some((head, fields)) = text.split_once(": block_rq_issue: ") {
-            return Some((moment_ns(head)?, request(fields)?));
+            return Some((time_ns(head)?, request(fields)?));
         }
         let (head, fields) = text.split_once(": balance_dirty_pages: ")?;
-        let thread = head
-            .split(" [")
-            .next()?
-            .trim_end()
-            .rsplit('-')
-            .next()?
-            .parse()
-            .ok()?;
-        let pause: i64 = fields
-            .split_ascii_whitespace()
-            .find_map(|field| field.strip_prefix("pause="))?
-            .parse()
-            .ok()?;
-        Some((
-            moment_ns(head)?,
-            Self::Pause {
-                thread,
-                ms: u64::try_from(pause).ok()?,
-            },
-        ))
+        Some((time_ns(head)?, pause(head, fields)?))
     }
 }
 
-/// `... 5555.123456` in ns.
-fn moment_ns(head: &str) -> Option<u64> {
-    let (seconds, fraction) = head.rsplit(' ').next()?.split_once('.')?;
-    let micros: u64 = fraction.parse().ok()?;
-    Some(seconds.parse::<u64>().ok()? * 1_000_000_000 + micros * 1000)
+/// Reads `... 5555.123456`.
+fn time_ns(head: &str) -> Option<u64> {
+    let (seconds, micros) = head.rsplit(' ').next()?.split_once('.')?;
+    let seconds: u64 = seconds.parse().ok()?;
+    let micros: u64 = micros.parse().ok()?;
+    Some(seconds * 1_000_000_000 + micros * 1000)
 }
 
-/// `major,minor rwbs bytes (command) sector + sectors ...`.
+/// Reads `major,minor rwbs bytes (command) sector + sectors ...`.
 fn request(fields: &str) -> Option<Line> {
     let mut fields = fields.split_ascii_whitespace();
-    let (major, minor) = fields.next()?.split_once(',')?;
-    let dev = Dev(rustix::fs::makedev(
-        major.parse().ok()?,
-        minor.parse().ok()?,
-    ));
-    // `F` in front: a flush before it (blktrace.c, blk_fill_rwbs).
+    let dev = fields.next()?.replace(',', ":").parse().ok()?;
+    // A leading `F` stands for a preceding flush (blktrace.c, blk_fill_rwbs).
     let direction = match fields.next()?.trim_start_matches('F').chars().next()? {
         'R' => Direction::Read,
         'W' => Direction::Write,
         _ => return None,
     };
-    let bytes = fields.next()?.parse().ok().filter(|bytes| *bytes > 0)?;
-    Some(Line::Request {
+    let bytes = fields.next()?.parse().ok()?;
+    (bytes > 0).then_some(Line::Request {
         dev,
         direction,
         bytes,
+    })
+}
+
+/// Reads `task-pid [cpu] ...` and `... pause=ms ...`; negative pauses are none.
+fn pause(head: &str, fields: &str) -> Option<Line> {
+    let (task, _) = head.split_once(" [")?;
+    let (_, thread) = task.trim_end().rsplit_once('-')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let ms = fields.find_map(|field| field.strip_prefix("pause="))?;
+    Some(Line::Pause {
+        thread: thread.parse().ok()?,
+        ms: ms.parse().ok()?,
     })
 }
 
@@ -93,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn captured_lines() {
+    fn parses_requests_and_pauses() {
         let dev = Dev(rustix::fs::makedev(254, 0));
         let request = |direction, bytes| {
             Some((
@@ -128,7 +109,7 @@ mod tests {
             None,
         );
         check(&at("254,0 D 4096 () 88 + 8 none,0,0 [fio]"), None);
-        check(&at("rubbish"), None);
+        check(&at("invalid"), None);
         let pause = "bdi 254:0: limit=1 setpoint=2 dirty=3 wb_setpoint=4 wb_dirty=5 dirty_ratelimit=6 task_ratelimit=7 dirtied=8 dirtied_pause=9 paused=0 pause=12 period=3 think=-1 cgroup_ino=1";
         let line = format!(
             "          my-job.0-1234    [000] .....    77.000001: balance_dirty_pages: {pause}"

@@ -1,0 +1,87 @@
+//! System calls that count cached pages: cachestat(2) of Linux 6.5, and mincore(2).
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::param::page_size;
+use std::ffi::c_long;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// The same on every architecture (include/uapi/asm-generic/unistd.h); libc defines it for few.
+const SYS_CACHESTAT: c_long = 451;
+
+/// `struct cachestat_range` of linux/mman.h.
+#[repr(C)]
+struct CachestatRange {
+    offset: u64,
+    length: u64,
+}
+
+/// `struct cachestat` of linux/mman.h, in pages.
+#[repr(C)]
+#[derive(Default)]
+pub struct Cachestat {
+    pub cached: u64,
+    pub dirty: u64,
+    pub writeback: u64,
+    pub evicted: u64,
+    pub recently_evicted: u64,
+}
+
+/// An empty range stands for the whole file.
+///
+/// # Errors
+/// ENOSYS before Linux 6.5, EPERM for a file that the caller neither owns nor may write.
+pub fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachestat, Errno> {
+    let range = CachestatRange {
+        offset: range.start,
+        length: range.end - range.start,
+    };
+    let mut found = Cachestat::default();
+    // SAFETY: the kernel reads one cachestat_range and writes one cachestat, both on this stack; the last argument is
+    // the flags, of which there are none.
+    let result = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut found,
+            0,
+        )
+    };
+    if result == 0 {
+        Ok(found)
+    } else {
+        Err(last_error())
+    }
+}
+
+/// Cached pages of `length` bytes from `start` on, a multiple of the page size.
+pub fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
+    let mut is_cached = vec![0u8; length.div_ceil(page_size())];
+    let address = std::ptr::null_mut();
+    // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping until it is unmapped;
+    // the vector has one byte per page.
+    let result = unsafe {
+        let address = mmap(
+            address,
+            length,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            file,
+            start,
+        )?;
+        let result = match libc::mincore(address, length, is_cached.as_mut_ptr()) {
+            0 => Ok(()),
+            _ => Err(last_error()),
+        };
+        munmap(address, length)?;
+        result
+    };
+    result.map(|()| is_cached.iter().filter(|&&page| page & 1 == 1).count() as u64)
+}
+
+fn last_error() -> Errno {
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}

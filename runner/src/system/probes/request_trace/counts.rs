@@ -1,0 +1,109 @@
+//! Reads the trace and counts the requests of the window by device, direction and size.
+
+use crate::system::host::kernel::Dev;
+use crate::system::probes::request_trace::line::Line;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::evidence::{DeviceRequests, RequestSize};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// At a million requests per second, the kernel's buffer fills in 40 ms.
+const READ_INTERVAL: Duration = Duration::from_millis(20);
+const CHUNK_BYTES: usize = 1 << 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct RequestCounts {
+    requests: BTreeMap<(Dev, Direction, u64), u64>,
+    /// By thread.
+    pub(crate) pauses_ms: BTreeMap<i32, u64>,
+}
+
+/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns.
+#[derive(Debug)]
+pub(crate) struct TraceWindow {
+    pub(crate) from_ns: AtomicU64,
+    pub(crate) to_ns: AtomicU64,
+    /// Tracing has stopped: return after the last line.
+    pub(crate) is_over: AtomicBool,
+}
+
+impl Default for TraceWindow {
+    fn default() -> Self {
+        Self {
+            from_ns: AtomicU64::new(u64::MAX),
+            to_ns: AtomicU64::new(u64::MAX),
+            is_over: AtomicBool::new(false),
+        }
+    }
+}
+
+impl RequestCounts {
+    fn add(&mut self, line: Line) {
+        match line {
+            Line::Request {
+                dev,
+                direction,
+                bytes,
+            } => *self.requests.entry((dev, direction, bytes)).or_default() += 1,
+            Line::Pause { thread, ms } => *self.pauses_ms.entry(thread).or_default() += ms,
+        }
+    }
+
+    pub(crate) fn of_device(&self, name: &str, dev: Dev) -> DeviceRequests {
+        let sizes = |direction| {
+            let range = (dev, direction, 0)..=(dev, direction, u64::MAX);
+            let requests = self.requests.range(range);
+            requests
+                .map(|((.., bytes), ios)| RequestSize {
+                    bytes: *bytes,
+                    ios: *ios,
+                })
+                .collect()
+        };
+        DeviceRequests {
+            name: name.into(),
+            read: sizes(Direction::Read),
+            write: sizes(Direction::Write),
+        }
+    }
+}
+
+/// Counts until the window is over and the pipe is empty.
+pub(crate) fn count_until_over(pipe: &mut impl Read, window: &TraceWindow) -> RequestCounts {
+    let mut counts = RequestCounts::default();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut text = Vec::new();
+    loop {
+        // Loaded before the read, which then gets everything written until this moment.
+        let is_over = window.is_over.load(Ordering::Acquire);
+        match pipe.read(&mut chunk) {
+            Ok(length) if length > 0 => {
+                text.extend_from_slice(&chunk[..length]);
+                take_lines(&mut text, window, &mut counts);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            _ if is_over => return counts,
+            _ => sleep(READ_INTERVAL),
+        }
+    }
+}
+
+/// Counts the complete lines and removes them from `text`.
+fn take_lines(text: &mut Vec<u8>, window: &TraceWindow, counts: &mut RequestCounts) {
+    let Some(end) = text.iter().rposition(|&byte| byte == b'\n') else {
+        return;
+    };
+    let window_ns = window.from_ns.load(Ordering::Acquire)..window.to_ns.load(Ordering::Acquire);
+    for line in text[..end].split(|&byte| byte == b'\n') {
+        let line = std::str::from_utf8(line).ok().and_then(Line::parse);
+        if let Some((at_ns, line)) = line
+            && window_ns.contains(&at_ns)
+        {
+            counts.add(line);
+        }
+    }
+    text.drain(..=end);
+}

@@ -1,0 +1,64 @@
+//! Attaching a file to a free loop device. The kernel detaches the device when its last descriptor is closed
+//! (LO_FLAGS_AUTOCLEAR), however the run ends.
+
+use crate::system::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
+use crate::system::host::kernel::{Dev, attribute};
+use crate::system::host::resolved_path::Stat;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Attempts to configure a free device, which another program may take first.
+const MAX_TRIES: u32 = 8;
+/// Logical block sizes that the loop driver accepts: from a sector to a page.
+const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
+
+/// A loop device that stays attached while this value lives.
+#[derive(Debug)]
+pub(crate) struct AttachedLoop {
+    /// Kernel name, such as `loop0`.
+    pub(crate) name: String,
+    pub(crate) dev: Dev,
+    _hold: OwnedFd,
+}
+
+impl AttachedLoop {
+    /// `alignment`: of direct I/O, which becomes the logical block size within the limits of the driver.
+    pub(crate) fn attach(file: &OwnedFd, alignment: u32, read_only: bool) -> io::Result<Self> {
+        let block_bytes = alignment.clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let control = open(LOOP_CONTROL, flags, Mode::empty())?;
+        let mut tries = 1;
+        loop {
+            let name = format!("loop{}", free_loop(&control)?);
+            let hold = open(node(&name), flags, Mode::empty())?;
+            match configure_loop(&hold, file, block_bytes, read_only) {
+                Ok(()) => {
+                    return Ok(Self {
+                        name,
+                        dev: Stat::of_fd(&hold)?.rdev,
+                        _hold: hold,
+                    });
+                }
+                Err(Errno::BUSY) if tries < MAX_TRIES => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    pub(crate) fn node(&self) -> PathBuf {
+        node(&self.name)
+    }
+}
+
+fn node(name: &str) -> PathBuf {
+    Path::new("/dev").join(name)
+}
+
+/// Returns true while sysfs still shows the file behind the loop device.
+pub(crate) fn is_attached(name: &str, file: &str) -> bool {
+    attribute(Path::new("/sys/block").join(name).join("loop/backing_file"))
+        .is_some_and(|backing| backing.starts_with(file))
+}

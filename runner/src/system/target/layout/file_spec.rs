@@ -1,0 +1,75 @@
+//! What the layout does with one file, merged over all jobs that name it.
+
+use crate::system::guard::Purpose;
+use leadline_protocol::job::keyword::{Fallocate, FileState};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::{Target, TargetKind};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+pub(crate) struct FileSpec<'a> {
+    pub(crate) path: &'a str,
+    /// Bytes to write; may be empty.
+    pub(crate) write: Range<u64>,
+    pub(crate) length: u64,
+    /// How blocks are reserved when nothing is written.
+    pub(crate) fallocate: Fallocate,
+    /// Alignment for direct I/O in bytes.
+    pub(crate) alignment: u32,
+    pub(crate) purpose: Purpose,
+    pub(crate) unlink: bool,
+    /// Remove an owned file first.
+    pub(crate) fresh: bool,
+}
+
+impl<'a> FileSpec<'a> {
+    fn new(job: &ResolvedJob, target: &'a Target) -> Self {
+        Self {
+            path: &target.path,
+            write: target.length.saturating_sub(target.layout_bytes)..target.length,
+            length: target.length,
+            fallocate: job.target.fallocate,
+            alignment: target.alignment,
+            purpose: Purpose::of(job),
+            unlink: job.target.unlink,
+            fresh: job.target.file_state == FileState::Fresh,
+        }
+    }
+
+    /// Covers what both jobs need; the file is unlinked only if both unlink it.
+    fn merge(&mut self, other: Self) {
+        if self.write.is_empty() {
+            self.write = other.write;
+        } else if !other.write.is_empty() {
+            self.write.start = self.write.start.min(other.write.start);
+            self.write.end = self.write.end.max(other.write.end);
+        }
+        self.length = self.length.max(other.length);
+        self.alignment = self.alignment.max(other.alignment);
+        self.purpose = self.purpose.max(other.purpose);
+        self.unlink &= other.unlink;
+    }
+
+    pub(crate) fn write_bytes(&self) -> u64 {
+        self.write.end - self.write.start
+    }
+}
+
+/// All files to lay out, without those of jobs with `create_on_open`.
+pub(crate) fn file_specs(jobs: &[ResolvedJob]) -> Vec<FileSpec<'_>> {
+    let mut specs: BTreeMap<&str, FileSpec> = BTreeMap::new();
+    for job in jobs {
+        for target in &job.targets {
+            let is_file = matches!(target.kind, TargetKind::File | TargetKind::Loop);
+            if job.target.create_on_open || !is_file {
+                continue;
+            }
+            let spec = FileSpec::new(job, target);
+            match specs.get_mut(spec.path) {
+                Some(known) => known.merge(spec),
+                None => drop(specs.insert(spec.path, spec)),
+            }
+        }
+    }
+    specs.into_values().collect()
+}

@@ -1,0 +1,45 @@
+//! A file that a run of Leadline created. It is removed only while it is still the same inode at the same path.
+
+use crate::plan::host_view::PathKind;
+use crate::system::guard::Guard;
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::system::target::problems::remove_failed;
+use crate::system::target::root_path::remove_in_root;
+use leadline_protocol::problem::Problem;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub(crate) struct OwnedFile {
+    pub(crate) path: PathBuf,
+    stat: Stat,
+    /// The job has `unlink=1`.
+    pub(crate) unlink: bool,
+}
+
+impl OwnedFile {
+    pub(crate) fn new(path: &Path, stat: Stat, unlink: bool) -> Self {
+        Self {
+            path: path.into(),
+            stat,
+            unlink,
+        }
+    }
+
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let found = ResolvedPath::find(&self.path);
+        found.kind == PathKind::File
+            && found.path == self.path
+            && found.stat.is_some_and(|now| now.is_same(&self.stat))
+    }
+
+    /// Returns false when the path no longer shows the same regular file; nothing is removed then.
+    pub(crate) fn remove(&self, guard: &Guard) -> Result<bool, Problem> {
+        if !self.is_unchanged() {
+            return Ok(false);
+        }
+        match remove_in_root(guard, &self.path) {
+            Ok(()) => Ok(true),
+            Err(error) => Err(remove_failed(&self.path, error)),
+        }
+    }
+}

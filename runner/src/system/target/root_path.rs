@@ -1,0 +1,39 @@
+//! Opens and removes files below their target root without following symbolic links, so that a path admitted by the
+//! guard cannot be replaced by a link to another place.
+
+use crate::system::guard::Guard;
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, open, openat2, unlinkat};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// Mode of new files before the umask, as in fio.
+const NEW_FILE_MODE: Mode = Mode::from_raw_mode(0o644);
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+pub(crate) fn open_in_root(guard: &Guard, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let root = guard.root_of(path).unwrap_or(Path::new("/"));
+    let directory = open(root, DIRECTORY, Mode::empty())?;
+    let mode = if flags.contains(OFlags::CREATE) {
+        NEW_FILE_MODE
+    } else {
+        Mode::empty()
+    };
+    let relative = match path.strip_prefix(root) {
+        Ok(rest) if !rest.as_os_str().is_empty() => rest,
+        // The root itself.
+        _ => Path::new("."),
+    };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    openat2(directory, relative, flags, mode, resolve)
+}
+
+pub(crate) fn remove_in_root(guard: &Guard, path: &Path) -> Result<(), Errno> {
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let directory = open_in_root(guard, parent, DIRECTORY)?;
+    unlinkat(
+        directory,
+        path.file_name().unwrap_or_default(),
+        AtFlags::empty(),
+    )
+}
