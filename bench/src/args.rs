@@ -1,4 +1,4 @@
-//! What to compare, with what, and how long.
+//! Command-line options.
 
 use std::path::{Path, PathBuf};
 
@@ -6,58 +6,58 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use crate::cell::{Cell, Group};
+use crate::child::{Invocation, run};
 use crate::contender::Batch;
-use crate::contender::{fio::Fio, runner::Runner, t_io_uring::TIoUring};
-use crate::record::OURS;
+use crate::contender::{
+    fio::Fio,
+    runner::{OURS, Runner},
+    t_io_uring::TIoUring,
+};
 use crate::work::Work;
 
-/// Runs the runner beside fio on the same target and tells the ratio.
+/// Compares the runner with fio on the same targets, in interleaved rounds.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
-    /// Which cells.
+    /// Group of cells to run.
     #[arg(long, value_enum, default_value = "spine")]
     group: Group,
-    /// This cell only, whatever its group (repeatable).
+    /// Only this cell (repeatable).
     #[arg(long = "cell", value_name = "NAME")]
     names: Vec<String>,
-    /// Print the cells and do nothing.
+    /// Print the cells and exit.
     #[arg(long)]
     pub list: bool,
-    /// Rounds of each cell; below 6 no interval of 95 % can be told.
+    /// Rounds of each cell; at least 6 for a 95 % interval.
     #[arg(long, default_value_t = 7)]
     pub rounds: u32,
-    /// Length of one measurement.
+    /// Seconds of each measurement.
     #[arg(long, default_value_t = 2)]
     pub seconds: u32,
-    /// The runner; without it the one that was built beside this program.
+    /// The runner [default: the one built next to this program].
     #[arg(long, value_name = "PATH")]
     runner: Option<PathBuf>,
-    /// Another build of the runner as a further contender, to tell what a change is worth (repeatable).
-    #[arg(long, value_name = "LABEL=PATH", value_parser = labelled)]
+    /// Also compare with another build of the runner (repeatable).
+    #[arg(long, value_name = "LABEL=PATH", value_parser = labeled)]
     against: Vec<(String, PathBuf)>,
-    /// fio.
+    /// The fio program.
     #[arg(long, value_name = "PATH", default_value = "fio")]
     pub fio: PathBuf,
-    /// Leave fio out, such as for comparing builds of the runner.
+    /// Leave out fio.
     #[arg(long)]
     no_fio: bool,
-    /// fio's t/io_uring; left out without it.
+    /// Also compare with fio's t/io_uring.
     #[arg(long, value_name = "PATH", env = "T_IO_URING")]
     t_io_uring: Option<PathBuf>,
-    /// Where files, images and results go; must lie on the disk to be measured.
+    /// Directory for files, images and results, on the disk to be measured.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub folder: PathBuf,
-    /// The processor that contenders are pinned to; the last one without it, as the first gets most interrupts.
+    /// CPU to pin contenders to [default: the last one; the first gets most interrupts].
     #[arg(long, value_name = "CPU")]
     core: Option<usize>,
 }
 
 impl Args {
-    /// The cells asked for, in the order of the list.
-    ///
-    /// # Errors
-    /// A name that no cell has.
     pub fn cells(&self) -> Result<Vec<Cell>> {
         let all = Cell::all();
         if let Some(unknown) = self
@@ -65,7 +65,7 @@ impl Args {
             .iter()
             .find(|name| all.iter().all(|cell| cell.name != **name))
         {
-            bail!("there is no cell {unknown}; --group full --list prints all");
+            bail!("unknown cell {unknown}; list all with --group full --list");
         }
         let wanted = |cell: &Cell| {
             if self.names.is_empty() {
@@ -77,10 +77,6 @@ impl Args {
         Ok(all.into_iter().filter(wanted).collect())
     }
 
-    /// Builds of the runner, ours first.
-    ///
-    /// # Errors
-    /// Where the runner is not found.
     pub fn runners(&self) -> Result<Vec<Runner>> {
         let runner = |label: &str, path: &Path| Runner {
             label: label.into(),
@@ -93,13 +89,13 @@ impl Args {
             .collect())
     }
 
-    /// fio as it comes, and every way to tune it for this workload.
+    /// fio with its defaults, and with every tuning for this workload.
     pub fn fios(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
         let fio = |tuning| Fio {
             path: self.fio.clone(),
             tuning,
         };
-        if !self.has_fio() {
+        if self.no_fio {
             return (None, Vec::new());
         }
         (
@@ -111,7 +107,7 @@ impl Args {
         )
     }
 
-    /// Every way to run t/io_uring on this workload; none without its path.
+    /// Every batch size of t/io_uring for this workload.
     pub fn t_io_urings(&self, work: &Work) -> Vec<TIoUring> {
         let one = |path: &PathBuf| -> Vec<TIoUring> {
             Batch::even(work)
@@ -125,12 +121,21 @@ impl Args {
         self.t_io_uring.as_ref().map(one).unwrap_or_default()
     }
 
-    /// Whether fio takes part.
-    pub fn has_fio(&self) -> bool {
-        !self.no_fio
+    /// Version of fio; `None` when it is left out.
+    pub fn fio_version(&self) -> Result<Option<String>> {
+        if self.no_fio {
+            return Ok(None);
+        }
+        let invocation = Invocation {
+            program: self.fio.clone(),
+            args: vec!["--version".into()],
+            input: None,
+        };
+        let (output, _) = run(&self.cores(1), &invocation)?;
+        Ok(Some(output.trim().to_owned()))
     }
 
-    /// The processors of a contender with so many jobs, as taskset(1) takes them.
+    /// CPU list of a contender, in the format of taskset(1).
     pub fn cores(&self, numjobs: u32) -> String {
         let last = std::thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
         if numjobs > 1 {
@@ -143,15 +148,19 @@ impl Args {
     fn runner(&self) -> Result<PathBuf> {
         let beside = || Ok(std::env::current_exe()?.with_file_name("leadline-runner"));
         let path = self.runner.clone().map_or_else(beside, anyhow::Ok)?;
-        path.canonicalize()
-            .with_context(|| format!("{} is not there; build it or give --runner", path.display()))
+        path.canonicalize().with_context(|| {
+            format!(
+                "{} does not exist; build it or pass --runner",
+                path.display()
+            )
+        })
     }
 }
 
-fn labelled(text: &str) -> Result<(String, PathBuf), String> {
-    let (label, path) = text.split_once('=').ok_or("LABEL=PATH is wanted")?;
+fn labeled(text: &str) -> Result<(String, PathBuf), String> {
+    let (label, path) = text.split_once('=').ok_or("expected LABEL=PATH")?;
     if !Path::new(path).exists() {
-        return Err(format!("{path} is not there"));
+        return Err(format!("{path} does not exist"));
     }
     Ok((label.into(), path.into()))
 }

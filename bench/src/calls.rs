@@ -1,4 +1,4 @@
-//! How many system calls an I/O takes: one run more, under perf stat. Not in a round, because a tracepoint slows every call.
+//! System calls per I/O, from a separate run under `perf stat`: tracepoints slow down every call.
 
 use std::fs::read_to_string;
 
@@ -7,15 +7,11 @@ use tempfile::NamedTempFile;
 
 use crate::child::{self, Invocation};
 
-/// The calls that do I/O, submit it or wait for it.
+/// Calls that perform, submit or wait for I/O.
 const EVENTS: &str =
     "syscalls:sys_enter_io_uring_enter,syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64";
 
-/// Runs it on these processors; returns standard output and how many of the calls it made. `None` where perf may not count
-/// them, or is not there.
-///
-/// # Errors
-/// Where no file can be made for what perf says.
+/// Returns standard output and the number of calls; `None` when perf is missing or not permitted.
 pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64)>> {
     let counts = NamedTempFile::new()?;
     let path = counts.path().to_string_lossy();
@@ -39,7 +35,7 @@ pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64
     Ok(sum(&read_to_string(counts.path())?).map(|calls| (output, calls)))
 }
 
-/// Of perf's lines `count,unit,event,...`; `None` when one of the events was not counted.
+/// Sums lines `count,unit,event,...`; `None` when an event was not counted.
 fn sum(text: &str) -> Option<f64> {
     text.lines()
         .filter(|line| line.contains("syscalls:"))

@@ -1,4 +1,4 @@
-//! The cells: what is compared, on what. One table; the smallest group that a cell belongs to is beside it.
+//! The table of cells: one workload on one target each, and the smallest group it belongs to.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -6,34 +6,28 @@ use serde::Serialize;
 use crate::target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram};
 use crate::work::{Engine, Rw, Work};
 
-/// Which cells: each group holds the ones before it.
+/// Groups of cells; each includes the ones before it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// The few that every change must keep.
+    /// A few cells for every change.
     Spine,
-    /// What the loop itself costs: page cache and no I/O at all.
+    /// Overhead of the measuring loop: page cache and null engine.
     Loop,
-    /// Every device as well.
     Full,
 }
 
-/// One workload on one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
-    /// Its name.
     pub name: String,
-    /// The smallest group that it belongs to.
     pub group: Group,
-    /// What it does I/O on.
     pub target: TargetKind,
-    /// The workload.
     pub work: Work,
 }
 
-/// Fits the last caches of no processor for long, and any page cache.
+/// Larger than the CPU caches, fits any page cache.
 const SMALL: TargetKind = TargetKind::File { mib: 16 };
-/// Far larger than any processor's caches.
+/// Much larger than the CPU caches.
 const LARGE: TargetKind = TargetKind::File { mib: 1024 };
 
 const HOT: Work = Work {
@@ -51,7 +45,6 @@ const DIRECT: Work = Work {
 };
 
 impl Cell {
-    /// All cells, the cheapest first.
     pub fn all() -> Vec<Self> {
         use Group::{Full, Loop, Spine};
         let mut cells = vec![

@@ -1,5 +1,5 @@
-//! Runs one program to its end on given processors, and tells its output and what it cost. wait4(2) gives the processor
-//! time and the context switches of the whole program, children included, the same way for every contender.
+//! Runs a program on given CPUs. wait4(2) returns the CPU time and context switches of the program and its children, the
+//! same way for every contender.
 
 use std::fs::read_to_string;
 use std::io::{Read, Write};
@@ -10,32 +10,23 @@ use std::process::{Command, ExitStatus, Stdio};
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
-/// What is started.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<String>,
-    /// Its standard input.
     pub input: Option<String>,
 }
 
-/// What a program cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Processor time in user mode, in ns.
+    /// User CPU time in ns.
     pub user_ns: f64,
-    /// Processor time in the kernel, in ns.
+    /// System CPU time in ns.
     pub system_ns: f64,
-    /// Voluntary and involuntary switches.
     pub context_switches: f64,
 }
 
-/// Runs it on these processors; returns standard output and the cost.
-///
-/// # Errors
-/// Where it cannot be started or fails; with what it said on standard error.
+/// Returns standard output and the cost; fails with standard error when the program fails.
 pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     let program = invocation.program.display();
     let errors = NamedTempFile::new()?;
@@ -70,12 +61,12 @@ pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
 fn wait(pid: u32) -> Result<(ExitStatus, Cost)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both addresses are valid for the call; the process is our child and nobody else waits for it.
+    // SAFETY: both addresses are valid for the call; the process is our child and nothing else waits for it.
     let waited = unsafe { libc::wait4(pid.cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
     if waited < 0 {
         return Err(std::io::Error::last_os_error()).context("wait4");
     }
-    // SAFETY: all zeros are a valid rusage, and wait4 has filled it.
+    // SAFETY: all zeros are a valid rusage, and wait4 filled it.
     let usage = unsafe { usage.assume_init() };
     let ns = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
     let cost = Cost {

@@ -1,4 +1,4 @@
-//! Who is compared. A contender knows how to be told a workload in its own words, and how to read its own result.
+//! Contenders: how to run a workload with a program, and how to parse its result.
 
 pub mod fio;
 pub mod runner;
@@ -10,40 +10,31 @@ use serde::Serialize;
 use crate::child::Invocation;
 use crate::work::{Engine, Length, Work};
 
-/// What a contender says of one measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
-    /// I/Os done.
     pub ios: f64,
-    /// I/Os a second, in its own measured window.
+    /// In the program's own measured window.
     pub iops: f64,
-    /// I/Os in flight by Little's law (IOPS × mean latency); `None` where it records no latency.
+    /// By Little's law (IOPS × mean latency); `None` when the program records no latency.
     pub achieved_depth: Option<f64>,
 }
 
-/// A program that can do a workload.
 pub trait Contender {
-    /// What it is called in tables.
     fn name(&self) -> String;
 
-    /// Whether it can do the workload as it is, and can be told how long to work.
-    fn can(&self, work: &Work, length: Length) -> bool;
+    /// Returns true if the program supports the workload and this length.
+    fn supports(&self, work: &Work, length: Length) -> bool;
 
-    /// Whether its random offsets may come again before every block had its turn. The two must not be compared: the
-    /// processor's caches hit a block again the sooner.
+    /// Returns true if random offsets may repeat before every block was used. Such results are compared only with each other:
+    /// repeated blocks hit the CPU caches more often.
     fn repeats(&self) -> bool;
 
-    /// How it is started on the file or device `path`.
+    /// Command line for a file or device.
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation;
 
-    /// What its output says.
-    ///
-    /// # Errors
-    /// Where the output is not what it was when this was written.
     fn read(&self, output: &str, length: Length) -> Result<Counts>;
 }
 
-/// How many I/Os are handed over and taken back at once.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct Batch {
     /// fio's `iodepth_batch_submit`.
@@ -53,7 +44,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// All ways worth trying: one I/O, a quarter of the depth and all of it, for each of the two.
+    /// 1, a quarter of the depth, and the whole depth, in all combinations.
     pub fn all(work: &Work) -> Vec<Self> {
         let sizes = Self::sizes(work);
         let pairs = sizes.iter().flat_map(|submit| {
@@ -69,7 +60,7 @@ impl Batch {
             .collect()
     }
 
-    /// Those that hand over as many as they take back.
+    /// Combinations with equal batch sizes.
     pub fn even(work: &Work) -> Vec<Self> {
         Self::all(work)
             .into_iter()

@@ -1,35 +1,25 @@
-//! The machine that the figures stand beside: an absolute figure means nothing without it.
+//! Host facts that are stored with the results.
 
 use std::fs::read_to_string;
 
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::args::Args;
-use crate::child::{Invocation, run};
-
-/// Facts about this host.
 #[derive(Clone, Debug, Serialize)]
 pub struct Host {
-    /// Milliseconds since 1970 UTC.
+    /// Milliseconds since the Unix epoch.
     pub made_at_ms: u64,
     /// `uname -sr`.
     pub kernel: String,
-    /// Model name of the processor.
     pub cpu_model: String,
-    /// Processors.
     pub cpus: usize,
-    /// Processes that wanted to run in the last minute, when the bench began: with more than one the host was not quiet.
+    /// Load average at the start; above 1 the host was not idle.
     pub load_1m: f64,
-    /// fio's version; null when it took no part.
+    /// null when fio was left out.
     pub fio: Option<String>,
 }
 
-/// Looks at this host.
-///
-/// # Errors
-/// Where fio is wanted and cannot be started.
-pub fn look(args: &Args) -> Result<Host> {
+pub fn host(fio: Option<String>) -> Result<Host> {
     let uname = rustix::system::uname();
     let text = |path: &str| read_to_string(path).unwrap_or_default();
     let cpu = text("/proc/cpuinfo").lines().find_map(|line| {
@@ -52,19 +42,6 @@ pub fn look(args: &Args) -> Result<Host> {
             .next()
             .and_then(|load| load.parse().ok())
             .unwrap_or(0.0),
-        fio: if args.has_fio() {
-            Some(fio_version(args)?)
-        } else {
-            None
-        },
+        fio,
     })
-}
-
-fn fio_version(args: &Args) -> Result<String> {
-    let invocation = Invocation {
-        program: args.fio.clone(),
-        args: vec!["--version".into()],
-        input: None,
-    };
-    Ok(run(&args.cores(1), &invocation)?.0.trim().to_owned())
 }

@@ -1,41 +1,32 @@
-//! When a difference is real. The interval of a median is taken from the order statistics of the values, which assumes
-//! nothing about their distribution (rounds are often bimodal): with n values, the k-th smallest and the k-th largest
-//! enclose the median unless fewer than k values fall on one side of it, which has a binomial probability.
+//! Median intervals from order statistics, without assumptions about the distribution (rounds are often bimodal): of n
+//! values, the k-th smallest and the k-th largest enclose the median unless fewer than k values are on one side of it,
+//! which has a binomial probability.
 
 use serde::Serialize;
 
-/// How sure an interval must be.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A median and the interval in which the true one lies with at least 95 %.
+/// A median and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// Median of the values.
     pub median: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// How sure it is, from 0 to 1; with fewer than six values less than 0.95.
+    /// 0 to 1; below 0.95 with fewer than six values.
     pub confidence: f64,
 }
 
-/// What an interval of ratios says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The interval lies above 1.
     Ahead,
-    /// The interval lies below 1.
     Behind,
-    /// The interval straddles 1.
     NoDifference,
-    /// Too few rounds for an interval of 95 %.
     TooFewRounds,
 }
 
 impl Interval {
-    /// Of these values, of which there is at least one.
+    /// `values` must not be empty.
     pub fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -49,7 +40,6 @@ impl Interval {
         }
     }
 
-    /// What it says as an interval of ratios.
     pub fn verdict(&self) -> Verdict {
         match self {
             _ if self.confidence < CONFIDENCE => Verdict::TooFewRounds,
@@ -61,18 +51,16 @@ impl Interval {
 }
 
 impl Verdict {
-    /// For people.
-    pub fn words(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Ahead => "ahead",
             Self::Behind => "behind",
             Self::NoDifference => "no difference",
-            Self::TooFewRounds => "too few rounds to tell",
+            Self::TooFewRounds => "too few rounds",
         }
     }
 }
 
-/// The middle of sorted values.
 pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 {
@@ -82,7 +70,7 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Values that may be left out at each end without falling below the confidence.
+/// Number of values outside of each end at the required confidence.
 fn narrowest(n: usize) -> usize {
     (0..n.div_ceil(2))
         .take_while(|outside| *outside == 0 || confidence(n, *outside) >= CONFIDENCE)
@@ -90,7 +78,7 @@ fn narrowest(n: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// 1 − 2 P(B ≤ outside) for B binomial with n tries of 1/2 (David and Nagaraja, Order Statistics, §7.1).
+/// 1 − 2 P(B ≤ outside) for B ~ Binomial(n, 1/2) (David and Nagaraja, Order Statistics, §7.1).
 fn confidence(n: usize, outside: usize) -> f64 {
     let choose =
         |k: usize| (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64);
@@ -103,7 +91,7 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_tables() {
-        // n, values left out at each end, confidence (Conover, Practical Nonparametric Statistics, table A3).
+        // n, values outside of each end, confidence (Conover, Practical Nonparametric Statistics, table A3).
         for (n, outside, percent) in [
             (6, 0, 96.88),
             (7, 0, 98.44),

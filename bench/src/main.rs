@@ -1,8 +1,11 @@
-//! `make bench`: the runner beside fio (and t/io_uring, when its path is given) on the same target, in interleaved rounds.
+//! `make bench`: compares the runner with fio and t/io_uring on the same targets, in interleaved rounds.
 //!
-//! A cell is one workload. Before its rounds a short pre-pass finds fio's best options for it; then every round runs all
-//! contenders once, in random order, each on one pinned processor. What decides is the median of the per-round ratios
-//! with its interval. Figures go to `target/bench/CELL.json`, the table to `target/bench/table.md`.
+//! A short pre-pass finds the best options of each contender for a cell. Each round then runs every contender once, in
+//! random order, pinned to one CPU. The result is the median of the per-round ratios with its interval. Results are
+//! written to `target/bench/CELL.json` and `target/bench/table.md`.
+
+// A binary has no public interface.
+#![allow(unreachable_pub)]
 
 mod args;
 mod calls;
@@ -12,6 +15,7 @@ mod contender;
 mod host;
 mod interval;
 mod record;
+mod results;
 mod rounds;
 mod table;
 mod target;
@@ -25,7 +29,8 @@ use anyhow::Result;
 use clap::Parser;
 
 use args::Args;
-use record::{Record, Records};
+use record::Record;
+use results::Results;
 use target::Targets;
 
 fn main() -> ExitCode {
@@ -48,15 +53,15 @@ fn bench(args: &Args) -> Result<()> {
         signal_hook::flag::register(signal, interrupted.clone())?;
     }
     let mut targets = Targets::new(&args.folder)?;
-    let mut records = Records::new(&args.folder, host::look(args)?)?;
+    let mut results = Results::new(&args.folder, host::host(args.fio_version()?)?)?;
     for cell in &cells {
-        match targets.get(cell.target) {
-            Ok(target) => records.keep(Record::new(
+        match targets.get_or_create(cell.target) {
+            Ok(target) => results.add(Record::new(
                 cell,
                 rounds::run(args, cell, target, &interrupted)?,
             ))?,
-            Err(reason) => records.skip(cell, &reason)?,
+            Err(reason) => results.skip(cell, &reason)?,
         }
     }
-    records.finish()
+    results.finish()
 }

@@ -1,6 +1,6 @@
-//! The rounds of one cell. First a pre-pass: what each contender costs to start and end, and which batches are fio's and
-//! t/io_uring's best. Then every round runs each contender once, in random order, so that what drifts (temperature,
-//! neighbours, the host below a virtual machine) hits all alike and falls out of the ratios.
+//! The rounds of one cell. A pre-pass measures the start-up cost of each contender and finds the best batch sizes of fio
+//! and t/io_uring. Each round then runs every contender once, in random order, so that drift affects all alike and
+//! cancels out in the ratios.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,49 +16,38 @@ use crate::args::Args;
 use crate::calls;
 use crate::cell::Cell;
 use crate::child::{Cost, Invocation, run as run_child};
-use crate::contender::runner::Runner;
+use crate::contender::runner::{OURS, OURS_REPEATING, Runner};
 use crate::contender::{Contender, Counts};
-use crate::record::{OURS, OURS_REPEATING};
-use crate::target::Target;
+use crate::target::interface::Target;
 use crate::work::{Length, Rw, Work};
 
-/// One measurement of one contender.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figures {
-    /// I/Os a second.
     pub iops: f64,
-    /// Processor time in user mode for an I/O in ns, of the whole program less what starting and ending it costs.
+    /// User CPU time per I/O in ns, start-up cost subtracted.
     pub user_ns_per_io: f64,
-    /// Processor time in the kernel likewise.
     pub system_ns_per_io: f64,
-    /// Context switches of the whole program a second.
     pub context_switches_per_second: f64,
-    /// I/Os in flight of all jobs together.
+    /// Sum over all jobs.
     pub achieved_depth: Option<f64>,
 }
 
-/// All of one cell, by the contenders' names.
+/// Results of a cell, by contender.
 #[derive(Debug)]
 pub struct Rounds {
-    /// The command of each contender.
     pub commands: BTreeMap<String, String>,
-    /// The one of ours that it is compared with; none for builds of ours themselves.
+    /// The build of ours that the contender is compared with.
     pub partners: BTreeMap<String, &'static str>,
-    /// System calls for an I/O; null where perf may not count them.
+    /// null when perf is not permitted.
     pub calls_per_io: BTreeMap<String, Option<f64>>,
-    /// Its figures, one for each round.
     pub figures: BTreeMap<String, Vec<Figures>>,
 }
 
-/// One round of the pre-pass is as short as t/io_uring can.
+/// The shortest run of t/io_uring.
 const PREPASS: Length = Length::Seconds(1);
-/// Starts of each contender; their mean is taken off.
+/// Runs that measure the start-up cost.
 const STARTS: u32 = 3;
 
-/// Runs them all.
-///
-/// # Errors
-/// Where a contender fails, or a signal came.
 pub fn run(
     args: &Args,
     cell: &Cell,
@@ -127,7 +116,7 @@ impl Bench<'_> {
         all.extend(fio.map(boxed));
         all.extend(self.best(tuned)?.map(boxed));
         all.extend(self.best(self.args.t_io_urings(self.work))?.map(boxed));
-        all.retain(|contender| contender.can(self.work, self.length()));
+        all.retain(|contender| contender.supports(self.work, self.length()));
         if self.work.rw != Rw::Read && all.iter().any(|contender| contender.repeats()) {
             let ours = self.args.runners()?.remove(0);
             all.insert(
@@ -142,11 +131,11 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// The one with the most I/Os a second in a short run of each.
+    /// The candidate with the highest IOPS in a short run.
     fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
         let able: Vec<C> = candidates
             .into_iter()
-            .filter(|candidate| candidate.can(self.work, PREPASS))
+            .filter(|candidate| candidate.supports(self.work, PREPASS))
             .collect();
         if able.len() < 2 {
             return Ok(able.into_iter().next());
@@ -164,7 +153,7 @@ impl Bench<'_> {
 
     fn start_cost(&self, contender: &dyn Contender) -> Result<Cost> {
         let mut sum = Cost::default();
-        if contender.can(self.work, Length::OneIo) {
+        if contender.supports(self.work, Length::OneIo) {
             for _ in 0..STARTS {
                 let (_, cost) = self.measure(contender, Length::OneIo)?;
                 sum.user_ns += cost.user_ns / f64::from(STARTS);
@@ -174,9 +163,9 @@ impl Bench<'_> {
         Ok(sum)
     }
 
-    /// `None` as well for who tells a rate and not how many I/Os it did, and so cannot be told to do one.
+    /// `None` for a contender that reports no number of I/Os.
     fn calls_per_io(&self, contender: &dyn Contender) -> Result<Option<f64>> {
-        if !contender.can(self.work, Length::OneIo) {
+        if !contender.supports(self.work, Length::OneIo) {
             return Ok(None);
         }
         let (cores, invocation) = self.prepared(contender, PREPASS)?;
@@ -204,13 +193,13 @@ impl Bench<'_> {
         let ended = run_child(&cores, &invocation);
         ensure!(
             !self.interrupted.load(Ordering::Relaxed),
-            "interrupted; what was made is removed"
+            "interrupted; all targets were removed"
         );
         let (output, cost) = ended?;
         Ok((contender.read(&output, length)?, cost))
     }
 
-    /// Brings the target into its state, and tells what to run on which processors.
+    /// Prepares the target and returns the CPUs and the command.
     fn prepared(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
         self.target
             .prepare(self.work)
@@ -224,7 +213,7 @@ impl Bench<'_> {
         Length::Seconds(self.args.seconds)
     }
 
-    /// What somebody would type to see it.
+    /// The command as typed in a shell.
     fn command(&self, contender: &dyn Contender) -> String {
         let invocation = contender.invocation(
             self.work,
@@ -244,7 +233,7 @@ impl Bench<'_> {
     }
 }
 
-/// The one of ours whose offsets are alike.
+/// The build of ours with the same kind of offsets.
 fn partner(
     contender: &dyn Contender,
     figures: &BTreeMap<String, Vec<Figures>>,

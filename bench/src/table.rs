@@ -1,20 +1,16 @@
-//! What people read: a few lines a cell while the bench runs, and a Markdown table for `docs/performance.md`.
+//! Output: a few lines per cell while the bench runs, and a Markdown table.
 
 use std::io::{Write, stdout};
 
 use anyhow::Result;
 
 use crate::cell::Cell;
+use crate::contender::runner::OURS;
 use crate::host::Host;
-use crate::record::{OURS, Ratio, Record, Summary};
+use crate::record::{Ratio, Record, Summary};
 
-/// The others in their columns.
 const OTHERS: [&str; 3] = ["fio", "fio tuned", "t/io_uring"];
 
-/// The cells, one a line.
-///
-/// # Errors
-/// Where standard output is closed.
 pub fn list(cells: &[Cell]) -> Result<()> {
     cells.iter().try_for_each(|cell| {
         let Cell {
@@ -26,8 +22,8 @@ pub fn list(cells: &[Cell]) -> Result<()> {
         let how = if work.direct { "direct" } else { "buffered" };
         let (group, rw, engine) = (
             format!("{group:?}").to_lowercase(),
-            work.rw.word(),
-            work.ioengine.word(),
+            work.rw.as_str(),
+            work.ioengine.as_str(),
         );
         line(&format!(
             "{name:22} {group:6} {engine} {rw} bs={} iodepth={} {how} numjobs={} on {target:?}",
@@ -36,29 +32,20 @@ pub fn list(cells: &[Cell]) -> Result<()> {
     })
 }
 
-/// One line on standard output.
-///
-/// # Errors
-/// Where it is closed.
 pub fn line(text: &str) -> Result<()> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-/// One cell, when its rounds are over.
-///
-/// # Errors
-/// Where standard output is closed.
-pub fn tell(record: &Record) -> Result<()> {
+pub fn print(record: &Record) -> Result<()> {
     line(&format!("[bench] {}", record.cell.name))?;
-    record
-        .contenders
-        .iter()
-        .try_for_each(|(name, summary)| line(&format!("          {name:12} {}", told(summary))))
+    record.contenders.iter().try_for_each(|(name, summary)| {
+        line(&format!("          {name:12} {}", summary_text(summary)))
+    })
 }
 
-fn told(summary: &Summary) -> String {
+fn summary_text(summary: &Summary) -> String {
     let mut text = format!(
-        "{:>10.0} IOPS ±{:.0} %, user {:.1} ns, system {:.1} ns an I/O, {:.0} switches/s",
+        "{:>10.0} IOPS ±{:.0} %, user {:.1} ns, system {:.1} ns per I/O, {:.0} context switches/s",
         summary.iops.median,
         summary.spread_percent / 2.0,
         summary.user_ns_per_io,
@@ -66,39 +53,38 @@ fn told(summary: &Summary) -> String {
         summary.context_switches_per_second
     );
     if let Some(calls) = summary.calls_per_io {
-        text += &format!(", {calls:.3} calls an I/O");
+        text += &format!(", {calls:.3} system calls per I/O");
     }
     if let Some(depth) = summary.achieved_depth {
         text += &format!(", depth {depth:.2}");
     }
     if let Some(ratio) = summary.ratio {
-        text += &format!("; ours ÷ it {}", told_ratio(&ratio));
+        text += &format!("; ours ÷ this {}", ratio_text(&ratio));
     }
     text
 }
 
-fn told_ratio(ratio: &Ratio) -> String {
+fn ratio_text(ratio: &Ratio) -> String {
     let Ratio { interval, verdict } = ratio;
     format!(
         "{:.3} ({:.3} to {:.3}): {}",
         interval.median,
         interval.low,
         interval.high,
-        verdict.words()
+        verdict.as_str()
     )
 }
 
-/// The table of all cells.
 pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
     let mut text = format!(
-        "{} processors, {}, {}; {}; load {} at the beginning.\n\n",
+        "{} CPUs, {}, {}; {}; load average {} at the start.\n\n",
         host.cpus,
         host.cpu_model,
         host.kernel,
-        host.fio.as_deref().unwrap_or("without fio"),
+        host.fio.as_deref().unwrap_or("no fio"),
         host.load_1m
     );
-    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns an I/O: ours, fio, tuned, t/io_uring | kernel ns an I/O | calls an I/O | depth held |\n";
+    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns per I/O: ours, fio, tuned, t/io_uring | system ns per I/O | system calls per I/O | achieved depth |\n";
     text += "|---|---|---|---|---|---|---|---|---|\n";
     text.extend(records.iter().map(row));
     text.extend(skipped.iter().map(|line| format!("\n{line}\n")));
@@ -148,6 +134,6 @@ fn cell(ratio: &Ratio) -> String {
         interval.median,
         interval.low,
         interval.high,
-        verdict.words()
+        verdict.as_str()
     )
 }

@@ -1,8 +1,7 @@
-//! fio: as it comes, and tuned as well as its options allow. Latencies stay recorded in both, as ours are.
+//! fio with its defaults, and tuned. Latencies are recorded in both, as in the runner.
 //!
-//! Lined up with ours in both forms: no page is dropped unasked (`invalidate=0`). Tuned besides: offsets that may repeat,
-//! no scrambling of written buffers, one thread instead of a process, and for a ring registered files, fixed buffers
-//! and the best of nine ways to batch.
+//! Both run with `invalidate=0`, as the runner. Tuned: repeating offsets, no scrambling of write buffers, a thread instead of
+//! a process, and for io_uring registered files, fixed buffers and the best of nine batch sizes.
 
 use std::path::PathBuf;
 
@@ -13,12 +12,10 @@ use super::{Batch, Contender, Counts};
 use crate::child::Invocation;
 use crate::work::{Engine, Length, RWMIXREAD, Rw, Work};
 
-/// fio with or without its best options.
 #[derive(Clone, Debug)]
 pub struct Fio {
-    /// The program.
     pub path: PathBuf,
-    /// `None`: as it comes.
+    /// `None`: defaults.
     pub tuning: Option<Batch>,
 }
 
@@ -32,7 +29,7 @@ impl Contender for Fio {
         .into()
     }
 
-    fn can(&self, work: &Work, _length: Length) -> bool {
+    fn supports(&self, work: &Work, _length: Length) -> bool {
         work.ioengine != Engine::IoUringNop
     }
 
@@ -59,7 +56,7 @@ impl Contender for Fio {
     }
 
     fn read(&self, output: &str, _length: Length) -> Result<Counts> {
-        // Notes to the user may stand before the JSON.
+        // Notices may precede the JSON.
         let json = output
             .find('{')
             .map(|begin| &output[begin..])
@@ -100,10 +97,10 @@ fn plain(work: &Work, path: &str) -> Vec<String> {
     ]
     .map(Into::into)
     .into();
-    args.push(format!("--rw={}", work.rw.word()));
+    args.push(format!("--rw={}", work.rw.as_str()));
     args.push(format!("--bs={}", work.bs));
     args.push(format!("--iodepth={}", work.iodepth));
-    args.push(format!("--ioengine={}", work.ioengine.word()));
+    args.push(format!("--ioengine={}", work.ioengine.as_str()));
     args.push(format!("--direct={}", u8::from(work.direct)));
     args.push(format!("--numjobs={}", work.numjobs));
     args.push(if work.ioengine == Engine::Null {

@@ -1,5 +1,4 @@
-//! Our runner, as anybody would run it: nothing is set that the workload does not ask for. Beside contenders whose offsets
-//! may repeat it runs with `norandommap` as well.
+//! The runner with its defaults; with `norandommap` for comparison with contenders whose offsets repeat.
 
 use std::path::PathBuf;
 
@@ -10,14 +9,14 @@ use super::{Contender, Counts};
 use crate::child::Invocation;
 use crate::work::{Engine, Length, RWMIXREAD, Rw, Work};
 
-/// A build of the runner.
+pub const OURS: &str = "ours";
+/// With repeating offsets, for comparison with contenders whose offsets repeat.
+pub const OURS_REPEATING: &str = "ours norandommap";
+
 #[derive(Debug)]
 pub struct Runner {
-    /// What it is called in tables.
     pub label: String,
-    /// The program.
     pub path: PathBuf,
-    /// Whether offsets may repeat.
     pub norandommap: bool,
 }
 
@@ -26,7 +25,7 @@ impl Contender for Runner {
         self.label.clone()
     }
 
-    fn can(&self, _work: &Work, _length: Length) -> bool {
+    fn supports(&self, _work: &Work, _length: Length) -> bool {
         true
     }
 
@@ -65,7 +64,7 @@ impl Contender for Runner {
 impl Runner {
     fn job(&self, work: &Work, path: &str, length: Length) -> Value {
         let mut job = json!({
-            "name": "bench", "rw": work.rw.word(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.word(),
+            "name": "bench", "rw": work.rw.as_str(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.as_str(),
             "direct": u8::from(work.direct), "numjobs": work.numjobs, "norandommap": u8::from(self.norandommap), "invalidate": 0,
         });
         match work.ioengine {

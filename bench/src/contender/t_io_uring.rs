@@ -1,5 +1,4 @@
-//! t/io_uring of fio's sources, the kernel developers' own tool. It records no latencies and can neither write nor end
-//! after one I/O; its offsets are random or in order.
+//! t/io_uring from fio's sources. It records no latencies, supports only reads, and cannot stop after one I/O.
 
 use std::path::PathBuf;
 
@@ -10,16 +9,13 @@ use crate::child::Invocation;
 use crate::interval::median;
 use crate::work::{Engine, Length, Rw, Work};
 
-/// t/io_uring.
 #[derive(Debug)]
 pub struct TIoUring {
-    /// The program.
     pub path: PathBuf,
-    /// How it batches.
     pub batch: Batch,
 }
 
-/// Its first line comes after a second and its last one is cut short: one second more gives as many lines as seconds.
+/// It prints the first line after one second and cuts off the last one: one more second yields as many lines as seconds.
 const EXTRA_SECONDS: u32 = 1;
 
 impl Contender for TIoUring {
@@ -27,7 +23,7 @@ impl Contender for TIoUring {
         "t/io_uring".into()
     }
 
-    fn can(&self, work: &Work, length: Length) -> bool {
+    fn supports(&self, work: &Work, length: Length) -> bool {
         length != Length::OneIo && !work.rw.writes() && work.ioengine != Engine::Null
     }
 
@@ -45,8 +41,8 @@ impl Contender for TIoUring {
             u32::from(work.direct),
             u32::from(work.ioengine == Engine::Psync),
         );
-        // Of its empty entries each looks up a registered buffer where there is one, which ours do not; and a file, which it cannot
-        // leave out.
+        // A registered buffer would be looked up for each NOP entry, which the runner's entries do not need. The registered file
+        // cannot be left out.
         let nop = work.ioengine == Engine::IoUringNop;
         let flags = [
             ('d', work.iodepth),
@@ -63,7 +59,7 @@ impl Contender for TIoUring {
             ('N', u32::from(nop)),
             ('r', seconds),
         ];
-        // It takes a regular file even where it does no I/O on it.
+        // It requires a regular file even when it does no I/O on it.
         let file = if path.is_empty() {
             "/proc/self/exe"
         } else {
@@ -89,7 +85,7 @@ impl Contender for TIoUring {
         let Length::Seconds(asked) = length else {
             anyhow::bail!("t/io_uring cannot do one I/O")
         };
-        // It does not tell how many I/Os it did; the seconds without a line are taken to be like the others.
+        // It does not print the number of I/Os.
         Ok(Counts {
             ios: iops * f64::from(asked + EXTRA_SECONDS),
             iops,
@@ -98,7 +94,7 @@ impl Contender for TIoUring {
     }
 }
 
-/// `IOPS=1.23M, BW=...` of one second; nothing for other lines, such as `Maximum IOPS=`.
+/// Parses `IOPS=1.23M, BW=...`; `None` for other lines such as `Maximum IOPS=`.
 fn iops_of(line: &str) -> Option<f64> {
     let number = line.strip_prefix("IOPS=")?.split(',').next()?;
     let (digits, scale) = match number.strip_suffix('M') {

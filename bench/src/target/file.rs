@@ -1,4 +1,4 @@
-//! A file of random data, written whole and synced.
+//! A file of random data.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,25 +9,20 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 use rustix::fs::{Advice, fadvise};
 
-use super::Target;
+use super::interface::Target;
 use crate::work::Work;
 
 const MIB: usize = 1024 * 1024;
 
-/// A file; removed when dropped.
 pub struct DataFile(PathBuf);
 
 impl DataFile {
-    /// Writes it.
-    ///
-    /// # Errors
-    /// What the system says, such as that the disk is full.
     pub fn new(path: &Path, mib: u64) -> Result<Self> {
-        let made = Self(path.to_owned());
+        let target = Self(path.to_owned());
         let mut file = File::create(path)?;
         fill(&mut file, mib).with_context(|| format!("writing {}", path.display()))?;
         file.sync_all()?;
-        Ok(made)
+        Ok(target)
     }
 }
 
@@ -53,7 +48,7 @@ impl Drop for DataFile {
     }
 }
 
-/// Writes so many MiB of data that do not compress.
+/// Writes incompressible data.
 pub fn fill(file: &mut File, mib: u64) -> Result<()> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(mib);
     let mut piece = vec![0; MIB];

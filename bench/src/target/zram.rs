@@ -1,5 +1,5 @@
-//! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with a filesystem and a file on it. Its data do
-//! not compress, so that an I/O costs a copy of a page and no tool's buffers are luckier than another's.
+//! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The data are incompressible, so
+//! that each I/O copies a page whatever buffers a contender uses.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::file::{DataFile, fill};
-use super::{Target, need_root, system};
+use super::interface::Target;
+use super::system::{require_root, system};
 use crate::work::Work;
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// Tries to remove a device, each after a longer pause: 4.5 s in all.
+/// Attempts to remove a device, with increasing pauses: 4.5 s in total.
 const REMOVE_TRIES: u32 = 10;
 const REMOVE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// A zram device; removed when dropped.
 pub struct ZramDevice {
     number: String,
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct ZramDevice {
 
 impl ZramDevice {
     fn new(mib: u64) -> Result<Self> {
-        need_root("a zram device")?;
+        require_root("a zram device")?;
         let number = fs::read_to_string(format!("{CONTROL}/hot_add"))
             .context("this kernel has no zram (modprobe zram)")?;
         let number = number.trim().to_owned();
@@ -35,10 +35,6 @@ impl ZramDevice {
         Ok(device)
     }
 
-    /// Full of random data.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn filled(mib: u64) -> Result<Self> {
         let device = Self::new(mib)?;
         let mut file = OpenOptions::new().write(true).open(&device.path)?;
@@ -59,7 +55,7 @@ impl Target for ZramDevice {
     }
 
     fn prepare(&self, _work: &Work) -> Result<()> {
-        // What the page cache still held of it would be looked through by every direct read.
+        // Direct reads would check cached pages.
         let device = File::open(&self.path)?;
         Ok(rustix::fs::fadvise(
             &device,
@@ -72,7 +68,7 @@ impl Target for ZramDevice {
 
 impl Drop for ZramDevice {
     fn drop(&mut self) {
-        // Whoever probes new devices (udev, blkid) may hold it for a moment.
+        // udev or blkid may hold a new device for a moment.
         let removed = (0..REMOVE_TRIES).find_map(|attempt| {
             std::thread::sleep(REMOVE_PAUSE * attempt);
             self.set("reset", "1").ok()?;
@@ -80,7 +76,7 @@ impl Drop for ZramDevice {
         });
         if removed.is_none() {
             eprintln!(
-                "[bench] {} is still in use and was left: echo {} > {CONTROL}/hot_remove",
+                "[bench] {} is still in use and was not removed: echo {} > {CONTROL}/hot_remove",
                 self.path.display(),
                 self.number
             );
@@ -88,7 +84,7 @@ impl Drop for ZramDevice {
     }
 }
 
-/// A file on ext4 on zram. Fields are dropped in their order: the file, the mount, the device.
+/// A file on ext4 on zram. Fields are dropped in order: file, mount, device.
 pub struct Mounted {
     file: DataFile,
     _mount: Mount,
@@ -98,10 +94,7 @@ pub struct Mounted {
 struct Mount(PathBuf);
 
 impl Mounted {
-    /// A file that fills half of the device.
-    ///
-    /// # Errors
-    /// What mkfs.ext4(8), mount(8) or the system says.
+    /// The file fills half of the device.
     pub fn new(folder: &Path, mib: u64) -> Result<Self> {
         let device = ZramDevice::new(mib)?;
         let at = folder.join("zram");

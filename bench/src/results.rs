@@ -1,0 +1,68 @@
+//! Prints and writes the results of all cells: one JSON file per cell, and a table.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::cell::Cell;
+use crate::host::Host;
+use crate::record::Record;
+use crate::table;
+
+/// Results of all cells.
+pub struct Results {
+    folder: PathBuf,
+    host: Host,
+    records: Vec<Record>,
+    skipped: Vec<String>,
+}
+
+impl Results {
+    pub fn new(folder: &Path, host: Host) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            host,
+            records: Vec::new(),
+            skipped: Vec::new(),
+        })
+    }
+
+    pub fn add(&mut self, record: Record) -> Result<()> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            host: &'a Host,
+            #[serde(flatten)]
+            record: &'a Record,
+        }
+        table::print(&record)?;
+        let text = serde_json::to_string_pretty(&Written {
+            host: &self.host,
+            record: &record,
+        })?;
+        fs::write(
+            self.folder.join(format!("{}.json", record.cell.name)),
+            text + "\n",
+        )?;
+        self.records.push(record);
+        Ok(())
+    }
+
+    pub fn skip(&mut self, cell: &Cell, reason: &str) -> Result<()> {
+        let line = format!("{} skipped: {reason}", cell.name);
+        table::line(&format!("[bench] {line}"))?;
+        self.skipped.push(line);
+        Ok(())
+    }
+
+    pub fn finish(&self) -> Result<()> {
+        let path = self.folder.join("table.md");
+        fs::write(
+            &path,
+            table::markdown(&self.host, &self.records, &self.skipped),
+        )?;
+        table::line(&format!("[bench] written: {}", path.display()))
+    }
+}
