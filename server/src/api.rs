@@ -20,3 +20,6 @@ pub(crate) mod socket;
 pub(crate) mod state;
 mod streams;
 mod studies;
+
+/// Path prefix of all calls.
+const API: &str = "/api/v1";

@@ -13,7 +13,7 @@ use leadline_protocol::event::Event;
 use leadline_protocol::query::{ExportFormat, ExportQuery};
 
 /// Export a run
-#[utoipa::path(get, path = "/runs/{n}/export", tag = "runs", params(("n" = u64, Path, description = "Run number"), ExportQuery),
+#[utoipa::path(get, path = "/runs/{n}/export", tag = "runs", params(ExportQuery),
     responses(
         (status = 200, description = "The exported file", content((String = "text/csv"), (Event = "application/x-ndjson"))),
         ProblemResponses

@@ -32,7 +32,7 @@ pub(crate) struct FlameDifferenceQuery {
 }
 
 /// Get the CPU flame graph of a run with `profile=1`
-#[utoipa::path(get, path = "/runs/{n}/flame.svg", tag = "runs", params(("n" = u64, Path, description = "Run number"), FlameQuery),
+#[utoipa::path(get, path = "/runs/{n}/flame.svg", tag = "runs", params(FlameQuery),
     responses((status = 200, description = "Flame graph", body = String, content_type = "image/svg+xml"), ProblemResponses))]
 pub(crate) async fn run_flame(
     State(runs): State<Runs>,

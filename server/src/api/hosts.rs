@@ -20,7 +20,7 @@ pub(crate) async fn list_hosts(
 }
 
 /// Get a host with its checks
-#[utoipa::path(get, path = "/hosts/{host}", tag = "hosts", params(("host" = String, Path, description = "`local`")),
+#[utoipa::path(get, path = "/hosts/{host}", tag = "hosts",
     responses((status = 200, body = HostDetail), ProblemResponses))]
 pub(crate) async fn get_host(
     State(runs): State<Runs>,
@@ -36,7 +36,7 @@ pub(crate) async fn get_host(
 }
 
 /// List the block devices of a host, their users, and whether runs may read or write them
-#[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts", params(("host" = String, Path, description = "`local`")),
+#[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts",
     responses((status = 200, body = DeviceList), ProblemResponses))]
 pub(crate) async fn list_devices(
     State(runner): State<Runner>,

@@ -1,7 +1,7 @@
 //! The `Idempotency-Key` header, and responses of calls that accept it.
 
+use crate::api::API;
 use crate::api::problem::ApiError;
-use crate::api::routes::API;
 use crate::error::Error;
 use crate::store::keys::IdempotencyKey;
 use axum::Json;
@@ -9,9 +9,19 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use utoipa::IntoParams;
 
 /// Bytes.
 const MAX_KEY: usize = 255;
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "only the derived schema is used")]
+pub(crate) struct IdempotencyHeader {
+    /// 1 to 255 ASCII characters; valid for one day.
+    #[param(rename = "Idempotency-Key")]
+    key: Option<String>,
+}
 
 /// `call` is the method and path: the same key for another call or body is an error.
 pub(crate) fn key(

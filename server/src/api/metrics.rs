@@ -6,10 +6,10 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use leadline_protocol::metrics::METRICS;
 use leadline_protocol::status::RunStatus;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use std::fmt::Write;
 use std::time::Instant;
 use strum::VariantNames;
 
@@ -36,7 +36,10 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     describe_gauge!("leadline_runs", "Stored runs by status");
     describe_gauge!("leadline_runs_running", "Active runs");
     describe_gauge!("leadline_runs_queued", "Queued runs");
-    describe_gauge!("leadline_open_streams", "Open WebSockets and NDJSON streams");
+    describe_gauge!(
+        "leadline_open_streams",
+        "Open WebSockets and NDJSON streams"
+    );
     describe_gauge!("leadline_build_info", "Always 1");
     gauge!("leadline_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     Ok(handle)
@@ -84,10 +87,12 @@ pub(crate) async fn get_metrics(
     }
     let mut text = handle.render();
     // Not a registered gauge: the series of a run must end with the run.
-    text.push_str("# HELP leadline_run_iops IOPS of the last sample of a run\n");
-    text.push_str("# TYPE leadline_run_iops gauge\n");
-    for (run, iops) in stats.iops {
-        writeln!(text, "leadline_run_iops{{run=\"{run}\"}} {iops}").map_err(anyhow::Error::from)?;
+    let iops = METRICS.iter().find(|metric| metric.name == "iops");
+    if let Some(name) = iops.and_then(|metric| metric.prometheus) {
+        text += &format!("# HELP {name} IOPS of the last sample of a run\n# TYPE {name} gauge\n");
+        for (run, iops) in stats.iops {
+            text += &format!("{name}{{run=\"{run}\"}} {iops}\n");
+        }
     }
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, content_type)], text))

@@ -178,3 +178,12 @@ pub(crate) enum ProblemResponses {
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
 }
+
+#[derive(IntoResponses)]
+#[response(
+    status = 429,
+    description = "The queue is full",
+    content_type = "application/problem+json"
+)]
+#[expect(dead_code, reason = "only the derived schema is used")]
+pub(crate) struct QueueFull(ProblemDetails);

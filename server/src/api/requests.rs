@@ -3,7 +3,7 @@
 use crate::studies::submit::StudyRequest;
 use leadline_protocol::host::LOCAL_HOST;
 use leadline_protocol::problem::Problem;
-use leadline_protocol::problem::object_reader::Fields;
+use leadline_protocol::problem::object_reader::ObjectReader;
 use leadline_protocol::run::{RerunRequest, RunPatch, RunRequest};
 use leadline_protocol::study::parse::parse_study;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ const RUN_FIELDS: &[&str] = &[
 
 /// Body of `POST /plan` and `POST /runs`.
 pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
-    let mut fields = Fields::of(body, "", RUN_FIELDS);
+    let mut fields = ObjectReader::new(body, "", RUN_FIELDS);
     let request = RunRequest {
         jobs: jobs(&mut fields),
         sample_ms: sample_ms(&mut fields),
@@ -39,7 +39,7 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
         notes: fields.text("notes", MAX_NOTES),
         confirm: fields.text("confirm", MAX_NAME),
     };
-    fields.end(request)
+    fields.finish(request)
 }
 
 /// Body of `POST /studies` and `POST /studies/plan`. The fields of the server are removed from the document.
@@ -51,12 +51,12 @@ pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
             own.extend(object.shift_remove_entry(name));
         }
     }
-    let mut fields = Fields::of(Value::Object(own), "", &[]);
+    let mut fields = ObjectReader::new(Value::Object(own), "", &[]);
     let host = host(&mut fields);
     let tags = tags(&mut fields);
     let confirm = fields.text("confirm", MAX_NAME);
     let mut problems = parse_study(document.clone()).err().unwrap_or_default();
-    problems.extend(fields.end(()).err().unwrap_or_default());
+    problems.extend(fields.finish(()).err().unwrap_or_default());
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -70,42 +70,42 @@ pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
 
 /// Body of `POST /runs/{n}/rerun`.
 pub(crate) fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
-    let mut fields = Fields::of(body, "", &["name", "tags", "patch", "confirm"]);
+    let mut fields = ObjectReader::new(body, "", &["name", "tags", "patch", "confirm"]);
     let request = RerunRequest {
         patch: fields.object("patch", "{\"direct\": 1}"),
         name: fields.text("name", MAX_NAME),
         tags: tags(&mut fields),
         confirm: fields.text("confirm", MAX_NAME),
     };
-    fields.end(request)
+    fields.finish(request)
 }
 
 /// Body of `PATCH /runs/{n}`.
 pub(crate) fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
-    let mut fields = Fields::of(body, "", &["name", "tags", "notes"]);
+    let mut fields = ObjectReader::new(body, "", &["name", "tags", "notes"]);
     let patch = RunPatch {
         name: fields.text("name", MAX_NAME),
         tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
     };
-    fields.end(patch)
+    fields.finish(patch)
 }
 
-fn jobs(fields: &mut Fields) -> Vec<Value> {
+fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
     const EXAMPLE: &str = "\"jobs\":[{\"rw\":\"randread\", ...}]";
     let jobs = fields.list("jobs", EXAMPLE);
-    if jobs.is_none() && !fields.is_refused() {
+    if jobs.is_none() && !fields.has_problems() {
         let remedy = format!("Add {EXAMPLE}.");
-        fields.refuse("missing", "jobs", "jobs is required.", remedy);
+        fields.reject("missing", "jobs", "jobs is required.", remedy);
     }
     jobs.unwrap_or_default()
 }
 
-fn sample_ms(fields: &mut Fields) -> Option<u32> {
+fn sample_ms(fields: &mut ObjectReader) -> Option<u32> {
     let value = fields.take("sample_ms")?;
     let milliseconds = value.as_u64().and_then(|value| value.try_into().ok());
     if milliseconds.is_none() {
-        fields.refuse(
+        fields.reject(
             "wrong_type",
             "sample_ms",
             format!("sample_ms must be a number of milliseconds, not {value}."),
@@ -115,10 +115,10 @@ fn sample_ms(fields: &mut Fields) -> Option<u32> {
     milliseconds
 }
 
-fn host(fields: &mut Fields) -> Option<String> {
+fn host(fields: &mut ObjectReader) -> Option<String> {
     let host = fields.text("host", MAX_NAME)?;
     if host != LOCAL_HOST {
-        fields.refuse(
+        fields.reject(
             "unknown_host",
             "host",
             format!("Unknown host `{host}`."),
@@ -129,7 +129,7 @@ fn host(fields: &mut Fields) -> Option<String> {
 }
 
 /// Trims tags and removes duplicates.
-fn tags(fields: &mut Fields) -> Option<Vec<String>> {
+fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
     let items = fields.list("tags", "[\"one\", \"two\"]")?;
     let mut tags: Vec<String> = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -137,7 +137,7 @@ fn tags(fields: &mut Fields) -> Option<Vec<String>> {
         if (1..=MAX_TAG).contains(&tag.len()) && !tag.contains([',', '"']) {
             tags.push(tag.into());
         } else {
-            fields.refuse(
+            fields.reject(
                 "bad_value",
                 &format!("tags[{index}]"),
                 format!("{item} is not a valid tag."),
@@ -150,7 +150,7 @@ fn tags(fields: &mut Fields) -> Option<Vec<String>> {
     if tags.len() > MAX_TAGS {
         let detail = format!("A run cannot have {} tags.", tags.len());
         let remedy = format!("Use up to {MAX_TAGS}.");
-        fields.refuse("too_long", "tags", detail, remedy);
+        fields.reject("too_long", "tags", detail, remedy);
     }
     Some(tags)
 }
@@ -158,6 +158,7 @@ fn tags(fields: &mut Fields) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::experiments;
     use serde_json::json;
 
     /// `expected`: the fields with problems.
@@ -189,10 +190,7 @@ mod tests {
             json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}),
             &["tags[0]", "tags[2]", "tags[3]"],
         );
-        check(
-            json!({"job_text": "fio --rw=read"}),
-            &["jobs", "job_text"],
-        );
+        check(json!({"job_text": "fio --rw=read"}), &["jobs", "job_text"]);
         check(json!({"jobs": [], "name": "x".repeat(201)}), &["name"]);
     }
 
@@ -200,6 +198,14 @@ mod tests {
     fn closest_field_is_suggested() {
         let problems = run_request(json!({"jobs": [], "sampel_ms": 1})).unwrap_err();
         assert_eq!(problems[0].remedy, "Did you mean `sample_ms`?");
+    }
+
+    #[test]
+    fn experiments_are_valid_requests() {
+        for experiment in experiments::all().unwrap() {
+            let body = serde_json::to_value(experiment.study).unwrap();
+            assert!(study_request(body).is_ok());
+        }
     }
 
     #[test]

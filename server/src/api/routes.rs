@@ -1,5 +1,6 @@
 //! The table of routes, and the middleware in front of them.
 
+use crate::api::API;
 use crate::api::extract::MAX_BODY;
 use crate::api::openapi::ApiDoc;
 use crate::api::problem::ApiError;
@@ -23,9 +24,6 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-/// Path prefix of all calls.
-pub(crate) const API: &str = "/api/v1";
 
 /// Limit of the pause between two chunks of a request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -100,10 +98,8 @@ pub fn openapi_json() -> String {
 #[derive(Serialize, ToSchema)]
 struct Health {
     /// `ok`.
-    #[schema(value_type = String)]
     status: &'static str,
     /// Version of the server.
-    #[schema(value_type = String)]
     version: &'static str,
 }
 

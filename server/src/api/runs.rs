@@ -1,8 +1,9 @@
 //! Handlers of runs.
 
 use crate::api::extract::{JsonBody, Path, Query};
-use crate::api::problem::{ApiError, ProblemDetails, ProblemResponses};
-use crate::api::{idempotency, requests};
+use crate::api::idempotency::{self, IdempotencyHeader};
+use crate::api::problem::{ApiError, ProblemResponses, QueueFull};
+use crate::api::requests;
 use crate::error::Error;
 use crate::query::series;
 use crate::runs::Runs;
@@ -39,10 +40,10 @@ pub(crate) async fn list_runs(
 ///
 /// Repeating a request with the same `Idempotency-Key` and body returns the same run.
 #[utoipa::path(post, path = "/runs", tag = "runs", request_body = RunRequest,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Up to 255 characters; valid for one day")),
+    params(IdempotencyHeader),
     responses(
         (status = 201, body = Run, headers(("Location" = String, description = "Path of the run"))),
-        (status = 429, body = ProblemDetails, content_type = "application/problem+json", description = "The queue is full"),
+        QueueFull,
         ProblemResponses
     ))]
 pub(crate) async fn create_run(
@@ -56,7 +57,7 @@ pub(crate) async fn create_run(
 }
 
 /// Get a run
-#[utoipa::path(get, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Run number")),
+#[utoipa::path(get, path = "/runs/{n}", tag = "runs",
     responses((status = 200, body = Run), ProblemResponses))]
 pub(crate) async fn get_run(
     State(runs): State<Runs>,
@@ -66,7 +67,7 @@ pub(crate) async fn get_run(
 }
 
 /// Change the name, tags or notes of a run
-#[utoipa::path(patch, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Run number")), request_body = RunPatch,
+#[utoipa::path(patch, path = "/runs/{n}", tag = "runs", request_body = RunPatch,
     responses((status = 200, body = Run), ProblemResponses))]
 pub(crate) async fn patch_run(
     State(runs): State<Runs>,
@@ -78,7 +79,7 @@ pub(crate) async fn patch_run(
 }
 
 /// Delete a finished run and its events
-#[utoipa::path(delete, path = "/runs/{n}", tag = "runs", params(("n" = u64, Path, description = "Run number")),
+#[utoipa::path(delete, path = "/runs/{n}", tag = "runs",
     responses((status = 204, description = "Deleted"), ProblemResponses))]
 pub(crate) async fn delete_run(
     State(runs): State<Runs>,
@@ -91,7 +92,7 @@ pub(crate) async fn delete_run(
 /// Cancel a queued or active run
 ///
 /// Results measured so far are kept.
-#[utoipa::path(post, path = "/runs/{n}/cancel", tag = "runs", params(("n" = u64, Path, description = "Run number")),
+#[utoipa::path(post, path = "/runs/{n}/cancel", tag = "runs",
     responses((status = 202, body = RunSummary), ProblemResponses))]
 pub(crate) async fn cancel_run(
     State(runs): State<Runs>,
@@ -102,13 +103,10 @@ pub(crate) async fn cancel_run(
 
 /// Queue a run again, optionally with changed options
 #[utoipa::path(post, path = "/runs/{n}/rerun", tag = "runs", request_body = Option<RerunRequest>,
-    params(
-        ("n" = u64, Path, description = "Run number"),
-        ("Idempotency-Key" = Option<String>, Header, description = "Up to 255 characters; valid for one day")
-    ),
+    params(IdempotencyHeader),
     responses(
         (status = 201, body = Run, headers(("Location" = String, description = "Path of the new run"))),
-        (status = 429, body = ProblemDetails, content_type = "application/problem+json", description = "The queue is full"),
+        QueueFull,
         ProblemResponses
     ))]
 pub(crate) async fn rerun_run(
@@ -127,7 +125,7 @@ pub(crate) async fn rerun_run(
 }
 
 /// Get time series of a run for charts
-#[utoipa::path(get, path = "/runs/{n}/series", tag = "runs", params(("n" = u64, Path, description = "Run number"), SeriesQuery),
+#[utoipa::path(get, path = "/runs/{n}/series", tag = "runs", params(SeriesQuery),
     responses((status = 200, body = Series), ProblemResponses))]
 pub(crate) async fn get_series(
     State(runs): State<Runs>,

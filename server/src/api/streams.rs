@@ -25,7 +25,7 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 ///
 /// Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
 /// NDJSON with one event per line.
-#[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs", params(("n" = u64, Path, description = "Run number"), StreamQuery),
+#[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs", params(StreamQuery),
     responses(
         (status = 101, description = "WebSocket with one `Event` per text frame; closed with code 1000 after the last event"),
         (status = 200, body = Event, content_type = "application/x-ndjson", description = "One `Event` per line"),
@@ -44,7 +44,9 @@ pub(crate) async fn stream_run(
         Err(rejection) => return Err(upgrade_failed(&rejection)),
     };
     let permit = runs.stream_permit()?;
-    let events = runs.events_since(n, query.since.unwrap_or_default()).await?;
+    let events = runs
+        .events_since(n, query.since.unwrap_or_default())
+        .await?;
     let mut phase = runs.phase();
     if let Some(upgrade) = upgrade {
         return Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
@@ -113,7 +115,9 @@ async fn send_events(mut socket: Socket, mut events: Subscription) {
             Ok(None) => return socket.close(close_code::NORMAL, "the run has ended").await,
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "event stream failed");
-                return socket.close(close_code::ERROR, "events cannot be read").await;
+                return socket
+                    .close(close_code::ERROR, "events cannot be read")
+                    .await;
             }
         };
         for line in lines {

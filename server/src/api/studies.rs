@@ -1,8 +1,9 @@
 //! Handlers of studies.
 
 use crate::api::extract::{JsonBody, Path, Query};
-use crate::api::problem::{ApiError, ProblemDetails, ProblemResponses};
-use crate::api::{idempotency, requests};
+use crate::api::idempotency::{self, IdempotencyHeader};
+use crate::api::problem::{ApiError, ProblemResponses, QueueFull};
+use crate::api::requests;
 use crate::runs::Runs;
 use crate::studies::experiments;
 use crate::studies::submit::Submitted;
@@ -10,9 +11,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use leadline_protocol::study::plan::StudyPlan;
 use leadline_protocol::study::definition::StudyDefinition;
 use leadline_protocol::study::detail::{Experiment, Study};
+use leadline_protocol::study::plan::StudyPlan;
 use leadline_protocol::study::summary::{StudyList, StudyQuery, StudySummary};
 
 /// Plan a study without starting it
@@ -32,10 +33,10 @@ pub(crate) async fn plan_study(
 ///
 /// Repeating a request with the same `Idempotency-Key` and body returns the same study.
 #[utoipa::path(post, path = "/studies", tag = "studies", request_body = StudyDefinition,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Up to 255 characters; valid for one day")),
+    params(IdempotencyHeader),
     responses(
         (status = 201, body = Study, headers(("Location" = String, description = "Path of the study"))),
-        (status = 429, body = ProblemDetails, content_type = "application/problem+json", description = "The queue is full"),
+        QueueFull,
         ProblemResponses
     ))]
 pub(crate) async fn create_study(
@@ -60,7 +61,7 @@ pub(crate) async fn list_studies(
 }
 
 /// Get a study with its steps and their runs
-#[utoipa::path(get, path = "/studies/{n}", tag = "studies", params(("n" = u64, Path, description = "Study number")),
+#[utoipa::path(get, path = "/studies/{n}", tag = "studies",
     responses((status = 200, body = Study), ProblemResponses))]
 pub(crate) async fn get_study(
     State(runs): State<Runs>,
@@ -72,7 +73,7 @@ pub(crate) async fn get_study(
 /// Cancel the queued and active steps of a study
 ///
 /// Results measured so far are kept.
-#[utoipa::path(post, path = "/studies/{n}/cancel", tag = "studies", params(("n" = u64, Path, description = "Study number")),
+#[utoipa::path(post, path = "/studies/{n}/cancel", tag = "studies",
     responses((status = 202, body = StudySummary), ProblemResponses))]
 pub(crate) async fn cancel_study(
     State(runs): State<Runs>,
