@@ -1,4 +1,5 @@
 use histogram::{Config, Quantile, SparseHistogram};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Buckets of a latency histogram that are not empty: pairs of bucket number and count. Bucket numbers are those of
@@ -48,6 +49,15 @@ pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
         .filter(|(_, count)| **count > 0)
         .map(|(bucket, count)| (bucket as u32, *count))
         .collect()
+}
+
+/// Sums the counts of several histograms.
+pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
+    let mut counts = BTreeMap::new();
+    for (bucket, count) in histograms.into_iter().flatten() {
+        *counts.entry(*bucket).or_insert(0) += count;
+    }
+    counts.into_iter().collect()
 }
 
 /// The middle of the bucket in which each percentile (0 to 100) falls, in ns; empty when nothing was counted.

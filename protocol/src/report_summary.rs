@@ -1,11 +1,8 @@
 //! Key figures of a report in lists.
 
 use crate::histogram;
-use crate::histogram::Buckets;
 use crate::report::Report;
-use crate::report::stats::DirectionStats;
 use crate::verdict::{VerdictClass, Verdicts};
-use std::collections::BTreeMap;
 
 /// Totals of all directions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,7 +19,8 @@ pub struct ReportSummary {
 impl ReportSummary {
     pub fn new(report: &Report, verdicts: &Verdicts) -> Self {
         let directions = [&report.read, &report.write, &report.trim];
-        let percentiles = histogram::percentiles(&merged_buckets(&directions), &[50.0, 99.0]);
+        let latencies = histogram::merge(directions.map(|stats| &stats.lat_ns.buckets));
+        let percentiles = histogram::percentiles(&latencies, &[50.0, 99.0]);
         let read = verdicts.read.as_ref();
         let write = verdicts.write.as_ref();
         let main = if report.read.bytes >= report.write.bytes {
@@ -41,17 +39,10 @@ impl ReportSummary {
     }
 }
 
-fn merged_buckets(directions: &[&DirectionStats]) -> Buckets {
-    let mut sum = BTreeMap::new();
-    for (bucket, count) in directions.iter().flat_map(|stats| &stats.lat_ns.buckets) {
-        *sum.entry(*bucket).or_insert(0) += count;
-    }
-    sum.into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::stats::DirectionStats;
 
     fn direction(bytes: u64, buckets: &[(u32, u64)]) -> DirectionStats {
         let ios = buckets.iter().map(|bucket| bucket.1).sum();

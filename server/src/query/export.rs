@@ -20,7 +20,9 @@ pub(crate) fn csv(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<S
             return Ok(None);
         };
         let last = *last;
-        let rows = samples.iter().map(|(position, sample)| row(position.t_ms, sample));
+        let rows = samples
+            .iter()
+            .map(|(position, sample)| row(position.t_ms, sample));
         Ok(Some((rows.collect(), (store, last))))
     });
     stream::once(async { Ok(header) }).chain(rows)

@@ -180,10 +180,7 @@ mod tests {
             "verdict:cache",
             &[(false, one_of(Key::Verdict, &["page_cache"]))],
         );
-        check(
-            "-status:fail",
-            &[(true, one_of(Key::Status, &["failed"]))],
-        );
+        check("-status:fail", &[(true, one_of(Key::Status, &["failed"]))]);
         check("status:bogus", &[(false, one_of(Key::Status, &[]))]);
         check(
             "mode:raw device:vda,vdb",

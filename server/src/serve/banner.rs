@@ -32,7 +32,10 @@ impl Banner<'_> {
             writeln!(out, "  Targets  {}", root.display())?;
         }
         if address.ip().is_unspecified() && config.allowed_hosts.is_empty() {
-            writeln!(out, "  Access from other hosts requires --allowed-host NAME.")?;
+            writeln!(
+                out,
+                "  Access from other hosts requires --allowed-host NAME."
+            )?;
         }
         if self.interrupted > 0 {
             let runs = self.interrupted;
@@ -63,9 +66,7 @@ pub(crate) fn url(mut address: SocketAddr, token: Option<&str>) -> String {
 /// Prints the failed checks of the host.
 pub(crate) async fn print_host_problems(runner: Runner) {
     let lines: Vec<String> = match runner.doctor().await {
-        Err(error) => vec![format!(
-            "  Runner   not available, runs will fail: {error}"
-        )],
+        Err(error) => vec![format!("  Runner   not available, runs will fail: {error}")],
         Ok(doctor) => doctor
             .checks
             .into_iter()

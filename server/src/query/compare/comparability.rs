@@ -26,7 +26,8 @@ pub(crate) fn comparable(runs: &[Run], settings: &[Difference], host: &[Differen
     let host: Vec<&Difference> = host.iter().collect();
     let reasons: Vec<String> = runs.iter().filter_map(incomplete_result).collect();
     let layers = layers::difference(runs);
-    let same_test = settings.is_empty() && host.is_empty() && reasons.is_empty() && layers.is_none();
+    let same_test =
+        settings.is_empty() && host.is_empty() && reasons.is_empty() && layers.is_none();
     Comparable {
         same_test,
         rerun: layers.as_ref().and_then(|_| layers::rerun(runs)),

@@ -1,54 +1,35 @@
 //! Compares the layers that served the I/O of runs.
 
 use leadline_protocol::compare::Rerun;
-use leadline_protocol::report::Report;
-use leadline_protocol::report::stats::DirectionStats;
 use leadline_protocol::run::Run;
-use leadline_protocol::verdict::{Verdict, VerdictClass, Verdicts};
+use leadline_protocol::verdict::VerdictClass;
 
 /// Smallest speedup by the page cache that is mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
 
-struct Direction {
-    noun: &'static str,
-    verdict: fn(&Verdicts) -> Option<&Verdict>,
-    stats: fn(&Report) -> &DirectionStats,
+#[derive(Clone, Copy)]
+enum Direction {
+    Read,
+    Write,
 }
 
-const DIRECTIONS: [Direction; 2] = [
-    Direction {
-        noun: "reads",
-        verdict: |verdicts| verdicts.read.as_ref(),
-        stats: |report| &report.read,
-    },
-    Direction {
-        noun: "writes",
-        verdict: |verdicts| verdicts.write.as_ref(),
-        stats: |report| &report.write,
-    },
-];
+use Direction::{Read, Write};
 
 /// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
 pub(crate) fn difference(runs: &[Run]) -> Option<String> {
-    let different: Vec<(&Direction, String)> = DIRECTIONS
-        .iter()
-        .filter_map(|direction| Some((direction, different_layers(runs, direction)?)))
-        .collect();
-    let layers = match &different[..] {
-        [] => return None,
-        [(_, layers)] => layers.clone(),
-        all => all
-            .iter()
-            .map(|(direction, layers)| format!("{}: {layers}", direction.noun))
-            .collect::<Vec<_>>()
-            .join("; "),
+    let reads = different_layers(runs, Read);
+    let writes = different_layers(runs, Write);
+    let first = if reads.is_some() { Read } else { Write };
+    let layers = match (reads, writes) {
+        (Some(reads), Some(writes)) => format!("reads: {reads}; writes: {writes}"),
+        (reads, writes) => reads.or(writes)?,
     };
-    let speedup = cache_speedup(runs, different[0].0).unwrap_or_default();
+    let speedup = cache_speedup(runs, first).unwrap_or_default();
     Some(format!("Not the same test: {layers}.{speedup}"))
 }
 
 /// Returns `#1 was served by the device, #2, #3 by memory`, in the order of the runs.
-fn different_layers(runs: &[Run], direction: &Direction) -> Option<String> {
+fn different_layers(runs: &[Run], direction: Direction) -> Option<String> {
     let mut layers: Vec<(&str, Vec<String>)> = Vec::new();
     for run in runs {
         let Some(class) = known_class(run, direction) else {
@@ -75,9 +56,13 @@ fn different_layers(runs: &[Run], direction: &Direction) -> Option<String> {
     Some(text)
 }
 
-fn known_class(run: &Run, direction: &Direction) -> Option<VerdictClass> {
+fn known_class(run: &Run, direction: Direction) -> Option<VerdictClass> {
     let verdicts = run.verdict.as_ref()?;
-    let class = (direction.verdict)(verdicts)?.class;
+    let verdict = match direction {
+        Read => verdicts.read.as_ref(),
+        Write => verdicts.write.as_ref(),
+    };
+    let class = verdict?.class;
     (class != VerdictClass::Unknown).then_some(class)
 }
 
@@ -102,7 +87,7 @@ fn is_memory(class: VerdictClass) -> bool {
 }
 
 /// For two runs of which one was served by memory.
-fn cache_speedup(runs: &[Run], direction: &Direction) -> Option<String> {
+fn cache_speedup(runs: &[Run], direction: Direction) -> Option<String> {
     let [first, second] = runs else { return None };
     let first_cached = is_memory(known_class(first, direction)?);
     let second_cached = is_memory(known_class(second, direction)?);
@@ -111,7 +96,13 @@ fn cache_speedup(runs: &[Run], direction: &Direction) -> Option<String> {
         (false, true) => (second, first),
         _ => return None,
     };
-    let iops = |run: &Run| Some((direction.stats)(run.report.as_ref()?).iops);
+    let iops = |run: &Run| {
+        let report = run.report.as_ref()?;
+        Some(match direction {
+            Read => report.read.iops,
+            Write => report.write.iops,
+        })
+    };
     let speedup = iops(cached)? / iops(uncached)?;
     (speedup.is_finite() && speedup >= MIN_SPEEDUP)
         .then(|| format!(" The factor of {speedup:.1} comes from memory, not from a faster disk."))
@@ -119,10 +110,11 @@ fn cache_speedup(runs: &[Run], direction: &Direction) -> Option<String> {
 
 /// The rerun suggested by a finding of the first run that was served by memory.
 pub(crate) fn rerun(runs: &[Run]) -> Option<Rerun> {
-    let run = runs.iter().find(|run| {
-        let mut classes = DIRECTIONS.iter().filter_map(|direction| known_class(run, direction));
-        classes.any(is_memory)
-    })?;
+    let is_cached = |run: &&Run| {
+        let classes = [Read, Write].map(|direction| known_class(run, direction));
+        classes.into_iter().flatten().any(is_memory)
+    };
+    let run = runs.iter().find(is_cached)?;
     let (finding, patch) = run.findings.iter().find_map(|finding| {
         let patch = finding.patch.as_ref()?;
         (!patch.is_empty()).then_some((finding, patch))

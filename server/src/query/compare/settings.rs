@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn list_of_objects_becomes_one_fact_per_field() {
-        let targets = json!({"targets": [{"path": "/a", "length": 1}, {"path": "/b", "length": 2}]});
+        let targets =
+            json!({"targets": [{"path": "/a", "length": 1}, {"path": "/b", "length": 2}]});
         let mut facts = Facts::new();
         add_object("", targets.as_object().unwrap(), &mut facts);
         let expected = [("targets.path", "/a /b"), ("targets.length", "1 2")];

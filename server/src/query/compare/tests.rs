@@ -139,5 +139,9 @@ fn same_test_requires_equal_settings_and_host() {
     let mut failed = run(2, 1.0, "device", "6.1");
     failed.report = None;
     failed.summary.status = RunStatus::Failed;
-    check(&[device, failed], false, "#2 has no report (status: failed).");
+    check(
+        &[device, failed],
+        false,
+        "#2 has no report (status: failed).",
+    );
 }

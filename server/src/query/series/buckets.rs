@@ -7,7 +7,6 @@ use leadline_protocol::histogram::{self, Buckets};
 use leadline_protocol::metrics::{METRICS, Metric, WindowValue};
 use leadline_protocol::sample::Sample;
 use leadline_protocol::series::{Series, SeriesColumn};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Windows can end slightly late, so the middle of a window decides its bucket.
@@ -56,11 +55,12 @@ impl SeriesBuilder {
             self.close_bucket();
             self.current = bucket as usize;
         }
-        let latencies = latencies(sample);
+        let directions = [&sample.read, &sample.write, &sample.trim];
+        let latencies = histogram::merge(directions.map(|counts| &counts.lat_ns));
         for column in &mut self.columns {
             column.add(sample, &latencies);
         }
-        for (bucket, count) in latencies.iter() {
+        for (bucket, count) in &latencies {
             *self.latencies.entry(*bucket).or_default() += count;
         }
     }
@@ -76,7 +76,11 @@ impl SeriesBuilder {
             to_ms: end_ms(self.buckets),
             bucket_ms: self.bucket_ms,
             t_ms: (1..=self.buckets).map(end_ms).collect(),
-            columns: self.columns.into_iter().map(|column| column.series).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(|column| column.series)
+                .collect(),
         }
     }
 
@@ -153,24 +157,6 @@ impl Column {
             WindowValue::LatencyPercentile(percent) => percentile(latencies, percent),
             WindowValue::LatencyMax => max(latencies),
         };
-    }
-}
-
-/// Latency histogram of all directions.
-fn latencies(sample: &Sample) -> Cow<'_, Buckets> {
-    let directions = [&sample.read, &sample.write, &sample.trim].map(|counts| &counts.lat_ns);
-    let mut used = directions.into_iter().filter(|buckets| !buckets.is_empty());
-    let first = used.next().unwrap_or(directions[0]);
-    let mut merged: Option<BTreeMap<u32, u64>> = None;
-    for buckets in used {
-        let merged = merged.get_or_insert_with(|| first.iter().copied().collect());
-        for (bucket, count) in buckets {
-            *merged.entry(*bucket).or_default() += count;
-        }
-    }
-    match merged {
-        None => Cow::Borrowed(first),
-        Some(merged) => Cow::Owned(merged.into_iter().collect()),
     }
 }
 
