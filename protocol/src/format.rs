@@ -1,36 +1,32 @@
-//! Numbers as a terminal shows them, always with their unit.
+//! Numbers with units, as in the texts of the runner.
 
-/// `1.18 M`, `68.5 k`, `853`: three significant digits, for counts a second.
+/// Counts per second with three significant digits: `1.18 M`, `68.5 k`, `853`.
 pub fn rate(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{} G", digits(v / 1e9)),
         v if v >= 1e6 => format!("{} M", digits(v / 1e6)),
         v if v >= 1e4 => format!("{} k", digits(v / 1e3)),
-        v if v >= 100.0 || v == 0.0 => format!("{v:.0}"),
+        0.0 => "0".into(),
+        v if v >= 100.0 => format!("{v:.0}"),
         v => digits(v),
     }
 }
 
-/// `1,640,312`.
+/// `1,640,312`
 pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).unwrap_or_default())
-        .collect();
-    groups.join(",")
+    let mut text = value.to_string();
+    for end in (1..text.len()).rev().skip(2).step_by(3) {
+        text.insert(end, ',');
+    }
+    text
 }
 
-/// `4 KiB`, `1.50 GiB`, `512 B`.
+/// `4 KiB`, `1.50 GiB`, `512 B`
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let power = (0..UNITS.len())
-        .rev()
-        .find(|&power| value >= 1 << (10 * power))
-        .unwrap_or(0);
-    let (unit, scale) = (UNITS[power], 1u64 << (10 * power));
+    let power = (value.max(1).ilog2() as usize / 10).min(UNITS.len() - 1);
+    let unit = UNITS[power];
+    let scale = 1u64 << (10 * power);
     if value.is_multiple_of(scale) {
         format!("{} {unit}", value / scale)
     } else {
@@ -38,16 +34,14 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// `343 MiB/s (360 MB/s)`, as fio prints it.
+/// `343 MiB/s (360 MB/s)`, as in fio.
 pub fn bandwidth(bytes_per_second: f64) -> String {
-    format!(
-        "{} MiB/s ({} MB/s)",
-        digits(bytes_per_second / 1_048_576.0),
-        digits(bytes_per_second / 1e6)
-    )
+    let mebibytes = digits(bytes_per_second / 1_048_576.0);
+    let megabytes = digits(bytes_per_second / 1e6);
+    format!("{mebibytes} MiB/s ({megabytes} MB/s)")
 }
 
-/// `854 ns`, `362 µs`, `1.21 ms`, `2.50 s`.
+/// `854 ns`, `362 µs`, `1.21 ms`, `2.50 s`
 pub fn latency(ns: f64) -> String {
     match ns {
         v if v >= 1e9 => format!("{} s", digits(v / 1e9)),
@@ -57,14 +51,14 @@ pub fn latency(ns: f64) -> String {
     }
 }
 
-/// `8.6 s`, `340 ms`, `4 min 10 s`.
+/// `8.60 s`, `340 ms`, `4 min 10 s`
 pub fn duration(ms: f64) -> String {
     match ms {
-        v if v >= 60_000.0 => format!(
-            "{:.0} min {:.0} s",
-            (v / 60_000.0).floor(),
-            (v % 60_000.0) / 1000.0
-        ),
+        v if v >= 60_000.0 => {
+            let minutes = (v / 60_000.0).floor();
+            let seconds = (v % 60_000.0) / 1000.0;
+            format!("{minutes:.0} min {seconds:.0} s")
+        }
         v if v >= 1000.0 => format!("{} s", digits(v / 1000.0)),
         v if v >= 1.0 => format!("{v:.0} ms"),
         v => format!("{v:.1} ms"),
@@ -85,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_units_and_three_digits() {
+    fn formats_units_and_three_significant_digits() {
         assert_eq!(
             [
                 rate(1_184_000.0),

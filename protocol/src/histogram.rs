@@ -1,23 +1,23 @@
+//! Latency histograms with the buckets of the `histogram` crate; see `docs/measurement.md`.
+
 use histogram::{Config, Quantile, SparseHistogram};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Buckets of a latency histogram that are not empty: pairs of bucket number and count. Bucket numbers are those of
-/// `histogram`: 64 buckets to a power of two, see `docs/measurement.md`.
+/// Non-empty buckets: pairs of bucket number and count, in ascending order.
 pub type Buckets = Vec<(u32, u64)>;
 
-/// 2^6 buckets to a power of two.
+/// 2^6 buckets per power of two.
 const GROUPING_POWER: u8 = 6;
-/// Values below 2^40 ns (18.3 minutes) have their own bucket; longer ones are counted in the last.
+/// Values from 2^40 ns (18.3 minutes) on are counted in the last bucket.
 const MAX_VALUE_POWER: u8 = 40;
-/// Below this, every nanosecond has a bucket of its own.
+/// Smaller values have one bucket per nanosecond.
 const LINEAR_END: u64 = 1 << (GROUPING_POWER + 1);
-/// The most that the middle of a bucket is away from a value in it, as a share of the value: half of 1/64, and what rounding adds.
+/// Maximum relative distance of a value from the middle of its bucket: half of 1/64, plus rounding.
 pub const ERROR: f64 = 0.0079;
-/// How many buckets there are.
 pub const BUCKETS: usize = (MAX_VALUE_POWER - GROUPING_POWER + 1) as usize * (1 << GROUPING_POWER);
 
-/// The bucket of a latency.
+/// Bucket number of a latency.
 #[inline]
 pub fn bucket_of(ns: u64) -> usize {
     if ns < LINEAR_END {
@@ -25,13 +25,13 @@ pub fn bucket_of(ns: u64) -> usize {
     }
     let power = 63 - ns.leading_zeros();
     let shift = power - u32::from(GROUPING_POWER);
-    // The top bit and the six below it number the bucket: (shift + 1) × 64 + the six bits.
+    // The bucket number is (shift + 1) × 64 + the six bits below the top bit.
     let bucket =
         ((shift as usize + 1) << GROUPING_POWER) + ((ns >> shift) as usize - (1 << GROUPING_POWER));
     bucket.min(BUCKETS - 1)
 }
 
-/// The middle of a bucket in ns, as fio prints it.
+/// Middle of a bucket in ns, as in fio.
 pub fn middle_of(bucket: usize) -> u64 {
     if (bucket as u64) < LINEAR_END {
         return bucket as u64;
@@ -41,7 +41,6 @@ pub fn middle_of(bucket: usize) -> u64 {
     low + (1 << shift) / 2
 }
 
-/// The buckets that hold something.
 pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
     counts
         .iter()
@@ -60,8 +59,8 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     counts.into_iter().collect()
 }
 
-/// The middle of the bucket in which each percentile (0 to 100) falls, in ns; empty when nothing was counted.
-pub fn percentiles(buckets: &Buckets, wanted: &[f64]) -> Vec<u64> {
+/// Middle of the bucket of each percentile (0-100), in ns; empty without samples.
+pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     let config = CONFIG.get_or_init(|| {
         Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("6 and 40 are a valid pair")
@@ -70,11 +69,14 @@ pub fn percentiles(buckets: &Buckets, wanted: &[f64]) -> Vec<u64> {
     let Ok(histogram) = SparseHistogram::from_parts(*config, index, count) else {
         return Vec::new();
     };
-    let quantiles: Vec<f64> = wanted.iter().map(|percentile| percentile / 100.0).collect();
-    let Ok(Some(found)) = histogram.quantiles(&quantiles) else {
+    let quantiles: Vec<f64> = percentiles
+        .iter()
+        .map(|percentile| percentile / 100.0)
+        .collect();
+    let Ok(Some(quantile_buckets)) = histogram.quantiles(&quantiles) else {
         return Vec::new();
     };
-    let bucket = |quantile: &f64| found.get(&Quantile::new(*quantile).ok()?);
+    let bucket = |quantile: &f64| quantile_buckets.get(&Quantile::new(*quantile).ok()?);
     quantiles
         .iter()
         .filter_map(bucket)
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_those_of_the_histogram_crate() {
+    fn buckets_match_the_histogram_crate() {
         let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).unwrap();
         assert_eq!(config.total_buckets(), BUCKETS);
         let values = (0..40)
@@ -102,9 +104,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn merge_adds_the_counts_of_equal_buckets() {
+        let read = vec![(5, 90), (7, 1)];
+        let write = vec![(7, 8), (100, 1)];
+        let merged = merge([&read, &write]);
+        assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
+        assert_eq!(percentiles(&merged, &[50.0, 99.0]), [5, 7]);
+    }
+
     proptest! {
         #[test]
-        fn the_middle_of_a_bucket_is_within_eight_per_mille(value in 0u64..(1 << 40)) {
+        fn bucket_middles_are_within_the_error_bound(value in 0u64..(1 << 40)) {
             let middle = middle_of(bucket_of(value));
             prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * ERROR, "{value} → {middle}");
         }

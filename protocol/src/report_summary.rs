@@ -38,32 +38,3 @@ impl ReportSummary {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::stats::DirectionStats;
-
-    fn direction(bytes: u64, buckets: &[(u32, u64)]) -> DirectionStats {
-        let ios = buckets.iter().map(|bucket| bucket.1).sum();
-        let mut stats = DirectionStats {
-            ios,
-            bytes,
-            iops: ios as f64,
-            bytes_per_second: bytes as f64,
-            ..DirectionStats::default()
-        };
-        stats.lat_ns.buckets = buckets.to_vec();
-        stats.lat_ns.max = buckets.last().map(|bucket| u64::from(bucket.0));
-        stats
-    }
-
-    #[test]
-    fn merges_the_buckets_of_all_directions() {
-        let read = direction(10, &[(5, 90), (7, 1)]);
-        let write = direction(20, &[(7, 8), (100, 1)]);
-        let merged = merged_buckets(&[&read, &write]);
-        assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
-        assert_eq!(histogram::percentiles(&merged, &[50.0, 99.0]), [5, 7]);
-    }
-}

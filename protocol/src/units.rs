@@ -1,69 +1,62 @@
-//! fio's sizes, times and percentages, as people write them.
+//! Parses fio's sizes, times and percentages. Number formats of output are in `format`.
 //!
-//! fio's own suffixes are kept to the letter, traps included: with its default `kb_base=1024`, `k`/`kb`/`ki` are
-//! 1,024 and `kib` is 1,000 (fio parse.c:159-403; seen with fio 3.33). What fio reads as something else than it says
-//! (`1.5g` is 1 byte, `10sec` is 10 µs) is an error here.
-//! Not here: how numbers are shown (the terminal's in `report`, the browser's in `web/src/model`).
+//! Suffixes are exactly those of fio: with its default `kb_base=1024`, `k`, `kb` and `ki` are 1024,
+//! and `kib` is 1000 (fio 3.33, parse.c:159-403). Values that fio misreads are rejected: it parses
+//! `1.5g` as 1 byte and `10sec` as 10 µs.
 
-/// Bytes of a number such as `4096`, `4k`, `1g`, `0x1000` or `10kib` (= 10,000 as in fio).
+const SIZES: [(u64, &str); 4] = [
+    (1 << 40, "t"),
+    (1 << 30, "g"),
+    (1 << 20, "m"),
+    (1 << 10, "k"),
+];
+
+/// Parses a number of bytes, such as `4096`, `4k`, `1g`, `0x1000` or `10kib` (10,000 as in fio).
 ///
 /// # Errors
-/// One sentence that names what is wrong and how to write it.
+/// What is wrong and how to fix it.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return u64::from_str_radix(hex, 16)
             .map_err(|_| format!("`{text}` is not a hexadecimal number"));
     }
-    let (digits, suffix) = split_number(text);
-    refuse_fraction(
-        text,
-        digits,
-        "write the whole number with a smaller unit, such as 1536m for 1.5g",
-    )?;
-    let value: u64 = digits.parse().map_err(|_| {
-        format!("`{text}` is not a size: write bytes or a number with k, m, g or t")
-    })?;
+    let (digits, suffix) = split_number(text, "1536m for 1.5g")?;
+    let value: u64 = digits
+        .parse()
+        .map_err(|_| format!("`{text}` is not a size: use bytes or a number with k, m, g or t"))?;
+    let factor = size_factor(suffix)
+        .ok_or_else(|| format!("`{suffix}` in `{text}` is not a size unit: use k, m, g, t or p"))?;
     value
-        .checked_mul(size_factor(suffix).ok_or_else(|| {
-            format!("`{suffix}` in `{text}` is not a size unit: use k, m, g, t or p")
-        })?)
-        .ok_or_else(|| format!("`{text}` is more than 2^64 bytes"))
+        .checked_mul(factor)
+        .ok_or_else(|| format!("`{text}` is too large: the limit is 2^64 bytes"))
 }
 
-/// A number of bytes as `bytes` reads it, in the largest whole unit, such as `4k`.
+/// Formats bytes for [`bytes`] in the largest exact unit, such as `4k`.
 pub fn size(bytes: u64) -> String {
-    let units = [
-        (1 << 40, "t"),
-        (1 << 30, "g"),
-        (1 << 20, "m"),
-        (1 << 10, "k"),
-    ];
-    match units
-        .into_iter()
-        .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
-    {
-        Some((unit, letter)) => format!("{}{letter}", bytes / unit),
+    let is_exact = |(unit, _): &&(u64, &str)| bytes >= *unit && bytes.is_multiple_of(*unit);
+    match SIZES.iter().find(is_exact) {
+        Some((unit, suffix)) => format!("{}{suffix}", bytes / unit),
         None => bytes.to_string(),
     }
 }
 
-/// Microseconds of a time such as `30s`, `500ms` or `2m`; a bare number counts in `bare_unit_us` (fio: seconds for
-/// `runtime`, microseconds for `thinktime`).
+/// Parses a time such as `30s`, `500ms` or `2m` to microseconds. `bare_unit_us` is the unit of a bare
+/// number (fio: seconds for `runtime`, microseconds for `thinktime`).
 ///
 /// # Errors
-/// One sentence that names what is wrong and how to write it.
+/// What is wrong and how to fix it.
 pub fn microseconds(text: &str, bare_unit_us: u64) -> Result<u64, String> {
     let text = text.trim();
-    let (digits, suffix) = split_number(text);
-    refuse_fraction(
-        text,
-        digits,
-        "write the whole number with a smaller unit, such as 1500ms for 1.5s",
-    )?;
+    let (digits, suffix) = split_number(text, "1500ms for 1.5s")?;
     let value: u64 = digits
         .parse()
-        .map_err(|_| format!("`{text}` is not a time: write 30s, 500ms or 2m"))?;
+        .map_err(|_| format!("`{text}` is not a time: use 30s, 500ms or 2m"))?;
+    let misread = |unit| {
+        Err(format!(
+            "`{suffix}` in `{text}` is not a unit of fio, which parses it as {digits} µs: write {digits}{unit}"
+        ))
+    };
     let factor = match suffix.to_ascii_lowercase().as_str() {
         "" => bare_unit_us,
         "us" | "usec" => 1,
@@ -72,16 +65,8 @@ pub fn microseconds(text: &str, bare_unit_us: u64) -> Result<u64, String> {
         "m" => 60_000_000,
         "h" => 3_600_000_000,
         "d" => 86_400_000_000,
-        "sec" | "secs" | "second" | "seconds" => {
-            return Err(format!(
-                "`{text}` would be {digits} µs in fio, which does not know `{suffix}`: write {digits}s"
-            ));
-        }
-        "min" | "mins" | "minute" | "minutes" => {
-            return Err(format!(
-                "`{text}` would be {digits} µs in fio, which does not know `{suffix}`: write {digits}m"
-            ));
-        }
+        "sec" | "secs" | "second" | "seconds" => return misread("s"),
+        "min" | "mins" | "minute" | "minutes" => return misread("m"),
         _ => {
             return Err(format!(
                 "`{suffix}` in `{text}` is not a time unit: use us, ms, s, m, h or d"
@@ -90,48 +75,41 @@ pub fn microseconds(text: &str, bare_unit_us: u64) -> Result<u64, String> {
     };
     value
         .checked_mul(factor)
-        .ok_or_else(|| format!("`{text}` is longer than 2^64 µs"))
+        .ok_or_else(|| format!("`{text}` is too long: the limit is 2^64 µs"))
 }
 
-/// A whole percentage from 0 to 100, with or without `%`.
+/// Parses an integer from 0 to 100, with or without `%`.
 ///
 /// # Errors
-/// One sentence that names what is wrong.
+/// What is wrong and how to fix it.
 pub fn percent(text: &str) -> Result<u8, String> {
-    let digits = text.trim().trim_end_matches('%');
-    match digits.parse::<u8>() {
-        Ok(value) if value <= 100 => Ok(value),
-        _ => Err(format!(
-            "`{text}` is not a percentage: write a whole number from 0 to 100"
-        )),
-    }
+    let value = text.trim().trim_end_matches('%').parse().ok();
+    value
+        .filter(|percent| *percent <= 100)
+        .ok_or_else(|| format!("`{text}` is not a percentage: use an integer from 0 to 100"))
 }
 
-fn split_number(text: &str) -> (&str, &str) {
+/// Splits off the unit and rejects fractions; `example` shows an alternative.
+fn split_number<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), String> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());
-    text.split_at(end)
-}
-
-fn refuse_fraction(text: &str, digits: &str, remedy: &str) -> Result<(), String> {
-    match digits.split_once('.') {
-        Some((whole, _)) => Err(format!(
-            "`{text}` has a fraction, which fio would cut to {}: {remedy}",
-            if whole.is_empty() { "0" } else { whole }
-        )),
-        None => Ok(()),
+    let (digits, suffix) = text.split_at(end);
+    if digits.contains('.') {
+        return Err(format!(
+            "`{text}` has a fraction, which fio truncates: use a smaller unit, such as {example}"
+        ));
     }
+    Ok((digits, suffix))
 }
 
-/// fio's factor of a size suffix with `kb_base=1024`; `None` when unknown.
+/// Factor of a size suffix with `kb_base=1024`.
 fn size_factor(suffix: &str) -> Option<u64> {
-    let lower = suffix.to_ascii_lowercase();
-    let (letter, rest) = match lower.chars().next() {
-        None => return Some(1),
-        Some('b') if lower.len() == 1 => return Some(1),
-        Some(letter) => (letter, &lower[letter.len_utf8()..]),
-    };
+    let suffix = suffix.to_ascii_lowercase();
+    if suffix.is_empty() || suffix == "b" {
+        return Some(1);
+    }
+    let (letter, rest) = suffix.split_at_checked(1)?;
     let power = "kmgtp".find(letter)? as u32 + 1;
     match rest {
         "" | "b" | "i" => 1024u64.checked_pow(power),
@@ -145,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_shown_in_the_largest_whole_unit() {
+    fn formats_sizes_in_the_largest_exact_unit() {
         for (number, text) in [
             (512, "512"),
             (4096, "4k"),
@@ -161,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_fio() {
+    fn parses_sizes_like_fio() {
         for (text, want) in [
             ("4096", 4096),
             ("4k", 4096),
@@ -182,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_fio_misreads_are_refused() {
+    fn rejects_sizes_that_fio_misreads() {
         for (text, part) in [
             ("1.5g", "1536m"),
             ("", "not a size"),
@@ -196,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_those_of_fio() {
+    fn parses_times_like_fio() {
         for (text, want) in [
             ("30", 30_000_000),
             ("30s", 30_000_000),
@@ -211,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_fio_misreads_are_refused() {
+    fn rejects_times_that_fio_misreads() {
         for (text, part) in [
             ("10sec", "write 10s"),
             ("5min", "write 5m"),
@@ -225,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn percentages_end_at_one_hundred() {
+    fn rejects_percentages_above_100() {
         assert_eq!(percent("70%"), Ok(70));
         assert_eq!(percent("0"), Ok(0));
         assert!(percent("101").is_err());

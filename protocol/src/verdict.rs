@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
 /// Null for a direction without I/O.
@@ -68,7 +68,17 @@ pub enum Layer {
 }
 
 #[derive(
-    Clone, Copy, Debug, Deserialize, Eq, IntoStaticStr, PartialEq, Serialize, ToSchema, VariantNames,
+    Clone,
+    Copy,
+    Debug,
+    Deserialize,
+    EnumString,
+    Eq,
+    IntoStaticStr,
+    PartialEq,
+    Serialize,
+    ToSchema,
+    VariantNames,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
