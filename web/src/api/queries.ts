@@ -8,7 +8,7 @@ import type {
   RunList,
   RunRequest,
   Study,
-  StudyDocument,
+  StudyDefinition,
   StudyList,
 } from './generated/types.gen';
 // From the index, which configures the client and its error interceptor.
@@ -71,7 +71,7 @@ export const studiesQuery = {
 };
 export const studyQuery = (n: number) => generated.getStudyOptions({ path: { n } });
 export const experimentsQuery = { ...generated.listExperimentsOptions(), ...FIXED };
-export const studyPlanQuery = (body: StudyDocument) => ({
+export const studyPlanQuery = (body: StudyDefinition) => ({
   ...generated.planStudyOptions({ body }),
   ...PLAN,
 });

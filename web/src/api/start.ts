@@ -1,5 +1,5 @@
 // Starting runs and studies at most once: a repeated request (double click, lost response) reuses its idempotency key.
-import type { RerunRequest, Run, RunRequest, Study, StudyDocument } from './generated/types.gen';
+import type { RerunRequest, Run, RunRequest, Study, StudyDefinition } from './generated/types.gen';
 import { ApiProblem, createRun, createStudy, rerunRun } from './index';
 import { cacheRun, cacheStudy } from './queries';
 
@@ -61,7 +61,7 @@ export function startRerun(
 }
 
 /** Returns the queued study. */
-export function startStudy(body: StudyDocument, request: IdempotentRequest): Promise<Study> {
+export function startStudy(body: StudyDefinition, request: IdempotentRequest): Promise<Study> {
   return request.send(body, async (headers) =>
     cacheStudy((await createStudy({ body, headers, throwOnError: true })).data),
   );

@@ -19,7 +19,7 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
- * 2 to 8 runs side by side.
+ * Compare 2 to 8 runs
  */
 export const compareRuns = <ThrowOnError extends boolean = false>(options: Options<CompareRunsData, ThrowOnError>) => (options.client ?? client).get<CompareRunsResponses, CompareRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -28,7 +28,7 @@ export const compareRuns = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Where the processor time of two runs differs, as a picture; for runs with `profile=1`.
+ * Get the differential CPU flame graph of two runs with `profile=1`
  */
 export const differenceFlame = <ThrowOnError extends boolean = false>(options: Options<DifferenceFlameData, ThrowOnError>) => (options.client ?? client).get<DifferenceFlameResponses, DifferenceFlameErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -37,8 +37,9 @@ export const differenceFlame = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * WebSocket: a frame whenever a run is new or moves, for lists. Fetch lists after connecting; when the socket is closed
- * with 1013, frames were lost: connect and fetch again.
+ * Stream status changes of all runs
+ *
+ * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
  */
 export const streamRuns = <ThrowOnError extends boolean = false>(options?: Options<StreamRunsData, ThrowOnError>) => (options?.client ?? client).get<unknown, StreamRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -47,8 +48,10 @@ export const streamRuns = <ThrowOnError extends boolean = false>(options?: Optio
 });
 
 /**
- * The experiments that come with the server: studies that show how a number misleads, each with figures that others
- * published. `study` is what `POST /studies` takes.
+ * List the built-in experiments
+ *
+ * Experiments are studies that reproduce published, misleading benchmark results. `study` is a valid body of
+ * `POST /studies`.
  */
 export const listExperiments = <ThrowOnError extends boolean = false>(options?: Options<ListExperimentsData, ThrowOnError>) => (options?.client ?? client).get<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -57,7 +60,7 @@ export const listExperiments = <ThrowOnError extends boolean = false>(options?: 
 });
 
 /**
- * Whether the server is ready.
+ * Get the server's health and version
  */
 export const healthz = <ThrowOnError extends boolean = false>(options?: Options<HealthzData, ThrowOnError>) => (options?.client ?? client).get<HealthzResponses, unknown, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -66,7 +69,7 @@ export const healthz = <ThrowOnError extends boolean = false>(options?: Options<
 });
 
 /**
- * The hosts there are.
+ * List hosts
  */
 export const listHosts = <ThrowOnError extends boolean = false>(options?: Options<ListHostsData, ThrowOnError>) => (options?.client ?? client).get<ListHostsResponses, ListHostsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -75,7 +78,7 @@ export const listHosts = <ThrowOnError extends boolean = false>(options?: Option
 });
 
 /**
- * One host with what it can do.
+ * Get a host with its checks
  */
 export const getHost = <ThrowOnError extends boolean = false>(options: Options<GetHostData, ThrowOnError>) => (options.client ?? client).get<GetHostResponses, GetHostErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -84,7 +87,7 @@ export const getHost = <ThrowOnError extends boolean = false>(options: Options<G
 });
 
 /**
- * The block devices of a host: what each is, what uses it, and whether a run may read or write it.
+ * List the block devices of a host, their users, and whether runs may read or write them
  */
 export const listDevices = <ThrowOnError extends boolean = false>(options: Options<ListDevicesData, ThrowOnError>) => (options.client ?? client).get<ListDevicesResponses, ListDevicesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -93,7 +96,7 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Prometheus text.
+ * Get metrics in the Prometheus text format
  */
 export const getMetrics = <ThrowOnError extends boolean = false>(options?: Options<GetMetricsData, ThrowOnError>) => (options?.client ?? client).get<GetMetricsResponses, GetMetricsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -102,7 +105,7 @@ export const getMetrics = <ThrowOnError extends boolean = false>(options?: Optio
 });
 
 /**
- * Every option of a job: its name, default, kind and meaning.
+ * List all job options
  */
 export const listOptions = <ThrowOnError extends boolean = false>(options?: Options<ListOptionsData, ThrowOnError>) => (options?.client ?? client).get<ListOptionsResponses, ListOptionsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -111,7 +114,7 @@ export const listOptions = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * What would happen: the jobs as resolved, time, bytes written, findings and problems. Nothing is touched.
+ * Plan a run without starting it: resolved jobs, estimated time and bytes written, findings and problems
  */
 export const planRun = <ThrowOnError extends boolean = false>(options: Options<PlanRunData, ThrowOnError>) => (options.client ?? client).post<PlanRunResponses, PlanRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -124,7 +127,7 @@ export const planRun = <ThrowOnError extends boolean = false>(options: Options<P
 });
 
 /**
- * Runs, newest first.
+ * List runs, newest first by default
  */
 export const listRuns = <ThrowOnError extends boolean = false>(options?: Options<ListRunsData, ThrowOnError>) => (options?.client ?? client).get<ListRunsResponses, ListRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -133,7 +136,9 @@ export const listRuns = <ThrowOnError extends boolean = false>(options?: Options
 });
 
 /**
- * Queues a run. With `Idempotency-Key`, the same key and body give the same run again.
+ * Queue a run
+ *
+ * Repeating a request with the same `Idempotency-Key` and body returns the same run.
  */
 export const createRun = <ThrowOnError extends boolean = false>(options: Options<CreateRunData, ThrowOnError>) => (options.client ?? client).post<CreateRunResponses, CreateRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -146,7 +151,7 @@ export const createRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Deletes a run that came to its end, with all its events.
+ * Delete a finished run and its events
  */
 export const deleteRun = <ThrowOnError extends boolean = false>(options: Options<DeleteRunData, ThrowOnError>) => (options.client ?? client).delete<DeleteRunResponses, DeleteRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -155,7 +160,7 @@ export const deleteRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * One run with everything that is known about it.
+ * Get a run
  */
 export const getRun = <ThrowOnError extends boolean = false>(options: Options<GetRunData, ThrowOnError>) => (options.client ?? client).get<GetRunResponses, GetRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -164,7 +169,7 @@ export const getRun = <ThrowOnError extends boolean = false>(options: Options<Ge
 });
 
 /**
- * Changes name, tags or notes.
+ * Change the name, tags or notes of a run
  */
 export const patchRun = <ThrowOnError extends boolean = false>(options: Options<PatchRunData, ThrowOnError>) => (options.client ?? client).patch<PatchRunResponses, PatchRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -177,7 +182,9 @@ export const patchRun = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Cancels a run that waits or runs. What was measured until then is kept.
+ * Cancel a queued or active run
+ *
+ * Results measured so far are kept.
  */
 export const cancelRun = <ThrowOnError extends boolean = false>(options: Options<CancelRunData, ThrowOnError>) => (options.client ?? client).post<CancelRunResponses, CancelRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -186,7 +193,7 @@ export const cancelRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * A run as a file.
+ * Export a run
  */
 export const exportRun = <ThrowOnError extends boolean = false>(options: Options<ExportRunData, ThrowOnError>) => (options.client ?? client).get<ExportRunResponses, ExportRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -195,7 +202,7 @@ export const exportRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Where a run's processor time went, as a picture; for runs with `profile=1`.
+ * Get the CPU flame graph of a run with `profile=1`
  */
 export const runFlame = <ThrowOnError extends boolean = false>(options: Options<RunFlameData, ThrowOnError>) => (options.client ?? client).get<RunFlameResponses, RunFlameErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -204,7 +211,7 @@ export const runFlame = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Queues the same jobs again, with changes where some are asked for.
+ * Queue a run again, optionally with changed options
  */
 export const rerunRun = <ThrowOnError extends boolean = false>(options: Options<RerunRunData, ThrowOnError>) => (options.client ?? client).post<RerunRunResponses, RerunRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -217,7 +224,7 @@ export const rerunRun = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * A run's samples in buckets, for charts.
+ * Get time series of a run for charts
  */
 export const getSeries = <ThrowOnError extends boolean = false>(options: Options<GetSeriesData, ThrowOnError>) => (options.client ?? client).get<GetSeriesResponses, GetSeriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -226,8 +233,10 @@ export const getSeries = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Every event from `since` on: stored ones first, then live ones, until the run ends. A WebSocket with one event a text
- * frame, or over plain GET one event a line.
+ * Stream the events of a run until it ends
+ *
+ * Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
+ * NDJSON with one event per line.
  */
 export const streamRun = <ThrowOnError extends boolean = false>(options: Options<StreamRunData, ThrowOnError>) => (options.client ?? client).get<StreamRunResponses, StreamRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -236,7 +245,7 @@ export const streamRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Studies, newest first.
+ * List studies, newest first
  */
 export const listStudies = <ThrowOnError extends boolean = false>(options?: Options<ListStudiesData, ThrowOnError>) => (options?.client ?? client).get<ListStudiesResponses, ListStudiesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -245,7 +254,9 @@ export const listStudies = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * Queues all runs of a study, or none of them. With `Idempotency-Key`, the same key and body give the same study again.
+ * Queue all runs of a study, or none on error
+ *
+ * Repeating a request with the same `Idempotency-Key` and body returns the same study.
  */
 export const createStudy = <ThrowOnError extends boolean = false>(options: Options<CreateStudyData, ThrowOnError>) => (options.client ?? client).post<CreateStudyResponses, CreateStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -258,7 +269,9 @@ export const createStudy = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * What a study would do: every step's plan, on the host as the steps before will have left it. Nothing is touched.
+ * Plan a study without starting it
+ *
+ * Each step is planned for the state that the previous steps leave behind.
  */
 export const planStudy = <ThrowOnError extends boolean = false>(options: Options<PlanStudyData, ThrowOnError>) => (options.client ?? client).post<PlanStudyResponses, PlanStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -271,7 +284,7 @@ export const planStudy = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * One study with its steps and their runs.
+ * Get a study with its steps and their runs
  */
 export const getStudy = <ThrowOnError extends boolean = false>(options: Options<GetStudyData, ThrowOnError>) => (options.client ?? client).get<GetStudyResponses, GetStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -280,7 +293,9 @@ export const getStudy = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Cancels the steps of a study that wait or run. What was measured until then is kept.
+ * Cancel the queued and active steps of a study
+ *
+ * Results measured so far are kept.
  */
 export const cancelStudy = <ThrowOnError extends boolean = false>(options: Options<CancelStudyData, ThrowOnError>) => (options.client ?? client).post<CancelStudyResponses, CancelStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

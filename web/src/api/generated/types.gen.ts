@@ -5,71 +5,54 @@ export type ClientOptions = {
 };
 
 /**
- * What will be done, on what host.
+ * Jobs and host of a run.
  */
 export type Accepted = {
     /**
-     * When the run began, in milliseconds since 1970 UTC.
+     * Start of the run, in milliseconds since 1970 UTC.
      */
     at_ms: number;
-    /**
-     * The jobs as resolved.
-     */
     jobs: Array<ResolvedJob>;
-    /**
-     * The host as found.
-     */
     host: HostFacts;
     /**
-     * The sampling grid in milliseconds.
+     * Sampling interval in ms.
      */
     sample_ms: number;
     /**
-     * How long the measured window will last in milliseconds; null when size, not time, ends it.
+     * Planned length of the measured window; null if the size ends it.
      */
     measure_ms?: number | null;
     /**
-     * Kernel names of the block devices under the targets, such as `vda`; empty where there is none.
+     * Kernel names of the block devices of the targets.
      */
     devices: Array<string>;
     /**
-     * Counters that samples will lack, with the reason.
+     * Counters that samples do not have, with the reason.
      */
     absent: {
         [key: string]: string;
     };
 };
 
-/**
- * Whether something may be done, and why not.
- */
 export type Access = {
-    /**
-     * Whether it may.
-     */
     allowed: boolean;
     /**
-     * Why not; null when it may.
+     * Null if allowed.
      */
     reason?: string | null;
 };
 
 /**
- * What answered I/Os, as far as the samples tell.
- */
-export type ServedBy = 'device' | 'memory';
-
-/**
- * The file behind a loop device that has no direct I/O of its own. The device's counters end at the loop; what lies in memory
- * of this file says whether the disk beneath was requested.
+ * File of a loop device without direct I/O. The counters of the device end at the loop; the
+ * residency of its file shows whether the disk was used.
  */
 export type BackingFile = {
     /**
-     * Its path, as the kernel tells it.
+     * Path as reported by the kernel.
      */
     path: string;
     /**
-     * Bytes that have blocks on the disk (stat(2), `st_blocks`); holes are not counted.
+     * Allocated bytes, without holes (stat(2), `st_blocks`).
      */
     allocated_bytes: number;
     start?: Residency | null;
@@ -77,135 +60,128 @@ export type BackingFile = {
 };
 
 /**
- * Which way a number is better.
+ * Direction of improvement.
  */
 export type Better = 'higher' | 'lower';
 
 /**
- * buffer pages
+ * Pages of the I/O buffers.
  */
 export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
 
 /**
- * Where in a region the cached pages lie. The region is cut into equal cells; several regions are put end to end.
+ * Distribution of cached pages: the region is divided into equal cells; several regions are
+ * concatenated.
  */
 export type CacheMap = {
     /**
-     * Bytes of one cell, whole pages; the last cell may be shorter.
+     * Cell size in bytes, whole pages; the last cell may be smaller.
      */
     cell_bytes: number;
     /**
-     * Share of each cell in the page cache when the measured window began, in percent.
+     * Cached percentage of each cell at the start of the measured window.
      */
     start?: Array<number> | null;
     /**
-     * Share of each cell in the page cache when it ended, in percent.
+     * Cached percentage of each cell at the end of the measured window.
      */
     end?: Array<number> | null;
 };
 
 /**
- * cache state
+ * Required state of the page cache before the measurement.
  */
 export type CacheState = 'as-is' | 'cold' | 'warm';
 
-/**
- * The answer to one question about the host.
- */
 export type Check = {
     /**
-     * What was looked at, such as `io_uring`.
+     * Subject, such as `io_uring`.
      */
     name: string;
-    /**
-     * How it stands.
-     */
     status: CheckStatus;
-    /**
-     * What was found.
-     */
     detail: string;
     /**
-     * What to do about it; null when it is well.
+     * Null if the check passed.
      */
     remedy?: string | null;
 };
 
-/**
- * How a check stands.
- */
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
 /**
- * Something that the plan chose, with its reason: nothing that changes a number is silent.
- */
-export type Decision = {
-    /**
-     * What was chosen, such as `registered_file`.
-     */
-    name: string;
-    /**
-     * Whether it is in use.
-     */
-    used: boolean;
-    /**
-     * Why, or why not.
-     */
-    reason: string;
-};
-
-/**
- * Whether runs may be compared at all.
+ * Comparability of the runs.
  */
 export type Comparable = {
     /**
-     * Whether they did the same work on the same target of the same host.
+     * Same workload on the same target of the same host.
      */
     same_test: boolean;
-    /**
-     * What that means for the reader.
-     */
     sentence: string;
     /**
-     * What is in the way, one sentence each.
+     * Why the runs are not comparable.
      */
     reasons: Array<string>;
     rerun?: Rerun | null;
 };
 
 /**
- * One number of all runs.
+ * A metric of all runs.
  */
 export type ComparedMetric = {
-    /**
-     * Its name, such as `read_iops`.
-     */
-    name: string;
-    /**
-     * Its unit: `1/s`, `bytes/s`, `ns`, `%` or `1`.
-     */
-    unit: string;
+    name: ComparedMetricName;
+    unit: Unit;
     better?: Better | null;
-    /**
-     * The value of each run; null where it has none.
-     */
     values: Array<number | null>;
     /**
-     * How far each lies from the baseline, in percent of it; null for the baseline itself, or where it cannot be said.
+     * Change against the baseline in percent; null for the baseline, or without both values.
      */
     change_percent: Array<number | null>;
 };
 
 /**
- * One of the runs.
+ * - `read_iops`: Read IOPS
+ * - `read_bytes_per_second`: Read bandwidth
+ * - `read_lat_mean_ns`: Read latency mean
+ * - `read_lat_p50_ns`: Read latency p50
+ * - `read_lat_p99_ns`: Read latency p99
+ * - `read_lat_p999_ns`: Read latency p99.9
+ * - `read_intended_lat_p99_ns`: Read latency p99 from the intended start
+ * - `read_lat_max_ns`: Read latency max
+ * - `write_iops`: Write IOPS
+ * - `write_bytes_per_second`: Write bandwidth
+ * - `write_lat_mean_ns`: Write latency mean
+ * - `write_lat_p50_ns`: Write latency p50
+ * - `write_lat_p99_ns`: Write latency p99
+ * - `write_lat_p999_ns`: Write latency p99.9
+ * - `write_intended_lat_p99_ns`: Write latency p99 from the intended start
+ * - `write_lat_max_ns`: Write latency max
+ * - `trim_iops`: Trim IOPS
+ * - `trim_bytes_per_second`: Trim bandwidth
+ * - `trim_lat_mean_ns`: Trim latency mean
+ * - `trim_lat_p50_ns`: Trim latency p50
+ * - `trim_lat_p99_ns`: Trim latency p99
+ * - `trim_lat_p999_ns`: Trim latency p99.9
+ * - `trim_intended_lat_p99_ns`: Trim latency p99 from the intended start
+ * - `trim_lat_max_ns`: Trim latency max
+ * - `cpu_ns_per_io`: CPU time per I/O
+ * - `achieved_depth`: Achieved depth
+ * - `errors`: Errors
+ * - `device_read_iops`: Device read IOPS
+ * - `device_read_bytes_per_second`: Device read bandwidth
+ * - `device_write_iops`: Device write IOPS
+ * - `device_write_bytes_per_second`: Device write bandwidth
+ * - `device_utilization`: Device utilization
+ * - `duration_ms`: Measured time
+ */
+export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
+
+/**
+ * A run in a comparison. Without a report, all fields but `run` are null.
  */
 export type ComparedRun = {
-    /**
-     * The run.
-     */
     run: RunSummary;
     /**
-     * Length of its measured window in milliseconds; null without a report, as are all that follow.
+     * Length of the measured window.
      */
     duration_ms?: number | null;
     read?: DirectionStats | null;
@@ -214,95 +190,69 @@ export type ComparedRun = {
     device?: DeviceReport | null;
     storage?: StorageIo | null;
     verdict?: Verdicts | null;
+    gauge?: GaugeReport | null;
     /**
-     * Processor time of the runner in ns per I/O.
+     * CPU time of the runner per I/O.
      */
     cpu_ns_per_io?: number | null;
     /**
-     * Whether its stacks were taken, so that `GET /compare/flame.svg` can draw them.
+     * The run has a CPU profile for `GET /compare/flame.svg`.
      */
     profiled: boolean;
 };
 
 /**
- * 2 to 8 runs side by side. Lists of values stand in the order of `runs`.
+ * Comparison of 2 to 8 runs. Lists of values are in the order of `runs`.
  */
 export type Comparison = {
     /**
-     * Number of the run that the others are measured against.
+     * Number of the baseline run.
      */
     baseline: number;
-    /**
-     * The runs.
-     */
     runs: Array<ComparedRun>;
-    /**
-     * Their numbers.
-     */
     metrics: Array<ComparedMetric>;
-    /**
-     * Settings that are not alike.
-     */
     setting_differences: Array<Difference>;
     /**
-     * How many settings are alike.
+     * Number of equal settings.
      */
     equal_settings: number;
-    /**
-     * Facts about the host that are not alike.
-     */
     host_differences: Array<Difference>;
     /**
-     * How many facts about the host are alike.
+     * Number of equal host facts.
      */
     equal_host_facts: number;
-    /**
-     * Whether they may be compared at all.
-     */
     comparable: Comparable;
-    /**
-     * How sure the differences are.
-     */
     confidence: Confidence;
 };
 
 /**
- * How sure the differences are.
+ * Confidence in the differences.
  */
 export type Confidence = {
-    /**
-     * In one word.
-     */
     level: ConfidenceLevel;
-    /**
-     * In one sentence.
-     */
     sentence: string;
 };
 
-/**
- * How sure a difference is.
- */
 export type ConfidenceLevel = 'none';
 
 /**
- * Processor time of the measured window.
+ * CPU time in the measured window.
  */
 export type CpuReport = {
     /**
-     * The runner, in user mode, in ms.
+     * Runner in user mode.
      */
     user_ms: number;
     /**
-     * The runner, in the kernel, in ms.
+     * Runner in the kernel.
      */
     system_ms: number;
     /**
-     * The runner, in percent of one processor.
+     * Runner, in percent of one CPU.
      */
     process_percent: number;
     /**
-     * All processors of the host, busy with anything, in percent of all of them.
+     * Host, in percent of all CPUs.
      */
     host_percent: number;
     /**
@@ -310,193 +260,177 @@ export type CpuReport = {
      */
     context_switches: number;
     /**
-     * Times that a processor was slowed because it was hot; null where the kernel does not count (virtual machines).
+     * Thermal throttling events; null if the kernel does not count them (virtual machines).
      */
     thermal_throttles?: number | null;
 };
 
 /**
- * Processor time in a window. One processor fully used for the window is 100 %.
+ * CPU time. `process_*` is in percent of one CPU, `host_*` in percent of all CPUs.
  */
 export type CpuUse = {
     /**
-     * The runner, in user mode, in percent of one processor.
+     * Runner in user mode.
      */
     process_user: number;
     /**
-     * The runner, in the kernel, in percent of one processor.
+     * Runner in the kernel.
      */
     process_system: number;
-    /**
-     * All processors of the host, in user mode, in percent of all of them.
-     */
     host_user: number;
     /**
-     * All processors of the host, in the kernel (interrupts included), in percent of all of them.
+     * Kernel, including interrupts.
      */
     host_system: number;
     /**
-     * All processors of the host, idle while I/O was in flight, in percent of all of them.
+     * Idle while I/O was in flight.
      */
     host_iowait: number;
     /**
-     * All processors of the host, taken by the hypervisor, in percent of all of them.
+     * Used by the hypervisor.
      */
     host_steal: number;
 };
 
 /**
- * One block device.
+ * Contents of written blocks.
  */
+export type DataOptions = {
+    zero_buffers: boolean;
+    refill_buffers: boolean;
+    /**
+     * Compressible percentage.
+     */
+    buffer_compress_percentage: number;
+    /**
+     * Percentage of duplicate blocks.
+     */
+    dedupe_percentage: number;
+};
+
+/**
+ * An optimization and the reason for using it or not.
+ */
+export type Decision = {
+    /**
+     * Such as `registered_files`.
+     */
+    name: string;
+    used: boolean;
+    reason: string;
+};
+
 export type Device = {
     /**
-     * Kernel name, such as `vda1`: a hint only, it may change at the next boot.
+     * Kernel name, such as `vda1`; may change on reboot.
      */
     name: string;
     /**
-     * Path of its node, such as `/dev/vda1`.
+     * Path of the device node, such as `/dev/vda1`.
      */
     path: string;
     /**
      * Major and minor number, such as `254:0`.
      */
     dev: string;
-    /**
-     * What it is.
-     */
     kind: DeviceKind;
     /**
-     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...`, `loop:/path`; null when it has none.
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there is
+     * none.
      */
     identity?: string | null;
     /**
      * Stable links, such as `/dev/disk/by-id/...`.
      */
     links: Array<string>;
-    /**
-     * Size in bytes.
-     */
     size_bytes: number;
-    /**
-     * Model.
-     */
     model?: string | null;
-    /**
-     * Serial number.
-     */
     serial?: string | null;
-    /**
-     * Whether seeking costs time.
-     */
     rotational?: boolean | null;
-    /**
-     * Whether it can be taken out.
-     */
     removable?: boolean | null;
     /**
-     * Whether the kernel refuses writes.
+     * The kernel rejects writes.
      */
     read_only: boolean;
     /**
-     * I/O scheduler in use.
+     * Active I/O scheduler.
      */
     scheduler?: string | null;
-    /**
-     * Smallest addressable unit in bytes.
-     */
     logical_block_bytes?: number | null;
-    /**
-     * Smallest unit written without read-modify-write, in bytes.
-     */
     physical_block_bytes?: number | null;
     /**
      * `write back` or `write through`.
      */
     write_cache?: string | null;
-    /**
-     * Readahead in bytes.
-     */
     read_ahead_bytes?: number | null;
     /**
-     * Requests that the kernel queues.
+     * Length of the request queue.
      */
     nr_requests?: number | null;
-    /**
-     * Where it is mounted.
-     */
     mounts: Array<Mount>;
     /**
-     * Filesystem or other signature found on it, such as `ext4`; null when none is known.
+     * Filesystem or other signature, such as `ext4`; null if none is known.
      */
     filesystem?: string | null;
     /**
-     * The file behind a loop device.
+     * File of a loop device.
      */
     backing_file?: string | null;
     /**
-     * Who uses it, one sentence each, such as `mounted at /`, `swap`, `part of md0`.
+     * Users of the device, such as `mounted at /`, `swap`, `part of md0`.
      */
     used_by: Array<string>;
     /**
-     * Whether a run may read it.
+     * Permission of runs to read the device.
      */
     read_access: Access;
     /**
-     * Whether a run may write it.
+     * Permission of runs to write the device.
      */
     write_access: Access;
     /**
-     * Kernel names of the devices it lies on; empty for a whole disk.
+     * Kernel names of the devices below it; empty for a whole disk.
      */
     parents: Array<string>;
 };
 
 /**
- * What the kernel counted for block devices (`/sys/dev/block/M:m/stat`, Documentation/block/stat.rst) in a window.
+ * Block device counters (`/sys/dev/block/M:m/stat`, Documentation/block/stat.rst).
  */
 export type DeviceCounts = {
     /**
-     * Reads completed.
+     * Completed reads.
      */
     read_ios: number;
-    /**
-     * Bytes read.
-     */
     read_bytes: number;
     /**
-     * Reads merged into another before they reached the device.
+     * Reads merged into others.
      */
     read_merges: number;
     /**
-     * Milliseconds that reads waited, summed over the reads.
+     * Sum of the read latencies.
      */
     read_ticks_ms: number;
     /**
-     * Writes completed.
+     * Completed writes.
      */
     write_ios: number;
-    /**
-     * Bytes written.
-     */
     write_bytes: number;
     /**
-     * Writes merged into another.
+     * Writes merged into others.
      */
     write_merges: number;
     /**
-     * Milliseconds that writes waited, summed over the writes.
+     * Sum of the write latencies.
      */
     write_ticks_ms: number;
     /**
-     * Discards completed.
+     * Completed discards.
      */
     discard_ios: number;
-    /**
-     * Bytes discarded.
-     */
     discard_bytes: number;
     /**
-     * Cache flushes completed.
+     * Completed cache flushes.
      */
     flush_ios: number;
     /**
@@ -504,14 +438,11 @@ export type DeviceCounts = {
      */
     in_flight: number;
     /**
-     * Milliseconds in which the device had something to do.
+     * Time with requests in flight.
      */
     busy_ms: number;
 };
 
-/**
- * What a device is.
- */
 export type DeviceKind = 'disk' | 'partition' | 'loop' | 'dm' | 'md' | 'zram' | 'ram' | 'rom' | 'other';
 
 /**
@@ -519,13 +450,13 @@ export type DeviceKind = 'disk' | 'partition' | 'loop' | 'dm' | 'md' | 'zram' | 
  */
 export type DeviceList = {
     /**
-     * The devices; the tree is in their `parents`.
+     * The tree is given by `parents`.
      */
     devices: Array<Device>;
 };
 
 /**
- * What the target's block device counted in the measured window.
+ * Counters of the block devices of the targets.
  */
 export type DeviceReport = DeviceCounts & {
     /**
@@ -533,159 +464,127 @@ export type DeviceReport = DeviceCounts & {
      */
     name: string;
     /**
-     * Share of the window in which the device had something to do, in percent.
+     * Share of the window with I/O in flight, in percent.
      */
     utilization: number;
     /**
-     * The physical devices under it (itself, where there is nothing under it).
+     * Physical devices below it; the device itself if it is physical.
      */
     physical_devices: Array<PhysicalDeviceReport>;
 };
 
-/**
- * Requests of one device.
- */
 export type DeviceRequests = {
     /**
      * Kernel name.
      */
     name: string;
-    /**
-     * Reads by size.
-     */
     read: Array<RequestSize>;
-    /**
-     * Writes by size.
-     */
     write: Array<RequestSize>;
 };
 
 /**
- * A setting or fact that is not alike in all runs.
+ * A setting or host fact that is not equal in all runs.
  */
 export type Difference = {
     /**
-     * Its name, such as `jobs[0].bs`.
+     * Such as `jobs[0].bs`.
      */
     name: string;
-    /**
-     * The value of each run as text; null where it has none.
-     */
     values: Array<string | null>;
 };
 
 /**
- * One direction in the measured window.
+ * Whether direct I/O bypasses all caches of the host.
+ */
+export type DirectFacts = {
+    /**
+     * Memory alignment for direct I/O in bytes (statx(2), STATX_DIOALIGN); null if direct I/O is
+     * not supported or unknown.
+     */
+    memory_align?: number | null;
+    /**
+     * Offset and length alignment for direct I/O in bytes; null like `memory_align`.
+     */
+    offset_align?: number | null;
+    /**
+     * The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
+     */
+    loop_direct_io?: boolean | null;
+    /**
+     * The file is mapped directly from memory, without page cache and block layer
+     * (STATX_ATTR_DAX).
+     */
+    dax?: boolean | null;
+    /**
+     * Direct reads bypass every page cache of this host; null if unknown.
+     */
+    reads_past_cache?: boolean | null;
+    /**
+     * Direct writes bypass every page cache of this host; null if unknown.
+     */
+    writes_past_cache?: boolean | null;
+    /**
+     * Why not, or why it is unknown.
+     */
+    reasons: Array<string>;
+};
+
+export type Direction = 'read' | 'write';
+
+/**
+ * I/Os of one direction.
  */
 export type DirectionStats = {
     /**
-     * I/Os completed in the window.
+     * Completed I/Os.
      */
     ios: number;
-    /**
-     * Bytes moved by them.
-     */
     bytes: number;
-    /**
-     * I/Os a second.
-     */
     iops: number;
-    /**
-     * Bytes a second.
-     */
     bytes_per_second: number;
     /**
-     * From just before submission until the kernel took it.
+     * Submission latency: from before submission until the kernel accepted the I/O.
      */
     slat_ns: LatencyStats;
     /**
-     * From when the kernel took it until reaped.
+     * Completion latency: from acceptance until the completion was reaped.
      */
     clat_ns: LatencyStats;
     /**
-     * From just before submission until reaped.
+     * Total latency: from before submission until the completion was reaped.
      */
     lat_ns: LatencyStats;
     intended_lat_ns?: LatencyStats | null;
 };
 
-/**
- * Whether direct I/O can mean what it says on a target.
- */
-export type DirectFacts = {
-    /**
-     * Alignment of memory that direct I/O needs, in bytes (statx(2), STATX_DIOALIGN); null where direct I/O is not possible or
-     * the kernel does not tell.
-     */
-    memory_align?: number | null;
-    /**
-     * Alignment of offsets and lengths that direct I/O needs, in bytes; null likewise.
-     */
-    offset_align?: number | null;
-    /**
-     * Whether the loop device under it goes past the page cache of its backing file (`loop/dio`); null where no loop is.
-     */
-    loop_direct_io?: boolean | null;
-    /**
-     * Whether the file is mapped straight from memory (STATX_ATTR_DAX): no page cache, and no block layer either.
-     */
-    dax?: boolean | null;
-    /**
-     * Whether direct reads go past every page cache of this host; null where that is not known.
-     */
-    reads_past_cache?: boolean | null;
-    /**
-     * Whether direct writes go past every page cache of this host; null where that is not known.
-     */
-    writes_past_cache?: boolean | null;
-    /**
-     * Why not, or why it is not known; one sentence each.
-     */
-    reasons: Array<string>;
-};
-
-/**
- * The directions that can turn.
- */
-export type Direction = 'read' | 'write';
-
-/**
- * What this host can do.
- */
 export type Doctor = {
-    /**
-     * One line a question.
-     */
     checks: Array<Check>;
 };
 
 /**
- * What ended the measured window.
+ * Why the measured window ended.
  */
 export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
 
 /**
- * engine
+ * I/O engine.
  */
 export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
 
 /**
- * I/Os that failed.
+ * Failed I/Os.
  */
 export type ErrorReport = {
-    /**
-     * How many.
-     */
     total: number;
     first?: FirstError | null;
 };
 
 /**
- * What a run will cost.
+ * Cost of a run.
  */
 export type Estimate = {
     /**
-     * Seconds from start to report; null when size, not time, ends it.
+     * Total duration; null if the size ends the run.
      */
     seconds?: number | null;
     /**
@@ -693,35 +592,32 @@ export type Estimate = {
      */
     seconds_note?: string | null;
     /**
-     * Bytes that laying out files writes.
+     * Bytes written by layout.
      */
     layout_bytes: number;
     /**
-     * The max_size bytes that the measurement writes; null when only time bounds it.
+     * Upper bound of bytes written by the measurement; null if only time limits it.
      */
     measure_write_bytes?: number | null;
     /**
-     * Memory for I/O buffers in bytes.
+     * Memory of the I/O buffers in bytes.
      */
     buffer_bytes: number;
 };
 
-/**
- * One event with its place in the list.
- */
 export type Event = EventBody & {
     /**
-     * Number in the list of its run, from 0, without gaps. The journal numbers anew what the runner numbered.
+     * Number in the run, from 0, without gaps. The server renumbers the events of the runner.
      */
     seq: number;
     /**
-     * Milliseconds since the run began on the host; 0 before it did.
+     * Milliseconds since the start of the run; 0 before it.
      */
     t_ms: number;
 };
 
 /**
- * What happened.
+ * Event payload.
  */
 export type EventBody = (StatusChange & {
     type: 'status';
@@ -738,65 +634,59 @@ export type EventBody = (StatusChange & {
 });
 
 /**
- * An experiment that comes with the server.
+ * A study that is part of the server.
  */
 export type Experiment = {
     /**
-     * Its stable name, such as `003-readahead`.
+     * Stable id, such as `003-readahead`.
      */
     id: string;
-    /**
-     * The study as `POST /studies` takes it.
-     */
-    study: StudyDocument;
+    study: StudyDefinition;
 };
 
-/**
- * What a run is exported as.
- */
-export type ExportFormat = 'csv' | 'ndjson' | 'fio-json' | 'fio-json+' | 'fio-job';
+export type ExportFormat = 'csv' | 'ndjson';
 
 /**
- * Bytes of a region by what the filesystem says of its extents (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst).
- * All but `shared` add up to the region.
+ * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All but `shared` add
+ * up to the region.
  */
 export type Extents = {
     /**
-     * Extents, holes not counted.
+     * Number of extents, without holes.
      */
     count: number;
     /**
-     * Data on the device, as it was written.
+     * Plain data on the device.
      */
     written: number;
     /**
-     * Allocated and never written (FIEMAP_EXTENT_UNWRITTEN): reads are answered with zeros.
+     * Allocated but not written: reads return zeros (FIEMAP_EXTENT_UNWRITTEN).
      */
     unwritten: number;
     /**
-     * Not allocated: reads are answered with zeros.
+     * Not allocated: reads return zeros.
      */
     hole: number;
     /**
-     * In memory only, without a place on the device yet (FIEMAP_EXTENT_DELALLOC).
+     * In memory, not allocated yet (FIEMAP_EXTENT_DELALLOC).
      */
     delayed: number;
     /**
-     * Inside metadata, without a block of its own (FIEMAP_EXTENT_DATA_INLINE).
+     * Inside metadata (FIEMAP_EXTENT_DATA_INLINE).
      */
     inline: number;
     /**
-     * On the device in another form: compressed or encrypted (FIEMAP_EXTENT_ENCODED).
+     * Compressed or encrypted (FIEMAP_EXTENT_ENCODED).
      */
     encoded: number;
     /**
-     * Of all these, bytes that another file or snapshot has too: a write is made elsewhere (FIEMAP_EXTENT_SHARED).
+     * Shared with another file or snapshot, copied on write (FIEMAP_EXTENT_SHARED).
      */
     shared: number;
 };
 
 /**
- * The extents of a region before and after the measurement.
+ * Extents of the region.
  */
 export type ExtentsReport = {
     before?: Extents | null;
@@ -804,7 +694,7 @@ export type ExtentsReport = {
 };
 
 /**
- * advice
+ * Access pattern passed to posix_fadvise(2).
  */
 export type Fadvise = '1' | '0' | 'random' | 'sequential';
 
@@ -813,70 +703,58 @@ export type Fadvise = '1' | '0' | 'random' | 'sequential';
  */
 export type Failure = {
     /**
-     * The exit code: 1 error, 2 invalid job, 3 guard, 5 environment, 130 and 143 signals.
+     * 1 error, 2 invalid job, 3 guard, 5 environment, 130 and 143 signals.
      */
     exit_code: number;
     /**
-     * What was in the way; at least one.
+     * Not empty.
      */
     problems: Array<Problem>;
 };
 
 /**
- * allocation
+ * Allocation of a file before the job writes it.
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
 
 /**
- * file state
+ * Required state of the file before the measurement.
  */
 export type FileState = 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
 
-/**
- * One thing a reader of the report must know.
- */
 export type Finding = {
     /**
-     * Stable name for programs, such as `depth_not_reached`.
+     * Stable identifier, such as `depth_not_reached`.
      */
     code: string;
-    /**
-     * How much it matters.
-     */
     severity: Severity;
-    /**
-     * What it is, in one sentence.
-     */
     sentence: string;
     /**
-     * The numbers behind it.
+     * Numbers that support the finding.
      */
     evidence: {
         [key: string]: unknown;
     };
-    /**
-     * What to do about it.
-     */
     remedy: string;
     /**
-     * The job options of a rerun that mends it, as in a job, where null takes one back; empty when the same job mends it; null when
-     * no option does.
+     * Job options of a rerun that resolves the finding, where null removes an option; empty if an
+     * unchanged rerun resolves it; null if no rerun does.
      */
     patch?: {
         [key: string]: unknown;
     } | null;
     /**
-     * What the button of that rerun says; null likewise.
+     * Button label of the rerun; null without `patch`.
      */
     patch_label?: string | null;
 };
 
 /**
- * The first I/O that failed.
+ * The first failed I/O.
  */
 export type FirstError = {
     /**
-     * The job's name.
+     * Name of the job.
      */
     job: string;
     /**
@@ -884,58 +762,89 @@ export type FirstError = {
      */
     operation: string;
     /**
-     * Where in the target, in bytes.
+     * Offset in the target, in bytes.
      */
     offset: number;
     /**
-     * How many bytes were requested for.
+     * Requested bytes.
      */
     bytes: number;
     /**
-     * errno(3) of it; 0 for an I/O that moved fewer bytes than requested at the end of the target.
+     * errno(3); 0 for a short I/O at the end of the target.
      */
     errno: number;
-    /**
-     * What that means.
-     */
     message: string;
 };
 
 /**
- * What one direction did in a window.
- */
-export type IoCounts = {
-    /**
-     * I/Os completed.
-     */
-    ios: number;
-    /**
-     * Bytes moved.
-     */
-    bytes: number;
-    /**
-     * Latencies (`lat`, from just before submission until reaped, in ns) of these I/Os.
-     */
-    lat_ns: Array<Array<number>>;
-};
-
-/**
- * What was still in memory when the measured window ended, and how long it took to write.
+ * Data in memory at the end of the measured window, and the time to write it.
  */
 export type FlushReport = {
     /**
-     * Bytes of the targets' regions that were dirty or being written then (cachestat(2)); null where that cannot be told.
+     * Dirty bytes of the targets, including writeback (cachestat(2)); null if unknown.
      */
     dirty_bytes?: number | null;
     /**
-     * Milliseconds of the flush phase; null without `end_fsync`.
+     * Duration of the flush phase; null without `end_fsync`.
      */
     duration_ms?: number | null;
 };
 
 /**
- * Whether the server is ready.
+ * Device I/O that is not attributed to the run.
  */
+export type ForeignIo = {
+    /**
+     * Estimated from the bytes, in proportion.
+     */
+    ios: number;
+    bytes: number;
+    source: ForeignSource;
+};
+
+export type ForeignSource = 'other_programs' | 'other_programs_or_filesystem';
+
+/**
+ * The gauge of one direction, or of all directions together.
+ */
+export type Gauge = {
+    issued: LayerFlow;
+    past_cache?: LayerFlow | null;
+    reached?: LayerFlow | null;
+    /**
+     * Direct I/O of which at most 2 % was served from memory.
+     */
+    bypassed: boolean;
+    foreign?: ForeignIo | null;
+    /**
+     * The layer that served most bytes.
+     */
+    served_by: Layer;
+    /**
+     * Error bound of the shares (0-1).
+     */
+    uncertainty: number;
+    /**
+     * Short description of the effect of a layer, by layer.
+     */
+    notes: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * The gauges of a report; null for a direction without I/O.
+ */
+export type GaugeReport = {
+    read?: Gauge | null;
+    write?: Gauge | null;
+    trim?: Gauge | null;
+    /**
+     * All directions; its foreign I/O includes directions that the run did not use.
+     */
+    total: Gauge;
+};
+
 export type Health = {
     /**
      * `ok`.
@@ -947,67 +856,55 @@ export type Health = {
     version: string;
 };
 
-/**
- * One host with what it can do.
- */
 export type HostDetail = HostSummary & {
     doctor?: Doctor | null;
 };
 
 /**
- * The host as found.
+ * Hardware, kernel and limits of a host.
  */
 export type HostFacts = {
-    /**
-     * Name of the host.
-     */
     hostname: string;
     /**
      * Kernel release, such as `6.18.44`.
      */
     kernel: string;
     /**
-     * Machine, such as `x86_64`.
+     * Architecture, such as `x86_64`.
      */
     machine: string;
-    /**
-     * Processor model.
-     */
     cpu_model?: string | null;
     /**
-     * Processors online.
+     * Online CPUs.
      */
     cpus: number;
-    /**
-     * Memory in bytes.
-     */
     memory_bytes?: number | null;
     /**
      * Clock source of the kernel, such as `tsc`.
      */
     clocksource?: string | null;
     /**
-     * Frequency governor of processor 0, such as `performance`.
+     * Frequency governor of CPU 0, such as `performance`.
      */
     governor?: string | null;
     /**
-     * Whether io_uring may be used; null when it may, else why not.
+     * Why io_uring is not available; null if it is.
      */
     io_uring_unavailable?: string | null;
     /**
-     * Memory that may be locked, in bytes; null when not bounded.
+     * Limit of locked memory in bytes; null if unlimited.
      */
     memlock_bytes?: number | null;
     /**
-     * Dirty memory at which writeback starts, in bytes.
+     * Dirty memory at which background writeback starts, in bytes.
      */
     dirty_background_bytes?: number | null;
     /**
-     * Dirty memory at which writers are slowed, in bytes.
+     * Dirty memory at which writers are throttled, in bytes.
      */
     dirty_bytes?: number | null;
     /**
-     * Hypervisor or container, such as `kvm`; null on bare metal or when not known.
+     * Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
      */
     virtualization?: string | null;
     /**
@@ -1015,7 +912,7 @@ export type HostFacts = {
      */
     runner: string;
     /**
-     * What could not be found out, with the reason.
+     * Missing facts, with the reason.
      */
     absent: {
         [key: string]: string;
@@ -1023,440 +920,434 @@ export type HostFacts = {
 };
 
 /**
- * One host in a list.
+ * A host in a list.
  */
 export type HostSummary = {
     /**
-     * Its name here: `local`.
+     * `local`.
      */
     id: string;
     facts?: HostFacts | null;
     /**
-     * Whether its runner answers.
+     * The runner responds.
      */
     online: boolean;
     /**
-     * Runs that run on it.
+     * Number of active runs.
      */
     running: number;
     /**
-     * Runs that wait for it.
+     * Number of queued runs.
      */
     queued: number;
     /**
-     * Why its runner does not answer.
+     * Why the runner does not respond.
      */
     reason?: string | null;
 };
 
 /**
- * One workload on one target, in fio's option names. Values are numbers or fio-style texts such as "4k" or "30s".
+ * I/Os of one direction.
+ */
+export type IoCounts = {
+    /**
+     * Completed I/Os.
+     */
+    ios: number;
+    bytes: number;
+    /**
+     * Histogram of total latencies in ns: pairs of bucket number and count.
+     */
+    lat_ns: Array<Array<number>>;
+};
+
+/**
+ * One workload with fio's option names. Values are numbers or fio-style texts such as "4k" or "30s".
  */
 export type Job = {
     /**
-     * Name of the job; names its generated files too.
+     * Job name; also used in the names of generated files.
      */
     name?: string | number | boolean;
     /**
-     * File or device; several separated by `:` (write `\:` for a colon). Shared by all workers.
+     * File or device, shared by all clones. Several are separated by `:`; `\:` is a literal colon.
      */
     filename?: string | number | boolean;
     /**
-     * Directory of generated files, named `job.worker.file`.
+     * Directory for generated files, named `job.clone.file`.
      */
     directory?: string | number | boolean;
     /**
-     * Attach the file to a loop device of the run's own, and work on that: raw, without a disk to spare. Needs root.
+     * Attach the file to a temporary loop device and use that as target. Requires root.
      */
     loop_device?: string | number | boolean;
     /**
-     * How many files each worker spreads its I/O over, in turn.
+     * Files per clone; I/O goes to them round-robin.
      */
     nrfiles?: string | number | boolean;
     /**
-     * Length of the region that one worker works on, over all its files; a percentage is of the file or device.
+     * Size of the region per clone, over all its files; a percentage is of the file or device.
      */
     size?: string | number | boolean;
     /**
-     * Bytes to move before the job ends; where that is not said or 0, the size of the region.
+     * Bytes to transfer per clone. Default: size.
      */
     io_size?: string | number | boolean;
     /**
-     * Length of each file, where that is not size / nrfiles.
+     * Size of each file. Default: size / nrfiles.
      */
     filesize?: string | number | boolean;
     /**
-     * Where the region begins in each file.
+     * Start of the region in each file.
      */
     offset?: string | number | boolean;
     /**
-     * Added to the offset once per worker, so that workers work on regions of their own.
+     * Added to offset for each clone, so that clones use separate regions.
      */
     offset_increment?: string | number | boolean;
     /**
-     * read, write, randread, randwrite, rw, randrw, trim or randtrim; `:N` as in fio.
+     * I/O pattern: read, write, randread, randwrite, rw, randrw, trim or randtrim, with fio's `:N` modifier.
      */
     rw?: string | number | boolean;
     /**
-     * Share of reads in a mix, in percent.
+     * Percentage of reads in a mixed workload.
      */
     rwmixread?: string | number | boolean;
     /**
-     * Share of writes in a mix, in percent; the later of the two counts.
+     * Percentage of writes in a mixed workload; the last of rwmixread and rwmixwrite applies.
      */
     rwmixwrite?: string | number | boolean;
     /**
-     * Bytes of one I/O; read,write,trim may differ.
+     * Block size; read,write,trim sizes may differ.
      */
     bs?: string | number | boolean;
     /**
-     * Smallest and largest I/O, such as 4k-64k; sizes are multiples of the smallest.
+     * Range of block sizes, such as 4k-64k; sizes are multiples of the minimum.
      */
     bsrange?: string | number | boolean;
     /**
-     * Sizes with their share of the I/Os in percent, such as 4k/70:64k/30.
+     * Block sizes with their percentage of the I/Os, such as 4k/70:64k/30.
      */
     bssplit?: string | number | boolean;
     /**
-     * Random offsets are multiples of this; fio's default is the block size.
+     * Alignment of random offsets. Default: block size.
      */
     blockalign?: string | number | boolean;
     /**
-     * Which blocks are liked: random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:30/20:8/30:2/40.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:30/20:8/30:2/40.
      */
     random_distribution?: string | number | boolean;
     /**
-     * Share of random I/Os in a random job, in percent; the others follow on.
+     * Percentage of random I/Os in a random workload; the rest is sequential.
      */
     percentage_random?: string | number | boolean;
     /**
-     * Random offsets may repeat before every block had its turn.
+     * Allow random offsets to repeat before every block is covered.
      */
     norandommap?: string | number | boolean;
     /**
-     * The same offsets at every run.
+     * Repeat the same random offsets in every run.
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data; jobs and workers differ by their number.
+     * Seed of offsets and data, combined with the job and clone numbers.
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os that each worker keeps in flight; psync, and trims, go one at a time.
+     * I/Os in flight per clone; psync and trims use 1.
      */
     iodepth?: string | number | boolean;
     /**
-     * I/Os handed to the kernel at once; 0 is the queue depth.
+     * I/Os per submission; 0 is iodepth.
      */
     iodepth_batch_submit?: string | number | boolean;
     /**
-     * I/Os to wait for before new ones are submitted.
+     * Minimum number of completions to wait for.
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
-     * Clones of this job that run at the same time.
+     * Number of clones of this job.
      */
     numjobs?: string | number | boolean;
     /**
-     * The system interface: io_uring, psync, null (no I/O at all, to measure the runner), or io_uring_nop (empty entries, to measure the ring; Linux 6.10).
+     * I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
      */
     ioengine?: string | number | boolean;
     /**
-     * Register the I/O buffers with io_uring, which saves looking up their pages; where not said, as locked memory allows.
+     * Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
      */
     fixedbufs?: string | number | boolean;
     /**
-     * Poll the device for completions instead of waiting for interrupts; takes direct I/O and a device with poll queues.
+     * Poll for completions instead of using interrupts; requires direct I/O and a device with poll queues.
      */
     hipri?: string | number | boolean;
     /**
-     * A thread of the kernel takes the submissions; it costs a processor.
+     * Submit from a kernel thread; uses one CPU.
      */
     sqthread_poll?: string | number | boolean;
     /**
-     * Look for completions this long before going to sleep; it costs a processor. A bare number is microseconds.
+     * Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
      */
     spin?: string | number | boolean;
     /**
-     * Pages of the I/O buffers: mmap (small ones), thp (the kernel's huge ones, where it has some) or mmaphuge (reserved huge ones).
+     * Memory of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
      */
     mem?: string | number | boolean;
     /**
-     * What to do where io_uring is not allowed: none (fail, and say why) or psync.
+     * Engine to use if io_uring is not permitted: none (fail) or psync.
      */
     ioengine_fallback?: string | number | boolean;
     /**
-     * The longest the measurement may take; 0 has no limit. A bare number is seconds.
+     * Maximum duration of the measurement; 0 is unlimited. A bare number is in seconds.
      */
     runtime?: string | number | boolean;
     /**
-     * Start over at the end of the region until runtime is over.
+     * Repeat the workload until runtime has elapsed.
      */
     time_based?: string | number | boolean;
     /**
-     * Work done before the measurement begins and left out of it.
+     * Warm-up time before the measurement.
      */
     ramp_time?: string | number | boolean;
     /**
-     * Pause before this job begins.
+     * Delay before this job starts.
      */
     startdelay?: string | number | boolean;
     /**
-     * How often the region is worked through.
+     * Number of passes over the region.
      */
     loops?: string | number | boolean;
     /**
-     * The max_size I/Os; the job may end earlier.
+     * Maximum number of I/Os.
      */
     number_ios?: string | number | boolean;
     /**
-     * Past the page cache (O_DIRECT): 1, or through it: 0. Must be said.
+     * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
      */
     direct?: string | number | boolean;
     /**
-     * Drop the file's clean pages from the page cache before the job begins.
+     * Evict clean pages of the file from the page cache before the job.
      */
     invalidate?: string | number | boolean;
     /**
-     * Read the region into the page cache before the job begins.
+     * Read the region into the page cache before the job.
      */
     pre_read?: string | number | boolean;
     /**
-     * Tell the kernel what the pattern is: 1 (by the pattern), 0, random or sequential. Decides about readahead.
+     * Access pattern passed to posix_fadvise: 1 (derived from rw), 0 (none), random or sequential. Controls readahead.
      */
     fadvise_hint?: string | number | boolean;
     /**
-     * Drop all caches of the whole host first. Global; needs root.
+     * Drop all caches of the host before the run. Requires root.
      */
     drop_caches?: string | number | boolean;
     /**
-     * The state of the cache to begin with: as-is, cold (written back and dropped) or warm (read in).
+     * Initial state of the page cache: as-is, cold (written back and evicted) or warm (read in).
      */
     cache_state?: string | number | boolean;
     /**
-     * Every write waits for the device: 0, sync (O_SYNC) or dsync (O_DSYNC).
+     * Synchronous writes: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
     sync?: string | number | boolean;
     /**
-     * fsync after every N writes; 0 never.
+     * fsync after every N writes; 0 disables.
      */
     fsync?: string | number | boolean;
     /**
-     * fdatasync after every N writes; 0 never.
+     * fdatasync after every N writes; 0 disables.
      */
     fdatasync?: string | number | boolean;
     /**
-     * fsync at the end, reported as a phase of its own.
+     * fsync at the end, reported as a separate phase.
      */
     end_fsync?: string | number | boolean;
     /**
-     * How the file gets its blocks before a job writes it: written (every block holds data), none, native, posix, keep or truncate.
+     * File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
      */
     fallocate?: string | number | boolean;
     /**
-     * Write the whole file before the job overwrites it, also with fallocate=none.
+     * Write the whole file before the job overwrites it, even with fallocate=none.
      */
     overwrite?: string | number | boolean;
     /**
-     * Begin at the end of the file and grow it.
+     * Start at the end of the file and extend it.
      */
     file_append?: string | number | boolean;
     /**
-     * Create the file when the job opens it, without laying it out.
+     * Create the file when the job opens it, without layout.
      */
     create_on_open?: string | number | boolean;
     /**
-     * Remove afterwards the files that this run made.
+     * Remove files created by this run afterwards.
      */
     unlink?: string | number | boolean;
     /**
-     * The state of the file to begin with: as-is, fresh (not there), written, overwrite (written, then again) or append.
+     * Initial state of the file: as-is, fresh (created by this run), written, overwrite (written twice) or append.
      */
     file_state?: string | number | boolean;
     /**
-     * The max_size bytes per second; read,write,trim may differ.
+     * Maximum bytes per second; read,write,trim limits may differ.
      */
     rate?: string | number | boolean;
     /**
-     * The max_size I/Os per second; read,write,trim may differ.
+     * Maximum I/Os per second; read,write,trim limits may differ.
      */
     rate_iops?: string | number | boolean;
     /**
-     * When I/Os of a rate are due: linear (evenly) or poisson (at random moments, like requests of many independent users).
+     * Arrival process with rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
      */
     rate_process?: string | number | boolean;
     /**
-     * Pause after thinktime_blocks I/Os, from when all of them are complete. A bare number is microseconds.
+     * Pause after thinktime_blocks I/Os, once all are complete. A bare number is in microseconds.
      */
     thinktime?: string | number | boolean;
     /**
-     * I/Os between two pauses; no more than these are in flight.
+     * I/Os between two pauses; limits the I/Os in flight.
      */
     thinktime_blocks?: string | number | boolean;
     /**
-     * Write zeros.
+     * Fill write buffers with zeros.
      */
     zero_buffers?: string | number | boolean;
     /**
-     * Fresh data for every write instead of one prepared buffer.
+     * Refill the buffer for every write.
      */
     refill_buffers?: string | number | boolean;
     /**
-     * Share of written data that compresses away, in percent.
+     * Compressible percentage of the written data.
      */
     buffer_compress_percentage?: string | number | boolean;
     /**
-     * Share of written blocks that repeat an earlier one, in percent.
+     * Percentage of written blocks that are duplicates.
      */
     dedupe_percentage?: string | number | boolean;
     /**
-     * Processors that the workers may run on, such as 0-3,8.
+     * CPUs that the clones may run on, such as 0-3,8.
      */
     cpus_allowed?: string | number | boolean;
     /**
-     * Priority from -20 (max_size) to 19 (least).
+     * Nice value from -20 (highest priority) to 19.
      */
     nice?: string | number | boolean;
     /**
-     * Read the kernel's counters beside the run; 0 only to measure what that costs.
+     * Sample kernel counters during the run; 0 only to measure their overhead.
      */
     probes?: string | number | boolean;
     /**
-     * Count the sizes of requests at the device (block tracepoints). Needs root and costs processor time.
+     * Count request sizes at the device with block tracepoints. Requires root and uses CPU time.
      */
     request_sizes?: string | number | boolean;
     /**
-     * Take stacks of the runner in the measured window for a flame graph (perf). Costs processor time.
+     * Sample stacks of the runner with perf for a flame graph. Uses CPU time.
      */
     profile?: string | number | boolean;
 };
 
 /**
- * One job, all its workers together.
+ * Results of one job, over all its clones.
  */
 export type JobReport = {
-    /**
-     * Name as resolved.
-     */
     name: string;
     /**
-     * The engine that did the I/O (the fallback, where one was used).
+     * The engine that was used.
      */
     engine: EngineName;
     /**
-     * Clones.
+     * Number of clones.
      */
     workers: number;
     /**
-     * Length of this job's measured window in milliseconds.
+     * Length of the measured window of this job.
      */
     duration_ms: number;
-    /**
-     * What ended it.
-     */
     ended_by: EndedBy;
-    /**
-     * Reads.
-     */
     read: DirectionStats;
-    /**
-     * Writes.
-     */
     write: DirectionStats;
-    /**
-     * Trims.
-     */
     trim: DirectionStats;
     /**
      * fsync and fdatasync calls.
      */
     sync: SyncStats;
     /**
-     * Processor time of this job's threads in user mode, in ns per I/O; null where no I/O was done.
+     * CPU time of the job's threads in user mode; null without I/O.
      */
     user_ns_per_io?: number | null;
     /**
-     * Processor time of this job's threads in the kernel, in ns per I/O; null where no I/O was done.
+     * CPU time of the job's threads in the kernel; null without I/O.
      */
     system_ns_per_io?: number | null;
     /**
-     * I/Os that failed.
+     * Number of failed I/Os.
      */
     errors: number;
     /**
-     * What was chosen for this job and why, such as `registered file: saves the kernel a lookup per I/O`.
+     * Optimizations that were used or not used.
      */
     decisions: Array<Decision>;
 };
 
 /**
- * Latencies in ns. Null where nothing was counted.
+ * Latencies in ns; null without samples.
  */
 export type LatencyStats = {
     /**
-     * Shortest, exact.
+     * Exact.
      */
     min?: number | null;
     /**
-     * Longest, exact.
+     * Exact.
      */
     max?: number | null;
     /**
-     * Mean, exact.
+     * Exact.
      */
     mean?: number | null;
     /**
-     * Standard deviation, from the buckets (error at max_size 0.8 %).
+     * From the buckets (error up to 0.8 %).
      */
     stddev?: number | null;
     /**
-     * How many were counted.
+     * Number of samples.
      */
     count: number;
     /**
-     * Percentile → ns, from the buckets (error at max_size 0.8 %), such as `"99.9": 120832`. Empty where nothing was counted.
+     * Latency in ns by percentile, such as `"99.9": 120832`, from the buckets (error up to 0.8 %).
      */
     percentiles: {
         [key: string]: number;
     };
     /**
-     * The whole distribution.
+     * Histogram: pairs of bucket number and count.
      */
     buckets: Array<Array<number>>;
 };
 
 /**
- * The layers that an I/O falls through, from top to bottom.
+ * I/O layers, from top to bottom.
  */
 export type Layer = 'application' | 'page_cache' | 'filesystem' | 'device';
 
 /**
- * What one physical device counted in the measured window.
+ * I/Os and bytes that crossed a layer boundary.
  */
-export type PhysicalDeviceReport = DeviceCounts & {
-    /**
-     * Kernel name.
-     */
-    name: string;
-    /**
-     * Share of the window in which it had something to do, in percent.
-     */
-    utilization: number;
+export type LayerFlow = {
+    ios: number;
+    bytes: number;
 };
 
 /**
- * A file that a study made and that is still there though the study is over.
+ * A temporary file that still exists after its study.
  */
 export type LeftoverFile = {
     /**
-     * Its canonical path.
+     * Canonical path.
      */
     path: string;
     reason?: Problem | null;
 };
 
 /**
- * The host's memory at one moment, in bytes (`/proc/meminfo`).
+ * Memory of the host in bytes (`/proc/meminfo`).
  */
 export type Memory = {
     /**
@@ -1467,184 +1358,169 @@ export type Memory = {
      * Page cache of block devices.
      */
     buffers: number;
-    /**
-     * Pages that wait to be written.
-     */
     dirty: number;
     /**
-     * Pages being written.
+     * Pages under writeback.
      */
     writeback: number;
-    /**
-     * Memory that nobody uses.
-     */
     free: number;
     /**
-     * Memory that could be had without swapping.
+     * Available without swapping.
      */
     available: number;
 };
 
-/**
- * Memory at the beginning and the end of the measured window.
- */
 export type MemoryReport = {
-    /**
-     * At the beginning.
-     */
     start: Memory;
-    /**
-     * At the end.
-     */
     end: Memory;
 };
 
 /**
- * The plain name of a job's path to the device.
+ * I/O path of a job.
  */
 export type Mode = 'buffered' | 'direct' | 'raw' | 'null';
 
-/**
- * One mount.
- */
 export type Mount = {
     /**
-     * Where.
+     * Mount point.
      */
     point: string;
     /**
      * Filesystem type.
      */
     filesystem: string;
-    /**
-     * Options.
-     */
     options: string;
 };
 
 /**
- * One option as documented: what the form, the schema and the handbook tell about it.
+ * Documentation of an option.
  */
 export type OptionDoc = {
-    /**
-     * fio's name, or ours where fio has no such option.
-     */
     name: string;
-    /**
-     * Other names that it is known by: fio's, where fio has several.
-     */
     aliases: Array<string>;
     /**
-     * Where it stands in the form: target, pattern, depth, time, cache, durability, file, rate, data, cpu or evidence.
+     * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
+     * evidence.
      */
     group: string;
     /**
-     * What values look like, such as `size` or `flag`.
+     * Kind of value, such as `size` or `flag`.
      */
     kind: string;
     /**
-     * The value when nothing is said, as one would write it; null when there is none.
+     * Null if there is no fixed default.
      */
     default?: string | null;
-    /**
-     * One line about it.
-     */
     help: string;
 };
 
 /**
- * The one result: what `leadline-runner run --json` prints, less the jobs and the host.
+ * Offsets, sizes and directions of the I/Os.
  */
-export type RunResult = {
+export type PatternOptions = {
+    rw: RwKind;
     /**
-     * What was measured.
+     * `:N` of `rw`; null if not given.
      */
-    report: Report;
+    rw_modifier?: number | null;
     /**
-     * Where the I/O went.
+     * Percentage of reads; null if the pattern is not mixed.
      */
-    verdict: Verdicts;
+    rwmixread?: number | null;
+    bs: PerDirectionBlockSizes;
     /**
-     * What a reader must know.
+     * Alignment of random offsets in bytes.
      */
-    findings: Array<Finding>;
+    blockalign: PerDirectionU64;
+    random_distribution: PerDirectionDistribution;
+    /**
+     * Percentage of random I/Os.
+     */
+    percentage_random: PerDirectionU8;
+    norandommap: boolean;
+    /**
+     * Seed of clone 0.
+     */
+    randseed: number;
+    /**
+     * fsync after every N writes; 0 disables.
+     */
+    fsync: number;
+    /**
+     * fdatasync after every N writes; 0 disables.
+     */
+    fdatasync: number;
 };
 
-/**
- * One value each for reads, writes and trims: `r[,w[,t]]`, where the last one given counts for the rest.
- */
 export type PerDirectionBlockSizes = {
     /**
-     * What a job's I/Os look like in size.
+     * Block sizes of a direction.
      */
     read: {
         /**
-         * Smallest I/O in bytes; all others are multiples of it.
+         * In bytes; all sizes are multiples of it.
          */
         min: number;
         /**
-         * Largest I/O in bytes.
+         * In bytes.
          */
         max: number;
         /**
-         * Sizes with their shares; empty when all are alike or any multiple of `min` up to `max` may come.
+         * Empty for uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
     /**
-     * What a job's I/Os look like in size.
+     * Block sizes of a direction.
      */
     write: {
         /**
-         * Smallest I/O in bytes; all others are multiples of it.
+         * In bytes; all sizes are multiples of it.
          */
         min: number;
         /**
-         * Largest I/O in bytes.
+         * In bytes.
          */
         max: number;
         /**
-         * Sizes with their shares; empty when all are alike or any multiple of `min` up to `max` may come.
+         * Empty for uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
     /**
-     * What a job's I/Os look like in size.
+     * Block sizes of a direction.
      */
     trim: {
         /**
-         * Smallest I/O in bytes; all others are multiples of it.
+         * In bytes; all sizes are multiples of it.
          */
         min: number;
         /**
-         * Largest I/O in bytes.
+         * In bytes.
          */
         max: number;
         /**
-         * Sizes with their shares; empty when all are alike or any multiple of `min` up to `max` may come.
+         * Empty for uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
 };
 
-/**
- * One value each for reads, writes and trims: `r[,w[,t]]`, where the last one given counts for the rest.
- */
 export type PerDirectionDistribution = {
     /**
-     * Which blocks are liked.
+     * Distribution of random offsets.
      */
     read: {
         kind: 'random';
     } | {
         /**
-         * The exponent θ.
+         * Exponent: above 0, not 1.
          */
         theta: number;
         kind: 'zipf';
     } | {
         /**
-         * The power h.
+         * Power h, between 0 and 1.
          */
         power: number;
         kind: 'pareto';
@@ -1656,25 +1532,25 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * The zones in order.
+         * In region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
     };
     /**
-     * Which blocks are liked.
+     * Distribution of random offsets.
      */
     write: {
         kind: 'random';
     } | {
         /**
-         * The exponent θ.
+         * Exponent: above 0, not 1.
          */
         theta: number;
         kind: 'zipf';
     } | {
         /**
-         * The power h.
+         * Power h, between 0 and 1.
          */
         power: number;
         kind: 'pareto';
@@ -1686,25 +1562,25 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * The zones in order.
+         * In region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
     };
     /**
-     * Which blocks are liked.
+     * Distribution of random offsets.
      */
     trim: {
         kind: 'random';
     } | {
         /**
-         * The exponent θ.
+         * Exponent: above 0, not 1.
          */
         theta: number;
         kind: 'zipf';
     } | {
         /**
-         * The power h.
+         * Power h, between 0 and 1.
          */
         power: number;
         kind: 'pareto';
@@ -1716,150 +1592,116 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * The zones in order.
+         * In region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
     };
 };
 
-/**
- * One value each for reads, writes and trims: `r[,w[,t]]`, where the last one given counts for the rest.
- */
 export type PerDirectionOptionU64 = {
     read: null | number;
     write: null | number;
     trim: null | number;
 };
 
-/**
- * One value each for reads, writes and trims: `r[,w[,t]]`, where the last one given counts for the rest.
- */
 export type PerDirectionU64 = {
     read: number;
     write: number;
     trim: number;
 };
 
-/**
- * One value each for reads, writes and trims: `r[,w[,t]]`, where the last one given counts for the rest.
- */
 export type PerDirectionU8 = {
     read: number;
     write: number;
     trim: number;
 };
 
-/**
- * A part of a run with a purpose of its own.
- */
 export type Phase = 'guard' | 'layout' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'clean_up';
 
 /**
- * A phase began, went on or ended.
+ * Start, progress or end of a phase.
  */
 export type PhaseChange = {
-    /**
-     * Which phase.
-     */
     phase: Phase;
-    /**
-     * What it does.
-     */
     state: PhaseState;
     /**
-     * Bytes done so far, where bytes are counted.
+     * Null if the phase does not count bytes.
      */
     done_bytes?: number | null;
     /**
-     * Bytes to do in all, where bytes are counted.
+     * Null if the phase does not count bytes.
      */
     total_bytes?: number | null;
     /**
-     * How long the phase is meant to take in milliseconds, where that is known.
+     * Planned duration of the phase; null if unknown.
      */
     planned_ms?: number | null;
     /**
-     * What is being worked on, such as a path.
+     * Current item, such as a path.
      */
     note?: string | null;
 };
 
-/**
- * What a phase does.
- */
 export type PhaseState = 'begin' | 'progress' | 'end';
 
-/**
- * A phase and how long it took.
- */
 export type PhaseTime = {
-    /**
-     * Which.
-     */
     phase: Phase;
     /**
-     * When it began, in milliseconds since the run began.
+     * Milliseconds since the start of the run.
      */
     start_ms: number;
-    /**
-     * How long it took, in milliseconds.
-     */
     duration_ms: number;
     /**
-     * Bytes it moved, where bytes are counted.
+     * Bytes transferred; null if the phase does not count them.
      */
     bytes?: number | null;
 };
 
+export type PhysicalDeviceReport = DeviceCounts & {
+    /**
+     * Kernel name.
+     */
+    name: string;
+    /**
+     * Share of the window with I/O in flight, in percent.
+     */
+    utilization: number;
+};
+
 /**
- * What would happen; the same for the dry run and the run.
+ * Plan of a run.
  */
 export type Plan = {
     /**
-     * The jobs as resolved; empty when one of them could not be.
+     * Empty if a job could not be resolved.
      */
     jobs: Array<ResolvedJob>;
     /**
-     * The sampling grid in milliseconds.
+     * Sampling interval in ms.
      */
     sample_ms: number;
-    /**
-     * The phases to come, in order.
-     */
     phases: Array<PlannedPhase>;
-    /**
-     * How long it will take and what it will write.
-     */
     estimate: Estimate;
     /**
-     * What the number will tell, in one sentence.
+     * What the run measures, in one sentence.
      */
     measures: string;
-    /**
-     * What to mind.
-     */
     findings: Array<Finding>;
     /**
-     * What is in the way; empty when the run may start.
+     * Empty if the run can start.
      */
     problems: Array<Problem>;
 };
 
-/**
- * A phase to come.
- */
 export type PlannedPhase = {
-    /**
-     * Which.
-     */
     phase: Phase;
     /**
-     * How long it will take in seconds; null when that is not known before.
+     * Estimated duration in seconds; null if unknown.
      */
     seconds?: number | null;
     /**
-     * Bytes it will write, where it writes.
+     * Null if the phase does not write.
      */
     write_bytes?: number | null;
 };
@@ -1873,152 +1715,161 @@ export type Pressure = {
      */
     io_some: number;
     /**
-     * All tasks that had something to do waited.
+     * All non-idle tasks waited.
      */
     io_full: number;
 };
 
 /**
- * Why a call was not done (RFC 9457).
+ * A problem and its remedy.
+ */
+export type Problem = {
+    /**
+     * Stable identifier, such as `unknown_option`.
+     */
+    code: string;
+    kind: ProblemKind;
+    /**
+     * Path in the request, such as `jobs[0].bs`; null if no single field is the cause.
+     */
+    field?: string | null;
+    detail: string;
+    remedy: string;
+};
+
+/**
+ * RFC 9457 problem details.
  */
 export type ProblemDetails = {
     /**
-     * Names the kind of problem: `about:blank#` and the code.
+     * `about:blank#` followed by `code`.
      */
     type: string;
     /**
-     * The HTTP status in words.
+     * Reason phrase of the status.
      */
     title: string;
     /**
-     * The HTTP status.
+     * HTTP status.
      */
     status: number;
     /**
-     * Stable name for programs, such as `queue_full`.
+     * Stable identifier, for example `queue_full`.
      */
     code: string;
     /**
-     * What is wrong and what to do about it.
+     * Error message, with a remedy.
      */
     detail: string;
     /**
-     * Every bad field, where fields are bad.
+     * One entry per invalid field.
      */
     errors?: Array<Problem>;
 };
 
 /**
- * Where the runner spent its processor time in the measured window, in user mode and in the kernel (`perf record`, event
+ * Determines the exit code and the HTTP status.
+ */
+export type ProblemKind = 'invalid' | 'guard' | 'environment';
+
+/**
+ * CPU profile of the runner in the measured window, user and kernel (`perf record`, event
  * cpu-clock).
  */
 export type Profile = {
     /**
-     * Samples a second and thread that were requested for.
+     * Requested samples per second and thread.
      */
     frequency_hz: number;
-    /**
-     * Samples taken.
-     */
     samples: number;
     /**
-     * Stacks, one a line, each `outer;...;inner count` (the folded form that flame graphs are drawn from).
+     * Folded stacks, one per line: `outer;...;inner count`.
      */
     folded: string;
     /**
-     * Lines that were left out because there were too many; the rarest.
+     * Stacks omitted because of the size limit, rarest first.
      */
     omitted_stacks: number;
 };
 
 /**
- * One number behind a verdict, and how to read it without us.
+ * A number that supports a verdict, with a command that shows it independently.
  */
 export type Proof = {
     /**
-     * The layer that counted it.
+     * Layer of the counter.
      */
     layer: Layer;
     /**
-     * What was counted, such as `reads completed by vda`.
+     * Such as `reads completed by vda`.
      */
     name: string;
     /**
-     * Unit of the three numbers: `I/Os` or `bytes`.
+     * `I/Os` or `bytes`.
      */
     unit: string;
     /**
-     * At the beginning of the measured window; null where only the difference is known.
+     * Value at the start of the measured window; null if only the difference is known.
      */
     before?: number | null;
     /**
-     * At its end; null likewise.
+     * Value at the end of the measured window; null if only the difference is known.
      */
     after?: number | null;
-    /**
-     * What came on top in the window.
-     */
     difference: number;
     /**
-     * The shell command that shows it, to be called before and after; null where only the runner counts it.
+     * Shell command to run before and after; null if only the runner counts it.
      */
     command?: string | null;
 };
 
 /**
- * A table of figures that others got.
+ * Published results.
  */
 export type Published = {
     /**
-     * Where they stand, and on what they were measured.
+     * Publication and hardware.
      */
     source: string;
     /**
-     * The heads of the columns, with their units.
+     * Column titles with units.
      */
     columns: Array<string>;
-    /**
-     * The rows.
-     */
     rows: Array<PublishedRow>;
 };
 
-/**
- * One row of published figures.
- */
 export type PublishedRow = {
     /**
-     * The step that does the same here, from 1; null when none does.
+     * Number of the equivalent step, from 1; null if there is none.
      */
     step?: number | null;
     /**
-     * One cell a column, as published.
+     * One cell per column, as published.
      */
     cells: Array<string>;
 };
 
 /**
- * Where a queued run stands.
+ * Position of a run in the queue.
  */
 export type QueuePosition = {
     /**
-     * 1 is the first of those that wait.
+     * From 1.
      */
     position: number;
     /**
-     * What it waits for, such as `runs after #142 on vda`.
+     * Why the run is waiting, such as `runs after #142 on vda`.
      */
     reason: string;
 };
 
 /**
- * process
+ * Arrival process of a rate.
  */
 export type RateProcess = 'linear' | 'poisson';
 
 /**
- * What a device had counted since the system started, at both ends of the measured window: what a reader of
- * `/sys/class/block/NAME/stat` would have seen.
+ * Absolute counters of a device since boot, as in `/sys/class/block/NAME/stat`.
  */
 export type Reading = {
     /**
@@ -2026,65 +1877,28 @@ export type Reading = {
      */
     device: string;
     /**
-     * At the beginning.
+     * At the start of the measured window.
      */
     start: DeviceCounts;
     /**
-     * At the end.
+     * At the end of the measured window.
      */
     end: DeviceCounts;
 };
 
 /**
- * Why something is not done, and what would help.
- */
-export type Problem = {
-    /**
-     * Stable name for programs, such as `unknown_option`.
-     */
-    code: string;
-    /**
-     * What sort of "no".
-     */
-    kind: ProblemKind;
-    /**
-     * Where it stands in what was requested, such as `jobs[0].bs`; null when it is about no single field.
-     */
-    field?: string | null;
-    /**
-     * What is wrong, in one sentence.
-     */
-    detail: string;
-    /**
-     * What to do about it.
-     */
-    remedy: string;
-};
-
-/**
- * What sort of "no": decides the exit code and the HTTP status.
- */
-export type ProblemKind = 'invalid' | 'guard' | 'environment';
-
-/**
- * What was measured in the measured window.
+ * Results of the measured window. If a number is missing, `absent` has the reason.
  */
 export type Report = {
     /**
-     * When the measured window began, in milliseconds since 1970 UTC.
+     * Start of the measured window, in milliseconds since 1970 UTC.
      */
     started_at_ms: number;
     /**
-     * Length of the measured window in milliseconds.
+     * Length of the measured window.
      */
     duration_ms: number;
-    /**
-     * What ended the measured window.
-     */
     ended_by: EndedBy;
-    /**
-     * Each phase with its time.
-     */
     phases: Array<PhaseTime>;
     /**
      * Reads of all jobs.
@@ -2102,25 +1916,20 @@ export type Report = {
      * fsync and fdatasync calls of all jobs.
      */
     sync: SyncStats;
-    /**
-     * Each job by itself.
-     */
     jobs: Array<JobReport>;
     device?: DeviceReport | null;
     /**
-     * The counters of the devices under the targets and of those beneath, as they stood at both ends.
+     * Absolute counters of these devices and of the devices below them.
      */
     readings: Array<Reading>;
     cpu?: CpuReport | null;
     memory?: MemoryReport | null;
     pressure?: Pressure | null;
     storage?: StorageIo | null;
-    /**
-     * Each file or device that was worked on.
-     */
     targets: Array<TargetReport>;
+    gauge?: GaugeReport | null;
     /**
-     * When a direction turned from the device to memory or back, in order; the first ones, where there are many.
+     * Changes between device and memory in a direction, in order; limited to the first ones.
      */
     transitions: Array<Transition>;
     writeback?: Writeback | null;
@@ -2128,67 +1937,72 @@ export type Report = {
     requests?: Requests | null;
     profile?: Profile | null;
     /**
-     * I/Os that failed.
+     * Failed I/Os.
      */
     errors: ErrorReport;
     /**
-     * The time between the first and the last worker's first I/O, in ns.
+     * Time between the first I/Os of the first and the last clone.
      */
     start_skew_ns: number;
     /**
-     * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times. Beside it stands `iodepth` as requested.
+     * Mean I/Os in flight: sum of all latencies / sum of the measured times of the clones.
      */
     achieved_depth?: number | null;
     /**
-     * Numbers that are missing, with the reason.
+     * Reasons for missing numbers.
      */
     absent: {
         [key: string]: string;
     };
 };
 
-/**
- * How often a size of request came.
- */
 export type RequestSize = {
     /**
-     * Bytes of such a request.
+     * Size of a request.
      */
     bytes: number;
     /**
-     * How many.
+     * Number of requests.
      */
     ios: number;
 };
 
 /**
- * Requests as the kernel handed them to the devices in the measured window (tracepoint block:block_rq_issue).
+ * A run as requested.
+ */
+export type RequestedRun = {
+    jobs: Array<Job>;
+    /**
+     * Sampling interval in ms.
+     */
+    sample_ms: number;
+};
+
+/**
+ * Requests to the devices in the measured window (tracepoint block:block_rq_issue).
  */
 export type Requests = {
-    /**
-     * Each device under the targets that takes requests.
-     */
     devices: Array<DeviceRequests>;
     /**
-     * Events that were lost_events because the kernel wrote them faster than they were read; the shares still hold.
+     * Trace events lost because of a full buffer; the distribution is still valid.
      */
     lost_events: number;
 };
 
 /**
- * A run done again with options changed.
+ * A run with changed options.
  */
 export type Rerun = {
     /**
-     * Number of the run.
+     * Number of the original run.
      */
     run: number;
     /**
-     * What a button for it says.
+     * Button label.
      */
     label: string;
     /**
-     * The options that change in every job.
+     * Options to change in every job.
      */
     patch: {
         [key: string]: unknown;
@@ -2196,59 +2010,55 @@ export type Rerun = {
 };
 
 /**
- * What is requested of `POST /runs/{n}/rerun`: the same jobs again, less what is said here.
+ * Body of `POST /runs/{n}/rerun`.
  */
 export type RerunRequest = {
     /**
-     * Name of the new run; that of the old one when nothing is said.
+     * Default: the name of the original run.
      */
     name?: string | null;
     /**
-     * Tags of the new run; those of the old one when nothing is said.
+     * Default: the tags of the original run.
      */
     tags?: Array<string> | null;
     /**
-     * Options to set in every job, such as `{"direct": 1}`; null removes an option.
+     * Options to change in every job, such as `{"direct": 1}`; null removes an option.
      */
     patch?: {
         [key: string]: unknown;
     } | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
-     * given must be right.
+     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
      */
     confirm?: string | null;
 };
 
 /**
- * How much of the targets' regions lies in the page cache at one moment, in bytes, whole pages (cachestat(2), Linux 6.5). Where
- * only mincore(2) can be requested, all but `cached` is null.
+ * Page cache residency of the target regions in bytes, whole pages (cachestat(2), Linux 6.5). If
+ * only mincore(2) is available, all fields but `cached` are null.
  */
 export type Residency = {
-    /**
-     * In the page cache.
-     */
     cached: number;
     /**
-     * Of those, not written to the device yet.
+     * Cached and dirty.
      */
     dirty?: number | null;
     /**
-     * Of those, being written.
+     * Cached and under writeback.
      */
     writeback?: number | null;
     /**
-     * Once cached and driven out, as far as the kernel remembers.
+     * Evicted from the cache, as far as the kernel remembers.
      */
     evicted?: number | null;
     /**
-     * Of those, driven out so lately that more memory would have kept them.
+     * Evicted so recently that more memory would have prevented it.
      */
     recently_evicted?: number | null;
 };
 
 /**
- * Bytes of a region in the page cache at three moments.
+ * Page cache residency of the region.
  */
 export type ResidencyReport = {
     initial?: Residency | null;
@@ -2257,532 +2067,271 @@ export type ResidencyReport = {
 };
 
 /**
- * A job with everything settled. Sizes are bytes, times are milliseconds (thinktime µs).
+ * A job with all defaults resolved. Sizes are in bytes.
  */
-export type ResolvedJob = {
-    /**
-     * Name.
-     */
+export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingOptions & DataOptions & {
     name: string;
-    /**
-     * The plain name of the path to the device.
-     */
     mode: Mode;
-    /**
-     * What it does I/O on.
-     */
     targets: Array<Target>;
     /**
-     * Bytes that one worker works on, over its targets.
-     */
-    size: number;
-    /**
-     * Bytes that one worker moves before it ends (loops included).
-     */
-    io_size: number;
-    /**
-     * Where the region begins in each target.
-     */
-    offset: number;
-    /**
-     * Added to the offset per worker.
-     */
-    offset_increment: number;
-    /**
-     * Pattern.
-     */
-    rw: RwKind;
-    /**
-     * The figure behind the colon of `rw`; null when there was none.
-     */
-    rw_modifier?: number | null;
-    /**
-     * Share of reads in a mix in percent; null when the pattern is no mix.
-     */
-    rwmixread?: number | null;
-    /**
-     * Sizes of I/Os.
-     */
-    bs: PerDirectionBlockSizes;
-    /**
-     * Random offsets are multiples of this many bytes.
-     */
-    blockalign: PerDirectionU64;
-    /**
-     * Which blocks are liked.
-     */
-    random_distribution: PerDirectionDistribution;
-    /**
-     * Share of random I/Os in percent.
-     */
-    percentage_random: PerDirectionU8;
-    /**
-     * Whether offsets may repeat before every block had its turn.
-     */
-    norandommap: boolean;
-    /**
-     * Seed of worker 0.
-     */
-    randseed: number;
-    /**
-     * I/Os that each worker was requested to keep in flight.
-     */
-    iodepth: number;
-    /**
-     * I/Os handed to the kernel at once; null lets the engine choose.
-     */
-    iodepth_batch_submit?: number | null;
-    /**
-     * I/Os to wait for before new ones; null lets the engine choose.
-     */
-    iodepth_batch_complete_min?: number | null;
-    /**
-     * Whether the I/O buffers are registered with the ring.
-     */
-    fixedbufs?: boolean;
-    /**
-     * Whether the device is polled for completions.
-     */
-    hipri?: boolean;
-    /**
-     * Whether a thread of the kernel takes the submissions.
-     */
-    sqthread_poll?: boolean;
-    /**
-     * Looking for completions before going to sleep, in µs.
-     */
-    spin_us?: number;
-    /**
-     * Pages of the I/O buffers.
-     */
-    mem?: BufferPages;
-    /**
-     * Clones.
+     * Number of clones.
      */
     numjobs: number;
     /**
-     * Past the page cache.
+     * `O_DIRECT`.
      */
     direct: boolean;
     /**
-     * The engine that will do it.
-     */
-    ioengine: EngineName;
-    /**
-     * The longest measurement; null when size ends it.
-     */
-    runtime_ms?: number | null;
-    /**
-     * Start over until the time is over.
-     */
-    time_based: boolean;
-    /**
-     * Work before the measurement.
-     */
-    ramp_ms: number;
-    /**
-     * Pause before the job.
-     */
-    startdelay_ms: number;
-    /**
-     * How often the region is worked through.
-     */
-    loops: number;
-    /**
-     * The max_size I/Os of each worker; null when not bounded.
-     */
-    number_ios?: number | null;
-    /**
-     * Drop the target's clean pages first.
-     */
-    invalidate: boolean;
-    /**
-     * Read the region into the page cache first.
-     */
-    pre_read: boolean;
-    /**
-     * What the kernel is told about the pattern; never `by pattern` here.
-     */
-    fadvise_hint: Fadvise;
-    /**
-     * Drop all caches of the host first.
-     */
-    drop_caches: boolean;
-    /**
-     * What every write waits for.
-     */
-    sync: SyncMode;
-    /**
-     * fsync after every N writes; 0 never.
-     */
-    fsync: number;
-    /**
-     * fdatasync after every N writes; 0 never.
-     */
-    fdatasync: number;
-    /**
-     * fsync at the end, as a phase of its own.
-     */
-    end_fsync: boolean;
-    /**
-     * How a file gets its blocks.
-     */
-    fallocate: Fallocate;
-    /**
-     * Write the whole file before.
-     */
-    overwrite: boolean;
-    /**
-     * Begin at the end of the file.
-     */
-    file_append: boolean;
-    /**
-     * Create the file at open, without laying it out.
-     */
-    create_on_open: boolean;
-    /**
-     * Remove what this run made.
-     */
-    unlink: boolean;
-    /**
-     * The max_size bytes a second and worker; null when not bounded.
-     */
-    rate: PerDirectionOptionU64;
-    /**
-     * The max_size I/Os a second and worker; null when not bounded.
-     */
-    rate_iops: PerDirectionOptionU64;
-    /**
-     * When the I/Os of a rate are due.
-     */
-    rate_process: RateProcess;
-    /**
-     * Pause in µs after `thinktime_blocks` I/Os.
-     */
-    thinktime_us: number;
-    /**
-     * I/Os between two pauses.
-     */
-    thinktime_blocks: number;
-    /**
-     * Write zeros.
-     */
-    zero_buffers: boolean;
-    /**
-     * Fresh data for every write.
-     */
-    refill_buffers: boolean;
-    /**
-     * Share of written data that compresses away in percent.
-     */
-    buffer_compress_percentage: number;
-    /**
-     * Share of written blocks that repeat an earlier one in percent.
-     */
-    dedupe_percentage: number;
-    /**
-     * Processors that the workers may run on; empty when any.
+     * CPUs of the clones; empty for all.
      */
     cpus_allowed: Array<number>;
-    /**
-     * Priority.
-     */
     nice: number;
     /**
-     * The state of the files to begin with, as requested; the options above say what it amounts to.
-     */
-    file_state: FileState;
-    /**
-     * The state of the page cache to begin with, as requested; likewise.
-     */
-    cache_state: CacheState;
-    /**
-     * Whether the kernel's counters are read beside the run.
+     * Kernel counters are sampled.
      */
     probes: boolean;
     /**
-     * Whether the sizes of requests at the device are counted.
+     * Request sizes at the device are counted.
      */
     request_sizes: boolean;
     /**
-     * Whether stacks of the runner are taken.
+     * Stacks of the runner are sampled.
      */
     profile: boolean;
 };
 
 /**
- * One run with everything that is known about it, less its events.
+ * I/O engine and queue.
+ */
+export type RingOptions = {
+    ioengine: EngineName;
+    /**
+     * Requested I/Os in flight per clone.
+     */
+    iodepth: number;
+    /**
+     * I/Os per submission; null if the engine decides.
+     */
+    iodepth_batch_submit?: number | null;
+    /**
+     * Minimum completions to wait for; null if the engine decides.
+     */
+    iodepth_batch_complete_min?: number | null;
+    fixedbufs?: boolean;
+    hipri?: boolean;
+    sqthread_poll?: boolean;
+    /**
+     * Time to poll for completions before sleeping, in µs.
+     */
+    spin_us?: number;
+    mem?: BufferPages;
+};
+
+/**
+ * A run with all details except its events.
  */
 export type Run = RunSummary & {
-    /**
-     * What was requested for.
-     */
     requested: RequestedRun;
     /**
-     * The jobs as resolved: by the plan when it was queued, by the runner when it began.
+     * Jobs as planned when the run was queued, or as resolved by the runner at the start.
      */
     resolved?: Array<ResolvedJob> | null;
     host_facts?: HostFacts | null;
     /**
-     * The sampling grid in milliseconds.
+     * Sampling interval in ms.
      */
     sample_ms: number;
     /**
-     * How long the measured window was to last in milliseconds; null when size, not time, ends it.
+     * Planned length of the measured window; null if the size ends it.
      */
     measure_ms?: number | null;
     report?: Report | null;
     verdict?: Verdicts | null;
-    /**
-     * What a reader must know.
-     */
     findings: Array<Finding>;
     failure?: Failure | null;
     /**
-     * Number of its last stored event.
+     * Number of the last stored event.
      */
     last_seq: number;
     /**
-     * How many samples are stored.
+     * Number of stored samples.
      */
     samples: number;
-};
-
-/**
- * What was requested for.
- */
-export type RequestedRun = {
-    /**
-     * The jobs, word for word.
-     */
-    jobs: Array<Job>;
-    /**
-     * The sampling grid in milliseconds.
-     */
-    sample_ms: number;
 };
 
 /**
  * A page of runs.
  */
 export type RunList = {
-    /**
-     * The runs in the order requested for.
-     */
     runs: Array<RunSummary>;
     /**
-     * Where the next page begins; null on the last one.
+     * Null on the last page.
      */
     next_cursor?: string | null;
     /**
-     * How many runs match, on all pages.
+     * Number of matching runs on all pages.
      */
     total: number;
 };
 
 /**
- * What a run's owner may change of it.
+ * Body of `PATCH /runs/{n}`.
  */
 export type RunPatch = {
-    /**
-     * Its name.
-     */
     name?: string | null;
     /**
-     * Its tags, all of them.
+     * Replaces all tags.
      */
     tags?: Array<string> | null;
-    /**
-     * Free text about it.
-     */
     notes?: string | null;
 };
 
 /**
- * What is requested of `POST /plan` and `POST /runs`.
+ * Body of `POST /plan` and `POST /runs`.
  */
 export type RunRequest = {
     /**
-     * One to 64 jobs that start together, in fio's words.
+     * 1 to 64 jobs that start together.
      */
     jobs: Array<Job>;
     /**
-     * The sampling grid in milliseconds, from 10 to 10,000; 100 when nothing is said.
+     * Sampling interval in ms, 10 to 10,000. Default: 100.
      */
     sample_ms?: number | null;
     /**
-     * The host to run on; `local` when nothing is said.
+     * Default: `local`.
      */
     host?: string | null;
     /**
-     * Name of the run; that of its first job when nothing is said.
+     * Default: the name of the first job.
      */
     name?: string | null;
-    /**
-     * Words to find it by.
-     */
     tags?: Array<string> | null;
-    /**
-     * Free text about it.
-     */
     notes?: string | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
-     * given must be right.
+     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
      */
     confirm?: string | null;
 };
 
 /**
- * How runs are sorted.
+ * Result of a run.
  */
+export type RunResult = {
+    report: Report;
+    verdict: Verdicts;
+    findings: Array<Finding>;
+};
+
 export type RunSort = 'number' | 'iops' | 'bytes_per_second' | 'lat_p99_ns' | 'name' | 'created_at_ms';
 
 /**
- * Where a run stands. `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`.
+ * `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`
  */
 export type RunStatus = 'queued' | 'preparing' | 'measuring' | 'finishing' | 'done' | 'failed' | 'cancelled' | 'interrupted';
 
 /**
- * One run in a list. The workload is that of its first job.
+ * A run in a list.
  */
-export type RunSummary = Workload & {
+export type RunSummary = WorkloadSummary & {
     /**
-     * Its number; never used twice.
+     * Unique; not reused.
      */
     number: number;
-    /**
-     * Where it stands.
-     */
     status: RunStatus;
-    /**
-     * Its name.
-     */
     name: string;
-    /**
-     * The host it runs on.
-     */
     host: string;
-    /**
-     * Words to find it by.
-     */
     tags: Array<string>;
-    /**
-     * Free text about it.
-     */
     notes: string;
     /**
-     * When it was requested for, in milliseconds since 1970 UTC.
+     * Milliseconds since 1970 UTC.
      */
     created_at_ms: number;
     /**
-     * When it left the queue, in milliseconds since 1970 UTC.
+     * When the run left the queue, in milliseconds since 1970 UTC.
      */
     started_at_ms?: number | null;
     /**
-     * When it came to its end, in milliseconds since 1970 UTC.
+     * Milliseconds since 1970 UTC.
      */
     finished_at_ms?: number | null;
     /**
-     * I/Os a second of the measured window, all directions.
+     * All directions.
      */
     iops?: number | null;
     /**
-     * Bytes a second of the measured window, all directions.
+     * All directions.
      */
     bytes_per_second?: number | null;
     /**
-     * Median latency in ns, all directions.
+     * All directions.
      */
     lat_p50_ns?: number | null;
     /**
-     * 99th percentile of latency in ns, all directions.
+     * All directions.
      */
     lat_p99_ns?: number | null;
     /**
-     * Longest latency in ns, all directions.
+     * All directions.
      */
     lat_max_ns?: number | null;
     verdict?: VerdictClass | null;
     /**
-     * Why it failed, was cancelled or interrupted.
+     * Why the run failed or was cancelled or interrupted.
      */
     reason?: string | null;
     /**
-     * The study that it is a step of; null for a run of its own.
+     * Number of the study; null if the run is not part of one.
      */
     study?: number | null;
     /**
-     * Its place in the study, from 1; null for a run of its own.
+     * Step of the study, from 1; null if the run is not part of one.
      */
     step?: number | null;
     queue?: QueuePosition | null;
 };
 
 /**
- * What the socket `/events` says.
+ * A change in the lists of runs and studies.
  */
 export type RunsEvent = {
-    /**
-     * As it is now.
-     */
     run: RunSummary;
     type: 'run';
 } | {
-    /**
-     * As it is now.
-     */
     study: StudySummary;
     type: 'study';
 } | {
-    /**
-     * Its number.
-     */
     number: number;
     type: 'deleted';
 } | {
-    /**
-     * Runs that run.
-     */
     running: number;
-    /**
-     * Runs that wait.
-     */
     queued: number;
     type: 'queue';
 };
 
 /**
- * The kind of a pattern.
+ * I/O pattern.
  */
 export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw';
 
 /**
- * One window of counts at every layer.
+ * Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted` event
+ * has the reason.
  */
 export type Sample = {
     /**
-     * The phase that the window lies in: `ramp` or `measure`.
+     * `ramp` or `measure`.
      */
     phase: Phase;
     /**
-     * Length of the window in milliseconds, as measured; `t_ms` of the event is its end.
+     * Measured length of the window, which ends at `t_ms` of the event.
      */
     window_ms: number;
-    /**
-     * Reads.
-     */
     read: IoCounts;
-    /**
-     * Writes.
-     */
     write: IoCounts;
-    /**
-     * Trims.
-     */
     trim: IoCounts;
     /**
-     * fsync and fdatasync calls; their bytes are 0.
+     * fsync and fdatasync calls; `bytes` is 0.
      */
     sync: IoCounts;
     /**
@@ -2790,7 +2339,7 @@ export type Sample = {
      */
     in_flight: number;
     /**
-     * I/Os that failed in the window.
+     * Failed I/Os.
      */
     errors: number;
     device?: DeviceCounts | null;
@@ -2800,58 +2349,59 @@ export type Sample = {
     pressure?: Pressure | null;
     storage?: StorageIo | null;
     residency?: Residency | null;
+    gauge?: Gauge | null;
 };
 
 /**
- * The bounds that a study's sizes keep within.
+ * Limits of the sizes of a study.
  */
-export type ScaleDocument = {
+export type ScaleDefinition = {
     /**
-     * The largest size of one job, such as `1g`.
+     * Largest size of a job, such as `1g`.
      */
     max_size?: string | null;
     /**
-     * The largest size of one job, in percent of the memory that is available.
+     * Largest size of a job, in percent of the available memory.
      */
     memory_percent?: number | null;
     /**
-     * The sizes of all files together, in percent of the free space.
+     * Total size of all files, in percent of the free space.
      */
     free_percent?: number | null;
     /**
-     * What the sizes were elsewhere, and why they are others here.
+     * Original sizes and the reason for scaling.
      */
     note?: string | null;
 };
 
 /**
- * How the sizes of a study were fitted to the host.
+ * Scaling applied to a study.
  */
 export type Scaled = {
     /**
-     * What every size was divided by; 1 when they are as requested.
+     * Divisor of all sizes; 1 without scaling.
      */
     divided_by: number;
     /**
-     * The largest size of one job as requested, in bytes; 0 when none is said.
+     * Largest requested size of a job, in bytes; 0 if no size is given.
      */
     requested_bytes: number;
     /**
-     * The largest size of one job here, in bytes.
+     * Largest scaled size of a job, in bytes.
      */
     largest_bytes: number;
     /**
-     * Both in words, with the reason.
+     * Both sizes and the reason.
      */
     sentence: string;
     /**
-     * What the study itself says about its sizes.
+     * Note of the study.
      */
     note?: string | null;
 };
 
 /**
- * A run's samples in buckets. Times are milliseconds from the start of the measured window.
+ * Samples in buckets. Times are milliseconds since the start of the measured window.
  */
 export type Series = {
     /**
@@ -2859,70 +2409,89 @@ export type Series = {
      */
     run: number;
     /**
-     * Where the first bucket begins.
+     * Start of the first bucket.
      */
     from_ms: number;
     /**
-     * Where the last bucket ends.
+     * End of the last bucket.
      */
     to_ms: number;
     /**
-     * Length of one bucket; a whole number of sampling windows.
+     * Length of a bucket; a multiple of the sampling interval.
      */
     bucket_ms: number;
     /**
-     * Where each bucket ends.
+     * End of each bucket.
      */
     t_ms: Array<number>;
-    /**
-     * The columns; each as long as `t_ms`.
-     */
     columns: Array<SeriesColumn>;
 };
 
 /**
- * One measure over time; null where a bucket has no sample, or where the measure is not available.
+ * One value per bucket; null without a sample, or if the metric is not available.
  */
 export type SeriesColumn = {
+    name: SeriesColumnName;
+    unit: Unit;
     /**
-     * Its name, such as `read_iops`.
-     */
-    name: string;
-    /**
-     * Its unit: `1/s`, `bytes/s`, `ns`, `bytes`, `%` or `1`.
-     */
-    unit: string;
-    /**
-     * Smallest value of a sampling window in the bucket.
+     * Minimum of the sampling windows.
      */
     min: Array<number | null>;
     /**
-     * The value of the whole bucket: counts over its time, percentiles of its merged histogram, gauges averaged over time.
+     * Counts per second, percentiles of the merged histogram, or time-weighted mean of gauges.
      */
     mean: Array<number | null>;
     /**
-     * Largest value of a sampling window in the bucket.
+     * Maximum of the sampling windows.
      */
     max: Array<number | null>;
 };
 
 /**
- * How much a finding matters.
+ * - `read_iops`: Read IOPS
+ * - `read_bytes_per_second`: Read bandwidth
+ * - `write_iops`: Write IOPS
+ * - `write_bytes_per_second`: Write bandwidth
+ * - `trim_iops`: Trim IOPS
+ * - `lat_p50_ns`: Latency p50
+ * - `lat_p99_ns`: Latency p99
+ * - `lat_p999_ns`: Latency p99.9
+ * - `lat_max_ns`: Latency max
+ * - `in_flight`: I/Os in flight
+ * - `device_read_iops`: Device read IOPS
+ * - `device_read_bytes_per_second`: Device read bandwidth
+ * - `device_write_iops`: Device write IOPS
+ * - `device_write_bytes_per_second`: Device write bandwidth
+ * - `cached`: Page cache
+ * - `buffers`: Buffers
+ * - `dirty`: Dirty
+ * - `writeback`: Writeback
+ * - `target_cached`: Target in the page cache
+ * - `target_dirty`: Target dirty
+ * - `process_user`: Runner CPU, user
+ * - `process_system`: Runner CPU, system
+ * - `host_busy`: Host CPU
+ * - `io_some`: I/O pressure, some
+ * - `io_full`: I/O pressure, full
  */
+export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
+
+/**
+ * Source of I/Os, derived from the samples.
+ */
+export type ServedBy = 'device' | 'memory';
+
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
- * Which way runs are sorted.
+ * Sort order; runs without a value come last.
  */
 export type SortOrder = 'asc' | 'desc';
 
 /**
- * One size and its share.
+ * A block size and its share of the I/Os.
  */
 export type SplitEntry = {
-    /**
-     * Bytes of such an I/O.
-     */
     bytes: number;
     /**
      * Share of the I/Os in percent.
@@ -2931,162 +2500,151 @@ export type SplitEntry = {
 };
 
 /**
- * A run's move to another status.
+ * Status change of a run.
  */
 export type StatusChange = {
-    /**
-     * Where it stands now.
-     */
     status: RunStatus;
     /**
-     * When, in milliseconds since 1970 UTC.
+     * Milliseconds since 1970 UTC.
      */
     at_ms: number;
     /**
-     * Why, where there is something to say: the error of a failed run, who cancelled.
+     * Such as the error of a failed run.
      */
     reason?: string | null;
 };
 
-/**
- * One step as requested.
- */
-export type StepDocument = {
+export type StepDefinition = {
     /**
-     * Its name; that of its first job when nothing is said.
+     * Default: the name of the first job.
      */
     name?: string | null;
-    /**
-     * What it is there for.
-     */
     note?: string | null;
     /**
-     * The state wanted before it: options of file and cache, for every job that does not say them itself.
+     * Options of the file and cache groups, for all jobs of the step. Options of a job take
+     * precedence.
      */
     state?: {
         [key: string]: unknown;
     } | null;
     /**
-     * One to 64 jobs that start together. `$study` in a file name stands for a file_id of the study's own.
+     * 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique id.
      */
     jobs: Array<Job>;
     /**
-     * The sampling grid in milliseconds, from 10 to 10,000; 100 when nothing is said.
+     * Sampling interval in ms, 10 to 10,000. Default: 100.
      */
     sample_ms?: number | null;
 };
 
 /**
- * What one step would do, on the host as the steps before will have left it.
+ * Plan of a step, on the host as earlier steps leave it.
  */
 export type StepPlan = {
-    /**
-     * Its name.
-     */
     name: string;
-    /**
-     * What it is there for.
-     */
     note?: string | null;
     /**
-     * Its jobs as they will be requested: with the state wanted before, the sizes that fit, and file names of its own.
+     * The jobs of the run, with the state, the scaled sizes and the final file names.
      */
     jobs: Array<Job>;
     /**
-     * The plan of its run; its problems stand with the study's.
+     * Plan of the run; its problems are in the problems of the study.
      */
     plan: Plan;
 };
 
 /**
- * What this process, all its threads together, moved from and to storage in a window (`/proc/self/io`, proc_pid_io(5)). It
- * separates the traffic of the run from everybody else's.
+ * Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which distinguishes it from
+ * the I/O of other processes.
  */
 export type StorageIo = {
     /**
-     * Bytes that it had the kernel fetch from storage, readahead included.
+     * Bytes read from storage, including readahead.
      */
     read_bytes: number;
     /**
-     * Bytes that it wrote to storage, or dirtied in the page cache for it to be written later.
+     * Bytes written to storage or dirtied in the page cache.
      */
     write_bytes: number;
     /**
-     * Of those dirtied, bytes that will never be written since the file was cut or removed.
+     * Dirtied bytes that are never written because the file was truncated or removed.
      */
     cancelled_write_bytes: number;
 };
 
 /**
- * One study with everything that is known about it, less the reports of its runs.
+ * A study with its steps, without the reports of the runs.
  */
 export type Study = StudySummary & {
     /**
-     * Why it is worth doing, in one paragraph.
+     * Purpose, in one paragraph.
      */
     about?: string | null;
     /**
-     * What the author of the published figures had to find out by hand, in one sentence.
+     * What the author of the published results missed, in one sentence.
      */
     missed_by_author?: string | null;
     published?: Published | null;
-    /**
-     * How its sizes were fitted to the host.
-     */
     scaled: Scaled;
-    /**
-     * Whether a step that fails physical_devices the others be.
-     */
     continue_on_failure: boolean;
     /**
-     * Files that it made and that could not be removed when it was over; tried again when the server starts.
+     * Temporary files that could not be removed; retried when the server starts.
      */
     leftover_files: Array<LeftoverFile>;
-    /**
-     * Its steps in order.
-     */
     steps: Array<StudyStep>;
 };
 
 /**
- * What is requested of `POST /studies` and `POST /studies/plan`, and what a study's file holds.
+ * Body of `POST /studies` and `POST /studies/plan`; also the study file format.
  */
-export type StudyDocument = {
+export type StudyDefinition = {
     /**
-     * Its name; `study` when nothing is said.
+     * Default: `study`.
      */
     name?: string | null;
     /**
-     * Why it is worth doing, in one paragraph.
+     * Purpose, in one paragraph.
      */
     about?: string | null;
     /**
-     * What the author of the published figures had to find out by hand, in one sentence.
+     * What the author of the published results missed, in one sentence.
      */
     missed_by_author?: string | null;
     published?: Published | null;
-    scale?: ScaleDocument | null;
+    scale?: ScaleDefinition | null;
     /**
-     * Whether a step that fails physical_devices the others be; it ends the study when nothing is said.
+     * Continue after a failed step. Default: false.
      */
     continue_on_failure?: boolean | null;
     /**
-     * One to 256 runs, done in this order.
+     * 1 to 256 runs, in order.
      */
-    steps: Array<StepDocument>;
+    steps: Array<StepDefinition>;
     /**
-     * The host to run on; `local` when nothing is said.
+     * Default: `local`.
      */
     host?: string | null;
     /**
-     * Words to find its runs by.
+     * Tags of the runs.
      */
     tags?: Array<string> | null;
     /**
-     * The serial number of the device to be overwritten, typed by its owner; its kernel name where it has none. What is
-     * given must be right.
+     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
      */
     confirm?: string | null;
+};
+
+export type StudyDescription = {
+    name: string;
+    /**
+     * Purpose, in one paragraph.
+     */
+    about?: string | null;
+    /**
+     * What the author of the published results missed, in one sentence.
+     */
+    missed_by_author?: string | null;
+    published?: Published | null;
 };
 
 /**
@@ -3094,145 +2652,100 @@ export type StudyDocument = {
  */
 export type StudyList = {
     /**
-     * The studies, newest first.
+     * Newest first.
      */
     studies: Array<StudySummary>;
     /**
-     * Where the next page begins; null on the last one.
+     * Null on the last page.
      */
     next_cursor?: string | null;
     /**
-     * How many there are, on all pages.
+     * Number of studies on all pages.
      */
     total: number;
 };
 
 /**
- * What a study would do, with its sizes fitted to this host. Nothing is touched.
+ * Plan of a study, with sizes scaled to the host.
  */
 export type StudyPlan = StudyDescription & {
-    /**
-     * Whether a step that fails physical_devices the others be.
-     */
     continue_on_failure: boolean;
     /**
-     * The file_id of its files, which stands for `$study` in their names.
+     * Replaces `$study` in file names.
      */
     file_id: string;
-    /**
-     * How its sizes were fitted to the host.
-     */
     scaled: Scaled;
     /**
-     * Its steps in order; empty when the document could not be read.
+     * Empty if the study could not be parsed.
      */
     steps: Array<StepPlan>;
     /**
-     * What is in the way of any step, each with its place, such as `steps[2].jobs[0].bs`; empty when it may start.
+     * Problems of all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
+     * start.
      */
     problems: Array<Problem>;
 };
 
 /**
- * Where a study stands. `queued → running → done | failed | cancelled | interrupted`: the first step that did not end well
- * decides.
+ * `queued → running → done | failed | cancelled | interrupted`. The first step that did not
+ * succeed determines the final status.
  */
 export type StudyStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
 
-/**
- * One step of a study.
- */
 export type StudyStep = {
     /**
-     * Its place, from 1.
+     * From 1.
      */
     step: number;
-    /**
-     * Its name.
-     */
     name: string;
-    /**
-     * What it is there for.
-     */
     note?: string | null;
     run?: RunSummary | null;
     /**
-     * Where its I/O went, in a sentence; null until that is known.
+     * Verdict; null until it is known.
      */
     sentence?: string | null;
     /**
-     * How much more (or less, below 0) I/Os a second it did than the first step that is done, in percent.
+     * Change of IOPS against the first completed step, in percent.
      */
     iops_change_percent?: number | null;
 };
 
 /**
- * One study in a list.
+ * A study in a list.
  */
 export type StudySummary = {
     /**
-     * Its number; never used twice.
+     * Unique; not reused.
      */
     number: number;
-    /**
-     * Its name.
-     */
     name: string;
-    /**
-     * Where it stands.
-     */
     status: StudyStatus;
     /**
-     * When it was requested for, in milliseconds since 1970 UTC.
+     * Milliseconds since 1970 UTC.
      */
     created_at_ms: number;
     /**
-     * When its first run left the queue, in milliseconds since 1970 UTC.
+     * When the first run left the queue, in milliseconds since 1970 UTC.
      */
     started_at_ms?: number | null;
     /**
-     * When its last run came to its end, in milliseconds since 1970 UTC.
+     * When the last run ended, in milliseconds since 1970 UTC.
      */
     finished_at_ms?: number | null;
-    /**
-     * How many steps it has.
-     */
     steps_total: number;
-    /**
-     * How many of them came to their end.
-     */
     steps_ended: number;
     /**
-     * The numbers of its runs in the order of the steps, as `GET /compare?runs=` takes them.
+     * Run numbers in step order.
      */
     runs: Array<number>;
     /**
-     * Why it did not end well: its first such step, and that one's reason.
+     * First step that did not succeed, with its reason.
      */
     reason?: string | null;
 };
 
 /**
- * What a study says about itself.
- */
-export type StudyDescription = {
-    /**
-     * Its name.
-     */
-    name: string;
-    /**
-     * Why it is worth doing, in one paragraph.
-     */
-    about?: string | null;
-    /**
-     * What the author of the published figures had to find out by hand, in one sentence.
-     */
-    missed_by_author?: string | null;
-    published?: Published | null;
-};
-
-/**
- * sync mode
+ * Flag of open(2) for writes.
  */
 export type SyncMode = 'none' | 'sync' | 'dsync';
 
@@ -3241,38 +2754,32 @@ export type SyncMode = 'none' | 'sync' | 'dsync';
  */
 export type SyncStats = {
     /**
-     * Calls completed in the window.
+     * Completed calls.
      */
     ios: number;
-    /**
-     * From just before the call until it returned.
-     */
     lat_ns: LatencyStats;
 };
 
 /**
- * One file or device that a job does I/O on.
+ * File or device that a job accesses.
  */
 export type Target = {
     /**
      * Absolute path.
      */
     path: string;
-    /**
-     * What it is.
-     */
     kind: TargetKind;
     /**
-     * Length in bytes that it will have when the measurement begins.
+     * Length at the start of the measurement, in bytes.
      */
     length: number;
     /**
-     * Whether it was there before; what was found is never removed.
+     * The target existed before the run; existing targets are never removed.
      */
     existed: boolean;
     /**
-     * Bytes that laying it out writes, the last ones of `length`; 0 when it is used as it is. Where several parts of a
-     * file are targets, they stand with the first.
+     * Bytes at the end of `length` that layout writes; 0 without layout. If several regions of a
+     * file are targets, only the first one has a value.
      */
     layout_bytes: number;
     /**
@@ -3280,48 +2787,83 @@ export type Target = {
      */
     filesystem?: string | null;
     /**
-     * Kernel name of the block device under it, such as `vda`; null where there is none. For a loop device of the run's own
-     * that of the file's device until it is attached, then its own.
+     * Kernel name of the underlying block device, such as `vda`; null if there is none. For a
+     * temporary loop device: the device of the file, and the loop device once it is attached.
      */
     device?: string | null;
     /**
-     * What that device is by its own word, such as its serial number, when it is the target itself; null for a file.
+     * Stable identity of a device target, such as its serial number; null for a file.
      */
     identity?: string | null;
     /**
-     * Alignment of offsets, lengths and memory that direct I/O needs here, in bytes; 1 for buffered I/O.
+     * Alignment of offsets, lengths and memory for direct I/O, in bytes; 1 for buffered I/O.
      */
     alignment: number;
     /**
-     * Where the region begins in it, in bytes; the offset of the worker included.
+     * Start of the region in bytes, including the offset of the clone.
      */
     offset: number;
     /**
-     * Bytes of the region; no I/O physical_devices it.
+     * Size of the region in bytes.
      */
     size: number;
     /**
-     * Clones that use it: the number of one worker, or null when all share it.
+     * Number of the clone that uses it; null if all clones share it.
      */
     worker?: number | null;
 };
 
-/**
- * What one target is.
- */
 export type TargetKind = 'file' | 'device' | 'loop' | 'null';
 
 /**
- * One file or device that jobs worked on. Regions of several jobs or workers are taken together, overlaps once.
+ * Size, allocation and caching of the targets.
+ */
+export type TargetOptions = {
+    /**
+     * Bytes per clone, over its targets.
+     */
+    size: number;
+    /**
+     * Start of the region in each target.
+     */
+    offset: number;
+    /**
+     * Added to the offset for each clone.
+     */
+    offset_increment: number;
+    invalidate: boolean;
+    pre_read: boolean;
+    /**
+     * Never `1`: derived hints are resolved.
+     */
+    fadvise_hint: Fadvise;
+    drop_caches: boolean;
+    sync: SyncMode;
+    end_fsync: boolean;
+    fallocate: Fallocate;
+    overwrite: boolean;
+    file_append: boolean;
+    create_on_open: boolean;
+    unlink: boolean;
+    /**
+     * As requested; already applied to the other options.
+     */
+    file_state: FileState;
+    /**
+     * As requested; already applied to the other options.
+     */
+    cache_state: CacheState;
+};
+
+/**
+ * A file or device. Regions of several jobs or clones are merged. If a number is null, `absent` has
+ * the reason.
  */
 export type TargetReport = {
     /**
      * Absolute path.
      */
     path: string;
-    /**
-     * What it is.
-     */
     kind: TargetKind;
     /**
      * Names of the jobs that use it.
@@ -3332,48 +2874,33 @@ export type TargetReport = {
      */
     filesystem?: string | null;
     /**
-     * Where that filesystem is mounted; null for a device or where no mount is seen.
+     * Null for a device, or if the mount is not visible.
      */
     mount_point?: string | null;
     /**
-     * Options of the mount and of its filesystem, as the kernel lists them (proc_pid_mountinfo(5)); null likewise.
+     * Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null like `mount_point`.
      */
     mount_options?: string | null;
     /**
-     * Kernel name of the block device under it; null where there is none.
+     * Kernel name of the underlying block device; null if there is none.
      */
     device?: string | null;
     /**
-     * Where the regions begin, in bytes.
+     * Start of the first region in bytes.
      */
     region_offset: number;
     /**
-     * Bytes of all regions together.
+     * Total size of all regions.
      */
     region_bytes: number;
-    /**
-     * What the run found and began with.
-     */
     state: TargetState;
-    /**
-     * Bytes of the region in the page cache.
-     */
     residency: ResidencyReport;
-    /**
-     * Blocks of the region, by what the filesystem says of them.
-     */
     extents: ExtentsReport;
-    /**
-     * Where in the region the pages lie that are in the page cache.
-     */
     map: CacheMap;
-    /**
-     * Whether direct I/O can mean here what it says.
-     */
     direct: DirectFacts;
     backing?: BackingFile | null;
     /**
-     * Numbers of this target that are missing, with the reason.
+     * Reasons for missing numbers.
      */
     absent: {
         [key: string]: string;
@@ -3381,98 +2908,123 @@ export type TargetReport = {
 };
 
 /**
- * The state that a target was in. Beside it stand `file_state` and `cache_state` of the jobs: what was requested.
+ * Actual initial state. The jobs have the requested `file_state` and `cache_state`.
  */
 export type TargetState = {
     /**
-     * Whether it was there before the run; always true of a device.
+     * Existed before the run; always true for a device.
      */
     existed: boolean;
     /**
-     * Share of the region that held written data when the measurement began, from 0 to 1; null where the filesystem does not tell.
+     * Share of the region with written data at the start of the measurement (0-1); null if the
+     * filesystem does not report it.
      */
     written_share?: number | null;
     /**
-     * Share of the region that lay in the page cache when the measurement began, from 0 to 1; null where that cannot be told.
+     * Share of the region in the page cache at the start of the measurement (0-1); null if
+     * unknown.
      */
     cached_share?: number | null;
 };
 
 /**
- * On which ground the picture stands.
+ * Color theme of a flame graph
  */
 export type Theme = 'light' | 'dark';
 
 /**
- * The moment at which a direction turned from the device to memory or back.
+ * Start, end, pauses and rate of the I/Os.
+ */
+export type TimingOptions = {
+    /**
+     * Null if the size ends the measurement.
+     */
+    runtime_ms?: number | null;
+    time_based: boolean;
+    ramp_ms: number;
+    startdelay_ms: number;
+    loops: number;
+    /**
+     * Maximum number of I/Os per clone; null if unlimited.
+     */
+    number_ios?: number | null;
+    /**
+     * Bytes per clone, including loops.
+     */
+    io_size: number;
+    /**
+     * Maximum bytes per second and clone; null if unlimited.
+     */
+    rate: PerDirectionOptionU64;
+    /**
+     * Maximum I/Os per second and clone; null if unlimited.
+     */
+    rate_iops: PerDirectionOptionU64;
+    rate_process: RateProcess;
+    /**
+     * Pause in µs after `thinktime_blocks` I/Os.
+     */
+    thinktime_us: number;
+    thinktime_blocks: number;
+};
+
+/**
+ * A change between device and memory in a direction.
  */
 export type Transition = {
     /**
-     * When, in milliseconds since the run began: the beginning of the first sample that was answered otherwise.
+     * Start of the first sample after the change, in milliseconds since the start of the run.
      */
     t_ms: number;
-    /**
-     * What turned.
-     */
     direction: Direction;
-    /**
-     * What answered before.
-     */
     from: ServedBy;
-    /**
-     * What answered from then on.
-     */
     to: ServedBy;
 };
 
 /**
- * Where the I/O of one direction went.
+ * Unit of a metric.
+ */
+export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
+
+/**
+ * Verdict of one direction.
  */
 export type Verdict = {
-    /**
-     * The one word for it.
-     */
     class: VerdictClass;
-    /**
-     * One plain sentence.
-     */
     sentence: string;
     /**
-     * Share of the issued bytes by where they were answered, from 0 to 1; together 1. `device`, `page_cache`, `unwritten`
-     * (the filesystem made zeros of extents without data), `filesystem` (it answered otherwise: compressed, inline) and
-     * `no_device`. Empty when unknown.
+     * Shares of the issued bytes by source; they add up to 1. Sources: `device`, `page_cache`,
+     * `unwritten` (zeros of extents without data), `filesystem` (compressed or inline data) and
+     * `no_device`. Empty if unknown.
      */
     shares: {
         [key: string]: number;
     };
     /**
-     * How far each share may be off, from 0 to 1: I/Os in flight at the borders of the window, and bytes of the device that
-     * may be anybody's.
+     * Error bound of each share (0-1): I/Os in flight at the start and end of the window, and
+     * device I/O that may be foreign.
      */
     uncertainty: number;
     /**
-     * When a direction that began on the device went over to memory, in ms since the run began; null where it did not.
+     * First change from the device to memory, in ms since the start of the run; null without one.
      */
     transition_ms?: number | null;
     /**
-     * The numbers behind it.
+     * Numbers that support the verdict.
      */
     evidence: {
         [key: string]: number;
     };
     /**
-     * The same numbers before and after, each with the command that shows it.
+     * The same numbers at the start and end, with commands to verify them.
      */
     proof: Array<Proof>;
 };
 
-/**
- * Where the I/O of one direction went, in one word.
- */
 export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_write' | 'merged' | 'unwritten' | 'amplified' | 'foreign' | 'mixed' | 'no_device' | 'unknown';
 
 /**
- * Where the I/O went; null for a direction in which nothing was done.
+ * Null for a direction without I/O.
  */
 export type Verdicts = {
     read?: Verdict | null;
@@ -3480,24 +3032,24 @@ export type Verdicts = {
 };
 
 /**
- * The workload of a run's first job, as lists show it.
+ * Workload of the first job of a run.
  */
-export type Workload = {
+export type WorkloadSummary = {
     /**
-     * How many jobs the run has.
+     * Number of jobs in the run.
      */
     jobs: number;
     mode?: Mode | null;
     /**
-     * First target, and how many there are besides in all jobs, such as `/data/t1 +2`.
+     * First target and the number of other targets in all jobs, such as `/data/t1 +2`.
      */
     target: string;
     /**
-     * Kernel name of the block device under the first target.
+     * Kernel name of the block device of the first target.
      */
     device?: string | null;
     /**
-     * Pattern, such as `randread`.
+     * Such as `randread`.
      */
     rw: string;
     /**
@@ -3505,48 +3057,48 @@ export type Workload = {
      */
     bs: string;
     /**
-     * I/Os that each worker keeps in flight.
+     * I/Os in flight per clone.
      */
     iodepth: number;
     /**
-     * Clones.
+     * Number of clones.
      */
     numjobs: number;
     /**
-     * Past the page cache.
+     * `O_DIRECT`.
      */
     direct: boolean;
 };
 
 /**
- * What the host's writeback did in the measured window, everybody's together (`/proc/vmstat`).
+ * Writeback of the host in the measured window, by all processes (`/proc/vmstat`).
  */
 export type Writeback = {
     /**
-     * Bytes read from block devices, all of the host's (`pgpgin`).
+     * Bytes read from block devices (`pgpgin`).
      */
     paged_in_bytes: number;
     /**
-     * Bytes written to block devices, all of the host's (`pgpgout`).
+     * Bytes written to block devices (`pgpgout`).
      */
     paged_out_bytes: number;
     /**
-     * Bytes of pages that became dirty (`nr_dirtied`).
+     * Bytes that became dirty (`nr_dirtied`).
      */
     dirtied_bytes: number;
     /**
-     * Bytes of pages handed to a device for write_access (`nr_written`).
+     * Bytes submitted for writing (`nr_written`).
      */
     written_bytes: number;
     /**
-     * Milliseconds that writers of this run were made to wait by the dirty limit, summed over its threads (tracepoint
-     * writeback:balance_dirty_pages); counted with `request_sizes=1` only, else null.
+     * Time for which writers of this run were throttled, summed over its threads (tracepoint
+     * writeback:balance_dirty_pages); null without `request_sizes=1`.
      */
     throttled_ms?: number | null;
 };
 
 /**
- * One zone of a `zoned` distribution.
+ * A zone of a `zoned` distribution.
  */
 export type Zone = {
     /**
@@ -3564,11 +3116,11 @@ export type CompareRunsData = {
     path?: never;
     query: {
         /**
-         * 2 to 8 numbers of runs, separated by commas.
+         * 2 to 8 run numbers, separated by commas.
          */
         runs: string;
         /**
-         * The number that the others are measured against; the first one when nothing is said.
+         * Number of the baseline run. Default: the first one.
          */
         baseline?: number;
     };
@@ -3577,23 +3129,23 @@ export type CompareRunsData = {
 
 export type CompareRunsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3611,11 +3163,11 @@ export type DifferenceFlameData = {
     path?: never;
     query: {
         /**
-         * Two numbers of runs, separated by a comma: the second against the first.
+         * Two run numbers, separated by a comma; the first is the baseline.
          */
         runs: string;
         /**
-         * On which ground it stands; `light` when nothing is said.
+         * Default: `light`.
          */
         theme?: Theme;
     };
@@ -3624,23 +3176,23 @@ export type DifferenceFlameData = {
 
 export type DifferenceFlameErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3649,7 +3201,7 @@ export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameEr
 
 export type DifferenceFlameResponses = {
     /**
-     * The differential flame graph
+     * Differential flame graph
      */
     200: Blob | File;
 };
@@ -3665,23 +3217,23 @@ export type StreamRunsData = {
 
 export type StreamRunsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3697,23 +3249,23 @@ export type ListExperimentsData = {
 
 export type ListExperimentsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3748,23 +3300,23 @@ export type ListHostsData = {
 
 export type ListHostsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3780,9 +3332,6 @@ export type ListHostsResponse = ListHostsResponses[keyof ListHostsResponses];
 export type GetHostData = {
     body?: never;
     path: {
-        /**
-         * `local`
-         */
         host: string;
     };
     query?: never;
@@ -3791,23 +3340,23 @@ export type GetHostData = {
 
 export type GetHostErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3823,9 +3372,6 @@ export type GetHostResponse = GetHostResponses[keyof GetHostResponses];
 export type ListDevicesData = {
     body?: never;
     path: {
-        /**
-         * `local`
-         */
         host: string;
     };
     query?: never;
@@ -3834,23 +3380,23 @@ export type ListDevicesData = {
 
 export type ListDevicesErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3872,23 +3418,23 @@ export type GetMetricsData = {
 
 export type GetMetricsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3910,23 +3456,23 @@ export type ListOptionsData = {
 
 export type ListOptionsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3948,23 +3494,23 @@ export type PlanRunData = {
 
 export type PlanRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -3982,36 +3528,30 @@ export type ListRunsData = {
     path?: never;
     query?: {
         /**
-         * Words that name, target, tags or notes contain, and `key:value` words: rw, status, tag, host, mode, verdict,
-         * name, device, study. `-word` physical_devices out.
+         * Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
+         * verdict, name, device, study. `-term` excludes.
          */
         q?: string;
         /**
-         * Only this status; several are separated by commas.
+         * Statuses, separated by commas.
          */
         status?: string;
-        /**
-         * Only with this tag.
-         */
         tag?: string;
-        /**
-         * Only on this host.
-         */
         host?: string;
         /**
-         * How many, from 1 to 200; 50 when nothing is said.
+         * Page size, 1 to 200. Default: 50.
          */
         limit?: number;
         /**
-         * `next_cursor` of the page before.
+         * `next_cursor` of the previous page.
          */
         cursor?: string;
         /**
-         * Sorted by what; `number` when nothing is said.
+         * Default: `number`.
          */
         sort?: RunSort;
         /**
-         * Which way; `desc` when nothing is said.
+         * Default: `desc`.
          */
         order?: SortOrder;
     };
@@ -4020,23 +3560,23 @@ export type ListRunsData = {
 
 export type ListRunsErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4053,7 +3593,7 @@ export type CreateRunData = {
     body: RunRequest;
     headers?: {
         /**
-         * Up to 255 characters; kept for a day
+         * 1 to 255 ASCII characters; valid for one day.
          */
         'Idempotency-Key'?: string | null;
     };
@@ -4064,23 +3604,23 @@ export type CreateRunData = {
 
 export type CreateRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -4100,9 +3640,6 @@ export type CreateRunResponse = CreateRunResponses[keyof CreateRunResponses];
 export type DeleteRunData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: never;
@@ -4111,23 +3648,23 @@ export type DeleteRunData = {
 
 export type DeleteRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4146,9 +3683,6 @@ export type DeleteRunResponse = DeleteRunResponses[keyof DeleteRunResponses];
 export type GetRunData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: never;
@@ -4157,23 +3691,23 @@ export type GetRunData = {
 
 export type GetRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4189,9 +3723,6 @@ export type GetRunResponse = GetRunResponses[keyof GetRunResponses];
 export type PatchRunData = {
     body: RunPatch;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: never;
@@ -4200,23 +3731,23 @@ export type PatchRunData = {
 
 export type PatchRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4232,9 +3763,6 @@ export type PatchRunResponse = PatchRunResponses[keyof PatchRunResponses];
 export type CancelRunData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: never;
@@ -4243,23 +3771,23 @@ export type CancelRunData = {
 
 export type CancelRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4275,15 +3803,9 @@ export type CancelRunResponse = CancelRunResponses[keyof CancelRunResponses];
 export type ExportRunData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query: {
-        /**
-         * The format.
-         */
         format: ExportFormat;
     };
     url: '/api/v1/runs/{n}/export';
@@ -4291,23 +3813,23 @@ export type ExportRunData = {
 
 export type ExportRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4316,7 +3838,7 @@ export type ExportRunError = ExportRunErrors[keyof ExportRunErrors];
 
 export type ExportRunResponses = {
     /**
-     * The file
+     * The exported file
      */
     200: string;
 };
@@ -4326,14 +3848,11 @@ export type ExportRunResponse = ExportRunResponses[keyof ExportRunResponses];
 export type RunFlameData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: {
         /**
-         * On which ground it stands; `light` when nothing is said.
+         * Default: `light`.
          */
         theme?: Theme;
     };
@@ -4342,23 +3861,23 @@ export type RunFlameData = {
 
 export type RunFlameErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4367,7 +3886,7 @@ export type RunFlameError = RunFlameErrors[keyof RunFlameErrors];
 
 export type RunFlameResponses = {
     /**
-     * The flame graph
+     * Flame graph
      */
     200: Blob | File;
 };
@@ -4378,14 +3897,11 @@ export type RerunRunData = {
     body?: RerunRequest | null;
     headers?: {
         /**
-         * Up to 255 characters; kept for a day
+         * 1 to 255 ASCII characters; valid for one day.
          */
         'Idempotency-Key'?: string | null;
     };
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: never;
@@ -4394,23 +3910,23 @@ export type RerunRunData = {
 
 export type RerunRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -4430,22 +3946,19 @@ export type RerunRunResponse = RerunRunResponses[keyof RerunRunResponses];
 export type GetSeriesData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: {
         /**
-         * Begin, in milliseconds from the start of the measured window; 0 when nothing is said, negative for the ramp.
+         * Start; negative during the ramp. Default: 0.
          */
         from_ms?: number;
         /**
-         * End, likewise; the last sample when nothing is said.
+         * End. Default: the last sample.
          */
         to_ms?: number;
         /**
-         * The max_size buckets, from 1 to 5,000; 600 when nothing is said.
+         * Maximum number of buckets, 1 to 5,000. Default: 600.
          */
         points?: number;
     };
@@ -4454,23 +3967,23 @@ export type GetSeriesData = {
 
 export type GetSeriesErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4486,14 +3999,11 @@ export type GetSeriesResponse = GetSeriesResponses[keyof GetSeriesResponses];
 export type StreamRunData = {
     body?: never;
     path: {
-        /**
-         * Number of the run
-         */
         n: number;
     };
     query?: {
         /**
-         * The first event to tell; 0 when nothing is said.
+         * Number of the first event. Default: 0.
          */
         since?: number;
     };
@@ -4502,23 +4012,23 @@ export type StreamRunData = {
 
 export type StreamRunErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4527,7 +4037,7 @@ export type StreamRunError = StreamRunErrors[keyof StreamRunErrors];
 
 export type StreamRunResponses = {
     /**
-     * One `Event` a line
+     * One `Event` per line
      */
     200: Event;
 };
@@ -4539,11 +4049,11 @@ export type ListStudiesData = {
     path?: never;
     query?: {
         /**
-         * How many, from 1 to 100; 50 when nothing is said.
+         * Page size, 1 to 100. Default: 50.
          */
         limit?: number;
         /**
-         * `next_cursor` of the page before.
+         * `next_cursor` of the previous page.
          */
         cursor?: number;
     };
@@ -4552,23 +4062,23 @@ export type ListStudiesData = {
 
 export type ListStudiesErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4582,10 +4092,10 @@ export type ListStudiesResponses = {
 export type ListStudiesResponse = ListStudiesResponses[keyof ListStudiesResponses];
 
 export type CreateStudyData = {
-    body: StudyDocument;
+    body: StudyDefinition;
     headers?: {
         /**
-         * Up to 255 characters; kept for a day
+         * 1 to 255 ASCII characters; valid for one day.
          */
         'Idempotency-Key'?: string | null;
     };
@@ -4596,23 +4106,23 @@ export type CreateStudyData = {
 
 export type CreateStudyErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
     /**
@@ -4630,7 +4140,7 @@ export type CreateStudyResponses = {
 export type CreateStudyResponse = CreateStudyResponses[keyof CreateStudyResponses];
 
 export type PlanStudyData = {
-    body: StudyDocument;
+    body: StudyDefinition;
     path?: never;
     query?: never;
     url: '/api/v1/studies/plan';
@@ -4638,23 +4148,23 @@ export type PlanStudyData = {
 
 export type PlanStudyErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4670,9 +4180,6 @@ export type PlanStudyResponse = PlanStudyResponses[keyof PlanStudyResponses];
 export type GetStudyData = {
     body?: never;
     path: {
-        /**
-         * Number of the study
-         */
         n: number;
     };
     query?: never;
@@ -4681,23 +4188,23 @@ export type GetStudyData = {
 
 export type GetStudyErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };
@@ -4713,9 +4220,6 @@ export type GetStudyResponse = GetStudyResponses[keyof GetStudyResponses];
 export type CancelStudyData = {
     body?: never;
     path: {
-        /**
-         * Number of the study
-         */
         n: number;
     };
     query?: never;
@@ -4724,23 +4228,23 @@ export type CancelStudyData = {
 
 export type CancelStudyErrors = {
     /**
-     * No token, or a wrong one.
+     * Missing or invalid token
      */
     401: ProblemDetails;
     /**
-     * Foreign `Host` or `Origin`.
+     * `Host` or `Origin` not allowed
      */
     403: ProblemDetails;
     /**
-     * Nothing by that name.
+     * Not found
      */
     404: ProblemDetails;
     /**
-     * Refused by the guard, or by the state of the run.
+     * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
     /**
-     * Bad input: every bad field is in `errors`.
+     * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
 };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ComparedMetric } from '../../api';
 import { formatChange, formatValue, metricName, parseRunNumbers } from './metrics';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
@@ -34,7 +35,7 @@ it.each([
 );
 
 describe('metricName', () => {
-  it.each([
+  it.each<[ComparedMetric['name'], number, string]>([
     ['read_iops', 1, 'IOPS'],
     ['read_iops', 2, 'read IOPS'],
     ['write_lat_p99_ns', 2, 'write p99 latency'],

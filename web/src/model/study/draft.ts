@@ -1,6 +1,6 @@
 // The draft of a study: steps with their job text, edits of steps, and the document to post. Not here: job text
 // (`job/job-text`) and problems (`draft-problems`).
-import type { Job, StepDocument, StudyDocument } from '../../api';
+import type { Job, StepDefinition, StudyDefinition } from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
@@ -86,7 +86,7 @@ export const changeStep = (
 export function toDocument(
   { name, about, tags, continueOnFailure, steps }: StudyDraft,
   confirm?: string,
-): StudyDocument {
+): StudyDefinition {
   return {
     ...(name && { name }),
     ...(about && { about }),
@@ -97,7 +97,7 @@ export function toDocument(
   };
 }
 
-function stepDocument({ name, note, text, sampleMs }: Step): StepDocument {
+function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
   return {
     ...(name && { name }),
     ...(note && { note }),

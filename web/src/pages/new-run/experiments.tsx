@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { StudyDocument, StudySummary } from '../../api';
+import type { StudyDefinition, StudySummary } from '../../api';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
 import { startStudy } from '../../api/start';
 import { errorText, problemText } from '../../model/format/problem-text';
@@ -43,7 +43,7 @@ export function Experiments() {
 }
 
 interface ExperimentCardProps {
-  study: StudyDocument;
+  study: StudyDefinition;
   /** Its most recent study. */
   last: StudySummary | undefined;
 }
@@ -77,7 +77,7 @@ function ExperimentCard({ study, last }: ExperimentCardProps) {
   );
 }
 
-function ExperimentDetails({ study }: { study: StudyDocument }) {
+function ExperimentDetails({ study }: { study: StudyDefinition }) {
   const { data: plan, error } = useQuery(studyPlanQuery(study));
   return (
     <div className="stack">
@@ -101,7 +101,7 @@ function ExperimentDetails({ study }: { study: StudyDocument }) {
   );
 }
 
-type Published = NonNullable<StudyDocument['published']>;
+type Published = NonNullable<StudyDefinition['published']>;
 
 function PublishedTable({ published: { source, columns, rows } }: { published: Published }) {
   const [corner = '', ...heads] = columns;

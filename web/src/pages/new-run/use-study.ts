@@ -2,7 +2,7 @@
 // on the state that the steps before it leave.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
-import type { StudyDocument, StudyPlan } from '../../api';
+import type { StudyDefinition, StudyPlan } from '../../api';
 import { ApiProblem } from '../../api/problem';
 import { studyPlanQuery } from '../../api/queries';
 import type { FormProblem } from '../../model/job/form-problems';
@@ -28,7 +28,7 @@ export interface StudyEditor {
   index: number;
   /** Job text of that step. */
   job: JobDraft;
-  document: StudyDocument;
+  document: StudyDefinition;
   plan: StudyPlan | undefined;
   /** By step index; -1 for the study itself. */
   problems: Map<number, FormProblem[]>;

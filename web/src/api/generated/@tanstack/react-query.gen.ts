@@ -42,7 +42,7 @@ const createQueryKey = <TOptions extends Options>(id: string, options?: TOptions
 export const compareRunsQueryKey = (options: Options<CompareRunsData>) => createQueryKey('compareRuns', options);
 
 /**
- * 2 to 8 runs side by side.
+ * Compare 2 to 8 runs
  */
 export const compareRunsOptions = (options: Options<CompareRunsData>) => queryOptions<CompareRunsResponse, CompareRunsError, CompareRunsResponse, ReturnType<typeof compareRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -60,7 +60,7 @@ export const compareRunsOptions = (options: Options<CompareRunsData>) => queryOp
 export const differenceFlameQueryKey = (options: Options<DifferenceFlameData>) => createQueryKey('differenceFlame', options);
 
 /**
- * Where the processor time of two runs differs, as a picture; for runs with `profile=1`.
+ * Get the differential CPU flame graph of two runs with `profile=1`
  */
 export const differenceFlameOptions = (options: Options<DifferenceFlameData>) => queryOptions<DifferenceFlameResponse, DifferenceFlameError, DifferenceFlameResponse, ReturnType<typeof differenceFlameQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -78,8 +78,9 @@ export const differenceFlameOptions = (options: Options<DifferenceFlameData>) =>
 export const streamRunsQueryKey = (options?: Options<StreamRunsData>) => createQueryKey('streamRuns', options);
 
 /**
- * WebSocket: a frame whenever a run is new or moves, for lists. Fetch lists after connecting; when the socket is closed
- * with 1013, frames were lost: connect and fetch again.
+ * Stream status changes of all runs
+ *
+ * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
  */
 export const streamRunsOptions = (options?: Options<StreamRunsData>) => queryOptions<unknown, StreamRunsError, unknown, ReturnType<typeof streamRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -97,8 +98,10 @@ export const streamRunsOptions = (options?: Options<StreamRunsData>) => queryOpt
 export const listExperimentsQueryKey = (options?: Options<ListExperimentsData>) => createQueryKey('listExperiments', options);
 
 /**
- * The experiments that come with the server: studies that show how a number misleads, each with figures that others
- * published. `study` is what `POST /studies` takes.
+ * List the built-in experiments
+ *
+ * Experiments are studies that reproduce published, misleading benchmark results. `study` is a valid body of
+ * `POST /studies`.
  */
 export const listExperimentsOptions = (options?: Options<ListExperimentsData>) => queryOptions<ListExperimentsResponse, ListExperimentsError, ListExperimentsResponse, ReturnType<typeof listExperimentsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -116,7 +119,7 @@ export const listExperimentsOptions = (options?: Options<ListExperimentsData>) =
 export const healthzQueryKey = (options?: Options<HealthzData>) => createQueryKey('healthz', options);
 
 /**
- * Whether the server is ready.
+ * Get the server's health and version
  */
 export const healthzOptions = (options?: Options<HealthzData>) => queryOptions<HealthzResponse, DefaultError, HealthzResponse, ReturnType<typeof healthzQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -134,7 +137,7 @@ export const healthzOptions = (options?: Options<HealthzData>) => queryOptions<H
 export const listHostsQueryKey = (options?: Options<ListHostsData>) => createQueryKey('listHosts', options);
 
 /**
- * The hosts there are.
+ * List hosts
  */
 export const listHostsOptions = (options?: Options<ListHostsData>) => queryOptions<ListHostsResponse, ListHostsError, ListHostsResponse, ReturnType<typeof listHostsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -152,7 +155,7 @@ export const listHostsOptions = (options?: Options<ListHostsData>) => queryOptio
 export const getHostQueryKey = (options: Options<GetHostData>) => createQueryKey('getHost', options);
 
 /**
- * One host with what it can do.
+ * Get a host with its checks
  */
 export const getHostOptions = (options: Options<GetHostData>) => queryOptions<GetHostResponse, GetHostError, GetHostResponse, ReturnType<typeof getHostQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -170,7 +173,7 @@ export const getHostOptions = (options: Options<GetHostData>) => queryOptions<Ge
 export const listDevicesQueryKey = (options: Options<ListDevicesData>) => createQueryKey('listDevices', options);
 
 /**
- * The block devices of a host: what each is, what uses it, and whether a run may read or write it.
+ * List the block devices of a host, their users, and whether runs may read or write them
  */
 export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOptions<ListDevicesResponse, ListDevicesError, ListDevicesResponse, ReturnType<typeof listDevicesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -188,7 +191,7 @@ export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOp
 export const getMetricsQueryKey = (options?: Options<GetMetricsData>) => createQueryKey('getMetrics', options);
 
 /**
- * Prometheus text.
+ * Get metrics in the Prometheus text format
  */
 export const getMetricsOptions = (options?: Options<GetMetricsData>) => queryOptions<GetMetricsResponse, GetMetricsError, GetMetricsResponse, ReturnType<typeof getMetricsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -206,7 +209,7 @@ export const getMetricsOptions = (options?: Options<GetMetricsData>) => queryOpt
 export const listOptionsQueryKey = (options?: Options<ListOptionsData>) => createQueryKey('listOptions', options);
 
 /**
- * Every option of a job: its name, default, kind and meaning.
+ * List all job options
  */
 export const listOptionsOptions = (options?: Options<ListOptionsData>) => queryOptions<ListOptionsResponse, ListOptionsError, ListOptionsResponse, ReturnType<typeof listOptionsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -224,7 +227,7 @@ export const listOptionsOptions = (options?: Options<ListOptionsData>) => queryO
 export const planRunQueryKey = (options: Options<PlanRunData>) => createQueryKey('planRun', options);
 
 /**
- * What would happen: the jobs as resolved, time, bytes written, findings and problems. Nothing is touched.
+ * Plan a run without starting it: resolved jobs, estimated time and bytes written, findings and problems
  */
 export const planRunOptions = (options: Options<PlanRunData>) => queryOptions<PlanRunResponse, PlanRunError, PlanRunResponse, ReturnType<typeof planRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -242,7 +245,7 @@ export const planRunOptions = (options: Options<PlanRunData>) => queryOptions<Pl
 export const listRunsQueryKey = (options?: Options<ListRunsData>) => createQueryKey('listRuns', options);
 
 /**
- * Runs, newest first.
+ * List runs, newest first by default
  */
 export const listRunsOptions = (options?: Options<ListRunsData>) => queryOptions<ListRunsResponse, ListRunsError, ListRunsResponse, ReturnType<typeof listRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -289,7 +292,7 @@ const createInfiniteParams = <K extends Pick<QueryKey<Options>[0], 'body' | 'hea
 export const listRunsInfiniteQueryKey = (options?: Options<ListRunsData>): QueryKey<Options<ListRunsData>> => createQueryKey('listRuns', options, true);
 
 /**
- * Runs, newest first.
+ * List runs, newest first by default
  */
 export const listRunsInfiniteOptions = (options?: Options<ListRunsData>) => infiniteQueryOptions<ListRunsResponse, ListRunsError, InfiniteData<ListRunsResponse>, QueryKey<Options<ListRunsData>>, string | Pick<QueryKey<Options<ListRunsData>>[0], 'body' | 'headers' | 'path' | 'query'>>(
 // @ts-ignore
@@ -316,7 +319,7 @@ export const listRunsInfiniteOptions = (options?: Options<ListRunsData>) => infi
 export const getRunQueryKey = (options: Options<GetRunData>) => createQueryKey('getRun', options);
 
 /**
- * One run with everything that is known about it.
+ * Get a run
  */
 export const getRunOptions = (options: Options<GetRunData>) => queryOptions<GetRunResponse, GetRunError, GetRunResponse, ReturnType<typeof getRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -334,7 +337,7 @@ export const getRunOptions = (options: Options<GetRunData>) => queryOptions<GetR
 export const exportRunQueryKey = (options: Options<ExportRunData>) => createQueryKey('exportRun', options);
 
 /**
- * A run as a file.
+ * Export a run
  */
 export const exportRunOptions = (options: Options<ExportRunData>) => queryOptions<ExportRunResponse, ExportRunError, ExportRunResponse, ReturnType<typeof exportRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -352,7 +355,7 @@ export const exportRunOptions = (options: Options<ExportRunData>) => queryOption
 export const runFlameQueryKey = (options: Options<RunFlameData>) => createQueryKey('runFlame', options);
 
 /**
- * Where a run's processor time went, as a picture; for runs with `profile=1`.
+ * Get the CPU flame graph of a run with `profile=1`
  */
 export const runFlameOptions = (options: Options<RunFlameData>) => queryOptions<RunFlameResponse, RunFlameError, RunFlameResponse, ReturnType<typeof runFlameQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -370,7 +373,7 @@ export const runFlameOptions = (options: Options<RunFlameData>) => queryOptions<
 export const getSeriesQueryKey = (options: Options<GetSeriesData>) => createQueryKey('getSeries', options);
 
 /**
- * A run's samples in buckets, for charts.
+ * Get time series of a run for charts
  */
 export const getSeriesOptions = (options: Options<GetSeriesData>) => queryOptions<GetSeriesResponse, GetSeriesError, GetSeriesResponse, ReturnType<typeof getSeriesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -388,8 +391,10 @@ export const getSeriesOptions = (options: Options<GetSeriesData>) => queryOption
 export const streamRunQueryKey = (options: Options<StreamRunData>) => createQueryKey('streamRun', options);
 
 /**
- * Every event from `since` on: stored ones first, then live ones, until the run ends. A WebSocket with one event a text
- * frame, or over plain GET one event a line.
+ * Stream the events of a run until it ends
+ *
+ * Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
+ * NDJSON with one event per line.
  */
 export const streamRunOptions = (options: Options<StreamRunData>) => queryOptions<StreamRunResponse, StreamRunError, StreamRunResponse, ReturnType<typeof streamRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -407,7 +412,7 @@ export const streamRunOptions = (options: Options<StreamRunData>) => queryOption
 export const listStudiesQueryKey = (options?: Options<ListStudiesData>) => createQueryKey('listStudies', options);
 
 /**
- * Studies, newest first.
+ * List studies, newest first
  */
 export const listStudiesOptions = (options?: Options<ListStudiesData>) => queryOptions<ListStudiesResponse, ListStudiesError, ListStudiesResponse, ReturnType<typeof listStudiesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -425,7 +430,7 @@ export const listStudiesOptions = (options?: Options<ListStudiesData>) => queryO
 export const listStudiesInfiniteQueryKey = (options?: Options<ListStudiesData>): QueryKey<Options<ListStudiesData>> => createQueryKey('listStudies', options, true);
 
 /**
- * Studies, newest first.
+ * List studies, newest first
  */
 export const listStudiesInfiniteOptions = (options?: Options<ListStudiesData>) => infiniteQueryOptions<ListStudiesResponse, ListStudiesError, InfiniteData<ListStudiesResponse>, QueryKey<Options<ListStudiesData>>, number | Pick<QueryKey<Options<ListStudiesData>>[0], 'body' | 'headers' | 'path' | 'query'>>(
 // @ts-ignore
@@ -452,7 +457,9 @@ export const listStudiesInfiniteOptions = (options?: Options<ListStudiesData>) =
 export const planStudyQueryKey = (options: Options<PlanStudyData>) => createQueryKey('planStudy', options);
 
 /**
- * What a study would do: every step's plan, on the host as the steps before will have left it. Nothing is touched.
+ * Plan a study without starting it
+ *
+ * Each step is planned for the state that the previous steps leave behind.
  */
 export const planStudyOptions = (options: Options<PlanStudyData>) => queryOptions<PlanStudyResponse, PlanStudyError, PlanStudyResponse, ReturnType<typeof planStudyQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -470,7 +477,7 @@ export const planStudyOptions = (options: Options<PlanStudyData>) => queryOption
 export const getStudyQueryKey = (options: Options<GetStudyData>) => createQueryKey('getStudy', options);
 
 /**
- * One study with its steps and their runs.
+ * Get a study with its steps and their runs
  */
 export const getStudyOptions = (options: Options<GetStudyData>) => queryOptions<GetStudyResponse, GetStudyError, GetStudyResponse, ReturnType<typeof getStudyQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
