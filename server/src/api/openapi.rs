@@ -1,5 +1,6 @@
 //! The parts of the OpenAPI document that do not belong to one call.
 
+use crate::api::problem::ProblemDetails;
 use crate::query::flame::Theme;
 use leadline_protocol::event::Event;
 use leadline_protocol::query::{ExportFormat, RunSort, SortOrder};
@@ -15,8 +16,8 @@ use utoipa::{Modify, OpenApi};
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Types that are only used in query strings and WebSocket messages.
-    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme)),
+    // Types of query strings, WebSocket messages and shared responses, which utoipa does not collect.
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
         (name = "studies", description = "Ordered runs that are started together, and built-in experiments"),

@@ -147,6 +147,7 @@ pub(crate) async fn get_series(
     Ok(Json(series))
 }
 
-fn created(Submitted { run, replayed }: Submitted) -> Response {
-    idempotency::created(&format!("/runs/{}", run.summary.number), run, replayed)
+fn created(run: Submitted<Run>) -> Response {
+    let path = format!("/runs/{}", run.created.summary.number);
+    idempotency::created(&path, run.created, run.replayed)
 }

@@ -6,7 +6,6 @@ use crate::api::problem::{ApiError, ProblemResponses, QueueFull};
 use crate::api::requests;
 use crate::runs::Runs;
 use crate::studies::experiments;
-use crate::studies::submit::Submitted;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -46,9 +45,9 @@ pub(crate) async fn create_study(
 ) -> Result<Response, ApiError> {
     let key = idempotency::key(&headers, "POST /studies", &body.0)?;
     let request = requests::study_request(body.parse()?)?;
-    let Submitted { study, replayed } = runs.submit_study(request, key).await?;
-    let path = format!("/studies/{}", study.summary.number);
-    Ok(idempotency::created(&path, study, replayed))
+    let study = runs.submit_study(request, key).await?;
+    let path = format!("/studies/{}", study.created.summary.number);
+    Ok(idempotency::created(&path, study.created, study.replayed))
 }
 
 /// List studies, newest first

@@ -84,7 +84,7 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
         &server,
         r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#,
         422,
-        "option_not_built",
+        "unsupported_option",
         &["jobs[0].verify", "sample_ms"],
     )
     .await;

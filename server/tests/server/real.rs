@@ -33,7 +33,7 @@ async fn queue(server: &Program, runtime: &str) -> u64 {
 }
 
 /// The child processes of the server.
-pub fn runners(server: u32) -> Vec<Pid> {
+pub(crate) fn runners(server: u32) -> Vec<Pid> {
     let children = std::fs::read_dir(format!("/proc/{server}/task"))
         .unwrap()
         .flat_map(|task| {
