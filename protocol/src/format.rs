@@ -3,11 +3,8 @@
 /// Counts per second with three significant digits: `1.18 M`, `68.5 k`, `853`.
 pub fn rate(value: f64) -> String {
     match value {
-        v if v >= 1e9 => format!("{} G", digits(v / 1e9)),
-        v if v >= 1e6 => format!("{} M", digits(v / 1e6)),
-        v if v >= 1e4 => format!("{} k", digits(v / 1e3)),
         0.0 => "0".into(),
-        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 1e4 => scaled(v, &[(1e9, "G"), (1e6, "M"), (1e3, "k")]),
         v => digits(v),
     }
 }
@@ -43,12 +40,10 @@ pub fn bandwidth(bytes_per_second: f64) -> String {
 
 /// `854 ns`, `362 µs`, `1.21 ms`, `2.50 s`
 pub fn latency(ns: f64) -> String {
-    match ns {
-        v if v >= 1e9 => format!("{} s", digits(v / 1e9)),
-        v if v >= 1e6 => format!("{} ms", digits(v / 1e6)),
-        v if v >= 1e3 => format!("{} µs", digits(v / 1e3)),
-        v => format!("{v:.0} ns"),
+    if ns < 1e3 {
+        return format!("{ns:.0} ns");
     }
+    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")])
 }
 
 /// `8.60 s`, `340 ms`, `4 min 10 s`
@@ -63,6 +58,13 @@ pub fn duration(ms: f64) -> String {
         v if v >= 1.0 => format!("{v:.0} ms"),
         v => format!("{v:.1} ms"),
     }
+}
+
+/// The largest unit that does not exceed the value; otherwise the last one.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let unit = units.iter().find(|(factor, _)| value >= *factor);
+    let (factor, name) = unit.or(units.last()).copied().unwrap_or((1.0, ""));
+    format!("{} {name}", digits(value / factor))
 }
 
 /// Three significant digits.

@@ -1,7 +1,7 @@
 //! Status of a run.
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumIter, EnumString, IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
 /// `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`
@@ -10,7 +10,6 @@ use utoipa::ToSchema;
     Copy,
     Debug,
     Deserialize,
-    EnumIter,
     EnumString,
     Eq,
     Hash,

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
 /// Jobs per run; larger sets are studies.
-pub const MAX_JOBS: usize = 64;
-pub const DEFAULT_SAMPLE_MS: u32 = 100;
+const MAX_JOBS: usize = 64;
+const DEFAULT_SAMPLE_MS: u32 = 100;
 /// Sampling interval in ms. Below 10 ms reading the kernel counters would be significant load; above
 /// 10 s there is no live view.
-pub const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
+const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
 /// Hexadecimal digits of a study's file id: 64 bits, so that no other file contains it by chance.
 const FILE_ID_LENGTH: usize = 16;
 

@@ -30,35 +30,31 @@ impl<T: Keyword> FioValue for T {
     }
 }
 
+macro_rules! fio_value {
+    ($type:ty, $kind:literal, $parse:expr) => {
+        impl FioValue for $type {
+            const KIND: &'static str = $kind;
+
+            fn parse(text: &str) -> Result<Self, String> {
+                $parse(text)
+            }
+        }
+    };
+}
+
 fn integer<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim()
         .parse()
         .map_err(|_| format!("`{text}` is not an integer in range"))
 }
 
-impl FioValue for u32 {
-    const KIND: &'static str = "count";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        integer(text)
-    }
+fn count(text: &str) -> Result<u64, String> {
+    units::bytes(text).map_err(|_| format!("`{text}` is not an integer"))
 }
 
-impl FioValue for u64 {
-    const KIND: &'static str = "count";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        units::bytes(text).map_err(|_| format!("`{text}` is not an integer"))
-    }
-}
-
-impl FioValue for i32 {
-    const KIND: &'static str = "integer";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        integer(text)
-    }
-}
+fio_value!(u32, "count", integer);
+fio_value!(u64, "count", count);
+fio_value!(i32, "integer", integer);
 
 impl FioValue for String {
     const KIND: &'static str = "text";
@@ -91,34 +87,19 @@ impl FioValue for Flag {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Percent(pub u8);
 
-impl FioValue for Percent {
-    const KIND: &'static str = "percent";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        units::percent(text).map(Self)
-    }
-}
+fio_value!(Percent, "percent", |text| units::percent(text).map(Percent));
 
 /// A duration in microseconds; a bare number is in seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seconds(pub u64);
 
-impl FioValue for Seconds {
-    const KIND: &'static str = "time (s)";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        units::microseconds(text, 1_000_000).map(Self)
-    }
-}
+fio_value!(Seconds, "time (s)", |text| {
+    units::microseconds(text, 1_000_000).map(Seconds)
+});
 
 /// A duration in microseconds; a bare number is in microseconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Micros(pub u64);
 
-impl FioValue for Micros {
-    const KIND: &'static str = "time (us)";
-
-    fn parse(text: &str) -> Result<Self, String> {
-        units::microseconds(text, 1).map(Self)
-    }
-}
+fio_value!(Micros, "time (us)", |text| units::microseconds(text, 1)
+    .map(Micros));

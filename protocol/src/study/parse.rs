@@ -12,7 +12,7 @@ use crate::units;
 use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
-pub const MAX_STEPS: usize = 256;
+const MAX_STEPS: usize = 256;
 /// Bytes; names are shown on one line, before those of the steps.
 const MAX_NAME: usize = 100;
 /// Bytes of a paragraph.
@@ -142,7 +142,12 @@ fn state(reader: &mut ObjectReader) -> Map<String, Value> {
     for name in state.keys().filter(|name| !is_state(name)) {
         let detail = format!("{name} is not a file or cache option.");
         let remedy = "Move it to the jobs of the step.";
-        reader.reject("not_a_state", &format!("state.{name}"), detail, remedy);
+        reader.reject(
+            "not_a_state_option",
+            &format!("state.{name}"),
+            detail,
+            remedy,
+        );
     }
     let Err(problems) = parse_run(&json!({"jobs": [state]})) else {
         return state;
