@@ -1,130 +1,133 @@
-//! Job + host → plan: every default resolved, every problem worded with its remedy. After it no `Option` means
-//! "default". Pure: what it must know of the host is handed to it.
+//! Plan of a run: resolves all defaults of its jobs against the facts of a host, and reports all problems with
+//! remedies. Pure.
 //!
-//! `resolve` is the table of contents. A job goes through `asked` (direct, engine, clones), `bounds`, `sizes`, `paths`,
-//! `regions`, `alignment` and `layout`, and `settle` puts it together; then the run is looked at as a whole.
+//! Each job passes through `states`, `job_request` and `resolved_job`; checks of the whole run follow.
 
 pub(crate) mod alignment;
-pub(crate) mod asked;
-pub(crate) mod bounds;
+pub(crate) mod block_sizes;
 pub(crate) mod defaults;
+pub(crate) mod diagnostics;
+pub(crate) mod estimate;
 pub(crate) mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod host_checks;
 pub mod host_view;
+pub(crate) mod job_names;
+pub(crate) mod job_request;
 pub(crate) mod layout;
-pub(crate) mod ledger;
 pub(crate) mod memory;
-pub(crate) mod names;
-pub(crate) mod notes;
-pub(crate) mod paths;
+pub(crate) mod option_checks;
 pub(crate) mod phases;
 pub(crate) mod regions;
-pub(crate) mod settle;
-pub(crate) mod sizes;
-pub(crate) mod state;
+pub(crate) mod resolved_job;
+pub(crate) mod space_budget;
+pub(crate) mod states;
 pub(crate) mod study;
-pub(crate) mod tell;
+pub(crate) mod summary;
+pub(crate) mod target_paths;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod unused;
+pub(crate) mod unused_options;
 
-use crate::plan::asked::{Asked, MAX_CLONES};
+use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
-use crate::plan::ledger::Ledger;
-use crate::plan::notes::Notes;
-use leadline_protocol::job::parse::RunSpec;
+use crate::plan::job_request::{JobRequest, MAX_CLONES};
+use crate::plan::space_budget::SpaceBudget;
+use leadline_protocol::job::run_spec::RunSpec;
 use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::problem::Problem;
 
-/// What would happen if this were run on that host. Nothing is touched; what is in the way stands in `problems`, all of
-/// it at once.
-pub fn resolve(ask: &RunSpec, host: &dyn HostView) -> Plan {
-    let mut notes = Notes::default();
-    let names = names::distinct(&ask.jobs, &mut notes);
-    let mut jobs = resolve_jobs(ask, &names, host, &mut notes);
-    memory::register(&mut jobs, &ask.jobs, host);
-    memory::check(&jobs, host, &mut notes);
-    check_clones(&jobs, &mut notes);
-    state::check_shared(&jobs, &mut notes);
-    check_devices(&ask.devices, &jobs, &mut notes);
-    let is_whole = jobs.len() == ask.jobs.len() && !notes.has_invalid();
-    let jobs: Vec<ResolvedJob> = jobs
-        .into_iter()
-        .map(|(_, job)| job)
-        .filter(|_| is_whole)
-        .collect();
-    findings::mind_ramps(&jobs, &mut notes);
+pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
+    let mut diagnostics = Diagnostics::default();
+    let mut indexed_jobs = resolve_jobs(run, host, &mut diagnostics);
+    memory::register(&mut indexed_jobs, &run.jobs, host);
+    memory::check(&indexed_jobs, host, &mut diagnostics);
+    check_clones(&indexed_jobs, &mut diagnostics);
+    states::check_shared(&indexed_jobs, &mut diagnostics);
+    check_devices(&run.devices, &indexed_jobs, &mut diagnostics);
+    let mut jobs = Vec::new();
+    if indexed_jobs.len() == run.jobs.len() && !diagnostics.has_invalid() {
+        jobs.extend(indexed_jobs.into_iter().map(|(_, job)| job));
+    }
+    findings::report_late_ramp(&jobs, &mut diagnostics);
     Plan {
-        sample_ms: ask.sample_ms,
-        phases: phases::phases(&jobs),
-        estimate: phases::estimate(&jobs),
-        measures: tell::measures(&jobs),
-        findings: notes.findings,
-        problems: notes.problems,
+        sample_ms: run.sample_ms,
+        phases: phases::plan_phases(&jobs),
+        estimate: estimate::estimate(&jobs),
+        measures: summary::summarize(&jobs),
+        findings: diagnostics.findings,
+        problems: diagnostics.problems,
         jobs,
     }
 }
 
-/// Refuses devices that are not those which were meant when the run was asked for: names move while a run waits.
-fn check_devices(meant: &[String], jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
-    for (number, job) in jobs.iter().filter(|_| !meant.is_empty()) {
-        for target in &job.targets {
-            let Some(now) = target
-                .known_as()
-                .filter(|now| meant.iter().all(|device| device != now))
-            else {
-                continue;
-            };
-            notes.begin(*number, &job.name);
-            let sentence = format!(
-                "{} is {now} now; this was asked for with {}.",
-                target.path,
-                meant.join(", ")
-            );
-            let remedy = "Ask for it again if what is there now is meant.";
-            notes.refuse(
-                Problem::guard("identity_changed", "filename", sentence, remedy),
-                "filename",
-            );
-        }
-    }
-}
-
-/// The jobs that come out, with their numbers in the run.
+/// Returns the jobs that can be resolved, with their indices in the run.
 fn resolve_jobs(
-    ask: &RunSpec,
-    names: &[String],
+    run: &RunSpec,
     host: &dyn HostView,
-    notes: &mut Notes,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<(usize, ResolvedJob)> {
-    let mut ledger = Ledger::default();
+    let names = job_names::resolve(&run.jobs, diagnostics);
+    let mut budget = SpaceBudget::default();
     let mut jobs = Vec::new();
-    for (number, (job, name)) in ask.jobs.iter().zip(names).enumerate() {
-        notes.begin(number, name);
-        let told = state::apply(job, notes);
-        let asked = Asked::settle(&told, name.clone(), host, notes);
-        if let Some(resolved) = settle::job(&asked, number, host, &mut ledger, notes) {
-            unused::check(job, &resolved, notes);
-            findings::gather(&resolved, host, notes);
-            jobs.push((number, resolved));
+    for (index, job) in run.jobs.iter().enumerate() {
+        let name = &names[index];
+        diagnostics.begin_job(index, name);
+        let expanded = states::expand(job, diagnostics);
+        let request = JobRequest::resolve(&expanded, name.clone(), host, diagnostics);
+        if let Some(resolved) =
+            resolved_job::resolve(&request, index, host, &mut budget, diagnostics)
+        {
+            unused_options::check(job, &resolved, diagnostics);
+            findings::report(&resolved, host, diagnostics);
+            jobs.push((index, resolved));
         }
     }
-    ledger.check_space(names, notes);
+    budget.check(&names, diagnostics);
     jobs
 }
 
-fn check_clones(jobs: &[(usize, ResolvedJob)], notes: &mut Notes) {
+fn check_clones(jobs: &[(usize, ResolvedJob)], diagnostics: &mut Diagnostics) {
     let clones: u64 = jobs.iter().map(|(_, job)| u64::from(job.numjobs)).sum();
-    if let Some((number, job)) = jobs.last().filter(|_| clones > u64::from(MAX_CLONES)) {
-        notes.begin(*number, &job.name);
-        let remedy = format!("Use at most {MAX_CLONES} clones over all jobs.");
-        notes.invalid(
-            "out_of_range",
-            "numjobs",
-            format!("The jobs of the run have {clones} clones together."),
-            remedy,
-        );
+    if let Some((index, job)) = jobs.last()
+        && clones > u64::from(MAX_CLONES)
+    {
+        diagnostics.begin_job(*index, &job.name);
+        let detail = format!("The run has {clones} clones in total.");
+        let remedy = format!("Use at most {MAX_CLONES} clones in all jobs.");
+        diagnostics.invalid("out_of_range", "numjobs", detail, remedy);
+    }
+}
+
+/// Rejects devices other than those that were selected when the run was requested: device names can change
+/// while a run is queued.
+fn check_devices(
+    selected: &[String],
+    jobs: &[(usize, ResolvedJob)],
+    diagnostics: &mut Diagnostics,
+) {
+    if selected.is_empty() {
+        return;
+    }
+    for (index, job) in jobs {
+        for target in &job.targets {
+            let Some(device) = target.device_id() else {
+                continue;
+            };
+            if selected.iter().any(|id| id == device) {
+                continue;
+            }
+            diagnostics.begin_job(*index, &job.name);
+            let detail = format!(
+                "{} is now {device}; the run was requested for {}.",
+                target.path,
+                selected.join(", ")
+            );
+            let remedy = "Request the run again if this device is correct.";
+            let problem = Problem::guard("identity_changed", "filename", detail, remedy);
+            diagnostics.problem(problem, "filename");
+        }
     }
 }

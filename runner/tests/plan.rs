@@ -1,12 +1,11 @@
-//! Twenty kinds of bad input against this very host: each is one clear problem that names the field and the remedy, all
-//! of them without a trace on the disk.
+//! Invalid jobs on the real host: each results in one problem with its field and a remedy, and nothing is written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::run_spec::parse_run;
 use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::resolved::Mode;
+use leadline_protocol::plan::job::Mode;
 use leadline_protocol::problem::Problem;
 use leadline_runner::plan::resolve;
 use leadline_runner::system::host::view::View;
@@ -22,7 +21,7 @@ fn root() -> tempfile::TempDir {
 fn problems(root: &Path, job: &Value) -> Vec<Problem> {
     match parse_run(job) {
         Err(problems) => problems,
-        Ok(ask) => resolve(&ask, &View::new(vec![PathBuf::from(root)])).problems,
+        Ok(run) => resolve(&run, &View::new(vec![PathBuf::from(root)])).problems,
     }
 }
 
@@ -40,7 +39,7 @@ fn listing(root: &Path) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
+fn invalid_jobs_are_rejected_without_writes() {
     let root = root();
     let before = listing(root.path());
     let cases = [
@@ -57,7 +56,7 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
         (
             json!({"filename": "/dev/leadline-none"}),
             "filename",
-            "none is ever created",
+            "never created",
         ),
         (json!({"filename": "new", "size": "900t"}), "size", "free"),
         (
@@ -66,7 +65,7 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
             "memory",
         ),
         (json!({"rw": "readwrites"}), "rw", "randrw"),
-        (json!({"verify": "md5"}), "verify", "not built"),
+        (json!({"verify": "md5"}), "verify", "not supported"),
         (json!({"bssplit": "4k/60:8k/60"}), "bssplit", "100 %"),
         (json!({"filename": "."}), "filename", "directory"),
         (
@@ -79,17 +78,17 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
         (
             json!({"rate": "1m", "rate_iops": 5}),
             "rate_iops",
-            "Keep the one",
+            "Remove one of them",
         ),
         (json!({"rw": "trim"}), "rw", "block device"),
-        (json!({"bs": "2m"}), "bs", "fit"),
-        (json!({"numjobs": 0}), "numjobs", "1 to"),
+        (json!({"bs": "2m"}), "bs", "region"),
+        (json!({"numjobs": 0}), "numjobs", "between 1 and"),
         (json!({"cpus_allowed": "4000"}), "cpus_allowed", "4000"),
-        (json!({"nice": 40}), "nice", "-20 to 19"),
+        (json!({"nice": 40}), "nice", "-20 and 19"),
     ];
-    for (different, field, word) in cases {
+    for (changes, field, text) in cases {
         let mut job = json!({"filename": "file", "direct": 0, "ioengine": "psync"});
-        for (name, value) in different.as_object().expect("an object") {
+        for (name, value) in changes.as_object().expect("an object") {
             match value {
                 Value::Null => drop(job.as_object_mut().map(|job| job.remove(name))),
                 value => job[name] = value.clone(),
@@ -105,22 +104,18 @@ fn bad_input_is_refused_with_its_field_and_nothing_is_written() {
         let problem = found
             .iter()
             .find(ends_with_field)
-            .unwrap_or_else(|| panic!("{job}: nothing about {field} in {found:#?}"));
+            .unwrap_or_else(|| panic!("{job}: no problem for {field} in {found:#?}"));
         assert!(
-            problem.to_string().contains(word) && !problem.remedy.is_empty(),
-            "{job}: {word:?} is missing in: {problem}"
+            problem.to_string().contains(text) && !problem.remedy.is_empty(),
+            "{job}: {text:?} is missing: {problem}"
         );
-        assert_eq!(
-            found.len(),
-            1,
-            "{job}: one mistake, one problem: {found:#?}"
-        );
+        assert_eq!(found.len(), 1, "{job}: expected one problem: {found:#?}");
     }
-    assert_eq!(listing(root.path()), before, "a plan touches nothing");
+    assert_eq!(listing(root.path()), before, "planning must not write");
 }
 
 #[test]
-fn a_good_job_is_planned_on_this_host() {
+fn valid_jobs_are_planned_on_the_real_host() {
     let root = root();
     let plan = |job: Value| -> Plan {
         resolve(

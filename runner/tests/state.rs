@@ -74,12 +74,12 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
     write_by_hand(&path);
     let (code, sentence) = problems(&fresh).remove(0);
     assert!(
-        code == "file_found" && sentence.contains("remove this one yourself"),
+        code == "file_not_owned" && sentence.contains("remove the file yourself"),
         "{sentence}"
     );
     // Overwriting a foreign file does not make it owned.
     target(&job(&path, "randwrite", json!({})));
-    assert_eq!(problems(&fresh)[0].0, "file_found");
+    assert_eq!(problems(&fresh)[0].0, "file_not_owned");
     assert!(path.exists());
 }
 
@@ -109,7 +109,7 @@ fn written_fills_owned_files_and_rejects_foreign_ones() {
     File::create(&found).unwrap().set_len(16 * MIB).unwrap();
     let (code, sentence) = problems(&written(&found)).remove(0);
     assert!(
-        code == "file_found" && sentence.contains("overwrite=1"),
+        code == "file_not_owned" && sentence.contains("overwrite=1"),
         "{sentence}"
     );
     assert_eq!(fs::metadata(&found).unwrap().blocks(), 0);

@@ -209,7 +209,7 @@ fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
         assert_eq!(codes, [json!(0), json!(2), last]);
         assert_eq!(
             json_of(&output)["steps"][1]["failure"]["problems"][0]["code"],
-            "nothing_to_read"
+            "read_beyond_end"
         );
     }
 }

@@ -1,95 +1,97 @@
-//! Direct I/O and trims take only offsets and lengths that are multiples of what the device or filesystem needs. The
-//! kernel would fail each I/O with EINVAL; here it is refused before, with the figure.
+//! Alignment of offsets and lengths for direct I/O and trims. Without this check the kernel would fail each
+//! I/O with EINVAL.
 
-use crate::plan::asked::Asked;
-use crate::plan::notes::Notes;
-use crate::plan::paths::Place;
+use crate::plan::block_sizes::JobBlockSizes;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::job_request::JobRequest;
 use crate::plan::regions::Regions;
-use crate::plan::sizes::Sizes;
+use crate::plan::target_paths::TargetPath;
+use leadline_protocol::job::Job;
 
-/// Refuses every figure of the job that is no multiple of what its targets need.
 pub(crate) fn check(
-    asked: &Asked,
-    sizes: &Sizes,
-    places: &[Place],
+    request: &JobRequest,
+    sizes: &JobBlockSizes,
+    paths: &[TargetPath],
     regions: &Regions,
-    notes: &mut Notes,
+    diagnostics: &mut Diagnostics,
 ) {
-    if !(asked.direct || asked.rw.kind.trims()) {
+    if !request.direct && !request.rw.kind.trims() {
         return;
     }
-    for (index, place) in places.iter().enumerate() {
-        let needed = place
-            .facts
-            .direct_alignment
-            .as_ref()
-            .map_or(1, |alignment| u64::from(alignment.offset.max(1)));
-        let begins = regions
-            .parts
-            .iter()
-            .filter(|part| part.place == index)
-            .map(|part| part.begin);
-        for (option, figure) in figures(asked, sizes)
-            .into_iter()
-            .chain(begins.map(|begin| (offset_option(asked), begin)))
-        {
-            if figure % needed != 0 {
-                refuse(asked, option, figure, needed, &place.facts.canonical, notes);
+    for (index, path) in paths.iter().enumerate() {
+        let alignment = match &path.facts.direct_alignment {
+            Ok(alignment) => u64::from(alignment.offset.max(1)),
+            Err(_) => 1,
+        };
+        let mut values = io_values(request, sizes);
+        for region in regions.of_path(index) {
+            values.push((offset_option(request.job), region.begin));
+        }
+        for (option, value) in values {
+            if value % alignment != 0 {
+                let path = &path.facts.canonical;
+                reject(request, option, value, alignment, path, diagnostics);
             }
         }
     }
 }
 
-/// The figures of a job that come into offsets and lengths, with their options.
-fn figures(asked: &Asked, sizes: &Sizes) -> Vec<(&'static str, u64)> {
-    let size_option = match (&asked.job.bssplit, &asked.job.bsrange) {
+/// Options that determine lengths and offsets of I/Os, with their values in bytes.
+fn io_values(request: &JobRequest, sizes: &JobBlockSizes) -> Vec<(&'static str, u64)> {
+    let size_option = match (&request.job.bssplit, &request.job.bsrange) {
         (Some(_), _) => "bssplit",
         (_, Some(_)) => "bsrange",
         _ => "bs",
     };
-    let mut figures: Vec<_> = sizes.used().map(|(bs, _)| (size_option, bs.min)).collect();
-    if asked.rw.kind.is_random() {
-        figures.extend(
-            sizes
-                .used()
-                .filter(|(bs, align)| *align != bs.min)
-                .map(|(_, align)| ("blockalign", align)),
-        );
-    } else if let Some(gap) = asked.rw.modifier {
-        figures.push(("rw", gap.unsigned_abs()));
+    let mut values: Vec<_> = sizes.used().map(|(bs, _)| (size_option, bs.min)).collect();
+    if request.rw.kind.is_random() {
+        for (bs, align) in sizes.used() {
+            if align != bs.min {
+                values.push(("blockalign", align));
+            }
+        }
+    } else if let Some(gap) = request.rw.modifier {
+        values.push(("rw", gap.unsigned_abs()));
     }
-    figures
+    values
 }
 
-/// The option that says where regions begin.
-fn offset_option(asked: &Asked) -> &'static str {
-    if asked.job.file_append.is_some_and(|append| append.0) {
+/// Option that determines the start of the regions.
+fn offset_option(job: &Job) -> &'static str {
+    if job.file_append.is_some_and(|append| append.0) {
         "file_append"
-    } else if asked.job.offset_increment.is_some() {
+    } else if job.offset_increment.is_some() {
         "offset_increment"
     } else {
         "offset"
     }
 }
 
-fn refuse(asked: &Asked, option: &str, figure: u64, needed: u64, path: &str, notes: &mut Notes) {
-    let what = if asked.rw.kind.trims() {
+fn reject(
+    request: &JobRequest,
+    option: &str,
+    value: u64,
+    alignment: u64,
+    path: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    let operation = if request.rw.kind.trims() {
         "Trims"
     } else {
         "Direct I/O"
     };
-    let sentence = format!(
-        "{what} on {path} needs multiples of {needed} bytes, and {option} brings in {figure}."
+    let detail = format!(
+        "{operation} on {path} must be aligned to multiples of {alignment} bytes; {option} results in {value}."
     );
-    let next = figure.next_multiple_of(needed);
+    let example = value.next_multiple_of(alignment);
     let remedy = match option {
         "file_append" => {
-            format!("Append to a file whose length is a multiple of {needed}, or write direct=0.")
+            format!("Append to a file whose length is a multiple of {alignment}, or set direct=0.")
         }
-        _ if asked.direct => {
-            format!("Use a multiple of {needed}, such as {next}, or write direct=0.")
+        _ if request.direct => {
+            format!("Use a multiple of {alignment}, such as {example}, or set direct=0.")
         }
-        _ => format!("Use a multiple of {needed}, such as {next}."),
+        _ => format!("Use a multiple of {alignment}, such as {example}."),
     };
-    notes.invalid("not_aligned", option, sentence, remedy);
+    diagnostics.invalid("misaligned", option, detail, remedy);
 }

@@ -1,29 +1,27 @@
-//! What counts where a job says nothing: the default text in the `options!` table, read as any text is. There is no
-//! second place for a default, so that form, handbook and run cannot drift apart.
+//! Defaults of options, parsed from the option table. There is no second list of defaults, so the plan,
+//! the form and the documentation agree.
 
 use leadline_protocol::job::OPTIONS;
 use leadline_protocol::job::value::FioValue;
 
-/// What a job says about an option, else its default.
-macro_rules! said {
+/// Value of an option of a job, or its default.
+macro_rules! option_or_default {
     ($job:expr, $option:ident) => {
         $job.$option
             .clone()
-            .unwrap_or_else(|| $crate::plan::defaults::of(stringify!($option)))
+            .unwrap_or_else(|| $crate::plan::defaults::default_of(stringify!($option)))
     };
 }
 
-pub(crate) use said;
+pub(crate) use option_or_default;
 
-/// The default of an option that has one.
-///
 /// # Panics
-/// Where the table has no default for it, or one that cannot be read; a test resolves every one of them.
-pub(crate) fn of<T: FioValue>(option: &str) -> T {
-    let default = OPTIONS
+/// If the table has no valid default for the option. A test resolves each default.
+pub(crate) fn default_of<T: FioValue>(option: &str) -> T {
+    let text = OPTIONS
         .iter()
         .find(|doc| doc.name == option)
-        .and_then(|doc| doc.default);
-    let text = default.unwrap_or_else(|| panic!("`{option}` has no default in the table"));
-    T::read(text).unwrap_or_else(|why| panic!("default of `{option}`: {why}"))
+        .and_then(|doc| doc.default)
+        .unwrap_or_else(|| panic!("`{option}` has no default"));
+    T::parse(text).unwrap_or_else(|error| panic!("default of `{option}`: {error}"))
 }

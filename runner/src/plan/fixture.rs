@@ -1,9 +1,10 @@
-//! Resolved jobs for the tests of other rooms: a plain one of 1 MiB, with whatever a test wants to be different.
+//! Resolved jobs for tests: a default job of 1 MiB with some fields replaced.
 
-use leadline_protocol::plan::resolved::{ResolvedJob, Target, TargetKind};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::{Target, TargetKind};
 use serde_json::{Value, json};
 
-const PLAIN: &str = r#"{
+const DEFAULT_JOB: &str = r#"{
     "name": "job", "mode": "direct", "targets": [], "size": 1048576, "io_size": 1048576, "offset": 0, "offset_increment": 0,
     "rw": "read", "rw_modifier": null, "rwmixread": null,
     "bs": {"read": {"min": 4096, "max": 4096, "split": []}, "write": {"min": 4096, "max": 4096, "split": []},
@@ -21,20 +22,17 @@ const PLAIN: &str = r#"{
     "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
 }"#;
 
-/// A resolved job of sequential 4 KiB reads on a file of 1 MiB, with these fields replaced.
-pub(crate) fn resolved(different: Value) -> ResolvedJob {
-    let mut job: Value = serde_json::from_str(PLAIN).expect("JSON");
+/// Sequential 4 KiB reads of a file of 1 MiB, with these fields replaced.
+pub(crate) fn resolved(changes: Value) -> ResolvedJob {
+    let mut job: Value = serde_json::from_str(DEFAULT_JOB).expect("JSON");
     job["targets"] = json!([target(0, 1 << 20)]);
-    let Value::Object(different) = different else {
-        panic!("a fixture's differences are an object")
-    };
-    different
-        .into_iter()
-        .for_each(|(name, value)| job[name] = value);
+    for (name, value) in changes.as_object().expect("an object") {
+        job[name] = value.clone();
+    }
     serde_json::from_value(job).expect("a resolved job")
 }
 
-/// The same value for reads, writes and trims.
+/// Value of a `PerDirection` with the same value three times.
 pub(crate) fn same(value: &Value) -> Value {
     json!({"read": value, "write": value, "trim": value})
 }

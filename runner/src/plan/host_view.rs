@@ -1,96 +1,89 @@
-//! What the plan must know of the host, as words. The real host answers through `host::View`, tests from a table.
+//! Facts about the host that a plan depends on. `system::host::view` reads them from the host, tests use a
+//! table.
 
 use leadline_protocol::problem::Problem;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, RandomState};
 
-/// What the plan must know of the host: the real one looks (`host::view`), the tests' one answers from a table.
 pub trait HostView {
-    /// What is at a path, following symbolic links.
+    /// Follows symbolic links.
     fn path(&self, path: &str) -> PathFacts;
-    /// Where files without a `filename` or `directory` go, and what relative names are relative to.
+    /// Directory of generated files and of relative paths.
     fn default_directory(&self) -> String;
-    /// Memory that could be had for buffers, in bytes.
+    /// In bytes; 0 if unknown.
     fn available_memory(&self) -> u64;
-    /// Why io_uring may not be used, and its remedy; `None` when it may.
+    /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;
-    /// Major and minor number of the kernel's release, such as (6, 10); `None` where that is not known.
+    /// Major and minor version, such as (6, 10).
     fn kernel_version(&self) -> Option<(u32, u32)>;
-    /// Why no loop device can be made, and its remedy; `None` when one can.
+    /// Reason and remedy; `None` if loop devices can be created.
     fn loop_unavailable(&self) -> Option<(String, String)>;
-    /// Processors online.
+    /// CPUs in the affinity mask of the runner.
     fn cpus(&self) -> Vec<u32>;
-    /// The directory with the server's results, where it lies on a physical device that this one lies on too (kernel name).
+    /// Directory of the results, if it shares a physical device with this one (kernel name).
     fn results_on(&self, _device: &str) -> Option<String> {
         None
     }
-    /// Bytes by which this partition (kernel name) begins off its disk's physical blocks; `None` when it does not, or is none.
+    /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its disk.
     fn misaligned_by(&self, _device: &str) -> Option<u64> {
         None
     }
-    /// Whether the runner may drop the caches of the host (it is root).
     fn may_drop_caches(&self) -> bool;
-    /// Bytes that the runner may pin in memory (RLIMIT_MEMLOCK); `u64::MAX` where nothing bounds it.
+    /// RLIMIT_MEMLOCK in bytes; `u64::MAX` if unlimited.
     fn lockable_bytes(&self) -> u64;
-    /// A number that is another one every time, for `randrepeat=0`.
+    /// Random number, for `randrepeat=0` and file IDs.
     fn entropy(&self) -> u64 {
-        std::collections::hash_map::RandomState::new().hash_one(0)
+        RandomState::new().hash_one(0)
     }
 }
 
-/// What is at a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
-    /// What it is.
     pub kind: PathKind,
-    /// The absolute path without symbolic links; where nothing is there, that of the directory with the name.
+    /// Absolute path without symbolic links. The file itself may be missing.
     pub canonical: String,
-    /// Length in bytes of the file or device.
+    /// In bytes.
     pub length: u64,
-    /// Filesystem type that it lies on, such as `ext4`; `None` for a device.
+    /// Such as `ext4`; `None` for devices.
     pub filesystem: Option<String>,
-    /// Kernel name of the block device under it or of itself; `None` where there is none (tmpfs, overlay, ...).
+    /// Kernel name of the block device, or of the one below the filesystem; `None` for tmpfs, overlay, ...
     pub device: Option<String>,
-    /// What the device is by its own word, such as its serial number; `None` for a file.
+    /// Stable ID of a device, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// What direct I/O needs here (`statx` STATX_DIOALIGN, for devices the logical block size), in bytes;
-    /// `Err` with the reason where direct I/O is not possible.
+    /// STATX_DIOALIGN, or the logical block size of a device; an error gives the reason why direct I/O is
+    /// not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
-    /// Bytes free for an ordinary user on the filesystem; 0 for a device.
+    /// Available to unprivileged users of the filesystem, in bytes; 0 for devices.
     pub free_bytes: u64,
-    /// Whether every block of the file holds written data (SEEK_HOLE, FIEMAP); `None` when that cannot be told.
+    /// Every block of the file contains written data (SEEK_HOLE, FIEMAP); `None` if unknown.
     pub fully_written: Option<bool>,
-    /// Whether a run of ours made the file and nobody has written it since (`host::mark`).
-    pub is_ours: bool,
-    /// Whether it lies under one of the target roots; true when no root was given (the command line by itself).
+    /// Created by Leadline and not modified by other programs since (`system::host::ownership`).
+    pub is_owned: bool,
+    /// Always true without target roots.
     pub under_target_root: bool,
-    /// Why the guard refuses to read it; `None` when it may be read.
-    pub reading_refused: Option<Problem>,
-    /// Why the guard refuses to write it; `None` when it may be written.
-    pub writing_refused: Option<Problem>,
+    /// Why the guard rejects reads.
+    pub read_problem: Option<Problem>,
+    /// Why the guard rejects writes.
+    pub write_problem: Option<Problem>,
 }
 
-/// What direct I/O needs.
+/// Alignment for direct I/O in bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DirectAlignment {
-    /// Of buffers in memory, in bytes.
+    /// Of buffers.
     pub memory: u32,
-    /// Of offsets and lengths, in bytes.
+    /// Of offsets and lengths.
     pub offset: u32,
 }
 
-/// What is at a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PathKind {
-    /// Nothing, and its directory exists.
+    /// The directory exists, the file does not.
     Missing,
-    /// Nothing, and its directory does not exist either.
     MissingDirectory,
-    /// A regular file.
     File,
-    /// A block device.
+    /// Block device.
     Device,
-    /// A directory.
     Directory,
-    /// A character device, FIFO, socket.
+    /// Character device, FIFO or socket.
     Other,
 }

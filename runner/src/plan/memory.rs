@@ -1,24 +1,24 @@
-//! Memory for the buffers of I/Os in flight, and whether the kernel holds it for them: each has one of the largest size, whole
-//! pages.
+//! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the largest block size,
+//! in whole pages.
 
+use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
-use crate::plan::notes::Notes;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::Job;
-use leadline_protocol::job::value::EngineName;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::job::engine::EngineName;
+use leadline_protocol::plan::job::ResolvedJob;
 
-/// The largest piece of memory that io_uring registers as one buffer, in bytes (io_uring/rsrc.c).
+/// Maximum size of a registered buffer in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;
-/// Part of the available memory that buffers may take: the other half is everybody else's, the page cache's among them.
-const BUFFER_PART: u64 = 2;
+/// Buffers may use half of the available memory; the rest is for the page cache and other programs.
+const MEMORY_DIVISOR: u64 = 2;
 
-/// Bytes of the buffers of a job.
+/// Of all clones.
 pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
     clone_bytes(job).saturating_mul(u64::from(job.numjobs))
 }
 
-/// Bytes of the buffers of one clone, which are one mapping.
+/// Size of the mapping with the buffers of one clone.
 fn clone_bytes(job: &ResolvedJob) -> u64 {
     job.ring
         .mem
@@ -36,51 +36,51 @@ pub(crate) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &
         .filter(|(_, job)| job.ring.ioengine == EngineName::IoUring)
     {
         job.ring.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
-        job.ring.fixedbufs_said = said(*number).is_some();
+        job.ring.fixedbufs_required = said(*number).is_some();
     }
     let registered = jobs.iter().filter(|(_, job)| job.ring.fixedbufs);
     let pinned = registered.fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
     if pinned > host.lockable_bytes() {
         jobs.iter_mut()
-            .filter(|(_, job)| !job.ring.fixedbufs_said)
+            .filter(|(_, job)| !job.ring.fixedbufs_required)
             .for_each(|(_, job)| job.ring.fixedbufs = false);
     }
 }
 
-/// Refuses runs whose buffers do not fit, about the job that takes most. Where the available memory is not known (0), the
-/// kernel has the last word.
-pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, notes: &mut Notes) {
+/// Rejects runs whose buffers do not fit into memory, at the job with the most buffer memory.
+pub(crate) fn check(
+    jobs: &[(usize, ResolvedJob)],
+    host: &dyn HostView,
+    diagnostics: &mut Diagnostics,
+) {
     let total = jobs
         .iter()
-        .fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
-    let most = host.available_memory() / BUFFER_PART;
-    let Some((number, job)) = jobs
-        .iter()
-        .max_by_key(|(_, job)| buffer_bytes(job))
-        .filter(|_| total > most && most > 0)
-    else {
+        .map(|(_, job)| buffer_bytes(job))
+        .fold(0, u64::saturating_add);
+    let limit = host.available_memory() / MEMORY_DIVISOR;
+    // 0: the available memory is unknown.
+    if limit == 0 || total <= limit {
+        return;
+    }
+    let Some((index, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)) else {
         return;
     };
-    notes.begin(*number, &job.name);
-    let option = if job.in_flight() > 1 {
+    let depth = job.in_flight();
+    let option = if depth > 1 {
         "iodepth"
     } else if job.numjobs > 1 {
         "numjobs"
     } else {
         "bs"
     };
-    let each = bytes(buffer_bytes(job) / u64::from(job.in_flight()) / u64::from(job.numjobs));
-    let sentence = format!(
-        "The buffers need {} of memory (this job: iodepth {} × {} clones × {each}), and half of what is available is {}.",
+    let buffer = bytes(buffer_bytes(job) / u64::from(depth) / u64::from(job.numjobs));
+    let detail = format!(
+        "The buffers need {} of memory (this job: iodepth {depth} × {} clones × {buffer}); the limit is {}, half of the available memory.",
         bytes(total),
-        job.in_flight(),
         job.numjobs,
-        bytes(most)
+        bytes(limit)
     );
-    notes.environment(
-        "memory_too_small",
-        option,
-        sentence,
-        "Use a smaller iodepth, numjobs or bs.",
-    );
+    let remedy = "Use a smaller iodepth, numjobs or bs.";
+    diagnostics.begin_job(*index, &job.name);
+    diagnostics.environment("insufficient_memory", option, detail, remedy);
 }

@@ -1,219 +1,200 @@
-//! Where in its files or device each clone works: sizes, offsets and percentages become bytes. A region that does not
-//! fit is refused with the figures (fio would shrink it and say nothing).
+//! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit is
+//! rejected; fio would shrink it silently.
 
-use crate::plan::asked::Asked;
-use crate::plan::bounds::MAX_JSON_INTEGER;
-use crate::plan::defaults::said;
-use crate::plan::ledger::Ledger;
-use crate::plan::notes::Notes;
-use crate::plan::paths::Place;
-use crate::plan::sizes::Sizes;
+use crate::plan::block_sizes::JobBlockSizes;
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::job_request::JobRequest;
+use crate::plan::option_checks::MAX_JSON_INTEGER;
+use crate::plan::space_budget::SpaceBudget;
+use crate::plan::target_paths::TargetPath;
 use leadline_protocol::format::bytes;
-use leadline_protocol::job::value::Extent;
-use leadline_protocol::plan::resolved::TargetKind;
+use leadline_protocol::job::size::Extent;
+use leadline_protocol::plan::target::TargetKind;
 
-/// Length of a target of `ioengine=null` where no size is said: 1 GiB, enough blocks for any pattern.
+/// Default length of the target of `ioengine=null`: 1 GiB.
 const NULL_BYTES: u64 = 1 << 30;
 
-/// What to do about a region that ends too late.
 const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
 
-/// One clone's (or all clones') part of one target.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    /// Which place.
-    pub place: usize,
-    /// The clone; `None` when all share it.
+    /// Index of the target path.
+    pub path: usize,
+    /// `None` if all clones share the region.
     pub clone: Option<u32>,
-    /// Where it begins, in bytes.
+    /// In bytes.
     pub begin: u64,
-    /// Its bytes, a multiple of the smallest I/O.
+    /// In bytes; a multiple of the smallest I/O.
     pub len: u64,
 }
 
-/// The regions of a job.
 #[derive(Debug)]
 pub(crate) struct Regions {
-    /// Every part of every target.
-    pub parts: Vec<Region>,
-    /// Where the first clone's region begins in the first target.
+    pub list: Vec<Region>,
+    /// Start of the first clone's region in the first target.
     pub offset: u64,
-    /// Added per clone.
+    /// Distance of the clones' regions.
     pub increment: u64,
 }
 
-/// The regions; `None`, with problems, where there are none.
-pub(crate) fn settle(
-    asked: &Asked,
-    sizes: &Sizes,
-    places: &[Place],
-    ledger: &Ledger,
-    notes: &mut Notes,
+impl Regions {
+    pub(crate) fn of_path(&self, path: usize) -> impl Iterator<Item = &Region> {
+        self.list.iter().filter(move |region| region.path == path)
+    }
+}
+
+/// Returns `None` without regions; the problems are reported.
+pub(crate) fn resolve(
+    request: &JobRequest,
+    sizes: &JobBlockSizes,
+    paths: &[TargetPath],
+    budget: &SpaceBudget,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Regions> {
     let mut regions = Regions {
-        parts: Vec::new(),
+        list: Vec::new(),
         offset: 0,
         increment: 0,
     };
-    for (index, place) in places.iter().enumerate() {
-        let files = places
-            .iter()
-            .filter(|other| other.clone == place.clone)
-            .count() as u64;
-        let frame = Frame::of(asked, sizes, place, files, ledger);
-        let begin = frame.begin(notes)?;
-        let increment = frame.extent(
-            &said!(asked.job, offset_increment),
-            "offset_increment",
-            notes,
-        )?;
+    for (index, path) in paths.iter().enumerate() {
+        let files = paths.iter().filter(|other| other.clone == path.clone);
+        let bounds = RegionBounds::new(request, sizes, path, files.count() as u64, budget);
+        let offset = option_or_default!(request.job, offset);
+        let offset = bounds.extent(&offset, "offset", diagnostics)?;
+        let begin = bounds.base.saturating_add(offset);
+        let increment = option_or_default!(request.job, offset_increment);
+        let increment = bounds.extent(&increment, "offset_increment", diagnostics)?;
         if index == 0 {
-            (regions.offset, regions.increment) = (begin, increment);
+            regions.offset = begin;
+            regions.increment = increment;
         }
-        for clone in frame.clones(place, increment) {
-            let begin =
-                begin.saturating_add(increment.saturating_mul(u64::from(clone.unwrap_or(0))));
-            let len = frame.len(begin, notes)?;
-            regions.parts.push(Region {
-                place: index,
+        for clone in clones(request, path, increment) {
+            let distance = increment.saturating_mul(u64::from(clone.unwrap_or(0)));
+            let begin = begin.saturating_add(distance);
+            regions.list.push(Region {
+                path: index,
                 clone,
                 begin,
-                len,
+                len: bounds.len(begin, diagnostics)?,
             });
         }
     }
-    (!regions.parts.is_empty()).then_some(regions)
+    (!regions.list.is_empty()).then_some(regions)
 }
 
-/// What bounds the regions in one place.
-struct Frame<'a> {
-    asked: &'a Asked<'a>,
+/// Clones with separate regions in the target, or `None` for a region that all of them share.
+fn clones(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Option<u32>> {
+    if path.clone.is_none() && increment > 0 && request.numjobs > 1 {
+        (0..request.numjobs).map(Some).collect()
+    } else {
+        vec![path.clone]
+    }
+}
+
+/// Bounds of the regions in one target, in bytes.
+struct RegionBounds<'a> {
+    request: &'a JobRequest<'a>,
     path: &'a str,
-    /// What percentages are of: the device, the length that the file has or is to have; 0 when unknown.
+    /// Base of percentages: length of the device, or of the file after layout; 0 if unknown.
     whole: u64,
-    /// Where every region must end; `None` where the file grows as needed.
+    /// `None` for files that grow as needed.
     limit: Option<u64>,
-    /// What `offset` is added to.
+    /// Added to `offset`: the length of the file if the job appends.
     base: u64,
-    /// Files that a clone shares its size out over.
+    /// Number of files that share `size`.
     files: u64,
-    smallest: u64,
-    largest: u64,
+    smallest_io: u64,
+    largest_io: u64,
 }
 
-impl<'a> Frame<'a> {
-    fn of(
-        asked: &'a Asked<'a>,
-        sizes: &Sizes,
-        place: &'a Place,
+impl<'a> RegionBounds<'a> {
+    fn new(
+        request: &'a JobRequest,
+        sizes: &JobBlockSizes,
+        path: &'a TargetPath,
         files: u64,
-        ledger: &Ledger,
+        budget: &SpaceBudget,
     ) -> Self {
-        let (found, _) = ledger.state(&place.facts);
-        let filesize = asked.filesize();
-        let appends = said!(asked.job, file_append).0 && place.kind == TargetKind::File;
-        let (whole, limit) = match place.kind {
-            TargetKind::Device => (found, Some(found)),
+        let (length, _) = budget.projected(&path.facts);
+        let filesize = request.filesize();
+        let appends =
+            option_or_default!(request.job, file_append).0 && path.kind == TargetKind::File;
+        let (whole, limit) = match path.kind {
+            TargetKind::Device => (length, Some(length)),
             TargetKind::Null => (filesize.unwrap_or(NULL_BYTES), filesize),
-            TargetKind::File | TargetKind::Loop => {
-                (filesize.unwrap_or(found), filesize.filter(|_| !appends))
-            }
+            TargetKind::File | TargetKind::Loop if appends => (filesize.unwrap_or(length), None),
+            TargetKind::File | TargetKind::Loop => (filesize.unwrap_or(length), filesize),
         };
-        let base = if appends { found } else { 0 };
         Self {
-            asked,
-            path: &place.facts.canonical,
+            request,
+            path: &path.facts.canonical,
             whole,
             limit,
-            base,
+            base: if appends { length } else { 0 },
             files,
-            smallest: sizes.smallest(),
-            largest: sizes.largest(),
+            smallest_io: sizes.smallest(),
+            largest_io: sizes.largest(),
         }
     }
 
-    /// Clones that have a part of their own here, or all of them together.
-    fn clones(&self, place: &Place, increment: u64) -> Vec<Option<u32>> {
-        match place.clone {
-            Some(clone) => vec![Some(clone)],
-            None if increment > 0 && self.asked.numjobs > 1 => {
-                (0..self.asked.numjobs).map(Some).collect()
-            }
-            None => vec![None],
-        }
-    }
-
-    fn begin(&self, notes: &mut Notes) -> Option<u64> {
-        let offset = self.extent(&said!(self.asked.job, offset), "offset", notes)?;
-        Some(self.base.saturating_add(offset))
-    }
-
-    /// Bytes of an offset; a percentage is aligned up to the smallest I/O, as in fio.
-    fn extent(&self, extent: &Extent, option: &str, notes: &mut Notes) -> Option<u64> {
+    /// Percentages are rounded up to a multiple of the smallest I/O, as in fio.
+    fn extent(&self, extent: &Extent, option: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
-                notes.invalid(
-                    "out_of_range",
-                    option,
-                    format!("{option} is larger than 2^53 - 1."),
-                    "Use a smaller figure.",
-                );
+                let detail = format!("{option} must be at most 2^53 - 1.");
+                diagnostics.invalid("out_of_range", option, detail, "Use a smaller value.");
                 None
             }
             Extent::Bytes(bytes) => Some(bytes),
             Extent::Percent(percent) => {
-                let whole = self
-                    .percent(percent, option, notes)?
-                    .checked_next_multiple_of(self.smallest);
-                Some(whole.unwrap_or(u64::MAX))
+                let bytes = self.percent(percent, option, diagnostics)?;
+                let rounded = bytes.checked_next_multiple_of(self.smallest_io);
+                Some(rounded.unwrap_or(u64::MAX))
             }
         }
     }
 
-    fn percent(&self, percent: u8, option: &str, notes: &mut Notes) -> Option<u64> {
+    fn percent(&self, percent: u8, option: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
         if self.whole == 0 && percent > 0 {
-            let sentence = format!(
-                "{percent} % of {} is nothing: it is not there yet or empty.",
-                self.path
-            );
-            notes.invalid(
-                "percent_of_nothing",
+            diagnostics.invalid(
+                "percent_of_unknown_size",
                 option,
-                sentence,
-                "Write bytes, such as 1g, or say filesize.",
+                format!(
+                    "{option}={percent}% requires a file with data; {} is missing or empty.",
+                    self.path
+                ),
+                "Use bytes, such as 1g, or set filesize.",
             );
             return None;
         }
         Some((u128::from(self.whole) * u128::from(percent) / 100) as u64)
     }
 
-    /// Bytes of the region that begins here.
-    fn len(&self, begin: u64, notes: &mut Notes) -> Option<u64> {
-        let asked = self.asked_len(begin, notes)?;
-        let len = asked - asked % self.smallest;
-        if self
-            .limit
-            .is_some_and(|limit| begin.saturating_add(len) > limit)
-        {
-            self.refuse_beyond(begin, len, notes);
+    /// Length of the region that starts at `begin`.
+    fn len(&self, begin: u64, diagnostics: &mut Diagnostics) -> Option<u64> {
+        let requested = self.requested_len(begin, diagnostics)?;
+        let len = requested - requested % self.smallest_io;
+        let end = begin.saturating_add(len);
+        if self.limit.is_some_and(|limit| end > limit) {
+            self.reject_end(end, diagnostics);
             return None;
         }
-        if begin.saturating_add(len) > MAX_JSON_INTEGER {
-            let sentence = format!("The region of {} ends beyond 2^53 - 1 bytes.", self.path);
-            notes.invalid("out_of_range", self.end_option(), sentence, SMALLER_REGION);
+        if end > MAX_JSON_INTEGER {
+            let detail = format!("The region of {} ends beyond 2^53 - 1 bytes.", self.path);
+            diagnostics.invalid("out_of_range", self.end_option(), detail, SMALLER_REGION);
             return None;
         }
-        if len < self.largest {
-            let sentence = format!(
-                "An I/O of {} does not fit into the region of {} that {} gives it.",
-                bytes(self.largest),
-                bytes(asked),
-                self.path
-            );
-            notes.invalid(
+        if len < self.largest_io {
+            diagnostics.invalid(
                 "block_larger_than_region",
                 self.size_option(),
-                sentence,
+                format!(
+                    "The block size of {} exceeds the region of {} in {}.",
+                    bytes(self.largest_io),
+                    bytes(requested),
+                    self.path
+                ),
                 "Use a smaller block size or a larger region.",
             );
             return None;
@@ -221,60 +202,64 @@ impl<'a> Frame<'a> {
         Some(len)
     }
 
-    /// `size` is shared out over the files; without it the region goes to the end of what is there.
-    fn asked_len(&self, begin: u64, notes: &mut Notes) -> Option<u64> {
+    /// `size` is divided by the number of files. Without `size`, the region ends at the end of the target.
+    fn requested_len(&self, begin: u64, diagnostics: &mut Diagnostics) -> Option<u64> {
         let rest = self.whole.saturating_sub(begin);
-        match self.asked.job.size {
+        match self.request.job.size {
             Some(Extent::Bytes(size)) => Some(size / self.files),
-            Some(Extent::Percent(percent)) => Some(self.percent(percent, "size", notes)?.min(rest)),
+            Some(Extent::Percent(percent)) => {
+                Some(self.percent(percent, "size", diagnostics)?.min(rest))
+            }
             None if self.base == 0 && rest > 0 => Some(rest),
             None if self.base == 0 && self.whole > 0 => {
-                self.refuse_beyond(begin, 0, notes);
+                self.reject_end(begin, diagnostics);
                 None
             }
             None => {
-                let sentence = format!(
-                    "How much of {} to work on is not said, and it has no length of its own.",
-                    self.path
+                diagnostics.invalid(
+                    "missing_size",
+                    "size",
+                    format!("size is required: {} has no length.", self.path),
+                    "Set a size such as 1g.",
                 );
-                notes.invalid("size_missing", "size", sentence, "Write a size such as 1g.");
                 None
             }
         }
     }
 
-    fn refuse_beyond(&self, begin: u64, len: u64, notes: &mut Notes) {
-        let (end, whole) = (
-            bytes(begin.saturating_add(len)),
-            bytes(self.limit.unwrap_or(self.whole)),
+    fn reject_end(&self, end: u64, diagnostics: &mut Diagnostics) {
+        let detail = format!(
+            "The region of {} ends at {}, but the target has only {}.",
+            self.path,
+            bytes(end),
+            bytes(self.limit.unwrap_or(self.whole))
         );
-        let sentence = format!(
-            "The region of {} ends at {end}, but there are only {whole} of it.",
-            self.path
-        );
-        notes.invalid(
+        diagnostics.invalid(
             "region_beyond_end",
             self.end_option(),
-            sentence,
+            detail,
             SMALLER_REGION,
         );
     }
 
-    /// The option that a region which ends too late is about.
+    /// Option to blame for a region that ends too late.
     fn end_option(&self) -> &'static str {
-        if said!(self.asked.job, offset_increment) != Extent::Bytes(0) {
-            "offset_increment"
-        } else {
+        if option_or_default!(self.request.job, offset_increment) == Extent::Bytes(0) {
             self.size_option()
+        } else {
+            "offset_increment"
         }
     }
 
-    /// The option that a region of the wrong length is about.
+    /// Option to blame for the length of a region.
     fn size_option(&self) -> &'static str {
-        match (&self.asked.job.size, &self.asked.job.filesize) {
-            (None, None) => "bs",
-            (None, Some(_)) => "filesize",
-            (Some(_), _) => "size",
+        let job = self.request.job;
+        if job.size.is_some() {
+            "size"
+        } else if job.filesize.is_some() {
+            "filesize"
+        } else {
+            "bs"
         }
     }
 }

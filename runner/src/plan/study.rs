@@ -1,49 +1,43 @@
-//! A study: an ordered set of runs started together, written as one JSON document. Here: its words, as asked and as
-//! planned. `parse` reads the document, `scale` fits its sizes to the host, `left` is the host as the steps before will
-//! have left it, `own` names the files that are the study's own. Pure.
-//!
-//! Not here: doing the steps one after the other (`command` on a terminal, the server's queue otherwise).
+//! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that earlier
+//! steps leave. Pure.
 
-pub(crate) mod left;
-pub(crate) mod scale;
+pub(crate) mod projected_state;
+pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use crate::plan::host_view::HostView;
 use crate::plan::resolve as resolve_run;
-use crate::plan::study::left::Left;
-use leadline_protocol::job::parse::parse_run;
+use crate::plan::study::projected_state::ProjectedState;
+use leadline_protocol::job::run_spec::parse_run;
 use leadline_protocol::plan::Plan;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::study::StepPlan;
-use leadline_protocol::study::StepSpec;
-use leadline_protocol::study::StudyPlan;
-use leadline_protocol::study::StudySpec;
+use leadline_protocol::study::plan::{StepPlan, StudyPlan};
+use leadline_protocol::study::spec::StudySpec;
 use serde_json::{Value, json};
 
-/// What stands in file names for the file_id of the study, so that every study has files of its own.
-const MARK: &str = "$study";
+/// Replaced by the file ID of the study in file names.
+const FILE_ID_PLACEHOLDER: &str = "$study";
 
-/// What would happen if this were done on that host. What is in the way of any step stands in `problems`, all of it at
-/// once.
-pub fn resolve(ask: &StudySpec, host: &dyn HostView) -> StudyPlan {
+pub fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let file_id = format!("{:016x}", host.entropy());
-    let scaled = scale::fit(ask, host);
-    let mut left = Left::new(host);
-    let (mut steps, mut problems) = (Vec::new(), Vec::new());
-    for (index, step) in ask.steps.iter().enumerate() {
-        let jobs = step
-            .jobs
-            .iter()
-            .zip(&step.ask.jobs)
-            .map(|(job, read)| marked(scaled.job(job, read), &file_id))
-            .collect();
-        let (plan, refused) = plan_step(step, &jobs, &file_id, &mut left);
-        problems.extend(
-            refused
-                .into_iter()
-                .map(|problem| problem.inside(&format!("steps[{index}]."))),
-        );
+    let scaled = scaling::scale(study, host);
+    let mut projected = ProjectedState::new(host);
+    let mut steps = Vec::new();
+    let mut problems = Vec::new();
+    for (index, step) in study.steps.iter().enumerate() {
+        let mut jobs = Vec::new();
+        for (job, parsed) in step.jobs.iter().zip(&step.run.jobs) {
+            jobs.push(insert_file_id(scaled.job(job, parsed), &file_id));
+        }
+        let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
+        let mut plan = match parse_run(&run) {
+            Ok(run) => resolve_run(&run, &projected),
+            Err(problems) => Plan::rejected(problems),
+        };
+        projected.apply(&plan);
+        for problem in plan.problems.drain(..) {
+            problems.push(problem.inside(&format!("steps[{index}].")));
+        }
         steps.push(StepPlan {
             name: step.name.clone(),
             note: step.note.clone(),
@@ -51,10 +45,9 @@ pub fn resolve(ask: &StudySpec, host: &dyn HostView) -> StudyPlan {
             plan,
         });
     }
-    let (words, continue_on_failure) = (ask.words.clone(), ask.continue_on_failure);
     StudyPlan {
-        words,
-        continue_on_failure,
+        description: study.description.clone(),
+        continue_on_failure: study.continue_on_failure,
         file_id,
         scaled,
         steps,
@@ -62,29 +55,10 @@ pub fn resolve(ask: &StudySpec, host: &dyn HostView) -> StudyPlan {
     }
 }
 
-fn plan_step(
-    step: &StepSpec,
-    jobs: &Vec<Value>,
-    file_id: &str,
-    left: &mut Left,
-) -> (Plan, Vec<Problem>) {
-    // They were read before; a size that was fitted or a name that was marked is read as easily.
-    let again =
-        parse_run(&json!({"jobs": jobs, "sample_ms": step.ask.sample_ms, "study": file_id}));
-    let mut plan = match &again {
-        Ok(ask) => resolve_run(ask, left),
-        Err(problems) => Plan::refused(problems.clone()),
-    };
-    left.leave(&plan);
-    let problems = std::mem::take(&mut plan.problems);
-    (plan, problems)
-}
-
-/// A job whose files carry the file_id where their names ask for it.
-fn marked(mut job: Value, file_id: &str) -> Value {
-    for name in ["filename", "directory"] {
-        if let Some(text) = job[name].as_str().filter(|text| text.contains(MARK)) {
-            job[name] = text.replace(MARK, file_id).into();
+fn insert_file_id(mut job: Value, file_id: &str) -> Value {
+    for option in ["filename", "directory"] {
+        if let Some(text) = job[option].as_str() {
+            job[option] = text.replace(FILE_ID_PLACEHOLDER, file_id).into();
         }
     }
     job

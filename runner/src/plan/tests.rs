@@ -1,21 +1,44 @@
-//! Jobs against a host from a table: what is refused, what comes out, what is to be minded.
+//! Plans of jobs on a host from a table.
 
+mod estimate;
+mod findings;
 pub(crate) mod host;
-pub(crate) mod minded;
-pub(crate) mod refused;
-pub(crate) mod settled;
+mod memory;
+mod options;
+mod problems;
+mod summary;
+mod targets;
 
 use crate::plan::resolve;
 use crate::plan::tests::host::TableHost;
-use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::run_spec::parse_run;
 use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::Value;
 
-/// The plan of a job on the usual host.
 fn plan(job: Value) -> Plan {
     plan_on(&TableHost::default(), job)
 }
 
 fn plan_on(host: &TableHost, job: Value) -> Plan {
-    resolve(&parse_run(&job).expect("a job that can be read"), host)
+    resolve(&parse_run(&job).expect("a valid job"), host)
+}
+
+/// Plan without problems.
+fn accepted(job: Value) -> Plan {
+    let plan = plan(job.clone());
+    assert!(plan.problems.is_empty(), "{job}\n{:#?}", plan.problems);
+    plan
+}
+
+fn resolved_job(job: Value) -> ResolvedJob {
+    accepted(job).jobs.remove(0)
+}
+
+/// Replaces options of a job.
+pub(crate) fn merge(mut job: Value, changes: &Value) -> Value {
+    for (name, value) in changes.as_object().expect("an object") {
+        job[name] = value.clone();
+    }
+    job
 }

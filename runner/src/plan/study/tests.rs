@@ -1,28 +1,23 @@
-//! Studies against a host from a table: what is refused where, what comes out, how sizes are fitted.
+//! Studies on a host from a table: rejected documents, planned steps and scaled sizes.
 
 use crate::plan::study::resolve;
 use crate::plan::tests::host::{GIB, MIB, TableHost};
-use leadline_protocol::study::StudyPlan;
+use crate::plan::tests::merge;
 use leadline_protocol::study::parse::parse_study;
+use leadline_protocol::study::plan::StudyPlan;
 use serde_json::{Value, json};
 
 fn job(changes: Value) -> Value {
-    let mut job = json!({"filename": "f", "size": "1g", "rw": "randread", "direct": 1});
-    changes
-        .as_object()
-        .unwrap()
-        .iter()
-        .for_each(|(name, value)| job[name] = value.clone());
-    job
+    let job = json!({"filename": "f", "size": "1g", "rw": "randread", "direct": 1});
+    merge(job, &changes)
 }
 
 fn steps(jobs: &[Value]) -> Value {
     json!({"steps": jobs.iter().map(|job| json!({"jobs": [job]})).collect::<Vec<_>>()})
 }
 
-fn with(mut study: Value, name: &str, value: Value) -> Value {
-    study[name] = value;
-    study
+fn with(study: Value, name: &str, value: Value) -> Value {
+    merge(study, &json!({name: value}))
 }
 
 fn planned(study: Value) -> StudyPlan {
@@ -30,26 +25,26 @@ fn planned(study: Value) -> StudyPlan {
 }
 
 fn planned_on(host: &TableHost, study: Value) -> StudyPlan {
-    resolve(&parse_study(study).expect("a study that can be read"), host)
+    resolve(&parse_study(study).expect("a valid study"), host)
 }
 
-/// A document and the fields that are refused.
-fn check(study: Value, expect: &[&str]) {
-    let refused = parse_study(study.clone()).err().unwrap_or_default();
-    let fields: Vec<&str> = refused
+/// Checks the fields of the problems of a document.
+fn check(study: Value, expected: &[&str]) {
+    let problems = parse_study(study.clone()).err().unwrap_or_default();
+    let fields: Vec<&str> = problems
         .iter()
         .filter_map(|problem| problem.field.as_deref())
         .collect();
-    assert_eq!(fields, expect, "{study}");
+    assert_eq!(fields, expected, "{study}");
     assert!(
-        refused
+        problems
             .iter()
             .all(|problem| !problem.remedy.is_empty() && !problem.detail.is_empty())
     );
 }
 
 #[test]
-fn every_bad_field_of_every_step_is_named_at_once() {
+fn problems_of_all_steps_are_reported_together() {
     let good = || job(json!({}));
     check(steps(&[good()]), &[]);
     check(json!([]), &[""]);
@@ -111,15 +106,15 @@ fn every_bad_field_of_every_step_is_named_at_once() {
 }
 
 #[test]
-fn the_state_wanted_before_a_step_is_options_of_its_jobs() {
+fn state_of_a_step_sets_options_of_its_jobs() {
     let step = |state: Value| json!({"steps": [{"jobs": [job(json!({"invalidate": 1})), job(json!({}))], "state": state}]});
     let plan = planned(step(json!({"invalidate": 0, "pre_read": 1})));
-    let said: Vec<_> = plan.steps[0]
+    let values: Vec<_> = plan.steps[0]
         .jobs
         .iter()
         .map(|job| (&job["invalidate"], &job["pre_read"]))
         .collect();
-    assert_eq!(said, [(&json!(1), &json!(1)), (&json!(0), &json!(1))]);
+    assert_eq!(values, [(&json!(1), &json!(1)), (&json!(0), &json!(1))]);
     check(step(json!({"bs": "4k"})), &["steps[0].state.bs"]);
     check(
         step(json!({"invalidate": "x", "invalidte": 1})),
@@ -128,7 +123,7 @@ fn the_state_wanted_before_a_step_is_options_of_its_jobs() {
 }
 
 #[test]
-fn what_is_in_the_way_of_any_step_is_told_with_its_place() {
+fn problems_of_a_step_have_its_path_as_field() {
     let plan = planned(steps(&[
         job(json!({})),
         job(json!({"filename": "/etc/passwd"})),
@@ -147,7 +142,7 @@ fn what_is_in_the_way_of_any_step_is_told_with_its_place() {
 }
 
 #[test]
-fn a_step_meets_the_files_that_the_steps_before_left() {
+fn steps_use_files_of_earlier_steps() {
     let laid_out = |study: Value| -> Vec<(u64, bool)> {
         let steps = planned(study).steps;
         steps
@@ -156,29 +151,21 @@ fn a_step_meets_the_files_that_the_steps_before_left() {
             .map(|target| (target.layout_bytes, target.existed))
             .collect()
     };
-    let write = |changes: Value| {
-        job(changes.as_object().unwrap().iter().fold(
-            json!({"rw": "randwrite"}),
-            |mut all, (name, value)| {
-                all[name] = value.clone();
-                all
-            },
-        ))
-    };
-    // Written once, read twice, gone, written again.
-    let again = [
+    let write = |changes: Value| merge(job(json!({"rw": "randwrite"})), &changes);
+    // Written once, read twice, removed, written again.
+    let sequence = [
         job(json!({})),
         job(json!({})),
         write(json!({"unlink": 1})),
         job(json!({})),
     ];
     assert_eq!(
-        laid_out(steps(&again)),
+        laid_out(steps(&sequence)),
         [(GIB, false), (0, true), (0, true), (0, true)]
     );
     let once = [job(json!({"unlink": 1})), job(json!({}))];
     assert_eq!(laid_out(steps(&once)), [(GIB, false), (GIB, false)]);
-    // An initial write leaves the whole file; what is appended begins behind it.
+    // A complete initial write creates the whole file; appended data follows it.
     let appended = [
         write(json!({"fallocate": "none"})),
         write(json!({"file_append": 1})),
@@ -202,7 +189,7 @@ fn a_step_meets_the_files_that_the_steps_before_left() {
 }
 
 #[test]
-fn a_study_has_files_of_its_own() {
+fn file_names_contain_the_file_id() {
     let mut generated = job(json!({"directory": "x-$study"}));
     generated.as_object_mut().unwrap().shift_remove("filename");
     let plan = planned(steps(&[job(json!({"filename": "$study.data"})), generated]));
@@ -218,8 +205,8 @@ fn a_study_has_files_of_its_own() {
     assert_eq!(plan.steps[0].run(&plan.file_id)["study"], plan.file_id);
 }
 
-/// Bounds, and what sizes of 1 GiB and the part of it are divided by.
-fn check_scale(scale: Value, host: &TableHost, expect: u64) {
+/// Checks the divisor of sizes of 1 GiB and 256 MiB.
+fn check_scale(scale: Value, host: &TableHost, divisor: u64) {
     let study = with(
         steps(&[
             job(json!({})),
@@ -230,28 +217,28 @@ fn check_scale(scale: Value, host: &TableHost, expect: u64) {
     );
     let plan = planned_on(host, study);
     assert_eq!(
-        plan.scaled.divided_by, expect,
+        plan.scaled.divided_by, divisor,
         "{scale}: {}",
         plan.scaled.sentence
     );
     assert_eq!(
         (plan.scaled.requested_bytes, plan.scaled.largest_bytes),
-        (GIB, GIB / expect)
+        (GIB, GIB / divisor)
     );
     let sizes: Vec<u64> = plan
         .steps
         .iter()
         .map(|step| step.plan.jobs[0].target.size)
         .collect();
-    assert_eq!(sizes, [GIB / expect, 256 * MIB / expect]);
+    assert_eq!(sizes, [GIB / divisor, 256 * MIB / divisor]);
     assert_eq!(
         plan.steps[1].plan.jobs[0].timing.io_size,
-        128 * MIB / expect
+        128 * MIB / divisor
     );
 }
 
 #[test]
-fn sizes_are_halved_until_they_keep_within_the_bounds() {
+fn sizes_are_halved_until_they_meet_all_limits() {
     let host = |memory: u64, free: u64| TableHost {
         memory,
         free,
@@ -267,19 +254,19 @@ fn sizes_are_halved_until_they_keep_within_the_bounds() {
     check_scale(json!({"max_size": "1023m"}), &plenty(), 2);
     check_scale(json!({"max_size": "16m"}), &plenty(), 64);
     check_scale(json!({"memory_percent": 25}), &host(2 * GIB, 100 * GIB), 2);
-    // Both files together.
+    // Applies to both files together.
     check_scale(json!({"free_percent": 10}), &host(GIB, 12 * GIB), 2);
     check_scale(
         json!({"memory_percent": 50, "free_percent": 10}),
         &host(GIB, 4 * GIB),
         4,
     );
-    // Never below what can be measured.
+    // The largest size stays at 1 MiB or more.
     check_scale(json!({"max_size": "4k"}), &plenty(), 1024);
 }
 
 #[test]
-fn how_sizes_were_fitted_is_said() {
+fn scaling_is_explained() {
     let host = TableHost {
         memory: 2 * GIB,
         ..TableHost::default()
@@ -289,13 +276,13 @@ fn how_sizes_were_fitted_is_said() {
         with(
             steps(&[job(json!({}))]),
             "scale",
-            json!({"memory_percent": 25, "note": "The seed had 64 GiB."}),
+            json!({"memory_percent": 25, "note": "The author had 64 GiB."}),
         ),
     );
     assert_eq!(
         plan.scaled.sentence,
-        "Sizes are divided by 2, 512 MiB at most instead of 1 GiB, to keep within 25 % of the memory that is available (2 GiB)."
+        "Sizes are divided by 2 (at most 512 MiB instead of 1 GiB) to stay within 25 % of the available memory (2 GiB)."
     );
-    assert_eq!(plan.scaled.note.as_deref(), Some("The seed had 64 GiB."));
+    assert_eq!(plan.scaled.note.as_deref(), Some("The author had 64 GiB."));
     assert_eq!(plan.steps[0].jobs[0]["size"], "512m");
 }

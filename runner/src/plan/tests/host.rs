@@ -1,4 +1,4 @@
-//! A host from a table: two disks, a loop device that may be written, files in every state.
+//! Host with a fixed table of paths: two disks, a writable loop device and files in various states.
 
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
 use leadline_protocol::problem::Problem;
@@ -6,7 +6,6 @@ use leadline_protocol::problem::Problem;
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 
-/// What differs between the hosts of the tests.
 pub(crate) struct TableHost {
     pub memory: u64,
     pub free: u64,
@@ -33,11 +32,11 @@ impl HostView for TableHost {
             kind: PathKind::File,
             length,
             fully_written,
-            ..self.nothing(path)
+            ..self.missing(path)
         };
         let other = |kind| PathFacts {
             kind,
-            ..self.nothing(path)
+            ..self.missing(path)
         };
         match path {
             "/data/full" | "/data/link" => PathFacts {
@@ -47,11 +46,11 @@ impl HostView for TableHost {
             "/data/short" => file(64 * MIB, Some(true)),
             "/data/sparse" | "/data/ours-sparse" => file(GIB, Some(false)),
             "/data/linked-sparse" => PathFacts {
-                writing_refused: Some(Problem::guard(
+                write_problem: Some(Problem::guard(
                     "hard_linked",
                     "filename",
-                    "It has 2 names.",
-                    "Choose another.",
+                    "The file has 2 links.",
+                    "Use another file.",
                 )),
                 ..file(GIB, Some(false))
             },
@@ -70,17 +69,17 @@ impl HostView for TableHost {
                     kind,
                     length: 4096,
                     under_target_root: false,
-                    ..self.nothing(path)
+                    ..self.missing(path)
                 }
             }
             "/shm/file" => PathFacts {
                 filesystem: Some("tmpfs".into()),
                 device: None,
                 direct_alignment: Err("tmpfs has no O_DIRECT".into()),
-                ..self.nothing(path)
+                ..self.missing(path)
             },
             "/dev/vdb" => PathFacts {
-                writing_refused: Some(Problem::guard(
+                write_problem: Some(Problem::guard(
                     "raw_write_refused",
                     "filename",
                     "vdb is a disk.",
@@ -96,7 +95,7 @@ impl HostView for TableHost {
                     PathKind::Missing
                 })
             }
-            _ => self.nothing(path),
+            _ => self.missing(path),
         }
     }
 
@@ -147,8 +146,8 @@ impl HostView for TableHost {
 }
 
 impl TableHost {
-    /// Nothing at this path of the ext4 on vda.
-    fn nothing(&self, path: &str) -> PathFacts {
+    /// Missing file on the ext4 filesystem of vda.
+    fn missing(&self, path: &str) -> PathFacts {
         PathFacts {
             kind: PathKind::Missing,
             canonical: path.into(),
@@ -162,10 +161,10 @@ impl TableHost {
             }),
             free_bytes: self.free,
             fully_written: None,
-            is_ours: path.starts_with("/data/ours"),
+            is_owned: path.starts_with("/data/ours"),
             under_target_root: true,
-            reading_refused: None,
-            writing_refused: None,
+            read_problem: None,
+            write_problem: None,
         }
     }
 }
@@ -184,9 +183,9 @@ fn device(name: &str, length: u64, offset: u32) -> PathFacts {
         }),
         free_bytes: 0,
         fully_written: None,
-        is_ours: false,
+        is_owned: false,
         under_target_root: false,
-        reading_refused: None,
-        writing_refused: None,
+        read_problem: None,
+        write_problem: None,
     }
 }

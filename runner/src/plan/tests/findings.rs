@@ -1,6 +1,6 @@
-//! What is to be minded, and when it is not.
+//! Findings and the conditions for them.
 
-use crate::plan::tests::plan;
+use crate::plan::tests::{merge, plan};
 use leadline_protocol::finding::Severity;
 use serde_json::{Value, json};
 
@@ -12,36 +12,34 @@ fn codes(job: Value) -> Vec<String> {
         .collect()
 }
 
-/// The finding comes with the first job and not with the second.
+/// Checks that the first job has the finding and the second does not.
 fn check(code: &str, with: Value, without: Value) {
-    let (with_codes, without_codes) = (codes(with.clone()), codes(without.clone()));
+    let with_codes = codes(with.clone());
+    let without_codes = codes(without.clone());
     assert!(
         with_codes.iter().any(|found| found == code),
-        "{code} is missing from {with_codes:?} of {with}"
+        "{code} is missing in {with_codes:?} for {with}"
     );
     assert!(
         without_codes.iter().all(|found| found != code),
-        "{code} is not true of {without}"
+        "unexpected {code} for {without}"
     );
 }
 
-fn with(different: Value) -> Value {
-    let mut job = json!({"filename": "full", "direct": 1, "rw": "randread", "runtime": "30s", "time_based": 1});
-    different
-        .as_object()
-        .unwrap()
-        .iter()
-        .for_each(|(name, value)| job[name] = value.clone());
-    job
+fn with(changes: Value) -> Value {
+    merge(
+        json!({"filename": "full", "direct": 1, "rw": "randread", "runtime": "30s", "time_based": 1}),
+        &changes,
+    )
 }
 
 #[test]
-fn a_plain_direct_job_has_nothing_to_mind() {
+fn default_direct_job_has_no_findings() {
     assert_eq!(codes(with(json!({}))), Vec::<String>::new());
 }
 
 #[test]
-fn findings_come_when_they_are_true() {
+fn findings_depend_on_options() {
     let cases = [
         (
             "short_run",
@@ -90,7 +88,7 @@ fn findings_come_when_they_are_true() {
             json!({"rw": "write"}),
         ),
         (
-            "clones_follow",
+            "clones_share_blocks",
             json!({"rw": "read", "numjobs": 2}),
             json!({"rw": "read", "numjobs": 2, "size": "1m", "offset_increment": "1m"}),
         ),
@@ -110,7 +108,7 @@ fn findings_come_when_they_are_true() {
             json!({}),
         ),
         (
-            "rates_keep_the_mix",
+            "rates_limited_by_mix",
             json!({"rw": "randrw", "rate_iops": "10,20"}),
             json!({"rate_iops": "10,20"}),
         ),
@@ -155,13 +153,13 @@ fn findings_come_when_they_are_true() {
             json!({"rw": "write", "filename": "sparse", "overwrite": 1}),
         ),
     ];
-    for (code, yes, no) in cases {
-        check(code, with(yes), with(no));
+    for (code, present, absent) in cases {
+        check(code, with(present), with(absent));
     }
 }
 
 #[test]
-fn options_without_effect_are_named() {
+fn unused_options_are_reported() {
     for (option, value, rw) in [
         ("fsync", json!(32), "randread"),
         ("rwmixread", json!(70), "randread"),
@@ -188,15 +186,15 @@ fn options_without_effect_are_named() {
 }
 
 #[test]
-fn ramps_that_do_not_end_together_are_minded() {
-    let told = |first: Value, second: Value| {
+fn ramps_within_the_measured_window_are_reported() {
+    let late_ramp = |first: Value, second: Value| {
         let plan = plan(json!({"jobs": [with(first), with(second)]}));
         plan.findings
             .into_iter()
             .find(|finding| finding.code == "ramp_in_window")
             .map(|finding| finding.sentence)
     };
-    let late = told(
+    let late = late_ramp(
         json!({"ramp_time": "2s"}),
         json!({"name": "b", "ramp_time": "2s", "startdelay": "3s"}),
     )
@@ -205,9 +203,9 @@ fn ramps_that_do_not_end_together_are_minded() {
         late.starts_with("The ramp of b ends 3.00 s after"),
         "{late}"
     );
-    assert!(told(json!({"ramp_time": "1s"}), json!({})).is_some());
+    assert!(late_ramp(json!({"ramp_time": "1s"}), json!({})).is_some());
     assert_eq!(
-        told(
+        late_ramp(
             json!({"ramp_time": "5s"}),
             json!({"ramp_time": "2s", "startdelay": "3s"})
         ),
@@ -215,22 +213,22 @@ fn ramps_that_do_not_end_together_are_minded() {
         "both end at 5 s"
     );
     assert_eq!(
-        told(json!({"ramp_time": "5s"}), json!({"startdelay": "9s"})),
+        late_ramp(json!({"ramp_time": "5s"}), json!({"startdelay": "9s"})),
         None,
-        "what has no ramp is measured at once"
+        "jobs without a ramp are measured from their start"
     );
     assert_eq!(
-        told(
+        late_ramp(
             json!({"ramp_time": "5s", "ioengine": "null", "direct": 0}),
             json!({})
         ),
         None,
-        "null moves nothing"
+        "null does no I/O"
     );
 }
 
 #[test]
-fn what_is_true_of_several_jobs_is_told_once() {
+fn identical_findings_of_several_jobs_are_reported_once() {
     let plan = plan(
         json!({"jobs": [with(json!({"name": "a", "runtime": 2})), with(json!({"name": "b", "runtime": 2}))]}),
     );

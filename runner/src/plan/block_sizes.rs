@@ -1,0 +1,152 @@
+//! Block sizes from `bs`, `bsrange` or `bssplit`, and the alignment of random offsets.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::job_request::JobRequest;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::direction::PerDirection;
+use leadline_protocol::job::rw::RwKind;
+use leadline_protocol::job::size::{SizeRange, Split};
+use leadline_protocol::plan::job::BlockSizes;
+
+/// The kernel transfers at most 2 GiB less a page per call (MAX_RW_COUNT).
+pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
+
+/// Block sizes and alignment of all directions, in bytes.
+#[derive(Debug)]
+pub(crate) struct JobBlockSizes {
+    pub bs: PerDirection<BlockSizes>,
+    /// Alignment of random offsets.
+    pub blockalign: PerDirection<u64>,
+    rw: RwKind,
+}
+
+impl JobBlockSizes {
+    pub(crate) fn resolve(request: &JobRequest, diagnostics: &mut Diagnostics) -> Self {
+        let (bs, option) = block_sizes(request, diagnostics);
+        let blockalign = match &request.job.blockalign {
+            Some(align) => align.map(|align| align.0),
+            None => bs.map(|bs| bs.min),
+        };
+        let mut sizes = Self {
+            bs,
+            blockalign,
+            rw: request.rw.kind,
+        };
+        for (bs, align) in sizes.used() {
+            check(bs, align, option, diagnostics);
+        }
+        // Rejected sizes of 0 become 1 to avoid divisions by zero.
+        sizes.bs = sizes.bs.map(|bs| BlockSizes {
+            min: bs.min.max(1),
+            max: bs.max.max(1),
+            split: bs.split.clone(),
+        });
+        sizes.blockalign = sizes.blockalign.map(|align| (*align).max(1));
+        sizes
+    }
+
+    /// Sizes and alignment of the directions in the pattern.
+    pub(crate) fn used(&self) -> impl Iterator<Item = (&BlockSizes, u64)> {
+        let bs = &self.bs;
+        let align = &self.blockalign;
+        let read = self.rw.reads().then_some((&bs.read, align.read));
+        let write = self.rw.writes().then_some((&bs.write, align.write));
+        let trim = self.rw.trims().then_some((&bs.trim, align.trim));
+        [read, write, trim].into_iter().flatten()
+    }
+
+    /// Smallest I/O of the job. Regions are multiples of it.
+    pub(crate) fn smallest(&self) -> u64 {
+        self.used().map(|(bs, _)| bs.min).min().unwrap_or(1)
+    }
+
+    pub(crate) fn largest(&self) -> u64 {
+        self.used().map(|(bs, _)| bs.max).max().unwrap_or(1)
+    }
+}
+
+/// Block sizes and the option that sets them.
+fn block_sizes(
+    request: &JobRequest,
+    diagnostics: &mut Diagnostics,
+) -> (PerDirection<BlockSizes>, &'static str) {
+    let job = request.job;
+    let bs = job.bs.as_ref().map(|_| "bs");
+    let range = job.bsrange.as_ref().map(|_| "bsrange");
+    let split = job.bssplit.as_ref().map(|_| "bssplit");
+    let given: Vec<&str> = [bs, range, split].into_iter().flatten().collect();
+    if given.len() > 1 {
+        let detail = format!("{} exclude each other.", given.join(" and "));
+        let remedy = "Keep one of them.";
+        diagnostics.invalid("conflicting_options", given[0], detail, remedy);
+    }
+    if let Some(split) = &job.bssplit {
+        (split.map(|split| from_split(split, diagnostics)), "bssplit")
+    } else if let Some(range) = &job.bsrange {
+        (range.map(from_range), "bsrange")
+    } else {
+        let fixed = option_or_default!(job, bs).map(|bs| BlockSizes {
+            min: bs.0,
+            max: bs.0,
+            split: Vec::new(),
+        });
+        (fixed, "bs")
+    }
+}
+
+/// The maximum is rounded down to a multiple of the minimum.
+fn from_range(range: &SizeRange) -> BlockSizes {
+    BlockSizes {
+        min: range.min,
+        max: range.max - range.max % range.min,
+        split: Vec::new(),
+    }
+}
+
+fn from_split(split: &Split, diagnostics: &mut Diagnostics) -> BlockSizes {
+    let mut entries = split.0.clone();
+    entries.retain(|entry| entry.percent > 0);
+    let sizes = || entries.iter().map(|entry| entry.bytes);
+    let min = sizes().min().unwrap_or(1);
+    let max = sizes().max().unwrap_or(1);
+    if let Some(odd) = sizes().find(|size| size % min != 0) {
+        let detail = format!(
+            "{} is not a multiple of {}, the smallest size in bssplit.",
+            bytes(odd),
+            bytes(min)
+        );
+        let remedy = format!("Use multiples of {min} bytes; fio would round down.");
+        diagnostics.invalid("split_not_multiple", "bssplit", detail, remedy);
+    }
+    if min == max {
+        entries.clear();
+    }
+    BlockSizes {
+        min,
+        max,
+        split: entries,
+    }
+}
+
+fn check(bs: &BlockSizes, align: u64, option: &str, diagnostics: &mut Diagnostics) {
+    let mut out_of_range = |option: &str, detail: String, remedy: &str| {
+        diagnostics.invalid("out_of_range", option, detail, remedy);
+    };
+    if bs.min == 0 {
+        let detail = format!("{option} must be greater than 0 bytes.");
+        out_of_range(option, detail, "Use a size such as bs=4k.");
+    }
+    if bs.max > MAX_BLOCK_BYTES {
+        let detail = format!("{option} must be at most {}.", bytes(MAX_BLOCK_BYTES));
+        out_of_range(option, detail, "Use a smaller block size.");
+    }
+    if align == 0 && bs.min > 0 {
+        let detail = "blockalign must be greater than 0 bytes.".into();
+        out_of_range(
+            "blockalign",
+            detail,
+            "Remove blockalign, or use the block size.",
+        );
+    }
+}

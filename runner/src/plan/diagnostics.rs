@@ -1,0 +1,88 @@
+//! Problems and findings of a plan, collected so that all of them are reported together.
+
+use leadline_protocol::finding::{Finding, Severity};
+use leadline_protocol::problem::{Problem, ProblemKind};
+use serde_json::{Value, json};
+
+#[derive(Debug, Default)]
+pub(crate) struct Diagnostics {
+    job: usize,
+    job_name: String,
+    pub problems: Vec<Problem>,
+    pub findings: Vec<Finding>,
+}
+
+impl Diagnostics {
+    /// Sets the job of the problems and findings that follow.
+    pub(crate) fn begin_job(&mut self, index: usize, name: &str) {
+        self.job = index;
+        self.job_name = name.into();
+    }
+
+    pub(crate) fn invalid(
+        &mut self,
+        code: &str,
+        option: &str,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.problem(Problem::invalid(code, option, detail, remedy), option);
+    }
+
+    pub(crate) fn environment(
+        &mut self,
+        code: &str,
+        option: &str,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.problem(Problem::environment(code, option, detail, remedy), option);
+    }
+
+    /// Adds a problem about an option of the current job, unless it is already listed.
+    pub(crate) fn problem(&mut self, mut problem: Problem, option: &str) {
+        problem.field = Some(format!("jobs[{}].{option}", self.job));
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(crate) fn has_invalid(&self) -> bool {
+        self.problems
+            .iter()
+            .any(|problem| problem.kind == ProblemKind::Invalid)
+    }
+
+    /// Adds a finding about the current job. The same sentence about several jobs is listed once,
+    /// for the first of them.
+    pub(crate) fn finding(
+        &mut self,
+        severity: Severity,
+        code: &str,
+        sentence: impl Into<String>,
+        evidence: &[(&str, Value)],
+        remedy: &str,
+    ) {
+        let sentence = sentence.into();
+        if self
+            .findings
+            .iter()
+            .any(|finding| finding.code == code && finding.sentence == sentence)
+        {
+            return;
+        }
+        let mut all_evidence = vec![("job".to_owned(), json!(self.job_name))];
+        for (name, value) in evidence {
+            all_evidence.push(((*name).to_owned(), value.clone()));
+        }
+        self.findings.push(Finding {
+            code: code.into(),
+            severity,
+            sentence,
+            evidence: all_evidence.into_iter().collect(),
+            remedy: remedy.into(),
+            patch: None,
+            patch_label: None,
+        });
+    }
+}

@@ -1,0 +1,76 @@
+//! Findings about the page cache.
+
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use leadline_protocol::finding::Severity::{Note, Warning};
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::keyword::CacheState;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use serde_json::json;
+
+pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    if job.target.drop_caches {
+        diagnostics.finding(
+            Warning,
+            "drop_caches_global",
+            "drop_caches drops the caches of the whole host, which slows down other programs.",
+            &[],
+            "Remove drop_caches; invalidate=1 drops only the pages of the target.",
+        );
+    }
+    if job.direct || job.mode == Mode::Null {
+        return;
+    }
+    report_size(job, host, diagnostics);
+    if job.target.invalidate && job.pattern.rw.reads() {
+        report_invalidate(job, diagnostics);
+    }
+}
+
+fn report_size(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    let region: u64 = job.targets.iter().map(|target| target.size).sum();
+    let memory = host.available_memory();
+    if region >= memory {
+        return;
+    }
+    let severity = if job.pattern.rw.reads() {
+        Warning
+    } else {
+        Note
+    };
+    diagnostics.finding(
+        severity,
+        "fits_into_memory",
+        format!(
+            "The region of {} fits into the available memory ({}).",
+            bytes(region),
+            bytes(memory)
+        ),
+        &[
+            ("region_bytes", json!(region)),
+            ("available_memory_bytes", json!(memory)),
+        ],
+        "To measure the device, use direct=1 or a region of at least twice the memory.",
+    );
+}
+
+fn report_invalidate(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+    if job.timing.time_based || job.timing.loops > 1 {
+        diagnostics.finding(
+            Note,
+            "invalidated_once",
+            "invalidate drops the pages of the target once, before the job; later passes may be served from memory.",
+            &[],
+            "Use a region that the job does not finish, or direct=1.",
+        );
+    }
+    if job.target.cache_state != CacheState::Cold {
+        diagnostics.finding(
+            Note,
+            "invalidate_keeps_dirty",
+            "invalidate drops only clean pages; dirty pages stay in memory.",
+            &[],
+            "Run sync first, or use drop_caches=1 as root.",
+        );
+    }
+}

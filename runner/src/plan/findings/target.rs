@@ -1,0 +1,75 @@
+//! Findings about targets and their devices.
+
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use leadline_protocol::finding::Severity::{Note, Serious, Warning};
+use leadline_protocol::format::bytes;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use leadline_protocol::plan::target::TargetKind;
+use serde_json::json;
+
+pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    let mut targets = job.targets.iter();
+    if let Some(target) =
+        targets.find(|target| target.device.is_none() && target.kind != TargetKind::Null)
+    {
+        let filesystem = target.filesystem.as_deref().unwrap_or("its filesystem");
+        diagnostics.finding(
+            Serious,
+            "no_device",
+            format!(
+                "{} has no block device ({filesystem}), so the results cannot be checked against device counters.",
+                target.path
+            ),
+            &[],
+            "To measure a disk, use a file on its filesystem.",
+        );
+    }
+    if job.target.file_append && job.mode != Mode::Null {
+        diagnostics.finding(
+            Note,
+            "file_grows",
+            "Each run of this job extends the file.",
+            &[],
+            "Remove the file from time to time, or set unlink=1.",
+        );
+    }
+    for target in &job.targets {
+        if let Some(device) = &target.device {
+            report_device(device, host, diagnostics);
+        }
+    }
+    if job.mode == Mode::Raw && !job.direct {
+        diagnostics.finding(
+            Warning,
+            "raw_buffered",
+            "Block devices have a page cache too; the kernel counts it as Buffers, not as Cached.",
+            &[],
+            "Set direct=1 to measure the device.",
+        );
+    }
+}
+
+fn report_device(device: &str, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    if let Some(results) = host.results_on(device) {
+        diagnostics.finding(
+            Note,
+            "results_on_device",
+            format!("Results are stored in {results}, on the same disk as {device}; their writes add to the load."),
+            &[],
+            "Store results on another disk with --data-dir.",
+        );
+    }
+    if let Some(offset) = host.misaligned_by(device) {
+        diagnostics.finding(
+            Warning,
+            "partition_misaligned",
+            format!(
+                "{device} starts {} after a physical block boundary of its disk: each aligned I/O touches one more block.",
+                bytes(offset)
+            ),
+            &[("off_bytes", json!(offset))],
+            "Align the partition to a multiple of 1 MiB.",
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Findings about duration, depth and pattern.
+
+use crate::plan::diagnostics::Diagnostics;
+use leadline_protocol::finding::SHORT_RUN_MS;
+use leadline_protocol::finding::Severity::{Note, Warning};
+use leadline_protocol::format::duration;
+use leadline_protocol::job::direction::PerDirection;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use serde_json::json;
+
+pub(super) fn report_runtime(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+    let Some(runtime_ms) = job.timing.runtime_ms else {
+        return;
+    };
+    if runtime_ms < SHORT_RUN_MS {
+        let runtime = duration(runtime_ms as f64);
+        diagnostics.finding(
+            Note,
+            "short_run",
+            format!("A runtime of {runtime} is too short for a reliable result."),
+            &[("runtime_ms", json!(runtime_ms))],
+            "Run for at least 10 s, with time_based=1.",
+        );
+    }
+}
+
+pub(super) fn report_depth(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+    let iodepth = job.ring.iodepth;
+    if iodepth <= 1 {
+        return;
+    }
+    let evidence = [("iodepth", json!(iodepth))];
+    if job.in_flight() == 1 {
+        let (cause, remedy) = if job.pattern.rw.trims() {
+            (
+                "A trim is a synchronous system call",
+                "Use numjobs for concurrent trims.",
+            )
+        } else {
+            (
+                "psync runs one I/O at a time",
+                "Use ioengine=io_uring, or numjobs for concurrent I/O.",
+            )
+        };
+        let sentence = format!("{cause}: the effective depth is 1, not {iodepth}.");
+        diagnostics.finding(Warning, "depth_is_one", sentence, &evidence, remedy);
+    } else if !job.direct && job.mode != Mode::Null {
+        diagnostics.finding(
+            Note,
+            "buffered_depth",
+            format!(
+                "Buffered I/O rarely reaches a depth of {iodepth}: I/O that the page cache serves completes immediately."
+            ),
+            &evidence,
+            "Use direct=1 to keep I/O in flight at the device.",
+        );
+    }
+}
+
+pub(super) fn report_pattern(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+    let rw = job.pattern.rw;
+    let is_shared = job.targets.iter().any(|target| target.worker.is_none());
+    if job.numjobs > 1 && is_shared && !rw.is_random() && job.mode != Mode::Null {
+        diagnostics.finding(
+            Warning,
+            "clones_share_blocks",
+            format!(
+                "All {} clones access the same blocks in the same order: a cache can serve all but the first.",
+                job.numjobs
+            ),
+            &[("numjobs", json!(job.numjobs))],
+            "Set offset_increment to give each clone a separate region.",
+        );
+    }
+    let limits_both =
+        |rate: &PerDirection<Option<u64>>| rate.read.is_some() && rate.write.is_some();
+    if job.pattern.rwmixread.is_some()
+        && (limits_both(&job.timing.rate) || limits_both(&job.timing.rate_iops))
+    {
+        diagnostics.finding(
+            Note,
+            "rates_limited_by_mix",
+            "Reads and writes keep their ratio, so the lower of the two rates limits both.",
+            &[],
+            "Use separate jobs for reads and writes.",
+        );
+    }
+    if rw.writes() && job.data.zero_buffers {
+        diagnostics.finding(
+            Warning,
+            "zeros_written",
+            "The job writes only zeros, which devices and filesystems with compression hardly store.",
+            &[],
+            "Remove zero_buffers to write incompressible data.",
+        );
+    }
+}

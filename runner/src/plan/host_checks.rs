@@ -1,0 +1,50 @@
+//! Options that require CPUs or privileges of the host.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use leadline_protocol::job::Job;
+
+pub(crate) fn check(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    check_cpus(job, host, diagnostics);
+    if host.may_drop_caches() {
+        return;
+    }
+    if option_or_default!(job, drop_caches).0 {
+        diagnostics.environment(
+            "root_required",
+            "drop_caches",
+            "drop_caches requires root.",
+            "Run as root, or use invalidate=1 to drop only the pages of the target.",
+        );
+    }
+    if option_or_default!(job, nice) < 0 {
+        diagnostics.environment(
+            "root_required",
+            "nice",
+            "A negative nice value requires root.",
+            "Run as root, or use nice=0 or more.",
+        );
+    }
+}
+
+fn check_cpus(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    let Some(allowed) = &job.cpus_allowed else {
+        return;
+    };
+    let available = host.cpus();
+    let missing: Vec<String> = allowed
+        .0
+        .iter()
+        .filter(|cpu| !available.contains(cpu))
+        .map(u32::to_string)
+        .collect();
+    if !missing.is_empty() {
+        diagnostics.environment(
+            "cpu_unavailable",
+            "cpus_allowed",
+            format!("CPUs not available to the runner: {}.", missing.join(", ")),
+            format!("Use CPUs of {available:?}."),
+        );
+    }
+}

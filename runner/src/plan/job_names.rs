@@ -1,0 +1,46 @@
+//! Unique job names. Results and generated files are named after jobs; a repeated name gets a number.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::job::Job;
+use std::collections::BTreeSet;
+
+/// Generated file names append `.clone.file` and must not exceed NAME_MAX (255).
+const MAX_NAME_BYTES: usize = 200;
+
+pub(crate) fn resolve(jobs: &[Job], diagnostics: &mut Diagnostics) -> Vec<String> {
+    let mut used = BTreeSet::new();
+    let mut names = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let requested = option_or_default!(job, name);
+        diagnostics.begin_job(index, &requested);
+        if requested.len() > MAX_NAME_BYTES || requested.chars().any(char::is_control) {
+            diagnostics.invalid(
+                "invalid_name",
+                "name",
+                format!("name must have at most {MAX_NAME_BYTES} bytes and no control characters."),
+                "Use a shorter name on one line.",
+            );
+        }
+        let mut name = requested.clone();
+        let mut number = 1;
+        while !used.insert(name.clone()) {
+            number += 1;
+            name = format!("{requested}-{number}");
+        }
+        if name != requested && job.name.is_some() {
+            diagnostics.finding(
+                Severity::Note,
+                "job_renamed",
+                format!(
+                    "This job is renamed to `{name}`, because another job is named `{requested}`."
+                ),
+                &[],
+                "Use a different name for each job.",
+            );
+        }
+        names.push(name);
+    }
+    names
+}

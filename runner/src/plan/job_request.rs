@@ -1,0 +1,116 @@
+//! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use crate::plan::option_checks::check_range;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::engine::{EngineName, Fallback};
+use leadline_protocol::job::rw::Rw;
+
+/// Maximum number of clones of a run. Each has a thread, a ring and histograms.
+pub(crate) const MAX_CLONES: u32 = 1024;
+
+/// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP with
+/// 0, which counts as a short I/O.
+const NOP_WITH_RESULT: (u32, u32) = (6, 10);
+
+#[derive(Debug)]
+pub(crate) struct JobRequest<'a> {
+    pub job: &'a Job,
+    /// Unique in the run.
+    pub name: String,
+    pub rw: Rw,
+    pub direct: bool,
+    pub engine: EngineName,
+    pub numjobs: u32,
+}
+
+impl<'a> JobRequest<'a> {
+    pub(crate) fn resolve(
+        job: &'a Job,
+        name: String,
+        host: &dyn HostView,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
+        let engine = engine(job, host, diagnostics);
+        let direct = direct(job, engine, diagnostics);
+        let numjobs = option_or_default!(job, numjobs);
+        check_range("numjobs", numjobs, 1..=MAX_CLONES, diagnostics);
+        Self {
+            job,
+            name,
+            rw: option_or_default!(job, rw),
+            direct,
+            engine,
+            numjobs: numjobs.clamp(1, MAX_CLONES),
+        }
+    }
+
+    /// `filesize` in bytes; `None` if it is 0 or not given.
+    pub(crate) fn filesize(&self) -> Option<u64> {
+        self.job
+            .filesize
+            .map(|bytes| bytes.0)
+            .filter(|bytes| *bytes > 0)
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.engine.is_null()
+    }
+}
+
+fn engine(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) -> EngineName {
+    let engine = option_or_default!(job, ioengine);
+    check_kernel(engine, host, diagnostics);
+    if !engine.has_ring() {
+        return engine;
+    }
+    let Some((reason, remedy)) = host.io_uring_unavailable() else {
+        return engine;
+    };
+    if option_or_default!(job, ioengine_fallback) == Fallback::Psync {
+        let sentence = format!(
+            "The job uses psync with one I/O at a time because io_uring is unavailable: {reason}"
+        );
+        diagnostics.finding(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
+        return EngineName::Psync;
+    }
+    let remedy = format!(
+        "{remedy} Or set ioengine=psync, or ioengine_fallback=psync to use psync only where io_uring is unavailable."
+    );
+    diagnostics.environment("io_uring_unavailable", "ioengine", reason, remedy);
+    engine
+}
+
+fn check_kernel(engine: EngineName, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+    if engine != EngineName::IoUringNop {
+        return;
+    }
+    if let Some((major, minor)) = host.kernel_version()
+        && (major, minor) < NOP_WITH_RESULT
+    {
+        let (required_major, required_minor) = NOP_WITH_RESULT;
+        diagnostics.environment(
+            "kernel_too_old",
+            "ioengine",
+            format!(
+                "ioengine=io_uring_nop requires Linux {required_major}.{required_minor}; this host runs {major}.{minor}."
+            ),
+            "Upgrade the kernel, or use ioengine=null to measure the overhead of the runner.",
+        );
+    }
+}
+
+fn direct(job: &Job, engine: EngineName, diagnostics: &mut Diagnostics) -> bool {
+    if job.direct.is_none() && !engine.is_null() {
+        diagnostics.invalid(
+            "direct_required",
+            "direct",
+            "direct is required and has no default.",
+            "Set direct=1 to bypass the page cache (O_DIRECT), or direct=0 to use it.",
+        );
+    }
+    job.direct.is_some_and(|direct| direct.0)
+}

@@ -1,0 +1,143 @@
+//! Problems and findings about the layout of a file.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::job_request::JobRequest;
+use crate::plan::target_paths::TargetPath;
+use leadline_protocol::finding::Severity;
+use leadline_protocol::format::bytes;
+use leadline_protocol::plan::target::TargetKind;
+use serde_json::json;
+
+/// Rejects jobs that read beyond the end of the file.
+pub(super) fn check_reads(
+    request: &JobRequest,
+    facts: &PathFacts,
+    length: u64,
+    end: u64,
+    diagnostics: &mut Diagnostics,
+) {
+    if !request.rw.kind.reads() || length >= end {
+        return;
+    }
+    let option = if option_or_default!(request.job, file_append).0 {
+        "file_append"
+    } else if option_or_default!(request.job, create_on_open).0 {
+        "create_on_open"
+    } else {
+        "fallocate"
+    };
+    let detail = format!(
+        "The job reads up to {} of {}, which will have only {}.",
+        bytes(end),
+        facts.canonical,
+        bytes(length)
+    );
+    let remedy = format!("Remove {option}, so that layout writes the file first.");
+    diagnostics.invalid("read_beyond_end", option, detail, remedy);
+}
+
+/// A loop device has the length of its file and does not grow.
+pub(super) fn check_loop_length(
+    path: &TargetPath,
+    length: u64,
+    end: u64,
+    diagnostics: &mut Diagnostics,
+) {
+    if path.kind == TargetKind::Loop && length < end {
+        let detail = format!(
+            "A loop device on {} would have {}, but the job needs {}.",
+            path.facts.canonical,
+            bytes(length),
+            bytes(end)
+        );
+        let remedy = "Remove fallocate, file_append and create_on_open.";
+        diagnostics.invalid("loop_too_short", "loop_device", detail, remedy);
+    }
+}
+
+/// Checks and findings for files that exist before the run. `rewrite`: layout rewrites the whole file.
+pub(super) fn check_existing(
+    request: &JobRequest,
+    facts: &PathFacts,
+    length_before: u64,
+    length: u64,
+    rewrite: bool,
+    diagnostics: &mut Diagnostics,
+) {
+    if facts.kind != PathKind::File {
+        return;
+    }
+    let path = &facts.canonical;
+    let extended = length > length_before;
+    let overwrites = request.rw.kind.destroys();
+    // Layout writes even if the job only reads.
+    if let Some(problem) = &facts.write_problem
+        && !overwrites
+        && (extended || rewrite)
+    {
+        let option = if rewrite { "overwrite" } else { "size" };
+        diagnostics.problem(problem.clone(), option);
+    }
+    if extended {
+        diagnostics.finding(
+            Severity::Note,
+            "file_extended",
+            format!(
+                "Layout extends {path} from {} to {}.",
+                bytes(length_before),
+                bytes(length)
+            ),
+            &[
+                ("found_bytes", json!(length_before)),
+                ("length_bytes", json!(length)),
+            ],
+            "Use another file, or a size within its current length.",
+        );
+    }
+    let appends = option_or_default!(request.job, file_append).0;
+    if length_before > 0 && (rewrite || (overwrites && !appends)) {
+        diagnostics.finding(
+            Severity::Warning,
+            "file_overwritten",
+            format!("The run overwrites data in {path}."),
+            &[("found_bytes", json!(length_before))],
+            "Use another file to keep the data.",
+        );
+    }
+}
+
+pub(super) fn report_unwritten_blocks(
+    request: &JobRequest,
+    facts: &PathFacts,
+    diagnostics: &mut Diagnostics,
+) {
+    if !request.rw.kind.reads() {
+        report_initial_write(facts, diagnostics);
+        return;
+    }
+    diagnostics.finding(
+        Severity::Serious,
+        "unwritten_blocks",
+        format!(
+            "{} has unwritten blocks; the filesystem returns zeros for them without reading the device.",
+            facts.canonical
+        ),
+        &[],
+        "Set overwrite=1 to write the whole file first (its data is lost), or use another file.",
+    );
+}
+
+pub(super) fn report_initial_write(facts: &PathFacts, diagnostics: &mut Diagnostics) {
+    diagnostics.finding(
+        Severity::Warning,
+        "initial_write",
+        format!(
+            "The first writes to {} also allocate blocks; a second run of the job will measure something else.",
+            facts.canonical
+        ),
+        &[],
+        "Set overwrite=1 to write the file before the measurement.",
+    );
+}

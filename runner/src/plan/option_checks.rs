@@ -1,0 +1,184 @@
+//! Ranges of single options, and options that exclude each other.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::job_request::JobRequest;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::direction::PerDirection;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// Maximum I/Os in flight per clone: IORING_MAX_ENTRIES.
+const MAX_IODEPTH: u32 = 32_768;
+/// With SQPOLL the submission queue has two entries per I/O, because the kernel thread releases them
+/// late.
+const MAX_SQPOLL_IODEPTH: u32 = MAX_IODEPTH / 2;
+/// nice(2).
+const NICE: RangeInclusive<i32> = -20..=19;
+/// In µs. A run must stop within a second.
+const MAX_SPIN_US: u64 = 1_000_000;
+/// 365 days in µs. Sums of several times must not overflow in nanoseconds.
+const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
+/// Largest integer that every JSON parser represents exactly.
+pub(crate) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
+
+pub(crate) fn check(request: &JobRequest, diagnostics: &mut Diagnostics) {
+    check_counts(request.job, diagnostics);
+    check_times(request.job, diagnostics);
+    check_rates(request.job, diagnostics);
+    check_polling(request, diagnostics);
+}
+
+pub(crate) fn check_range<T: PartialOrd + Display>(
+    option: &str,
+    value: T,
+    range: RangeInclusive<T>,
+    diagnostics: &mut Diagnostics,
+) {
+    if !range.contains(&value) {
+        let detail = format!(
+            "{option} must be between {} and {}.",
+            range.start(),
+            range.end()
+        );
+        let remedy = format!("Replace {option}={value} with a value in this range.");
+        diagnostics.invalid("out_of_range", option, detail, remedy);
+    }
+}
+
+fn check_counts(job: &Job, diagnostics: &mut Diagnostics) {
+    for (option, value, min) in [
+        ("loops", job.loops, 1),
+        ("number_ios", job.number_ios, 1),
+        ("thinktime_blocks", job.thinktime_blocks.map(u64::from), 1),
+        ("randseed", job.randseed, 0),
+    ] {
+        if let Some(value) = value {
+            check_range(option, value, min..=MAX_JSON_INTEGER, diagnostics);
+        }
+    }
+    if job.filesize.is_some_and(|bytes| bytes.0 == 0) {
+        diagnostics.invalid(
+            "out_of_range",
+            "filesize",
+            "filesize must be greater than 0.",
+            "Use a size such as 1g, or remove filesize.",
+        );
+    }
+    let iodepth = option_or_default!(job, iodepth);
+    check_range("iodepth", iodepth, 1..=MAX_IODEPTH, diagnostics);
+    check_range("nice", option_or_default!(job, nice), NICE, diagnostics);
+}
+
+fn check_times(job: &Job, diagnostics: &mut Diagnostics) {
+    let runtime_us = option_or_default!(job, runtime).0;
+    if option_or_default!(job, time_based).0 && runtime_us == 0 {
+        diagnostics.invalid(
+            "missing_runtime",
+            "runtime",
+            "time_based requires runtime.",
+            "Set a time such as runtime=30s, or remove time_based.",
+        );
+    }
+    if (1..1000).contains(&runtime_us) {
+        diagnostics.invalid(
+            "out_of_range",
+            "runtime",
+            "runtime must be at least 1ms.",
+            "Use a longer time. A number without a unit is in seconds.",
+        );
+    }
+    for (option, us) in [
+        ("runtime", runtime_us),
+        ("ramp_time", option_or_default!(job, ramp_time).0),
+        ("startdelay", option_or_default!(job, startdelay).0),
+        ("thinktime", option_or_default!(job, thinktime).0),
+    ] {
+        if us > MAX_TIME_US {
+            let detail = format!("{option} must be at most 365d.");
+            diagnostics.invalid("out_of_range", option, detail, "Use a shorter time.");
+        }
+    }
+}
+
+fn check_rates(job: &Job, diagnostics: &mut Diagnostics) {
+    let rate = job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0));
+    if is_limited(rate) && is_limited(job.rate_iops) {
+        diagnostics.invalid(
+            "conflicting_options",
+            "rate_iops",
+            "rate and rate_iops exclude each other.",
+            "Remove one of them.",
+        );
+    }
+}
+
+fn is_limited(rates: Option<PerDirection<u64>>) -> bool {
+    rates.is_some_and(|rates| rates.read > 0 || rates.write > 0 || rates.trim > 0)
+}
+
+fn check_polling(request: &JobRequest, diagnostics: &mut Diagnostics) {
+    let job = request.job;
+    if option_or_default!(job, hipri).0 && !request.direct && !request.is_null() {
+        diagnostics.invalid(
+            "hipri_requires_direct",
+            "hipri",
+            "hipri requires direct=1: buffered I/O cannot be polled.",
+            "Set direct=1, or remove hipri.",
+        );
+    }
+    check_polled_syncs(request, diagnostics);
+    let iodepth = option_or_default!(job, iodepth);
+    if option_or_default!(job, sqthread_poll).0
+        && request.engine.has_ring()
+        && (MAX_SQPOLL_IODEPTH + 1..=MAX_IODEPTH).contains(&iodepth)
+    {
+        diagnostics.invalid(
+            "out_of_range",
+            "iodepth",
+            format!("iodepth must be at most {MAX_SQPOLL_IODEPTH} with sqthread_poll."),
+            "Use a smaller iodepth, or remove sqthread_poll.",
+        );
+    }
+    if option_or_default!(job, spin).0 > MAX_SPIN_US {
+        diagnostics.invalid(
+            "out_of_range",
+            "spin",
+            "spin must be at most 1s.",
+            "Use a shorter time. A number without a unit is in microseconds.",
+        );
+    }
+    if job.iodepth_batch_complete_min == Some(0) {
+        diagnostics.invalid(
+            "out_of_range",
+            "iodepth_batch_complete_min",
+            "iodepth_batch_complete_min must be at least 1: unlike fio, 0 does not enable polling.",
+            "Use 1 or more. spin=100us polls for up to 100 µs before sleeping.",
+        );
+    }
+}
+
+/// A ring with IOPOLL accepts only reads and writes. The kernel completes syncs with EINVAL
+/// (io_uring/sync.c).
+fn check_polled_syncs(request: &JobRequest, diagnostics: &mut Diagnostics) {
+    let job = request.job;
+    if !option_or_default!(job, hipri).0 || !request.engine.has_ring() || !request.rw.kind.writes()
+    {
+        return;
+    }
+    for (option, interval) in [
+        ("fsync", option_or_default!(job, fsync)),
+        ("fdatasync", option_or_default!(job, fdatasync)),
+    ] {
+        if interval > 0 {
+            diagnostics.invalid(
+                "conflicting_options",
+                option,
+                format!(
+                    "hipri and {option}={interval} exclude each other: a polled ring cannot sync."
+                ),
+                format!("Remove hipri, or use end_fsync=1 or sync=dsync instead of {option}."),
+            );
+        }
+    }
+}

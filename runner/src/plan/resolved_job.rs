@@ -1,0 +1,238 @@
+//! Resolution of one job: all options with their defaults applied. Code below the plan uses no defaults.
+
+use crate::plan::block_sizes::JobBlockSizes;
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use crate::plan::job_request::JobRequest;
+use crate::plan::option_checks::MAX_JSON_INTEGER;
+use crate::plan::space_budget::SpaceBudget;
+use crate::plan::{alignment, host_checks, layout, option_checks, regions, target_paths};
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::Job;
+use leadline_protocol::job::direction::PerDirection;
+use leadline_protocol::job::keyword::Fadvise;
+use leadline_protocol::job::size::Extent;
+use leadline_protocol::plan::job::{
+    DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions, TimingOptions,
+};
+use leadline_protocol::plan::target::{Target, TargetKind};
+
+/// `index`: position in the run. Returns `None` if no region can be resolved.
+pub(crate) fn resolve(
+    request: &JobRequest,
+    index: usize,
+    host: &dyn HostView,
+    budget: &mut SpaceBudget,
+    diagnostics: &mut Diagnostics,
+) -> Option<ResolvedJob> {
+    option_checks::check(request, diagnostics);
+    host_checks::check(request.job, host, diagnostics);
+    let sizes = JobBlockSizes::resolve(request, diagnostics);
+    let paths = target_paths::resolve(request, host, diagnostics);
+    let regions = regions::resolve(request, &sizes, &paths, budget, diagnostics)?;
+    alignment::check(request, &sizes, &paths, &regions, diagnostics);
+    let targets = layout::resolve(request, index, &paths, &regions, budget, diagnostics);
+    let first_clone = targets
+        .iter()
+        .filter(|target| target.worker.unwrap_or(0) == 0);
+    let size = first_clone.map(|target| target.size).sum();
+    let timing = timing_options(request.job, size);
+    check_io_size(timing.io_size, sizes.smallest(), diagnostics);
+    let job = request.job;
+    Some(ResolvedJob {
+        name: request.name.clone(),
+        mode: mode(request, &targets),
+        numjobs: request.numjobs,
+        direct: request.direct,
+        cpus_allowed: match &job.cpus_allowed {
+            Some(cpus) => cpus.0.clone(),
+            None => Vec::new(),
+        },
+        nice: option_or_default!(job, nice),
+        probes: option_or_default!(job, probes).0,
+        request_sizes: option_or_default!(job, request_sizes).0,
+        profile: option_or_default!(job, profile).0,
+        targets,
+        target: target_options(request, size, &regions),
+        pattern: pattern_options(request, sizes, seed(job, index, host)),
+        timing,
+        ring: ring_options(request),
+        data: data_options(job),
+    })
+}
+
+fn mode(request: &JobRequest, targets: &[Target]) -> Mode {
+    match targets.first().map(|target| target.kind) {
+        Some(TargetKind::Null) | None => Mode::Null,
+        Some(TargetKind::Device | TargetKind::Loop) => Mode::Raw,
+        Some(TargetKind::File) if request.direct => Mode::Direct,
+        Some(TargetKind::File) => Mode::Buffered,
+    }
+}
+
+fn target_options(request: &JobRequest, size: u64, regions: &regions::Regions) -> TargetOptions {
+    let job = request.job;
+    let pre_read = option_or_default!(job, pre_read).0 && !request.is_null();
+    TargetOptions {
+        size,
+        offset: regions.offset,
+        offset_increment: regions.increment,
+        // As in fio, pre_read disables invalidate.
+        invalidate: option_or_default!(job, invalidate).0 && !pre_read && !request.is_null(),
+        pre_read,
+        fadvise_hint: fadvise(request),
+        drop_caches: option_or_default!(job, drop_caches).0,
+        sync: option_or_default!(job, sync),
+        end_fsync: option_or_default!(job, end_fsync).0,
+        fallocate: option_or_default!(job, fallocate),
+        overwrite: option_or_default!(job, overwrite).0,
+        file_append: option_or_default!(job, file_append).0,
+        create_on_open: option_or_default!(job, create_on_open).0,
+        unlink: option_or_default!(job, unlink).0,
+        file_state: option_or_default!(job, file_state),
+        cache_state: option_or_default!(job, cache_state),
+    }
+}
+
+fn fadvise(request: &JobRequest) -> Fadvise {
+    if request.is_null() {
+        return Fadvise::None;
+    }
+    match option_or_default!(request.job, fadvise_hint) {
+        Fadvise::ByPattern if request.rw.kind.is_random() => Fadvise::Random,
+        Fadvise::ByPattern => Fadvise::Sequential,
+        hint => hint,
+    }
+}
+
+fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) -> PatternOptions {
+    let job = request.job;
+    let rw = request.rw.kind;
+    PatternOptions {
+        rw,
+        rw_modifier: request.rw.modifier,
+        rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
+        norandommap: option_or_default!(job, norandommap).0,
+        random_distribution: option_or_default!(job, random_distribution),
+        percentage_random: option_or_default!(job, percentage_random).map(|percent| percent.0),
+        randseed,
+        bs: sizes.bs,
+        blockalign: sizes.blockalign,
+        fsync: option_or_default!(job, fsync),
+        fdatasync: option_or_default!(job, fdatasync),
+    }
+}
+
+/// The parser keeps only the later one of `rwmixread` and `rwmixwrite`.
+fn rwmixread(job: &Job) -> u8 {
+    match job.rwmixwrite {
+        Some(writes) => 100 - writes.0,
+        None => option_or_default!(job, rwmixread).0,
+    }
+}
+
+/// Jobs with the same `randseed` still use different seeds, derived from their index (as in fio, init.c).
+/// Otherwise they would access the same blocks in the same order and hit each other's cache.
+fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
+    /// 2^64 divided by the golden ratio.
+    const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+    let first = if option_or_default!(job, randrepeat).0 || job.randseed.is_some() {
+        option_or_default!(job, randseed)
+    } else {
+        host.entropy()
+    };
+    first.wrapping_add(JOB_STRIDE.wrapping_mul(index as u64)) & MAX_JSON_INTEGER
+}
+
+fn timing_options(job: &Job, size: u64) -> TimingOptions {
+    let loops = option_or_default!(job, loops);
+    let runtime_ms = option_or_default!(job, runtime).0 / 1000;
+    TimingOptions {
+        io_size: io_size(job.io_size, size)
+            .saturating_mul(loops)
+            .min(MAX_JSON_INTEGER),
+        runtime_ms: (runtime_ms > 0).then_some(runtime_ms),
+        time_based: option_or_default!(job, time_based).0,
+        ramp_ms: option_or_default!(job, ramp_time).0.div_ceil(1000),
+        startdelay_ms: option_or_default!(job, startdelay).0.div_ceil(1000),
+        loops,
+        number_ios: job.number_ios,
+        rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
+        rate_iops: limits(job.rate_iops),
+        rate_process: option_or_default!(job, rate_process),
+        thinktime_us: option_or_default!(job, thinktime).0,
+        thinktime_blocks: option_or_default!(job, thinktime_blocks),
+    }
+}
+
+/// 0 is equivalent to no `io_size`, as in fio.
+fn io_size(requested: Option<Extent>, size: u64) -> u64 {
+    match requested {
+        None | Some(Extent::Bytes(0) | Extent::Percent(0)) => size,
+        Some(Extent::Bytes(bytes)) => bytes,
+        Some(Extent::Percent(percent)) => (u128::from(size) * u128::from(percent) / 100) as u64,
+    }
+}
+
+fn check_io_size(io_size: u64, smallest: u64, diagnostics: &mut Diagnostics) {
+    // 0 results from loops=0, which is already rejected.
+    if (1..smallest).contains(&io_size) {
+        diagnostics.invalid(
+            "block_larger_than_io_size",
+            "io_size",
+            format!(
+                "The block size of {} exceeds io_size ({}).",
+                bytes(smallest),
+                bytes(io_size)
+            ),
+            "Use a larger io_size, or remove it.",
+        );
+    }
+}
+
+/// 0 means unlimited, as in fio.
+fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
+    match rates {
+        Some(rates) => rates.map(|rate| (*rate > 0).then_some(*rate)),
+        None => PerDirection::same(None),
+    }
+}
+
+fn ring_options(request: &JobRequest) -> RingOptions {
+    let job = request.job;
+    let iodepth = option_or_default!(job, iodepth);
+    RingOptions {
+        iodepth,
+        iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| match batch {
+            0 => iodepth,
+            _ => batch.min(iodepth),
+        }),
+        iodepth_batch_complete_min: job
+            .iodepth_batch_complete_min
+            .map(|batch| batch.min(iodepth)),
+        // Depends on all jobs of the run: `memory::register`.
+        fixedbufs: false,
+        fixedbufs_required: false,
+        hipri: option_or_default!(job, hipri).0,
+        sqthread_poll: option_or_default!(job, sqthread_poll).0,
+        spin_us: option_or_default!(job, spin).0,
+        mem: option_or_default!(job, mem),
+        ioengine: request.engine,
+    }
+}
+
+fn data_options(job: &Job) -> DataOptions {
+    let compress = option_or_default!(job, buffer_compress_percentage).0;
+    let dedupe = option_or_default!(job, dedupe_percentage).0;
+    // Fully compressible data is zeros, and percentages require new data for each write (fio 3.42,
+    // init.c:1017-1032).
+    let zero_buffers = option_or_default!(job, zero_buffers).0 || compress == 100;
+    let refill_buffers = option_or_default!(job, refill_buffers).0 || compress > 0 || dedupe > 0;
+    DataOptions {
+        zero_buffers,
+        refill_buffers: refill_buffers && !zero_buffers,
+        buffer_compress_percentage: compress,
+        dedupe_percentage: dedupe,
+    }
+}

@@ -1,0 +1,128 @@
+//! Files of a run and the disk space that they need. Later jobs use the files in the state that earlier jobs
+//! create.
+
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::PathFacts;
+use leadline_protocol::format::bytes;
+use std::collections::BTreeMap;
+
+/// 1/20 of the free space stays free: a full filesystem breaks other programs, including the server.
+const RESERVE_DIVISOR: u64 = 20;
+const MAX_RESERVE_BYTES: u64 = 1 << 30;
+
+#[derive(Debug, Default)]
+pub(crate) struct SpaceBudget {
+    /// By canonical path.
+    files: BTreeMap<String, PlannedFile>,
+}
+
+/// Lengths in bytes.
+#[derive(Debug)]
+struct PlannedFile {
+    length_before_run: u64,
+    /// At the start of the measurement.
+    length: u64,
+    /// Upper bound after all writes.
+    max_length: u64,
+    /// Existing bytes that are written again, and may have been holes.
+    rewritten: u64,
+    fully_written: Option<bool>,
+    /// First job with this file.
+    job: usize,
+    /// Device and filesystem.
+    filesystem: (Option<String>, Option<String>),
+    free: u64,
+}
+
+/// Space on one filesystem.
+struct Need {
+    bytes: u64,
+    free: u64,
+    job: usize,
+}
+
+impl SpaceBudget {
+    /// Length of a file or device after the layout of the jobs so far, and whether every block of it contains
+    /// data.
+    pub(crate) fn projected(&self, facts: &PathFacts) -> (u64, Option<bool>) {
+        match self.files.get(&facts.canonical) {
+            Some(file) => (file.length, file.fully_written),
+            None if facts.length == 0 => (0, facts.fully_written.or(Some(true))),
+            None => (facts.length, facts.fully_written),
+        }
+    }
+
+    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written, and later writes up to
+    /// `end`.
+    pub(crate) fn add(
+        &mut self,
+        facts: &PathFacts,
+        job: usize,
+        length: u64,
+        layout_bytes: u64,
+        end: u64,
+    ) {
+        let (length_before, was_written) = self.projected(facts);
+        let grown = length - length_before;
+        let file = self
+            .files
+            .entry(facts.canonical.clone())
+            .or_insert_with(|| PlannedFile {
+                length_before_run: facts.length,
+                length,
+                max_length: 0,
+                rewritten: 0,
+                fully_written: was_written,
+                job,
+                filesystem: (facts.device.clone(), facts.filesystem.clone()),
+                free: facts.free_bytes,
+            });
+        if layout_bytes >= length {
+            file.fully_written = Some(true);
+        } else if layout_bytes < grown {
+            file.fully_written = Some(false);
+        }
+        file.length = length;
+        file.max_length = file.max_length.max(end).max(length);
+        file.rewritten += layout_bytes.saturating_sub(grown);
+    }
+
+    /// Reports each filesystem without enough free space.
+    pub(crate) fn check(&self, job_names: &[String], diagnostics: &mut Diagnostics) {
+        let mut needs: BTreeMap<_, Need> = BTreeMap::new();
+        for file in self.files.values() {
+            let need = needs.entry(&file.filesystem).or_insert(Need {
+                bytes: 0,
+                free: file.free,
+                job: file.job,
+            });
+            let growth = file.max_length.saturating_sub(file.length_before_run);
+            need.bytes = need
+                .bytes
+                .saturating_add(growth)
+                .saturating_add(file.rewritten);
+            need.job = need.job.min(file.job);
+        }
+        for ((device, filesystem), need) in needs {
+            let reserve = (need.free / RESERVE_DIVISOR).min(MAX_RESERVE_BYTES);
+            let usable = need.free - reserve;
+            if need.bytes <= usable {
+                continue;
+            }
+            let name = device.as_deref().or(filesystem.as_deref());
+            let detail = format!(
+                "The files need {} on {}, which has {} free.",
+                bytes(need.bytes),
+                name.unwrap_or("the filesystem"),
+                bytes(need.free)
+            );
+            let remedy = format!(
+                "Use at most {} ({} are reserved), or another directory.",
+                bytes(usable),
+                bytes(reserve)
+            );
+            diagnostics.begin_job(need.job, &job_names[need.job]);
+            diagnostics.environment("insufficient_space", "size", detail, remedy);
+        }
+    }
+}

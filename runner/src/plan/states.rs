@@ -1,0 +1,199 @@
+//! `file_state` and `cache_state`, shorthands for several fio options. They are expanded to these options
+//! before the rest of the plan; contradicting options are rejected.
+//!
+//! A state does not destroy data of others: `fresh` replaces and `written` fills only files created by
+//! Leadline.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::{PathFacts, PathKind};
+use leadline_protocol::job::Job;
+use leadline_protocol::job::keyword::{CacheState, Fallocate, FileState};
+use leadline_protocol::job::value::Flag;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::problem::Problem;
+use std::collections::BTreeMap;
+
+type OptionValue = (&'static str, &'static str);
+
+/// Returns the job with its states expanded to options.
+pub(crate) fn expand(job: &Job, diagnostics: &mut Diagnostics) -> Job {
+    let file = option_or_default!(job, file_state);
+    let cache = option_or_default!(job, cache_state);
+    check_conflicts(
+        "file_state",
+        file.as_str(),
+        file_conflicts(job, file),
+        diagnostics,
+    );
+    check_conflicts(
+        "cache_state",
+        cache.as_str(),
+        cache_conflicts(job, cache),
+        diagnostics,
+    );
+    let mut expanded = job.clone();
+    match file {
+        FileState::AsIs => {}
+        _ if !is_supported(job, file) => {
+            let detail = format!(
+                "file_state={} requires a job that {}; rw={} does not.",
+                file.as_str(),
+                if file == FileState::Overwrite {
+                    "writes"
+                } else {
+                    "only writes"
+                },
+                option_or_default!(job, rw).kind.as_str()
+            );
+            let remedy = "Use file_state=written for reads, or a pattern that writes.";
+            diagnostics.invalid("conflicting_options", "file_state", detail, remedy);
+            // Avoids further problems about options that the state implies.
+            expanded.file_state = None;
+        }
+        FileState::Fresh => expanded.fallocate = Some(job.fallocate.unwrap_or(Fallocate::None)),
+        FileState::Written | FileState::Overwrite => expanded.overwrite = Some(Flag(true)),
+        FileState::Append => expanded.file_append = Some(Flag(true)),
+    }
+    match cache {
+        CacheState::AsIs => {}
+        CacheState::Cold => expanded.invalidate = Some(Flag(true)),
+        CacheState::Warm => expanded.pre_read = Some(Flag(true)),
+    }
+    expanded
+}
+
+fn is_supported(job: &Job, state: FileState) -> bool {
+    let rw = option_or_default!(job, rw).kind;
+    match state {
+        FileState::AsIs | FileState::Written => true,
+        FileState::Overwrite => rw.writes(),
+        FileState::Fresh | FileState::Append => rw.writes() && !rw.reads(),
+    }
+}
+
+fn check_conflicts(
+    state: &str,
+    value: &str,
+    conflicts: Vec<OptionValue>,
+    diagnostics: &mut Diagnostics,
+) {
+    for (option, other) in conflicts {
+        diagnostics.invalid(
+            "conflicting_options",
+            state,
+            format!("{state}={value} and {option}={other} exclude each other."),
+            format!("Remove {option}, or use {state}=as-is."),
+        );
+    }
+}
+
+/// Options that contradict the state of the file.
+fn file_conflicts(job: &Job, state: FileState) -> Vec<OptionValue> {
+    let is_fresh = state == FileState::Fresh;
+    let is_append = state == FileState::Append;
+    let is_full = matches!(state, FileState::Written | FileState::Overwrite);
+    let mut conflicts = Vec::new();
+    if (is_fresh || is_append) && job.overwrite == Some(Flag(true)) {
+        conflicts.push(("overwrite", "1"));
+    }
+    if is_full && job.overwrite == Some(Flag(false)) {
+        conflicts.push(("overwrite", "0"));
+    }
+    if (is_fresh || is_full) && job.file_append == Some(Flag(true)) {
+        conflicts.push(("file_append", "1"));
+    }
+    if is_append && job.file_append == Some(Flag(false)) {
+        conflicts.push(("file_append", "0"));
+    }
+    if is_full && job.create_on_open == Some(Flag(true)) {
+        conflicts.push(("create_on_open", "1"));
+    }
+    if let Some(fallocate) = job.fallocate {
+        let is_written = fallocate == Fallocate::Written;
+        if (is_fresh && is_written) || (is_full && !is_written) {
+            conflicts.push(("fallocate", fallocate.as_str()));
+        }
+    }
+    conflicts
+}
+
+/// Options that contradict the state of the page cache.
+fn cache_conflicts(job: &Job, state: CacheState) -> Vec<OptionValue> {
+    let (invalidate, pre_read) = match state {
+        CacheState::AsIs => return Vec::new(),
+        CacheState::Cold => (("invalidate", "0"), ("pre_read", "1")),
+        CacheState::Warm => (("invalidate", "1"), ("pre_read", "0")),
+    };
+    let is_warm = state == CacheState::Warm;
+    let mut conflicts = Vec::new();
+    if job.invalidate == Some(Flag(is_warm)) {
+        conflicts.push(invalidate);
+    }
+    if job.pre_read == Some(Flag(!is_warm)) {
+        conflicts.push(pre_read);
+    }
+    conflicts
+}
+
+/// Applies `file_state=fresh` to a path: an existing file is replaced, if Leadline created it.
+pub(crate) fn apply_state(job: &Job, facts: PathFacts, diagnostics: &mut Diagnostics) -> PathFacts {
+    if option_or_default!(job, file_state) != FileState::Fresh || facts.kind != PathKind::File {
+        return facts;
+    }
+    if !facts.is_owned {
+        let detail = format!(
+            "{} exists and was not created by Leadline, or was modified since.",
+            facts.canonical
+        );
+        let remedy =
+            "Use another file name, remove the file yourself, or use file_state=overwrite.";
+        reject_file(detail, remedy, diagnostics);
+    }
+    PathFacts {
+        kind: PathKind::Missing,
+        length: 0,
+        fully_written: None,
+        ..facts
+    }
+}
+
+/// Checks that `file_state=written` may rewrite a file with unwritten blocks.
+pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, diagnostics: &mut Diagnostics) {
+    if option_or_default!(job, file_state) == FileState::Written
+        && facts.kind == PathKind::File
+        && !facts.is_owned
+    {
+        let detail = format!(
+            "{} has unwritten blocks; filling them would overwrite its data, and it was not created by Leadline.",
+            facts.canonical
+        );
+        let remedy =
+            "Use another file, or set overwrite=1 or file_state=overwrite if its data may be lost.";
+        reject_file(detail, remedy, diagnostics);
+    }
+}
+
+fn reject_file(detail: String, remedy: &str, diagnostics: &mut Diagnostics) {
+    let problem = Problem::guard("file_not_owned", "file_state", detail, remedy);
+    diagnostics.problem(problem, "file_state");
+}
+
+/// Rejects jobs that share a file if only some of them use `file_state=fresh`.
+pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], diagnostics: &mut Diagnostics) {
+    let mut fresh: BTreeMap<&str, bool> = BTreeMap::new();
+    for (index, job) in jobs {
+        let is_fresh = job.target.file_state == FileState::Fresh;
+        for target in &job.targets {
+            if *fresh.entry(&target.path).or_insert(is_fresh) != is_fresh {
+                diagnostics.begin_job(*index, &job.name);
+                let detail = format!(
+                    "{} has file_state=fresh in one job and is used by another job.",
+                    target.path
+                );
+                let remedy = "Use different files, or separate runs.";
+                diagnostics.invalid("conflicting_options", "file_state", detail, remedy);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Target paths of a job and the checks whether the job may use them. Nothing is ever created under /dev.
+
+mod checks;
+mod names;
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::plan::job_request::JobRequest;
+use crate::plan::states;
+use leadline_protocol::plan::target::TargetKind;
+
+/// Sector size of a loop device if its file does not support direct I/O.
+const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment {
+    memory: 512,
+    offset: 512,
+};
+
+#[derive(Debug)]
+pub(crate) struct TargetPath {
+    pub kind: TargetKind,
+    pub facts: PathFacts,
+    /// The only clone that uses the path; `None` if all do.
+    pub clone: Option<u32>,
+}
+
+/// Returns an empty list if no path can be used.
+pub(crate) fn resolve(
+    request: &JobRequest,
+    host: &dyn HostView,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TargetPath> {
+    if request.is_null() {
+        let count = names::null_count(request, diagnostics);
+        return (0..count).map(|_| null_path()).collect();
+    }
+    let mut paths = Vec::new();
+    for name in names::resolve(request, host, diagnostics) {
+        let facts = states::apply_state(request.job, host.path(&name.path), diagnostics);
+        let Some(kind) = checks::target_kind(&name, &facts, diagnostics) else {
+            break;
+        };
+        let Some((kind, facts)) = apply_loop_device(request, kind, facts, host, diagnostics) else {
+            break;
+        };
+        let is_allowed = checks::check(request, kind, &facts, name.option, diagnostics);
+        // The length of a rejected file is not disclosed. Devices are in the inventory anyway.
+        if !is_allowed && kind != TargetKind::Device {
+            return Vec::new();
+        }
+        paths.push(TargetPath {
+            kind,
+            facts,
+            clone: name.clone,
+        });
+    }
+    if paths.windows(2).any(|pair| pair[0].kind != pair[1].kind) {
+        diagnostics.invalid(
+            "mixed_targets",
+            "filename",
+            "A job cannot use both files and devices.",
+            "Use separate jobs for files and devices.",
+        );
+    }
+    paths
+}
+
+/// Replaces a file by a loop device on it if `loop_device` is set. Returns `None` for devices.
+fn apply_loop_device(
+    request: &JobRequest,
+    kind: TargetKind,
+    facts: PathFacts,
+    host: &dyn HostView,
+    diagnostics: &mut Diagnostics,
+) -> Option<(TargetKind, PathFacts)> {
+    if !option_or_default!(request.job, loop_device).0 {
+        return Some((kind, facts));
+    }
+    if kind == TargetKind::Device {
+        diagnostics.invalid(
+            "loop_requires_file",
+            "loop_device",
+            format!(
+                "loop_device requires a file; {} is a device.",
+                facts.canonical
+            ),
+            "Remove loop_device, or use a file.",
+        );
+        return None;
+    }
+    if let Some((reason, remedy)) = host.loop_unavailable() {
+        diagnostics.environment("loop_unavailable", "loop_device", reason, remedy);
+    }
+    // Loop devices support direct I/O even if the filesystem of the file does not.
+    let direct_alignment = facts.direct_alignment.or(Ok(LOOP_ALIGNMENT));
+    let facts = PathFacts {
+        direct_alignment,
+        ..facts
+    };
+    Some((TargetKind::Loop, facts))
+}
+
+/// Target of `ioengine=null`.
+fn null_path() -> TargetPath {
+    TargetPath {
+        kind: TargetKind::Null,
+        facts: PathFacts {
+            kind: PathKind::Missing,
+            canonical: "null".into(),
+            length: 0,
+            filesystem: None,
+            device: None,
+            identity: None,
+            direct_alignment: Ok(DirectAlignment {
+                memory: 1,
+                offset: 1,
+            }),
+            free_bytes: 0,
+            fully_written: None,
+            is_owned: false,
+            under_target_root: true,
+            read_problem: None,
+            write_problem: None,
+        },
+        clone: None,
+    }
+}

@@ -1,0 +1,124 @@
+//! Checks of one target: file type, guard, target roots and capabilities.
+
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::job_request::JobRequest;
+use crate::plan::target_paths::names::TargetName;
+use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::problem::Problem;
+use std::path::Path;
+
+/// Kind of an existing path, or of the file to create. Reports a problem if there is none.
+pub(super) fn target_kind(
+    name: &TargetName,
+    facts: &PathFacts,
+    diagnostics: &mut Diagnostics,
+) -> Option<TargetKind> {
+    let path = &name.path;
+    let under_dev =
+        facts.canonical.starts_with("/dev/") || facts.filesystem.as_deref() == Some("devtmpfs");
+    let (code, detail, remedy) = match facts.kind {
+        PathKind::File | PathKind::Missing if !under_dev => return Some(TargetKind::File),
+        PathKind::Device => return Some(TargetKind::Device),
+        PathKind::Missing | PathKind::MissingDirectory
+            if under_dev || path.starts_with("/dev/") =>
+        {
+            (
+                "missing_device",
+                format!("The device {path} does not exist, and devices are never created."),
+                "Use a device listed by `leadline-runner devices`.".into(),
+            )
+        }
+        PathKind::MissingDirectory => {
+            let directory = Path::new(path).parent().unwrap_or(Path::new(""));
+            (
+                "missing_directory",
+                format!("The directory of {path} does not exist."),
+                format!("Create it: mkdir -p {}", directory.display()),
+            )
+        }
+        PathKind::Directory => (
+            "is_a_directory",
+            format!("{path} is a directory."),
+            format!(
+                "Use a file in it, or set directory={path} and remove filename to generate files."
+            ),
+        ),
+        PathKind::File | PathKind::Missing | PathKind::Other => (
+            "unsupported_file_type",
+            format!("{path} is neither a regular file nor a block device."),
+            "Use a file, or a device listed by `leadline-runner devices`.".into(),
+        ),
+    };
+    diagnostics.invalid(code, name.option, detail, remedy);
+    None
+}
+
+/// Returns false if the guard or the target roots reject the target.
+pub(super) fn check(
+    request: &JobRequest,
+    kind: TargetKind,
+    facts: &PathFacts,
+    option: &str,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    check_capabilities(request, kind, facts, diagnostics);
+    if let Some(problem) = access_problem(request, kind, facts, option) {
+        diagnostics.problem(problem, option);
+        return false;
+    }
+    true
+}
+
+fn access_problem(
+    request: &JobRequest,
+    kind: TargetKind,
+    facts: &PathFacts,
+    option: &str,
+) -> Option<Problem> {
+    let rw = request.rw.kind;
+    if let Some(problem) = &facts.read_problem
+        && rw.reads()
+    {
+        return Some(problem.clone());
+    }
+    if let Some(problem) = &facts.write_problem
+        && rw.destroys()
+    {
+        return Some(problem.clone());
+    }
+    let is_outside = kind != TargetKind::Device && !facts.under_target_root;
+    is_outside.then(|| {
+        let detail = format!("{} is outside the target roots.", facts.canonical);
+        let remedy = "Use a file below a target root, or add its directory with --target-root.";
+        Problem::guard("outside_roots", option, detail, remedy)
+    })
+}
+
+fn check_capabilities(
+    request: &JobRequest,
+    kind: TargetKind,
+    facts: &PathFacts,
+    diagnostics: &mut Diagnostics,
+) {
+    let path = &facts.canonical;
+    if let Err(reason) = &facts.direct_alignment
+        && request.direct
+    {
+        let reason = reason.trim_end_matches('.');
+        diagnostics.environment(
+            "direct_unsupported",
+            "direct",
+            format!("{path} does not support O_DIRECT: {reason}."),
+            "Set direct=0, or use a filesystem with O_DIRECT, such as ext4 or xfs.",
+        );
+    }
+    if request.rw.kind.trims() && kind == TargetKind::File {
+        diagnostics.invalid(
+            "trim_requires_device",
+            "rw",
+            format!("{path} is a file; trims require a block device."),
+            "Use a block device, or a pattern that reads or writes.",
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
+
+use crate::plan::defaults::option_or_default;
+use crate::plan::diagnostics::Diagnostics;
+use crate::plan::host_view::HostView;
+use crate::plan::job_request::JobRequest;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of descriptors
+/// (1,048,576).
+const MAX_FILES: u64 = 4096;
+
+pub(super) struct TargetName {
+    pub path: String,
+    /// Option that sets the name.
+    pub option: &'static str,
+    /// The only clone that uses the file; `None` if all do.
+    pub clone: Option<u32>,
+}
+
+pub(super) fn resolve(
+    request: &JobRequest,
+    host: &dyn HostView,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TargetName> {
+    let job = request.job;
+    let directory =
+        Path::new(&host.default_directory()).join(job.directory.as_deref().unwrap_or_default());
+    let Some(files) = &job.filename else {
+        return generate(request, &directory, diagnostics);
+    };
+    check_list(request, &files.0, diagnostics);
+    files
+        .0
+        .iter()
+        .map(|file| TargetName {
+            path: join(&directory, file),
+            option: "filename",
+            clone: None,
+        })
+        .collect()
+}
+
+/// Number of targets with `ioengine=null`.
+pub(super) fn null_count(request: &JobRequest, diagnostics: &mut Diagnostics) -> usize {
+    match &request.job.filename {
+        Some(files) => files.0.len(),
+        None => nrfiles(request, diagnostics) as usize,
+    }
+}
+
+fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnostics) {
+    if request.job.directory.is_some() && files.iter().any(|file| file.starts_with('/')) {
+        diagnostics.invalid(
+            "conflicting_options",
+            "directory",
+            "directory and an absolute filename exclude each other.",
+            "Remove directory, or use a relative filename.",
+        );
+    }
+    let count = files.len() as u64;
+    if let Some(nrfiles) = request.job.nrfiles
+        && u64::from(nrfiles) != count
+    {
+        diagnostics.invalid(
+            "conflicting_options",
+            "nrfiles",
+            format!("nrfiles={nrfiles} conflicts with filename, which has {count} names."),
+            "Remove nrfiles or filename.",
+        );
+    }
+    if files.iter().collect::<BTreeSet<_>>().len() < files.len() {
+        diagnostics.invalid(
+            "duplicate_filename",
+            "filename",
+            "filename contains a file twice.",
+            "Use each file once.",
+        );
+    }
+    if count > MAX_FILES {
+        diagnostics.invalid(
+            "too_many_files",
+            "filename",
+            format!("filename has {count} names."),
+            format!("Use at most {MAX_FILES}."),
+        );
+    }
+}
+
+/// Names of the form `job.clone.file`, as in fio.
+fn generate(
+    request: &JobRequest,
+    directory: &Path,
+    diagnostics: &mut Diagnostics,
+) -> Vec<TargetName> {
+    let stem = request.name.replace('/', "_");
+    let nrfiles = nrfiles(request, diagnostics);
+    let option = match request.job.directory {
+        Some(_) => "directory",
+        None => "filename",
+    };
+    let mut names = Vec::new();
+    for clone in 0..request.numjobs {
+        for file in 0..nrfiles {
+            names.push(TargetName {
+                path: join(directory, &format!("{stem}.{clone}.{file}")),
+                option,
+                clone: Some(clone),
+            });
+        }
+    }
+    names
+}
+
+fn nrfiles(request: &JobRequest, diagnostics: &mut Diagnostics) -> u32 {
+    let nrfiles = option_or_default!(request.job, nrfiles);
+    let total = u64::from(nrfiles) * u64::from(request.numjobs);
+    if (1..=MAX_FILES).contains(&total) {
+        return nrfiles;
+    }
+    diagnostics.invalid(
+        "too_many_files",
+        "nrfiles",
+        format!(
+            "nrfiles={nrfiles} and numjobs={} result in {total} files.",
+            request.numjobs
+        ),
+        format!("Use 1 to {MAX_FILES} files in total."),
+    );
+    1
+}
+
+fn join(directory: &Path, file: &str) -> String {
+    directory.join(file).to_string_lossy().into_owned()
+}

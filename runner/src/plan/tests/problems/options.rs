@@ -1,0 +1,216 @@
+//! Invalid and conflicting options.
+
+use crate::plan::tests::host::TableHost;
+use crate::plan::tests::plan;
+use crate::plan::tests::problems::{check, check_on};
+use serde_json::{Value, json};
+
+#[test]
+fn direct_is_required() {
+    check(
+        json!({"filename": "full"}),
+        "direct_required",
+        "direct",
+        "direct=1",
+    );
+    assert!(
+        plan(json!({"ioengine": "null"})).problems.is_empty(),
+        "null does not use the page cache"
+    );
+}
+
+#[test]
+fn polling_requires_direct_io_on_a_ring_without_syncs() {
+    check(
+        json!({"filename": "full", "direct": 0, "hipri": 1}),
+        "hipri_requires_direct",
+        "hipri",
+        "direct=1",
+    );
+    check(
+        json!({"filename": "full", "direct": 1, "spin": "2s"}),
+        "out_of_range",
+        "spin",
+        "at most 1s",
+    );
+    assert!(
+        plan(json!({"ioengine": "io_uring_nop", "hipri": 1, "size": "1m"}))
+            .problems
+            .is_empty()
+    );
+    for option in ["fsync", "fdatasync"] {
+        let synced = |rw: &str, engine: &str| {
+            let mut job =
+                json!({"filename": "full", "direct": 1, "hipri": 1, "rw": rw, "ioengine": engine});
+            job[option] = json!(32);
+            job
+        };
+        check(
+            synced("randwrite", "io_uring"),
+            "conflicting_options",
+            option,
+            "Remove hipri",
+        );
+        check(
+            synced("randrw", "io_uring"),
+            "conflicting_options",
+            option,
+            &format!("{option}=32"),
+        );
+        for (rw, engine) in [("randread", "io_uring"), ("randwrite", "psync")] {
+            assert!(
+                plan(synced(rw, engine)).problems.is_empty(),
+                "{rw} with {engine} does not sync on a polled ring"
+            );
+        }
+    }
+    let polled = |iodepth: u32| json!({"filename": "full", "direct": 1, "sqthread_poll": 1, "iodepth": iodepth});
+    check(polled(16_385), "out_of_range", "iodepth", "sqthread_poll");
+    assert!(plan(polled(16_384)).problems.is_empty());
+}
+
+#[test]
+fn invalid_block_sizes() {
+    check(
+        json!({"filename": "full", "direct": 0, "bs": "4k", "bsrange": "4k-8k"}),
+        "conflicting_options",
+        "bs",
+        "bs and bsrange",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "bssplit": "4k/50:8k/50", "bsrange": "4k-8k"}),
+        "conflicting_options",
+        "bsrange",
+        "",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "bssplit": "4k/50:6k/50"}),
+        "split_not_multiple",
+        "bssplit",
+        "fio would round",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "bs": 0}),
+        "out_of_range",
+        "bs",
+        "0 bytes",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "rw": "randread", "blockalign": 0}),
+        "out_of_range",
+        "blockalign",
+        "",
+    );
+}
+
+#[test]
+fn values_without_any_io() {
+    let job = |option: &str, value: Value| json!({"filename": "full", "direct": 0, "bs": "8k", option: value});
+    check(
+        job("iodepth_batch_complete_min", json!(0)),
+        "out_of_range",
+        "iodepth_batch_complete_min",
+        "spin=",
+    );
+    check(
+        job("io_size", json!("4k")),
+        "block_larger_than_io_size",
+        "io_size",
+        "block size of 8 KiB",
+    );
+    assert!(plan(job("io_size", json!("8k"))).problems.is_empty());
+}
+
+#[test]
+fn values_out_of_range() {
+    for (option, value) in [
+        ("iodepth", json!(0)),
+        ("iodepth", json!(100_000)),
+        ("numjobs", json!(0)),
+        ("numjobs", json!(5000)),
+        ("loops", json!(0)),
+        ("number_ios", json!(0)),
+        ("nice", json!(20)),
+        ("nice", json!(-21)),
+        ("thinktime_blocks", json!(0)),
+        ("runtime", json!("500us")),
+        ("runtime", json!("366d")),
+        ("ramp_time", json!("366d")),
+        ("startdelay", json!("366d")),
+        ("thinktime", json!("366d")),
+        ("filesize", json!(0)),
+        ("randseed", json!(u64::MAX)),
+    ] {
+        let mut job = json!({"filename": "full", "direct": 0, "thinktime": 1, "ioengine": "psync"});
+        job[option] = value;
+        check(job, "out_of_range", option, "");
+    }
+}
+
+#[test]
+fn conflicting_options() {
+    check(
+        json!({"filename": "full", "direct": 0, "time_based": 1}),
+        "missing_runtime",
+        "runtime",
+        "runtime=30s",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "rate": "1m", "rate_iops": 10}),
+        "conflicting_options",
+        "rate_iops",
+        "Remove one of them",
+    );
+    check(
+        json!({"filename": "short", "direct": 0, "size": "1g", "fallocate": "none"}),
+        "read_beyond_end",
+        "fallocate",
+        "64 MiB",
+    );
+    check(
+        json!({"filename": "new", "direct": 0, "size": "1g", "fallocate": "keep"}),
+        "read_beyond_end",
+        "fallocate",
+        "0 B",
+    );
+    check(
+        json!({"filename": "new", "direct": 0, "size": "1g", "create_on_open": 1}),
+        "read_beyond_end",
+        "create_on_open",
+        "",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "size": "1g", "file_append": 1}),
+        "read_beyond_end",
+        "file_append",
+        "",
+    );
+}
+
+#[test]
+fn all_problems_are_reported_together() {
+    let job = json!({"jobs": [
+        {"name": "a", "filename": "full", "iodepth": 0, "loops": 0, "nice": 99, "bs": 3000, "direct": 1},
+        {"name": "b", "filename": "/dev/vdz", "time_based": 1},
+    ]});
+    check_on(
+        &TableHost::default(),
+        job,
+        &[
+            ("out_of_range", "jobs[0].loops", ""),
+            ("out_of_range", "jobs[0].iodepth", ""),
+            ("out_of_range", "jobs[0].nice", ""),
+            ("misaligned", "jobs[0].bs", ""),
+            ("direct_required", "jobs[1].direct", ""),
+            ("missing_runtime", "jobs[1].runtime", ""),
+            ("missing_device", "jobs[1].filename", ""),
+        ],
+    );
+}
+
+#[test]
+fn clones_of_all_jobs_are_limited() {
+    let job = |name: &str| json!({"name": name, "filename": "full", "direct": 1, "numjobs": 1000});
+    let plan = plan(json!({"jobs": [job("a"), job("b")]}));
+    assert_eq!(plan.problems[0].field.as_deref(), Some("jobs[1].numjobs"));
+}

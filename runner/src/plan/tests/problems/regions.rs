@@ -1,0 +1,189 @@
+//! Misaligned I/O, and regions that do not fit.
+
+use crate::plan::tests::problems::check;
+use crate::plan::tests::{merge, plan};
+use leadline_protocol::problem::ProblemKind;
+use serde_json::{Value, json};
+
+#[test]
+fn direct_io_requires_alignment() {
+    let job = |changes: Value| {
+        merge(
+            json!({"filename": "/dev/loop0", "rw": "randread", "direct": 1}),
+            &changes,
+        )
+    };
+    check(
+        json!({"filename": "full", "bs": 3000, "direct": 1}),
+        "misaligned",
+        "bs",
+        "such as 3072",
+    );
+    assert!(
+        plan(json!({"filename": "full", "bs": 3000, "direct": 0}))
+            .problems
+            .is_empty()
+    );
+    check(
+        job(json!({"bs": 512})),
+        "misaligned",
+        "bs",
+        "multiples of 4096 bytes",
+    );
+    check(
+        job(json!({"bs": "4k,512", "rw": "randrw"})),
+        "misaligned",
+        "bs",
+        "512",
+    );
+    check(
+        job(json!({"bsrange": "2k-64k"})),
+        "misaligned",
+        "bsrange",
+        "2048",
+    );
+    check(job(json!({"offset": 512})), "misaligned", "offset", "512");
+    check(
+        job(json!({"blockalign": 1024})),
+        "misaligned",
+        "blockalign",
+        "1024",
+    );
+    check(job(json!({"rw": "read:1000"})), "misaligned", "rw", "1000");
+    check(
+        job(json!({"rw": "randtrim", "direct": 0, "bs": 512})),
+        "misaligned",
+        "bs",
+        "Trims",
+    );
+    check(
+        json!({"filename": "odd", "rw": "write", "direct": 1, "file_append": 1, "size": "1m"}),
+        "misaligned",
+        "file_append",
+        "1000",
+    );
+    let problem = check(
+        json!({"filename": "/shm/file", "direct": 1, "size": "1m"}),
+        "direct_unsupported",
+        "direct",
+        "tmpfs has no O_DIRECT",
+    );
+    assert_eq!(problem.kind, ProblemKind::Environment);
+}
+
+#[test]
+fn regions_must_fit_into_targets() {
+    let on = |filename: &str, changes: Value| {
+        merge(json!({"filename": filename, "direct": 0}), &changes)
+    };
+    check(on("new", json!({})), "missing_size", "size", "1g");
+    check(
+        on("empty", json!({"runtime": "10s", "time_based": 1})),
+        "missing_size",
+        "size",
+        "no length",
+    );
+    check(
+        on("new", json!({"size": "50%"})),
+        "percent_of_unknown_size",
+        "size",
+        "missing or empty",
+    );
+    check(
+        on("new", json!({"size": "1m", "offset": "50%"})),
+        "percent_of_unknown_size",
+        "offset",
+        "filesize",
+    );
+    check(
+        on("/dev/loop0", json!({"size": "2g"})),
+        "region_beyond_end",
+        "size",
+        "only 1 GiB",
+    );
+    check(
+        on("/dev/loop0", json!({"size": "600m", "offset": "50%"})),
+        "region_beyond_end",
+        "size",
+        "1 GiB",
+    );
+    check(
+        on(
+            "/dev/loop0",
+            json!({"offset_increment": "600m", "numjobs": 2, "size": "600m"}),
+        ),
+        "region_beyond_end",
+        "offset_increment",
+        "1.17 GiB",
+    );
+    check(
+        on("full", json!({"offset_increment": "600m", "numjobs": 3})),
+        "region_beyond_end",
+        "offset_increment",
+        "only 1 GiB",
+    );
+    check(
+        on("/dev/vdb", json!({"bs": "2g"})),
+        "out_of_range",
+        "bs",
+        "1 GiB",
+    );
+    check(
+        on("short", json!({"bs": "128m"})),
+        "block_larger_than_region",
+        "bs",
+        "128 MiB",
+    );
+    check(
+        on("new", json!({"size": "1k"})),
+        "block_larger_than_region",
+        "size",
+        "1 KiB",
+    );
+    check(
+        on("new", json!({"size": "2g", "filesize": "1g"})),
+        "region_beyond_end",
+        "size",
+        "1 GiB",
+    );
+    // Values that must not overflow.
+    check(
+        on(
+            "new",
+            json!({"size": "4k", "offset": "18446744073709551615"}),
+        ),
+        "out_of_range",
+        "offset",
+        "2^53",
+    );
+    check(
+        on("new", json!({"size": "4k", "offset_increment": "8p"})),
+        "out_of_range",
+        "offset_increment",
+        "2^53",
+    );
+    check(
+        on(
+            "new",
+            json!({"size": "4k", "offset_increment": "4p", "numjobs": 3}),
+        ),
+        "out_of_range",
+        "offset_increment",
+        "2^53",
+    );
+    check(
+        on("new", json!({"size": "8p"})),
+        "out_of_range",
+        "size",
+        "2^53",
+    );
+    check(
+        on(
+            "new",
+            json!({"filesize": "18446744073709551615", "offset": "100%"}),
+        ),
+        "region_beyond_end",
+        "filesize",
+        "only",
+    );
+}

@@ -1,0 +1,34 @@
+//! Summary of what a run measures.
+
+use crate::plan::tests::accepted;
+use serde_json::{Value, json};
+
+#[test]
+fn summary_of_each_mode() {
+    let summary = |job: Value| accepted(job).measures;
+    assert_eq!(
+        summary(json!({"filename": "full", "rw": "randread", "iodepth": 32, "direct": 1})),
+        "Performance of ext4 on vda for random reads of 4 KiB at depth 32, bypassing the page cache."
+    );
+    assert!(
+        summary(json!({"filename": "full", "rw": "randread", "direct": 0}))
+            .contains("served from memory")
+    );
+    assert!(
+        summary(json!({"filename": "full", "rw": "randwrite", "direct": 0}))
+            .contains("the page cache accepts")
+    );
+    assert!(
+        summary(json!({"filename": "full", "rw": "randwrite", "direct": 0, "fsync": 1}))
+            .contains("durable")
+    );
+    assert!(
+        summary(json!({"filename": "/dev/vdb", "direct": 1, "numjobs": 2}))
+            .contains("the device vdb for sequential reads of 4 KiB at depth 1 from 2 clones")
+    );
+    assert!(
+        summary(json!({"filename": "new", "size": "1m", "direct": 1, "loop_device": 1}))
+            .contains("a temporary loop device on /data/new")
+    );
+    assert!(summary(json!({"ioengine": "null"})).contains("upper limit"));
+}
