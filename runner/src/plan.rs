@@ -6,19 +6,20 @@
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
 pub(crate) mod defaults;
-pub(crate) mod diagnostics;
 pub(crate) mod estimate;
 pub(crate) mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod host_checks;
 pub mod host_view;
+pub(crate) mod issues;
 pub(crate) mod job_names;
 pub(crate) mod job_request;
 pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod option_checks;
 pub(crate) mod phases;
+pub(crate) mod projected_files;
 pub(crate) mod regions;
 pub(crate) mod resolved_job;
 pub(crate) mod space_budget;
@@ -30,9 +31,10 @@ pub(crate) mod target_paths;
 pub(crate) mod tests;
 pub(crate) mod unused_options;
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::{JobRequest, MAX_CLONES};
+use crate::plan::projected_files::ProjectedFiles;
 use crate::plan::space_budget::SpaceBudget;
 use leadline_protocol::job::run_spec::RunSpec;
 use leadline_protocol::plan::Plan;
@@ -40,74 +42,74 @@ use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::problem::Problem;
 
 pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
-    let mut diagnostics = Diagnostics::default();
-    let mut indexed_jobs = resolve_jobs(run, host, &mut diagnostics);
+    resolve_after(&ProjectedFiles::default(), run, host)
+}
+
+/// Plans a run that starts when `files` exist.
+pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
+    let mut issues = Issues::default();
+    let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
     memory::register(&mut indexed_jobs, &run.jobs, host);
-    memory::check(&indexed_jobs, host, &mut diagnostics);
-    check_clones(&indexed_jobs, &mut diagnostics);
-    states::check_shared(&indexed_jobs, &mut diagnostics);
-    check_devices(&run.devices, &indexed_jobs, &mut diagnostics);
+    memory::check(&indexed_jobs, host, &mut issues);
+    check_clones(&indexed_jobs, &mut issues);
+    states::check_shared(&indexed_jobs, &mut issues);
+    check_devices(&run.devices, &indexed_jobs, &mut issues);
     let mut jobs = Vec::new();
-    if indexed_jobs.len() == run.jobs.len() && !diagnostics.has_invalid() {
+    if indexed_jobs.len() == run.jobs.len() && !issues.has_invalid() {
         jobs.extend(indexed_jobs.into_iter().map(|(_, job)| job));
     }
-    findings::report_late_ramp(&jobs, &mut diagnostics);
+    findings::report_late_ramp(&jobs, &mut issues);
     Plan {
         sample_ms: run.sample_ms,
         phases: phases::plan_phases(&jobs),
         estimate: estimate::estimate(&jobs),
         measures: summary::summarize(&jobs),
-        findings: diagnostics.findings,
-        problems: diagnostics.problems,
+        findings: issues.findings,
+        problems: issues.problems,
         jobs,
     }
 }
 
 /// Returns the jobs that can be resolved, with their indices in the run.
 fn resolve_jobs(
+    files: &ProjectedFiles,
     run: &RunSpec,
     host: &dyn HostView,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Vec<(usize, ResolvedJob)> {
-    let names = job_names::resolve(&run.jobs, diagnostics);
-    let mut budget = SpaceBudget::default();
+    let names = job_names::resolve(&run.jobs, issues);
+    let mut budget = SpaceBudget::new(files);
     let mut jobs = Vec::new();
     for (index, job) in run.jobs.iter().enumerate() {
         let name = &names[index];
-        diagnostics.begin_job(index, name);
-        let expanded = states::expand(job, diagnostics);
-        let request = JobRequest::resolve(&expanded, name.clone(), host, diagnostics);
-        if let Some(resolved) =
-            resolved_job::resolve(&request, index, host, &mut budget, diagnostics)
-        {
-            unused_options::check(job, &resolved, diagnostics);
-            findings::report(&resolved, host, diagnostics);
+        issues.begin_job(index, name);
+        let expanded = states::expand(job, issues);
+        let request = JobRequest::resolve(&expanded, name.clone(), host, issues);
+        if let Some(resolved) = resolved_job::resolve(&request, index, host, &mut budget, issues) {
+            unused_options::check(job, &resolved, issues);
+            findings::report(&resolved, host, issues);
             jobs.push((index, resolved));
         }
     }
-    budget.check(&names, diagnostics);
+    budget.check(&names, issues);
     jobs
 }
 
-fn check_clones(jobs: &[(usize, ResolvedJob)], diagnostics: &mut Diagnostics) {
+fn check_clones(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let clones: u64 = jobs.iter().map(|(_, job)| u64::from(job.numjobs)).sum();
     if let Some((index, job)) = jobs.last()
         && clones > u64::from(MAX_CLONES)
     {
-        diagnostics.begin_job(*index, &job.name);
+        issues.begin_job(*index, &job.name);
         let detail = format!("The run has {clones} clones in total.");
         let remedy = format!("Use at most {MAX_CLONES} clones in all jobs.");
-        diagnostics.invalid("out_of_range", "numjobs", detail, remedy);
+        issues.invalid("out_of_range", "numjobs", detail, remedy);
     }
 }
 
 /// Rejects devices other than those that were selected when the run was requested: device names can change
 /// while a run is queued.
-fn check_devices(
-    selected: &[String],
-    jobs: &[(usize, ResolvedJob)],
-    diagnostics: &mut Diagnostics,
-) {
+fn check_devices(selected: &[String], jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     if selected.is_empty() {
         return;
     }
@@ -119,7 +121,7 @@ fn check_devices(
             if selected.iter().any(|id| id == device) {
                 continue;
             }
-            diagnostics.begin_job(*index, &job.name);
+            issues.begin_job(*index, &job.name);
             let detail = format!(
                 "{} is now {device}; the run was requested for {}.",
                 target.path,
@@ -127,7 +129,7 @@ fn check_devices(
             );
             let remedy = "Request the run again if this device is correct.";
             let problem = Problem::guard("identity_changed", "filename", detail, remedy);
-            diagnostics.problem(problem, "filename");
+            issues.problem(problem, "filename");
         }
     }
 }

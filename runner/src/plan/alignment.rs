@@ -2,7 +2,7 @@
 //! I/O with EINVAL.
 
 use crate::plan::block_sizes::JobBlockSizes;
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::regions::Regions;
 use crate::plan::target_paths::TargetPath;
@@ -13,7 +13,7 @@ pub(crate) fn check(
     sizes: &JobBlockSizes,
     paths: &[TargetPath],
     regions: &Regions,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     if !request.direct && !request.rw.kind.trims() {
         return;
@@ -30,7 +30,7 @@ pub(crate) fn check(
         for (option, value) in values {
             if value % alignment != 0 {
                 let path = &path.facts.canonical;
-                reject(request, option, value, alignment, path, diagnostics);
+                reject(request, option, value, alignment, path, issues);
             }
         }
     }
@@ -73,7 +73,7 @@ fn reject(
     value: u64,
     alignment: u64,
     path: &str,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     let operation = if request.rw.kind.trims() {
         "Trims"
@@ -93,5 +93,5 @@ fn reject(
         }
         _ => format!("Use a multiple of {alignment}, such as {example}."),
     };
-    diagnostics.invalid("misaligned", option, detail, remedy);
+    issues.invalid("misaligned", option, detail, remedy);
 }

@@ -1,7 +1,7 @@
 //! Block sizes from `bs`, `bsrange` or `bssplit`, and the alignment of random offsets.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::direction::PerDirection;
@@ -22,8 +22,8 @@ pub(crate) struct JobBlockSizes {
 }
 
 impl JobBlockSizes {
-    pub(crate) fn resolve(request: &JobRequest, diagnostics: &mut Diagnostics) -> Self {
-        let (bs, option) = block_sizes(request, diagnostics);
+    pub(crate) fn resolve(request: &JobRequest, issues: &mut Issues) -> Self {
+        let (bs, option) = block_sizes(request, issues);
         let blockalign = match &request.job.blockalign {
             Some(align) => align.map(|align| align.0),
             None => bs.map(|bs| bs.min),
@@ -34,7 +34,7 @@ impl JobBlockSizes {
             rw: request.rw.kind,
         };
         for (bs, align) in sizes.used() {
-            check(bs, align, option, diagnostics);
+            check(bs, align, option, issues);
         }
         // Rejected sizes of 0 become 1 to avoid divisions by zero.
         sizes.bs = sizes.bs.map(|bs| BlockSizes {
@@ -69,7 +69,7 @@ impl JobBlockSizes {
 /// Block sizes and the option that sets them.
 fn block_sizes(
     request: &JobRequest,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> (PerDirection<BlockSizes>, &'static str) {
     let job = request.job;
     let bs = job.bs.as_ref().map(|_| "bs");
@@ -79,10 +79,10 @@ fn block_sizes(
     if given.len() > 1 {
         let detail = format!("{} exclude each other.", given.join(" and "));
         let remedy = "Keep one of them.";
-        diagnostics.invalid("conflicting_options", given[0], detail, remedy);
+        issues.invalid("conflicting_options", given[0], detail, remedy);
     }
     if let Some(split) = &job.bssplit {
-        (split.map(|split| from_split(split, diagnostics)), "bssplit")
+        (split.map(|split| from_split(split, issues)), "bssplit")
     } else if let Some(range) = &job.bsrange {
         (range.map(from_range), "bsrange")
     } else {
@@ -104,7 +104,7 @@ fn from_range(range: &SizeRange) -> BlockSizes {
     }
 }
 
-fn from_split(split: &Split, diagnostics: &mut Diagnostics) -> BlockSizes {
+fn from_split(split: &Split, issues: &mut Issues) -> BlockSizes {
     let mut entries = split.0.clone();
     entries.retain(|entry| entry.percent > 0);
     let sizes = || entries.iter().map(|entry| entry.bytes);
@@ -117,7 +117,7 @@ fn from_split(split: &Split, diagnostics: &mut Diagnostics) -> BlockSizes {
             bytes(min)
         );
         let remedy = format!("Use multiples of {min} bytes; fio would round down.");
-        diagnostics.invalid("split_not_multiple", "bssplit", detail, remedy);
+        issues.invalid("split_not_multiple", "bssplit", detail, remedy);
     }
     if min == max {
         entries.clear();
@@ -129,9 +129,9 @@ fn from_split(split: &Split, diagnostics: &mut Diagnostics) -> BlockSizes {
     }
 }
 
-fn check(bs: &BlockSizes, align: u64, option: &str, diagnostics: &mut Diagnostics) {
+fn check(bs: &BlockSizes, align: u64, option: &str, issues: &mut Issues) {
     let mut out_of_range = |option: &str, detail: String, remedy: &str| {
-        diagnostics.invalid("out_of_range", option, detail, remedy);
+        issues.invalid("out_of_range", option, detail, remedy);
     };
     if bs.min == 0 {
         let detail = format!("{option} must be greater than 0 bytes.");

@@ -4,33 +4,33 @@ mod cache;
 mod target;
 mod workload;
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use leadline_protocol::finding::Severity;
 use leadline_protocol::format::duration;
 use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::plan::window::{late_ramps, measured_from_ms, window_begin_ms};
 use serde_json::json;
 
-pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
-    workload::report_runtime(job, diagnostics);
-    workload::report_depth(job, diagnostics);
-    cache::report(job, host, diagnostics);
-    target::report(job, host, diagnostics);
-    workload::report_pattern(job, diagnostics);
+pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
+    workload::report_runtime(job, issues);
+    workload::report_depth(job, issues);
+    cache::report(job, host, issues);
+    target::report(job, host, issues);
+    workload::report_pattern(job, issues);
 }
 
 /// Reports the latest ramp that extends into the measured window of the run. The counters of the window then
 /// include I/O that is not measured.
-pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], diagnostics: &mut Diagnostics) {
+pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
         return;
     };
     let index = jobs.iter().position(|job| job.name == late.name);
-    diagnostics.begin_job(index.unwrap_or(0), &late.name);
+    issues.begin_job(index.unwrap_or(0), &late.name);
     let begin_ms = window_begin_ms(jobs);
     let end_ms = measured_from_ms(late);
-    diagnostics.finding(
+    issues.finding(
         Severity::Warning,
         "ramp_in_window",
         format!(

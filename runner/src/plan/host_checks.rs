@@ -1,17 +1,17 @@
 //! Options that require CPUs or privileges of the host.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use leadline_protocol::job::Job;
 
-pub(crate) fn check(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) {
-    check_cpus(job, host, diagnostics);
+pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
+    check_cpus(job, host, issues);
     if host.may_drop_caches() {
         return;
     }
     if option_or_default!(job, drop_caches).0 {
-        diagnostics.environment(
+        issues.environment(
             "root_required",
             "drop_caches",
             "drop_caches requires root.",
@@ -19,7 +19,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostic
         );
     }
     if option_or_default!(job, nice) < 0 {
-        diagnostics.environment(
+        issues.environment(
             "root_required",
             "nice",
             "A negative nice value requires root.",
@@ -28,7 +28,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostic
     }
 }
 
-fn check_cpus(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+fn check_cpus(job: &Job, host: &dyn HostView, issues: &mut Issues) {
     let Some(allowed) = &job.cpus_allowed else {
         return;
     };
@@ -40,7 +40,7 @@ fn check_cpus(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) {
         .map(u32::to_string)
         .collect();
     if !missing.is_empty() {
-        diagnostics.environment(
+        issues.environment(
             "cpu_unavailable",
             "cpus_allowed",
             format!("CPUs not available to the runner: {}.", missing.join(", ")),

@@ -1,7 +1,7 @@
 //! Unique job names. Results and generated files are named after jobs; a repeated name gets a number.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use leadline_protocol::finding::Severity;
 use leadline_protocol::job::Job;
 use std::collections::BTreeSet;
@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 /// Generated file names append `.clone.file` and must not exceed NAME_MAX (255).
 const MAX_NAME_BYTES: usize = 200;
 
-pub(crate) fn resolve(jobs: &[Job], diagnostics: &mut Diagnostics) -> Vec<String> {
+pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut names = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         let requested = option_or_default!(job, name);
-        diagnostics.begin_job(index, &requested);
+        issues.begin_job(index, &requested);
         if requested.len() > MAX_NAME_BYTES || requested.chars().any(char::is_control) {
-            diagnostics.invalid(
+            issues.invalid(
                 "invalid_name",
                 "name",
                 format!("name must have at most {MAX_NAME_BYTES} bytes and no control characters."),
@@ -30,7 +30,7 @@ pub(crate) fn resolve(jobs: &[Job], diagnostics: &mut Diagnostics) -> Vec<String
             name = format!("{requested}-{number}");
         }
         if name != requested && job.name.is_some() {
-            diagnostics.finding(
+            issues.finding(
                 Severity::Note,
                 "job_renamed",
                 format!(

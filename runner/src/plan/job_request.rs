@@ -1,8 +1,8 @@
 //! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use crate::plan::option_checks::check_range;
 use leadline_protocol::finding::Severity;
 use leadline_protocol::job::Job;
@@ -32,12 +32,12 @@ impl<'a> JobRequest<'a> {
         job: &'a Job,
         name: String,
         host: &dyn HostView,
-        diagnostics: &mut Diagnostics,
+        issues: &mut Issues,
     ) -> Self {
-        let engine = engine(job, host, diagnostics);
-        let direct = direct(job, engine, diagnostics);
+        let engine = engine(job, host, issues);
+        let direct = direct(job, engine, issues);
         let numjobs = option_or_default!(job, numjobs);
-        check_range("numjobs", numjobs, 1..=MAX_CLONES, diagnostics);
+        check_range("numjobs", numjobs, 1..=MAX_CLONES, issues);
         Self {
             job,
             name,
@@ -61,9 +61,9 @@ impl<'a> JobRequest<'a> {
     }
 }
 
-fn engine(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) -> EngineName {
+fn engine(job: &Job, host: &dyn HostView, issues: &mut Issues) -> EngineName {
     let engine = option_or_default!(job, ioengine);
-    check_kernel(engine, host, diagnostics);
+    check_kernel(engine, host, issues);
     if !engine.has_ring() {
         return engine;
     }
@@ -74,17 +74,17 @@ fn engine(job: &Job, host: &dyn HostView, diagnostics: &mut Diagnostics) -> Engi
         let sentence = format!(
             "The job uses psync with one I/O at a time because io_uring is unavailable: {reason}"
         );
-        diagnostics.finding(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
+        issues.finding(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
         return EngineName::Psync;
     }
     let remedy = format!(
         "{remedy} Or set ioengine=psync, or ioengine_fallback=psync to use psync only where io_uring is unavailable."
     );
-    diagnostics.environment("io_uring_unavailable", "ioengine", reason, remedy);
+    issues.environment("io_uring_unavailable", "ioengine", reason, remedy);
     engine
 }
 
-fn check_kernel(engine: EngineName, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+fn check_kernel(engine: EngineName, host: &dyn HostView, issues: &mut Issues) {
     if engine != EngineName::IoUringNop {
         return;
     }
@@ -92,7 +92,7 @@ fn check_kernel(engine: EngineName, host: &dyn HostView, diagnostics: &mut Diagn
         && (major, minor) < NOP_WITH_RESULT
     {
         let (required_major, required_minor) = NOP_WITH_RESULT;
-        diagnostics.environment(
+        issues.environment(
             "kernel_too_old",
             "ioengine",
             format!(
@@ -103,9 +103,9 @@ fn check_kernel(engine: EngineName, host: &dyn HostView, diagnostics: &mut Diagn
     }
 }
 
-fn direct(job: &Job, engine: EngineName, diagnostics: &mut Diagnostics) -> bool {
+fn direct(job: &Job, engine: EngineName, issues: &mut Issues) -> bool {
     if job.direct.is_none() && !engine.is_null() {
-        diagnostics.invalid(
+        issues.invalid(
             "direct_required",
             "direct",
             "direct is required and has no default.",

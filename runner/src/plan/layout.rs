@@ -4,8 +4,8 @@
 mod checks;
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::PathKind;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::regions::{Region, Regions};
 use crate::plan::space_budget::SpaceBudget;
@@ -32,7 +32,7 @@ pub(crate) fn resolve(
     paths: &[TargetPath],
     regions: &Regions,
     budget: &mut SpaceBudget,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Vec<Target> {
     let mut targets = Vec::new();
     for (index, path) in paths.iter().enumerate() {
@@ -43,9 +43,7 @@ pub(crate) fn resolve(
         let (length, mut layout_bytes) = match path.kind {
             TargetKind::Device => (path.facts.length, 0),
             TargetKind::Null => (end, 0),
-            TargetKind::File | TargetKind::Loop => {
-                lay_out(request, job, path, end, budget, diagnostics)
-            }
+            TargetKind::File | TargetKind::Loop => lay_out(request, job, path, end, budget, issues),
         };
         for region in regions.of_path(index) {
             targets.push(target(request, path, region, length, layout_bytes));
@@ -91,7 +89,7 @@ fn lay_out(
     path: &TargetPath,
     end: u64,
     budget: &mut SpaceBudget,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> (u64, u64) {
     let facts = &path.facts;
     let allocation = allocation(request);
@@ -100,7 +98,7 @@ fn lay_out(
     let has_holes = fully_written == Some(false);
     let rewrite = has_holes && option_or_default!(request.job, overwrite).0;
     if rewrite {
-        states::check_rewrite(request.job, facts, diagnostics);
+        states::check_rewrite(request.job, facts, issues);
     }
     let length = match allocation {
         Allocation::OnDemand => length_before,
@@ -113,14 +111,14 @@ fn lay_out(
     };
     let written_end = if request.rw.kind.writes() { needed } else { 0 };
     budget.add(facts, job, length, layout_bytes, written_end);
-    checks::check_loop_length(path, length, end, diagnostics);
-    checks::check_reads(request, facts, length, end, diagnostics);
-    checks::check_existing(request, facts, length_before, length, rewrite, diagnostics);
+    checks::check_loop_length(path, length, end, issues);
+    checks::check_reads(request, facts, length, end, issues);
+    checks::check_existing(request, facts, length_before, length, rewrite, issues);
     let extended_by_job = end > length_before && allocation != Allocation::Written;
     if (allocation == Allocation::Unwritten && length > length_before) || (has_holes && !rewrite) {
-        checks::report_unwritten_blocks(request, facts, diagnostics);
+        checks::report_unwritten_blocks(request, facts, issues);
     } else if extended_by_job && option_or_default!(request.job, file_state) != FileState::Fresh {
-        checks::report_initial_write(facts, diagnostics);
+        checks::report_initial_write(facts, issues);
     }
     (length, layout_bytes)
 }

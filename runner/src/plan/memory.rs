@@ -1,8 +1,8 @@
 //! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the largest block size,
 //! in whole pages.
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::engine::EngineName;
@@ -48,11 +48,7 @@ pub(crate) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &
 }
 
 /// Rejects runs whose buffers do not fit into memory, at the job with the most buffer memory.
-pub(crate) fn check(
-    jobs: &[(usize, ResolvedJob)],
-    host: &dyn HostView,
-    diagnostics: &mut Diagnostics,
-) {
+pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let total = jobs
         .iter()
         .map(|(_, job)| buffer_bytes(job))
@@ -81,6 +77,6 @@ pub(crate) fn check(
         bytes(limit)
     );
     let remedy = "Use a smaller iodepth, numjobs or bs.";
-    diagnostics.begin_job(*index, &job.name);
-    diagnostics.environment("insufficient_memory", option, detail, remedy);
+    issues.begin_job(*index, &job.name);
+    issues.environment("insufficient_memory", option, detail, remedy);
 }

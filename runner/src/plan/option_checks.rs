@@ -1,7 +1,7 @@
 //! Ranges of single options, and options that exclude each other.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::direction::PerDirection;
@@ -22,18 +22,18 @@ const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
 /// Largest integer that every JSON parser represents exactly.
 pub(crate) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
 
-pub(crate) fn check(request: &JobRequest, diagnostics: &mut Diagnostics) {
-    check_counts(request.job, diagnostics);
-    check_times(request.job, diagnostics);
-    check_rates(request.job, diagnostics);
-    check_polling(request, diagnostics);
+pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
+    check_counts(request.job, issues);
+    check_times(request.job, issues);
+    check_rates(request.job, issues);
+    check_polling(request, issues);
 }
 
 pub(crate) fn check_range<T: PartialOrd + Display>(
     option: &str,
     value: T,
     range: RangeInclusive<T>,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     if !range.contains(&value) {
         let detail = format!(
@@ -42,11 +42,11 @@ pub(crate) fn check_range<T: PartialOrd + Display>(
             range.end()
         );
         let remedy = format!("Replace {option}={value} with a value in this range.");
-        diagnostics.invalid("out_of_range", option, detail, remedy);
+        issues.invalid("out_of_range", option, detail, remedy);
     }
 }
 
-fn check_counts(job: &Job, diagnostics: &mut Diagnostics) {
+fn check_counts(job: &Job, issues: &mut Issues) {
     for (option, value, min) in [
         ("loops", job.loops, 1),
         ("number_ios", job.number_ios, 1),
@@ -54,11 +54,11 @@ fn check_counts(job: &Job, diagnostics: &mut Diagnostics) {
         ("randseed", job.randseed, 0),
     ] {
         if let Some(value) = value {
-            check_range(option, value, min..=MAX_JSON_INTEGER, diagnostics);
+            check_range(option, value, min..=MAX_JSON_INTEGER, issues);
         }
     }
     if job.filesize.is_some_and(|bytes| bytes.0 == 0) {
-        diagnostics.invalid(
+        issues.invalid(
             "out_of_range",
             "filesize",
             "filesize must be greater than 0.",
@@ -66,14 +66,14 @@ fn check_counts(job: &Job, diagnostics: &mut Diagnostics) {
         );
     }
     let iodepth = option_or_default!(job, iodepth);
-    check_range("iodepth", iodepth, 1..=MAX_IODEPTH, diagnostics);
-    check_range("nice", option_or_default!(job, nice), NICE, diagnostics);
+    check_range("iodepth", iodepth, 1..=MAX_IODEPTH, issues);
+    check_range("nice", option_or_default!(job, nice), NICE, issues);
 }
 
-fn check_times(job: &Job, diagnostics: &mut Diagnostics) {
+fn check_times(job: &Job, issues: &mut Issues) {
     let runtime_us = option_or_default!(job, runtime).0;
     if option_or_default!(job, time_based).0 && runtime_us == 0 {
-        diagnostics.invalid(
+        issues.invalid(
             "missing_runtime",
             "runtime",
             "time_based requires runtime.",
@@ -81,7 +81,7 @@ fn check_times(job: &Job, diagnostics: &mut Diagnostics) {
         );
     }
     if (1..1000).contains(&runtime_us) {
-        diagnostics.invalid(
+        issues.invalid(
             "out_of_range",
             "runtime",
             "runtime must be at least 1ms.",
@@ -96,15 +96,15 @@ fn check_times(job: &Job, diagnostics: &mut Diagnostics) {
     ] {
         if us > MAX_TIME_US {
             let detail = format!("{option} must be at most 365d.");
-            diagnostics.invalid("out_of_range", option, detail, "Use a shorter time.");
+            issues.invalid("out_of_range", option, detail, "Use a shorter time.");
         }
     }
 }
 
-fn check_rates(job: &Job, diagnostics: &mut Diagnostics) {
+fn check_rates(job: &Job, issues: &mut Issues) {
     let rate = job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0));
     if is_limited(rate) && is_limited(job.rate_iops) {
-        diagnostics.invalid(
+        issues.invalid(
             "conflicting_options",
             "rate_iops",
             "rate and rate_iops exclude each other.",
@@ -117,23 +117,23 @@ fn is_limited(rates: Option<PerDirection<u64>>) -> bool {
     rates.is_some_and(|rates| rates.read > 0 || rates.write > 0 || rates.trim > 0)
 }
 
-fn check_polling(request: &JobRequest, diagnostics: &mut Diagnostics) {
+fn check_polling(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
     if option_or_default!(job, hipri).0 && !request.direct && !request.is_null() {
-        diagnostics.invalid(
+        issues.invalid(
             "hipri_requires_direct",
             "hipri",
             "hipri requires direct=1: buffered I/O cannot be polled.",
             "Set direct=1, or remove hipri.",
         );
     }
-    check_polled_syncs(request, diagnostics);
+    check_polled_syncs(request, issues);
     let iodepth = option_or_default!(job, iodepth);
     if option_or_default!(job, sqthread_poll).0
         && request.engine.has_ring()
         && (MAX_SQPOLL_IODEPTH + 1..=MAX_IODEPTH).contains(&iodepth)
     {
-        diagnostics.invalid(
+        issues.invalid(
             "out_of_range",
             "iodepth",
             format!("iodepth must be at most {MAX_SQPOLL_IODEPTH} with sqthread_poll."),
@@ -141,7 +141,7 @@ fn check_polling(request: &JobRequest, diagnostics: &mut Diagnostics) {
         );
     }
     if option_or_default!(job, spin).0 > MAX_SPIN_US {
-        diagnostics.invalid(
+        issues.invalid(
             "out_of_range",
             "spin",
             "spin must be at most 1s.",
@@ -149,7 +149,7 @@ fn check_polling(request: &JobRequest, diagnostics: &mut Diagnostics) {
         );
     }
     if job.iodepth_batch_complete_min == Some(0) {
-        diagnostics.invalid(
+        issues.invalid(
             "out_of_range",
             "iodepth_batch_complete_min",
             "iodepth_batch_complete_min must be at least 1: unlike fio, 0 does not enable polling.",
@@ -160,7 +160,7 @@ fn check_polling(request: &JobRequest, diagnostics: &mut Diagnostics) {
 
 /// A ring with IOPOLL accepts only reads and writes. The kernel completes syncs with EINVAL
 /// (io_uring/sync.c).
-fn check_polled_syncs(request: &JobRequest, diagnostics: &mut Diagnostics) {
+fn check_polled_syncs(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
     if !option_or_default!(job, hipri).0 || !request.engine.has_ring() || !request.rw.kind.writes()
     {
@@ -171,7 +171,7 @@ fn check_polled_syncs(request: &JobRequest, diagnostics: &mut Diagnostics) {
         ("fdatasync", option_or_default!(job, fdatasync)),
     ] {
         if interval > 0 {
-            diagnostics.invalid(
+            issues.invalid(
                 "conflicting_options",
                 option,
                 format!(

@@ -3,7 +3,7 @@
 
 use crate::plan::block_sizes::JobBlockSizes;
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::option_checks::MAX_JSON_INTEGER;
 use crate::plan::space_budget::SpaceBudget;
@@ -50,7 +50,7 @@ pub(crate) fn resolve(
     sizes: &JobBlockSizes,
     paths: &[TargetPath],
     budget: &SpaceBudget,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Option<Regions> {
     let mut regions = Regions {
         list: Vec::new(),
@@ -61,10 +61,10 @@ pub(crate) fn resolve(
         let files = paths.iter().filter(|other| other.clone == path.clone);
         let bounds = RegionBounds::new(request, sizes, path, files.count() as u64, budget);
         let offset = option_or_default!(request.job, offset);
-        let offset = bounds.extent(&offset, "offset", diagnostics)?;
+        let offset = bounds.extent(&offset, "offset", issues)?;
         let begin = bounds.base.saturating_add(offset);
         let increment = option_or_default!(request.job, offset_increment);
-        let increment = bounds.extent(&increment, "offset_increment", diagnostics)?;
+        let increment = bounds.extent(&increment, "offset_increment", issues)?;
         if index == 0 {
             regions.offset = begin;
             regions.increment = increment;
@@ -76,7 +76,7 @@ pub(crate) fn resolve(
                 path: index,
                 clone,
                 begin,
-                len: bounds.len(begin, diagnostics)?,
+                len: bounds.len(begin, issues)?,
             });
         }
     }
@@ -139,25 +139,25 @@ impl<'a> RegionBounds<'a> {
     }
 
     /// Percentages are rounded up to a multiple of the smallest I/O, as in fio.
-    fn extent(&self, extent: &Extent, option: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+    fn extent(&self, extent: &Extent, option: &str, issues: &mut Issues) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
                 let detail = format!("{option} must be at most 2^53 - 1.");
-                diagnostics.invalid("out_of_range", option, detail, "Use a smaller value.");
+                issues.invalid("out_of_range", option, detail, "Use a smaller value.");
                 None
             }
             Extent::Bytes(bytes) => Some(bytes),
             Extent::Percent(percent) => {
-                let bytes = self.percent(percent, option, diagnostics)?;
+                let bytes = self.percent(percent, option, issues)?;
                 let rounded = bytes.checked_next_multiple_of(self.smallest_io);
                 Some(rounded.unwrap_or(u64::MAX))
             }
         }
     }
 
-    fn percent(&self, percent: u8, option: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+    fn percent(&self, percent: u8, option: &str, issues: &mut Issues) -> Option<u64> {
         if self.whole == 0 && percent > 0 {
-            diagnostics.invalid(
+            issues.invalid(
                 "percent_of_unknown_size",
                 option,
                 format!(
@@ -172,21 +172,21 @@ impl<'a> RegionBounds<'a> {
     }
 
     /// Length of the region that starts at `begin`.
-    fn len(&self, begin: u64, diagnostics: &mut Diagnostics) -> Option<u64> {
-        let requested = self.requested_len(begin, diagnostics)?;
+    fn len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
+        let requested = self.requested_len(begin, issues)?;
         let len = requested - requested % self.smallest_io;
         let end = begin.saturating_add(len);
         if self.limit.is_some_and(|limit| end > limit) {
-            self.reject_end(end, diagnostics);
+            self.reject_end(end, issues);
             return None;
         }
         if end > MAX_JSON_INTEGER {
             let detail = format!("The region of {} ends beyond 2^53 - 1 bytes.", self.path);
-            diagnostics.invalid("out_of_range", self.end_option(), detail, SMALLER_REGION);
+            issues.invalid("out_of_range", self.end_option(), detail, SMALLER_REGION);
             return None;
         }
         if len < self.largest_io {
-            diagnostics.invalid(
+            issues.invalid(
                 "block_larger_than_region",
                 self.size_option(),
                 format!(
@@ -203,20 +203,20 @@ impl<'a> RegionBounds<'a> {
     }
 
     /// `size` is divided by the number of files. Without `size`, the region ends at the end of the target.
-    fn requested_len(&self, begin: u64, diagnostics: &mut Diagnostics) -> Option<u64> {
+    fn requested_len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
         let rest = self.whole.saturating_sub(begin);
         match self.request.job.size {
             Some(Extent::Bytes(size)) => Some(size / self.files),
             Some(Extent::Percent(percent)) => {
-                Some(self.percent(percent, "size", diagnostics)?.min(rest))
+                Some(self.percent(percent, "size", issues)?.min(rest))
             }
             None if self.base == 0 && rest > 0 => Some(rest),
             None if self.base == 0 && self.whole > 0 => {
-                self.reject_end(begin, diagnostics);
+                self.reject_end(begin, issues);
                 None
             }
             None => {
-                diagnostics.invalid(
+                issues.invalid(
                     "missing_size",
                     "size",
                     format!("size is required: {} has no length.", self.path),
@@ -227,14 +227,14 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    fn reject_end(&self, end: u64, diagnostics: &mut Diagnostics) {
+    fn reject_end(&self, end: u64, issues: &mut Issues) {
         let detail = format!(
             "The region of {} ends at {}, but the target has only {}.",
             self.path,
             bytes(end),
             bytes(self.limit.unwrap_or(self.whole))
         );
-        diagnostics.invalid(
+        issues.invalid(
             "region_beyond_end",
             self.end_option(),
             detail,

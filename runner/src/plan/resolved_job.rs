@@ -2,8 +2,8 @@
 
 use crate::plan::block_sizes::JobBlockSizes;
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::option_checks::MAX_JSON_INTEGER;
 use crate::plan::space_budget::SpaceBudget;
@@ -24,21 +24,21 @@ pub(crate) fn resolve(
     index: usize,
     host: &dyn HostView,
     budget: &mut SpaceBudget,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Option<ResolvedJob> {
-    option_checks::check(request, diagnostics);
-    host_checks::check(request.job, host, diagnostics);
-    let sizes = JobBlockSizes::resolve(request, diagnostics);
-    let paths = target_paths::resolve(request, host, diagnostics);
-    let regions = regions::resolve(request, &sizes, &paths, budget, diagnostics)?;
-    alignment::check(request, &sizes, &paths, &regions, diagnostics);
-    let targets = layout::resolve(request, index, &paths, &regions, budget, diagnostics);
+    option_checks::check(request, issues);
+    host_checks::check(request.job, host, issues);
+    let sizes = JobBlockSizes::resolve(request, issues);
+    let paths = target_paths::resolve(request, host, budget, issues);
+    let regions = regions::resolve(request, &sizes, &paths, budget, issues)?;
+    alignment::check(request, &sizes, &paths, &regions, issues);
+    let targets = layout::resolve(request, index, &paths, &regions, budget, issues);
     let first_clone = targets
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);
     let size = first_clone.map(|target| target.size).sum();
     let timing = timing_options(request.job, size);
-    check_io_size(timing.io_size, sizes.smallest(), diagnostics);
+    check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
     Some(ResolvedJob {
         name: request.name.clone(),
@@ -175,10 +175,10 @@ fn io_size(requested: Option<Extent>, size: u64) -> u64 {
     }
 }
 
-fn check_io_size(io_size: u64, smallest: u64, diagnostics: &mut Diagnostics) {
+fn check_io_size(io_size: u64, smallest: u64, issues: &mut Issues) {
     // 0 results from loops=0, which is already rejected.
     if (1..smallest).contains(&io_size) {
-        diagnostics.invalid(
+        issues.invalid(
             "block_larger_than_io_size",
             "io_size",
             format!(

@@ -1,8 +1,9 @@
 //! Files of a run and the disk space that they need. Later jobs use the files in the state that earlier jobs
 //! create.
 
-use crate::plan::diagnostics::Diagnostics;
-use crate::plan::host_view::PathFacts;
+use crate::plan::host_view::{HostView, PathFacts};
+use crate::plan::issues::Issues;
+use crate::plan::projected_files::ProjectedFiles;
 use leadline_protocol::format::bytes;
 use std::collections::BTreeMap;
 
@@ -10,8 +11,9 @@ use std::collections::BTreeMap;
 const RESERVE_DIVISOR: u64 = 20;
 const MAX_RESERVE_BYTES: u64 = 1 << 30;
 
-#[derive(Debug, Default)]
-pub(crate) struct SpaceBudget {
+#[derive(Debug)]
+pub(crate) struct SpaceBudget<'a> {
+    files_before_run: &'a ProjectedFiles,
     /// By canonical path.
     files: BTreeMap<String, PlannedFile>,
 }
@@ -41,7 +43,19 @@ struct Need {
     job: usize,
 }
 
-impl SpaceBudget {
+impl<'a> SpaceBudget<'a> {
+    pub(crate) fn new(files_before_run: &'a ProjectedFiles) -> Self {
+        Self {
+            files_before_run,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Facts about a path before the run.
+    pub(crate) fn facts(&self, path: &str, host: &dyn HostView) -> PathFacts {
+        self.files_before_run.update(host.path(path))
+    }
+
     /// Length of a file or device after the layout of the jobs so far, and whether every block of it contains
     /// data.
     pub(crate) fn projected(&self, facts: &PathFacts) -> (u64, Option<bool>) {
@@ -88,7 +102,7 @@ impl SpaceBudget {
     }
 
     /// Reports each filesystem without enough free space.
-    pub(crate) fn check(&self, job_names: &[String], diagnostics: &mut Diagnostics) {
+    pub(crate) fn check(&self, job_names: &[String], issues: &mut Issues) {
         let mut needs: BTreeMap<_, Need> = BTreeMap::new();
         for file in self.files.values() {
             let need = needs.entry(&file.filesystem).or_insert(Need {
@@ -121,8 +135,8 @@ impl SpaceBudget {
                 bytes(usable),
                 bytes(reserve)
             );
-            diagnostics.begin_job(need.job, &job_names[need.job]);
-            diagnostics.environment("insufficient_space", "size", detail, remedy);
+            issues.begin_job(need.job, &job_names[need.job]);
+            issues.environment("insufficient_space", "size", detail, remedy);
         }
     }
 }

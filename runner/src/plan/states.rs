@@ -5,8 +5,8 @@
 //! Leadline.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::issues::Issues;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::keyword::{CacheState, Fallocate, FileState};
 use leadline_protocol::job::value::Flag;
@@ -17,20 +17,20 @@ use std::collections::BTreeMap;
 type OptionValue = (&'static str, &'static str);
 
 /// Returns the job with its states expanded to options.
-pub(crate) fn expand(job: &Job, diagnostics: &mut Diagnostics) -> Job {
+pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
     let file = option_or_default!(job, file_state);
     let cache = option_or_default!(job, cache_state);
     check_conflicts(
         "file_state",
         file.as_str(),
         file_conflicts(job, file),
-        diagnostics,
+        issues,
     );
     check_conflicts(
         "cache_state",
         cache.as_str(),
         cache_conflicts(job, cache),
-        diagnostics,
+        issues,
     );
     let mut expanded = job.clone();
     match file {
@@ -47,7 +47,7 @@ pub(crate) fn expand(job: &Job, diagnostics: &mut Diagnostics) -> Job {
                 option_or_default!(job, rw).kind.as_str()
             );
             let remedy = "Use file_state=written for reads, or a pattern that writes.";
-            diagnostics.invalid("conflicting_options", "file_state", detail, remedy);
+            issues.invalid("conflicting_options", "file_state", detail, remedy);
             // Avoids further problems about options that the state implies.
             expanded.file_state = None;
         }
@@ -72,14 +72,9 @@ fn is_supported(job: &Job, state: FileState) -> bool {
     }
 }
 
-fn check_conflicts(
-    state: &str,
-    value: &str,
-    conflicts: Vec<OptionValue>,
-    diagnostics: &mut Diagnostics,
-) {
+fn check_conflicts(state: &str, value: &str, conflicts: Vec<OptionValue>, issues: &mut Issues) {
     for (option, other) in conflicts {
-        diagnostics.invalid(
+        issues.invalid(
             "conflicting_options",
             state,
             format!("{state}={value} and {option}={other} exclude each other."),
@@ -137,7 +132,7 @@ fn cache_conflicts(job: &Job, state: CacheState) -> Vec<OptionValue> {
 }
 
 /// Applies `file_state=fresh` to a path: an existing file is replaced, if Leadline created it.
-pub(crate) fn apply_state(job: &Job, facts: PathFacts, diagnostics: &mut Diagnostics) -> PathFacts {
+pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> PathFacts {
     if option_or_default!(job, file_state) != FileState::Fresh || facts.kind != PathKind::File {
         return facts;
     }
@@ -148,7 +143,7 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, diagnostics: &mut Diagnos
         );
         let remedy =
             "Use another file name, remove the file yourself, or use file_state=overwrite.";
-        reject_file(detail, remedy, diagnostics);
+        reject_file(detail, remedy, issues);
     }
     PathFacts {
         kind: PathKind::Missing,
@@ -159,7 +154,7 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, diagnostics: &mut Diagnos
 }
 
 /// Checks that `file_state=written` may rewrite a file with unwritten blocks.
-pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, diagnostics: &mut Diagnostics) {
+pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, issues: &mut Issues) {
     if option_or_default!(job, file_state) == FileState::Written
         && facts.kind == PathKind::File
         && !facts.is_owned
@@ -170,29 +165,29 @@ pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, diagnostics: &mut Diag
         );
         let remedy =
             "Use another file, or set overwrite=1 or file_state=overwrite if its data may be lost.";
-        reject_file(detail, remedy, diagnostics);
+        reject_file(detail, remedy, issues);
     }
 }
 
-fn reject_file(detail: String, remedy: &str, diagnostics: &mut Diagnostics) {
+fn reject_file(detail: String, remedy: &str, issues: &mut Issues) {
     let problem = Problem::guard("file_not_owned", "file_state", detail, remedy);
-    diagnostics.problem(problem, "file_state");
+    issues.problem(problem, "file_state");
 }
 
 /// Rejects jobs that share a file if only some of them use `file_state=fresh`.
-pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], diagnostics: &mut Diagnostics) {
+pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let mut fresh: BTreeMap<&str, bool> = BTreeMap::new();
     for (index, job) in jobs {
         let is_fresh = job.target.file_state == FileState::Fresh;
         for target in &job.targets {
             if *fresh.entry(&target.path).or_insert(is_fresh) != is_fresh {
-                diagnostics.begin_job(*index, &job.name);
+                issues.begin_job(*index, &job.name);
                 let detail = format!(
                     "{} has file_state=fresh in one job and is used by another job.",
                     target.path
                 );
                 let remedy = "Use different files, or separate runs.";
-                diagnostics.invalid("conflicting_options", "file_state", detail, remedy);
+                issues.invalid("conflicting_options", "file_state", detail, remedy);
             }
         }
     }

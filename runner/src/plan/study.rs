@@ -1,14 +1,13 @@
 //! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that earlier
 //! steps leave. Pure.
 
-pub(crate) mod projected_state;
 pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use crate::plan::host_view::HostView;
-use crate::plan::resolve as resolve_run;
-use crate::plan::study::projected_state::ProjectedState;
+use crate::plan::projected_files::ProjectedFiles;
+use crate::plan::resolve_after;
 use leadline_protocol::job::run_spec::parse_run;
 use leadline_protocol::plan::Plan;
 use leadline_protocol::study::plan::{StepPlan, StudyPlan};
@@ -21,7 +20,7 @@ const FILE_ID_PLACEHOLDER: &str = "$study";
 pub fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let file_id = format!("{:016x}", host.entropy());
     let scaled = scaling::scale(study, host);
-    let mut projected = ProjectedState::new(host);
+    let mut files = ProjectedFiles::default();
     let mut steps = Vec::new();
     let mut problems = Vec::new();
     for (index, step) in study.steps.iter().enumerate() {
@@ -31,10 +30,10 @@ pub fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
         let mut plan = match parse_run(&run) {
-            Ok(run) => resolve_run(&run, &projected),
+            Ok(run) => resolve_after(&files, &run, host),
             Err(problems) => Plan::rejected(problems),
         };
-        projected.apply(&plan);
+        files.apply(&plan);
         for problem in plan.problems.drain(..) {
             problems.push(problem.inside(&format!("steps[{index}].")));
         }

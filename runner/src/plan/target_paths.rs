@@ -4,9 +4,10 @@ mod checks;
 mod names;
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
+use crate::plan::space_budget::SpaceBudget;
 use crate::plan::states;
 use leadline_protocol::plan::target::TargetKind;
 
@@ -28,22 +29,23 @@ pub(crate) struct TargetPath {
 pub(crate) fn resolve(
     request: &JobRequest,
     host: &dyn HostView,
-    diagnostics: &mut Diagnostics,
+    budget: &SpaceBudget,
+    issues: &mut Issues,
 ) -> Vec<TargetPath> {
     if request.is_null() {
-        let count = names::null_count(request, diagnostics);
+        let count = names::null_count(request, issues);
         return (0..count).map(|_| null_path()).collect();
     }
     let mut paths = Vec::new();
-    for name in names::resolve(request, host, diagnostics) {
-        let facts = states::apply_state(request.job, host.path(&name.path), diagnostics);
-        let Some(kind) = checks::target_kind(&name, &facts, diagnostics) else {
+    for name in names::resolve(request, host, issues) {
+        let facts = states::apply_state(request.job, budget.facts(&name.path, host), issues);
+        let Some(kind) = checks::target_kind(&name, &facts, issues) else {
             break;
         };
-        let Some((kind, facts)) = apply_loop_device(request, kind, facts, host, diagnostics) else {
+        let Some((kind, facts)) = apply_loop_device(request, kind, facts, host, issues) else {
             break;
         };
-        let is_allowed = checks::check(request, kind, &facts, name.option, diagnostics);
+        let is_allowed = checks::check(request, kind, &facts, name.option, issues);
         // The length of a rejected file is not disclosed. Devices are in the inventory anyway.
         if !is_allowed && kind != TargetKind::Device {
             return Vec::new();
@@ -55,7 +57,7 @@ pub(crate) fn resolve(
         });
     }
     if paths.windows(2).any(|pair| pair[0].kind != pair[1].kind) {
-        diagnostics.invalid(
+        issues.invalid(
             "mixed_targets",
             "filename",
             "A job cannot use both files and devices.",
@@ -71,13 +73,13 @@ fn apply_loop_device(
     kind: TargetKind,
     facts: PathFacts,
     host: &dyn HostView,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Option<(TargetKind, PathFacts)> {
     if !option_or_default!(request.job, loop_device).0 {
         return Some((kind, facts));
     }
     if kind == TargetKind::Device {
-        diagnostics.invalid(
+        issues.invalid(
             "loop_requires_file",
             "loop_device",
             format!(
@@ -89,7 +91,7 @@ fn apply_loop_device(
         return None;
     }
     if let Some((reason, remedy)) = host.loop_unavailable() {
-        diagnostics.environment("loop_unavailable", "loop_device", reason, remedy);
+        issues.environment("loop_unavailable", "loop_device", reason, remedy);
     }
     // Loop devices support direct I/O even if the filesystem of the file does not.
     let direct_alignment = facts.direct_alignment.or(Ok(LOOP_ALIGNMENT));

@@ -1,16 +1,16 @@
 //! Findings about the page cache.
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use leadline_protocol::finding::Severity::{Note, Warning};
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::keyword::CacheState;
 use leadline_protocol::plan::job::{Mode, ResolvedJob};
 use serde_json::json;
 
-pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     if job.target.drop_caches {
-        diagnostics.finding(
+        issues.finding(
             Warning,
             "drop_caches_global",
             "drop_caches drops the caches of the whole host, which slows down other programs.",
@@ -21,13 +21,13 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut D
     if job.direct || job.mode == Mode::Null {
         return;
     }
-    report_size(job, host, diagnostics);
+    report_size(job, host, issues);
     if job.target.invalidate && job.pattern.rw.reads() {
-        report_invalidate(job, diagnostics);
+        report_invalidate(job, issues);
     }
 }
 
-fn report_size(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     let region: u64 = job.targets.iter().map(|target| target.size).sum();
     let memory = host.available_memory();
     if region >= memory {
@@ -38,7 +38,7 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnos
     } else {
         Note
     };
-    diagnostics.finding(
+    issues.finding(
         severity,
         "fits_into_memory",
         format!(
@@ -54,9 +54,9 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnos
     );
 }
 
-fn report_invalidate(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
     if job.timing.time_based || job.timing.loops > 1 {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "invalidated_once",
             "invalidate drops the pages of the target once, before the job; later passes may be served from memory.",
@@ -65,7 +65,7 @@ fn report_invalidate(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
         );
     }
     if job.target.cache_state != CacheState::Cold {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "invalidate_keeps_dirty",
             "invalidate drops only clean pages; dirty pages stay in memory.",

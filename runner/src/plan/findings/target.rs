@@ -1,20 +1,20 @@
 //! Findings about targets and their devices.
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use leadline_protocol::finding::Severity::{Note, Serious, Warning};
 use leadline_protocol::format::bytes;
 use leadline_protocol::plan::job::{Mode, ResolvedJob};
 use leadline_protocol::plan::target::TargetKind;
 use serde_json::json;
 
-pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     let mut targets = job.targets.iter();
     if let Some(target) =
         targets.find(|target| target.device.is_none() && target.kind != TargetKind::Null)
     {
         let filesystem = target.filesystem.as_deref().unwrap_or("its filesystem");
-        diagnostics.finding(
+        issues.finding(
             Serious,
             "no_device",
             format!(
@@ -26,7 +26,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut D
         );
     }
     if job.target.file_append && job.mode != Mode::Null {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "file_grows",
             "Each run of this job extends the file.",
@@ -36,11 +36,11 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut D
     }
     for target in &job.targets {
         if let Some(device) = &target.device {
-            report_device(device, host, diagnostics);
+            report_device(device, host, issues);
         }
     }
     if job.mode == Mode::Raw && !job.direct {
-        diagnostics.finding(
+        issues.finding(
             Warning,
             "raw_buffered",
             "Block devices have a page cache too; the kernel counts it as Buffers, not as Cached.",
@@ -50,9 +50,9 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, diagnostics: &mut D
     }
 }
 
-fn report_device(device: &str, host: &dyn HostView, diagnostics: &mut Diagnostics) {
+fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
     if let Some(results) = host.results_on(device) {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "results_on_device",
             format!("Results are stored in {results}, on the same disk as {device}; their writes add to the load."),
@@ -61,7 +61,7 @@ fn report_device(device: &str, host: &dyn HostView, diagnostics: &mut Diagnostic
         );
     }
     if let Some(offset) = host.misaligned_by(device) {
-        diagnostics.finding(
+        issues.finding(
             Warning,
             "partition_misaligned",
             format!(

@@ -1,6 +1,6 @@
 //! Findings about duration, depth and pattern.
 
-use crate::plan::diagnostics::Diagnostics;
+use crate::plan::issues::Issues;
 use leadline_protocol::finding::SHORT_RUN_MS;
 use leadline_protocol::finding::Severity::{Note, Warning};
 use leadline_protocol::format::duration;
@@ -8,13 +8,13 @@ use leadline_protocol::job::direction::PerDirection;
 use leadline_protocol::plan::job::{Mode, ResolvedJob};
 use serde_json::json;
 
-pub(super) fn report_runtime(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+pub(super) fn report_runtime(job: &ResolvedJob, issues: &mut Issues) {
     let Some(runtime_ms) = job.timing.runtime_ms else {
         return;
     };
     if runtime_ms < SHORT_RUN_MS {
         let runtime = duration(runtime_ms as f64);
-        diagnostics.finding(
+        issues.finding(
             Note,
             "short_run",
             format!("A runtime of {runtime} is too short for a reliable result."),
@@ -24,7 +24,7 @@ pub(super) fn report_runtime(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
     }
 }
 
-pub(super) fn report_depth(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
     let iodepth = job.ring.iodepth;
     if iodepth <= 1 {
         return;
@@ -43,9 +43,9 @@ pub(super) fn report_depth(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
             )
         };
         let sentence = format!("{cause}: the effective depth is 1, not {iodepth}.");
-        diagnostics.finding(Warning, "depth_is_one", sentence, &evidence, remedy);
+        issues.finding(Warning, "depth_is_one", sentence, &evidence, remedy);
     } else if !job.direct && job.mode != Mode::Null {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "buffered_depth",
             format!(
@@ -57,11 +57,11 @@ pub(super) fn report_depth(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
     }
 }
 
-pub(super) fn report_pattern(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
+pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
     let rw = job.pattern.rw;
     let is_shared = job.targets.iter().any(|target| target.worker.is_none());
     if job.numjobs > 1 && is_shared && !rw.is_random() && job.mode != Mode::Null {
-        diagnostics.finding(
+        issues.finding(
             Warning,
             "clones_share_blocks",
             format!(
@@ -77,7 +77,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
     if job.pattern.rwmixread.is_some()
         && (limits_both(&job.timing.rate) || limits_both(&job.timing.rate_iops))
     {
-        diagnostics.finding(
+        issues.finding(
             Note,
             "rates_limited_by_mix",
             "Reads and writes keep their ratio, so the lower of the two rates limits both.",
@@ -86,7 +86,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, diagnostics: &mut Diagnostics) {
         );
     }
     if rw.writes() && job.data.zero_buffers {
-        diagnostics.finding(
+        issues.finding(
             Warning,
             "zeros_written",
             "The job writes only zeros, which devices and filesystems with compression hardly store.",

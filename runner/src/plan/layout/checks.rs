@@ -1,8 +1,8 @@
 //! Problems and findings about the layout of a file.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::target_paths::TargetPath;
 use leadline_protocol::finding::Severity;
@@ -16,7 +16,7 @@ pub(super) fn check_reads(
     facts: &PathFacts,
     length: u64,
     end: u64,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     if !request.rw.kind.reads() || length >= end {
         return;
@@ -35,16 +35,11 @@ pub(super) fn check_reads(
         bytes(length)
     );
     let remedy = format!("Remove {option}, so that layout writes the file first.");
-    diagnostics.invalid("read_beyond_end", option, detail, remedy);
+    issues.invalid("read_beyond_end", option, detail, remedy);
 }
 
 /// A loop device has the length of its file and does not grow.
-pub(super) fn check_loop_length(
-    path: &TargetPath,
-    length: u64,
-    end: u64,
-    diagnostics: &mut Diagnostics,
-) {
+pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues: &mut Issues) {
     if path.kind == TargetKind::Loop && length < end {
         let detail = format!(
             "A loop device on {} would have {}, but the job needs {}.",
@@ -53,7 +48,7 @@ pub(super) fn check_loop_length(
             bytes(end)
         );
         let remedy = "Remove fallocate, file_append and create_on_open.";
-        diagnostics.invalid("loop_too_short", "loop_device", detail, remedy);
+        issues.invalid("loop_too_short", "loop_device", detail, remedy);
     }
 }
 
@@ -64,7 +59,7 @@ pub(super) fn check_existing(
     length_before: u64,
     length: u64,
     rewrite: bool,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     if facts.kind != PathKind::File {
         return;
@@ -78,10 +73,10 @@ pub(super) fn check_existing(
         && (extended || rewrite)
     {
         let option = if rewrite { "overwrite" } else { "size" };
-        diagnostics.problem(problem.clone(), option);
+        issues.problem(problem.clone(), option);
     }
     if extended {
-        diagnostics.finding(
+        issues.finding(
             Severity::Note,
             "file_extended",
             format!(
@@ -98,7 +93,7 @@ pub(super) fn check_existing(
     }
     let appends = option_or_default!(request.job, file_append).0;
     if length_before > 0 && (rewrite || (overwrites && !appends)) {
-        diagnostics.finding(
+        issues.finding(
             Severity::Warning,
             "file_overwritten",
             format!("The run overwrites data in {path}."),
@@ -111,13 +106,13 @@ pub(super) fn check_existing(
 pub(super) fn report_unwritten_blocks(
     request: &JobRequest,
     facts: &PathFacts,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     if !request.rw.kind.reads() {
-        report_initial_write(facts, diagnostics);
+        report_initial_write(facts, issues);
         return;
     }
-    diagnostics.finding(
+    issues.finding(
         Severity::Serious,
         "unwritten_blocks",
         format!(
@@ -129,8 +124,8 @@ pub(super) fn report_unwritten_blocks(
     );
 }
 
-pub(super) fn report_initial_write(facts: &PathFacts, diagnostics: &mut Diagnostics) {
-    diagnostics.finding(
+pub(super) fn report_initial_write(facts: &PathFacts, issues: &mut Issues) {
+    issues.finding(
         Severity::Warning,
         "initial_write",
         format!(

@@ -1,7 +1,7 @@
 //! Checks of one target: file type, guard, target roots and capabilities.
 
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::{PathFacts, PathKind};
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use crate::plan::target_paths::names::TargetName;
 use leadline_protocol::plan::target::TargetKind;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) fn target_kind(
     name: &TargetName,
     facts: &PathFacts,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Option<TargetKind> {
     let path = &name.path;
     let under_dev =
@@ -50,7 +50,7 @@ pub(super) fn target_kind(
             "Use a file, or a device listed by `leadline-runner devices`.".into(),
         ),
     };
-    diagnostics.invalid(code, name.option, detail, remedy);
+    issues.invalid(code, name.option, detail, remedy);
     None
 }
 
@@ -60,11 +60,11 @@ pub(super) fn check(
     kind: TargetKind,
     facts: &PathFacts,
     option: &str,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> bool {
-    check_capabilities(request, kind, facts, diagnostics);
+    check_capabilities(request, kind, facts, issues);
     if let Some(problem) = access_problem(request, kind, facts, option) {
-        diagnostics.problem(problem, option);
+        issues.problem(problem, option);
         return false;
     }
     true
@@ -99,14 +99,14 @@ fn check_capabilities(
     request: &JobRequest,
     kind: TargetKind,
     facts: &PathFacts,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) {
     let path = &facts.canonical;
     if let Err(reason) = &facts.direct_alignment
         && request.direct
     {
         let reason = reason.trim_end_matches('.');
-        diagnostics.environment(
+        issues.environment(
             "direct_unsupported",
             "direct",
             format!("{path} does not support O_DIRECT: {reason}."),
@@ -114,7 +114,7 @@ fn check_capabilities(
         );
     }
     if request.rw.kind.trims() && kind == TargetKind::File {
-        diagnostics.invalid(
+        issues.invalid(
             "trim_requires_device",
             "rw",
             format!("{path} is a file; trims require a block device."),

@@ -1,8 +1,8 @@
 //! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
 
 use crate::plan::defaults::option_or_default;
-use crate::plan::diagnostics::Diagnostics;
 use crate::plan::host_view::HostView;
+use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,15 +22,15 @@ pub(super) struct TargetName {
 pub(super) fn resolve(
     request: &JobRequest,
     host: &dyn HostView,
-    diagnostics: &mut Diagnostics,
+    issues: &mut Issues,
 ) -> Vec<TargetName> {
     let job = request.job;
     let directory =
         Path::new(&host.default_directory()).join(job.directory.as_deref().unwrap_or_default());
     let Some(files) = &job.filename else {
-        return generate(request, &directory, diagnostics);
+        return generate(request, &directory, issues);
     };
-    check_list(request, &files.0, diagnostics);
+    check_list(request, &files.0, issues);
     files
         .0
         .iter()
@@ -43,16 +43,16 @@ pub(super) fn resolve(
 }
 
 /// Number of targets with `ioengine=null`.
-pub(super) fn null_count(request: &JobRequest, diagnostics: &mut Diagnostics) -> usize {
+pub(super) fn null_count(request: &JobRequest, issues: &mut Issues) -> usize {
     match &request.job.filename {
         Some(files) => files.0.len(),
-        None => nrfiles(request, diagnostics) as usize,
+        None => nrfiles(request, issues) as usize,
     }
 }
 
-fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnostics) {
+fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
     if request.job.directory.is_some() && files.iter().any(|file| file.starts_with('/')) {
-        diagnostics.invalid(
+        issues.invalid(
             "conflicting_options",
             "directory",
             "directory and an absolute filename exclude each other.",
@@ -63,7 +63,7 @@ fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnost
     if let Some(nrfiles) = request.job.nrfiles
         && u64::from(nrfiles) != count
     {
-        diagnostics.invalid(
+        issues.invalid(
             "conflicting_options",
             "nrfiles",
             format!("nrfiles={nrfiles} conflicts with filename, which has {count} names."),
@@ -71,7 +71,7 @@ fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnost
         );
     }
     if files.iter().collect::<BTreeSet<_>>().len() < files.len() {
-        diagnostics.invalid(
+        issues.invalid(
             "duplicate_filename",
             "filename",
             "filename contains a file twice.",
@@ -79,7 +79,7 @@ fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnost
         );
     }
     if count > MAX_FILES {
-        diagnostics.invalid(
+        issues.invalid(
             "too_many_files",
             "filename",
             format!("filename has {count} names."),
@@ -89,13 +89,9 @@ fn check_list(request: &JobRequest, files: &[String], diagnostics: &mut Diagnost
 }
 
 /// Names of the form `job.clone.file`, as in fio.
-fn generate(
-    request: &JobRequest,
-    directory: &Path,
-    diagnostics: &mut Diagnostics,
-) -> Vec<TargetName> {
+fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<TargetName> {
     let stem = request.name.replace('/', "_");
-    let nrfiles = nrfiles(request, diagnostics);
+    let nrfiles = nrfiles(request, issues);
     let option = match request.job.directory {
         Some(_) => "directory",
         None => "filename",
@@ -113,13 +109,13 @@ fn generate(
     names
 }
 
-fn nrfiles(request: &JobRequest, diagnostics: &mut Diagnostics) -> u32 {
+fn nrfiles(request: &JobRequest, issues: &mut Issues) -> u32 {
     let nrfiles = option_or_default!(request.job, nrfiles);
     let total = u64::from(nrfiles) * u64::from(request.numjobs);
     if (1..=MAX_FILES).contains(&total) {
         return nrfiles;
     }
-    diagnostics.invalid(
+    issues.invalid(
         "too_many_files",
         "nrfiles",
         format!(

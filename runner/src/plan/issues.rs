@@ -5,14 +5,14 @@ use leadline_protocol::problem::{Problem, ProblemKind};
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
-pub(crate) struct Diagnostics {
+pub(crate) struct Issues {
     job: usize,
     job_name: String,
     pub problems: Vec<Problem>,
     pub findings: Vec<Finding>,
 }
 
-impl Diagnostics {
+impl Issues {
     /// Sets the job of the problems and findings that follow.
     pub(crate) fn begin_job(&mut self, index: usize, name: &str) {
         self.job = index;

@@ -1,0 +1,80 @@
+//! Files that earlier steps of a study leave on the host.
+
+use crate::plan::host_view::{PathFacts, PathKind};
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::{Target, TargetKind};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Default)]
+pub(crate) struct ProjectedFiles {
+    /// By canonical path.
+    files: BTreeMap<String, ProjectedFile>,
+}
+
+#[derive(Debug)]
+struct ProjectedFile {
+    length: u64,
+    fully_written: Option<bool>,
+}
+
+impl ProjectedFiles {
+    /// Applies the effects of a run.
+    pub(crate) fn apply(&mut self, plan: &Plan) {
+        for job in &plan.jobs {
+            for target in &job.targets {
+                if !matches!(target.kind, TargetKind::File | TargetKind::Loop) {
+                    continue;
+                }
+                if job.target.unlink && !target.existed {
+                    self.files.remove(&target.path);
+                } else {
+                    let file = file_after(job, target);
+                    self.files.insert(target.path.clone(), file);
+                }
+            }
+        }
+    }
+
+    /// Updates facts of the host to the state after the earlier steps.
+    pub(crate) fn update(&self, facts: PathFacts) -> PathFacts {
+        let Some(file) = self.files.get(&facts.canonical) else {
+            return facts;
+        };
+        let has_same_length = facts.length == file.length;
+        let fully_written = match file.fully_written {
+            None if has_same_length => facts.fully_written,
+            projected => projected,
+        };
+        PathFacts {
+            kind: PathKind::File,
+            length: file.length,
+            fully_written,
+            ..facts
+        }
+    }
+}
+
+fn file_after(job: &ResolvedJob, target: &Target) -> ProjectedFile {
+    let writes = job.pattern.rw.writes();
+    let end = if writes {
+        target.offset + target.size
+    } else {
+        0
+    };
+    let length = target.length.max(end);
+    let is_laid_out = target.layout_bytes >= length;
+    // The job only writes, and completes its region without repeating random offsets.
+    let writes_all = writes
+        && job.pattern.rwmixread.is_none()
+        && job.timing.io_size >= job.target.size
+        && job.timing.number_ios.is_none()
+        && job.timing.runtime_ms.is_none()
+        && !job.pattern.norandommap
+        && target.offset == 0
+        && end == length;
+    ProjectedFile {
+        length,
+        fully_written: (is_laid_out || writes_all).then_some(true),
+    }
+}
