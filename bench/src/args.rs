@@ -146,8 +146,8 @@ impl Args {
     }
 
     fn runner(&self) -> Result<PathBuf> {
-        let beside = || Ok(std::env::current_exe()?.with_file_name("leadline-runner"));
-        let path = self.runner.clone().map_or_else(beside, anyhow::Ok)?;
+        let default_path = || Ok(std::env::current_exe()?.with_file_name("leadline-runner"));
+        let path = self.runner.clone().map_or_else(default_path, anyhow::Ok)?;
         path.canonicalize().with_context(|| {
             format!(
                 "{} does not exist; build it or pass --runner",

@@ -78,16 +78,16 @@ impl Contender for TIoUring {
     }
 
     fn read(&self, output: &str, length: Length) -> Result<Counts> {
-        let mut seconds = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
-        ensure!(!seconds.is_empty(), "t/io_uring printed no IOPS: {output}");
-        seconds.sort_by(f64::total_cmp);
-        let iops = median(&seconds);
-        let Length::Seconds(asked) = length else {
+        let mut rates = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
+        ensure!(!rates.is_empty(), "t/io_uring printed no IOPS: {output}");
+        rates.sort_by(f64::total_cmp);
+        let iops = median(&rates);
+        let Length::Seconds(seconds) = length else {
             anyhow::bail!("t/io_uring cannot do one I/O")
         };
         // It does not print the number of I/Os.
         Ok(Counts {
-            ios: iops * f64::from(asked + EXTRA_SECONDS),
+            ios: iops * f64::from(seconds + EXTRA_SECONDS),
             iops,
             achieved_depth: None,
         })

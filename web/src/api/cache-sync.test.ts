@@ -19,14 +19,14 @@ import { TestSocket } from './test-socket';
 
 let calls: ReturnType<typeof serve>;
 let stops: (() => void)[];
-const settled = () => vi.advanceTimersByTimeAsync(3000);
+const advance = () => vi.advanceTimersByTimeAsync(3000);
 const requests = (path: string) => calls.filter(({ call }) => call === `GET ${path}`).length;
 const isStale = (key: readonly unknown[]) => queryClient.getQueryState(key)?.isInvalidated;
 /** Opens the feed, so that queries cached later are fresh. */
 const open = async () => {
-  await settled();
+  await advance();
   TestSocket.last.accept();
-  await settled();
+  await advance();
 };
 
 beforeEach(() => {
@@ -54,7 +54,7 @@ it('reports a 401 when the restarted server has another token', async () => {
   );
   TestSocket.last.drop();
   expect(unauthorized).not.toHaveBeenCalled();
-  await settled();
+  await advance();
   expect(unauthorized).toHaveBeenCalled();
 });
 
@@ -66,21 +66,21 @@ it('refetches active queries after a reconnect', async () => {
         options as object as { queryKey: string[] },
       ).subscribe(() => undefined),
     );
-  await settled();
+  await advance();
   TestSocket.last.accept();
-  await settled();
+  await advance();
   const before = ['/api/v1/runs/7', '/api/v1/studies/2'].map(requests);
   TestSocket.last.drop();
-  await settled();
+  await advance();
   TestSocket.last.accept();
-  await settled();
+  await advance();
   expect(['/api/v1/runs/7', '/api/v1/studies/2'].map(requests)).toEqual(
     before.map((times) => times + 1),
   );
 });
 
 it('invalidates lists and hosts on connect, but not constant queries', async () => {
-  await settled();
+  await advance();
   queryClient.setQueryData(runsQuery({}).queryKey, { pages: [], pageParams: [] });
   queryClient.setQueryData(studiesQuery.queryKey, { pages: [], pageParams: [] });
   queryClient.setQueryData(hostsQuery.queryKey, []);
@@ -100,9 +100,9 @@ it('retries failed queries after a reconnect', async () => {
   await open();
   const before = requests('/api/v1/options');
   TestSocket.last.drop();
-  await settled();
+  await advance();
   TestSocket.last.accept();
-  await settled();
+  await advance();
   expect(requests('/api/v1/options')).toBe(before + 1);
 });
 
@@ -127,10 +127,10 @@ it('invalidates the series and comparisons of a finished run', async () => {
   ];
   for (const key of keys) queryClient.setQueryData<object>(key, {});
   TestSocket.last.receive({ type: 'run', run: { number: 7, status: 'measuring' } });
-  await settled();
+  await advance();
   expect(keys.map(isStale)).toEqual([false, false, false]);
   TestSocket.last.receive({ type: 'run', run: { number: 7, status: 'done', finished_at_ms: 1 } });
-  await settled();
+  await advance();
   expect(keys.map(isStale)).toEqual([true, true, false]);
 });
 
@@ -141,7 +141,7 @@ it('invalidates queued runs when the queue changes', async () => {
     queryClient.setQueryData<object>(key, { status: i === 0 ? 'queued' : 'done' });
   });
   TestSocket.last.receive({ type: 'queue', running: 1, queued: 1 });
-  await settled();
+  await advance();
   expect(keys.map(isStale)).toEqual([true, false]);
 });
 
@@ -156,15 +156,15 @@ it('invalidates lists when the status of a run changes, which filters may use', 
     type: 'run',
     run: { number: 7, status: 'measuring', name: 'renamed' },
   });
-  await settled();
+  await advance();
   expect(isStale(list)).toBe(false);
   TestSocket.last.receive({ type: 'run', run: { number: 7, status: 'finishing' } });
-  await settled();
+  await advance();
   expect(isStale(list)).toBe(true);
 });
 
 it('reconnects after the idle timeout', async () => {
-  await settled();
+  await advance();
   TestSocket.last.accept();
   await vi.advanceTimersByTimeAsync(61_000);
   expect(TestSocket.opened).toHaveLength(2);

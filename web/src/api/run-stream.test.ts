@@ -3,7 +3,7 @@ import type { Event } from './generated/types.gen';
 import { openRunStream, type RunListener } from './run-stream';
 import { TestSocket } from './test-socket';
 
-const settled = () => vi.advanceTimersByTimeAsync(3000);
+const advance = () => vi.advanceTimersByTimeAsync(3000);
 const last = () => TestSocket.last;
 const since = () => Number(new URL(last().url).searchParams.get('since'));
 
@@ -44,13 +44,13 @@ describe('openRunStream', () => {
   it('resumes after a disconnect at the next missing event', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     expect(new URL(last().url).pathname).toBe('/api/v1/runs/7/stream');
     expect(since()).toBe(0);
     last().accept();
     for (const seq of [0, 1, 2]) last().receive({ seq });
     last().drop();
-    await settled();
+    await advance();
     expect([TestSocket.opened.length, since()]).toEqual([2, 3]);
     last().accept();
     for (const seq of [2, 3]) last().receive({ seq });
@@ -62,11 +62,11 @@ describe('openRunStream', () => {
   it('reconnects when an event is missing', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     last().accept();
     last().receive({ seq: 0 });
     last().receive({ seq: 5 });
-    await settled();
+    await advance();
     expect([TestSocket.opened.length, since(), target.seen]).toEqual([2, 1, [0]]);
     stream.close();
   });
@@ -74,12 +74,12 @@ describe('openRunStream', () => {
   it('resets when the server has fewer events', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     last().accept();
     for (let seq = 0; seq < 9; seq += 1) last().receive({ seq });
     serverHas(4);
     last().drop();
-    await settled();
+    await advance();
     expect([target.resets, since()]).toEqual([1, 0]);
     stream.close();
   });
@@ -87,12 +87,12 @@ describe('openRunStream', () => {
   it('resets when the run finished at an earlier event', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     last().accept();
     for (let seq = 0; seq < 9; seq += 1) last().receive({ seq });
     serverHas(8, 1_795_000_000_000);
     last().drop();
-    await settled();
+    await advance();
     expect([target.resets, since()]).toEqual([1, 0]);
     stream.close();
   });
@@ -100,7 +100,7 @@ describe('openRunStream', () => {
   it('replaces an idle socket every time without reporting it lost', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     for (const replaced of [1, 2, 3]) {
       last().accept();
       await vi.advanceTimersByTimeAsync(16_000);
@@ -113,7 +113,7 @@ describe('openRunStream', () => {
   it('reports an idle socket lost when the reconnect fails', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
-    await settled();
+    await advance();
     last().accept();
     await vi.advanceTimersByTimeAsync(16_000);
     last().drop();
@@ -125,7 +125,7 @@ describe('openRunStream', () => {
     const target = listener();
     target.seen = [98];
     openRunStream(7, target);
-    await settled();
+    await advance();
     last().accept();
     last().receive({ seq: 99 });
     await vi.advanceTimersByTimeAsync(60_000);

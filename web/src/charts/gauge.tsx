@@ -152,7 +152,7 @@ function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: Boun
         fill="var(--surface)"
         stroke="var(--line)"
       />
-      <text x={x} y={y + 4} textAnchor="middle" className="crossing">
+      <text x={x} y={y + 4} textAnchor="middle" className="boundary">
         {label}
       </text>
       {index > 0 && ratio > 0 && !isAll && (

@@ -1,4 +1,4 @@
-// The state of a run, folded from its events. Live and stored runs use the same fold. It lives outside React and is
+// The state of a run, folded from its events. Live and stored runs use the same fold. It is independent of React and is
 // updated in place, ten times a second. Not here: event transport (`api/run-stream`) and redraws (`charts/use-live`).
 import type {
   Accepted,
