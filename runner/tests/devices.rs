@@ -6,8 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use leadline_protocol::device::{Device, DeviceKind};
-use leadline_runner::cli::print;
-use leadline_runner::cli::print::style::Style;
+use leadline_runner::cli::text;
 use leadline_runner::plan::host_view::{HostView, PathKind};
 use leadline_runner::system::host::device_list::device_list;
 use leadline_runner::system::host::doctor::doctor;
@@ -85,7 +84,7 @@ fn every_device_has_its_size_parents_and_access() {
             "{device:?}"
         );
     }
-    let text = print::devices(&list, Style::default());
+    let text = text::devices::render(&list, 100);
     assert!(
         list.devices
             .iter()
@@ -124,8 +123,8 @@ fn path_facts_include_the_device_below() {
         (PathKind::Device, 64 * MIB, Some(disk.name()), None)
     );
     assert_eq!(device.direct_alignment.unwrap().offset, 512);
-    assert_eq!(device.writing_refused.unwrap().code, "device_in_use");
-    assert!(device.reading_refused.is_none());
+    assert_eq!(device.write_problem.unwrap().code, "device_in_use");
+    assert!(device.read_problem.is_none());
 }
 
 #[test]
@@ -171,7 +170,7 @@ fn btrfs_subvolumes_are_on_its_device() {
     assert_eq!(
         View::new(vec![point])
             .path("sub/image")
-            .writing_refused
+            .write_problem
             .unwrap()
             .code,
         "backs_loop"
@@ -191,5 +190,5 @@ fn doctor_tries_direct_io_in_the_data_directory() {
         direct.detail.contains(dir.path().to_str().unwrap()),
         "{direct:?}"
     );
-    assert!(print::doctor(&found, Style::default()).contains("o_direct"));
+    assert!(text::doctor::render(&found, 100).contains("o_direct"));
 }

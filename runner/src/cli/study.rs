@@ -1,127 +1,152 @@
-//! A study on a terminal: its steps one after the other, a line for each as it ends, a table of all in the end.
+//! Runs the steps of a study one after the other.
 
-use crate::cli::listener::{Form, Listener};
-use crate::cli::print;
-use crate::cli::print::study::StepResult;
-use crate::cli::print::style::Style;
-use crate::cli::{complain, write_out};
+use crate::cli::event_printer::EventPrinter;
+use crate::cli::output::{OutputFormat, print_error, print_json, write_styled};
+use crate::cli::text;
+use crate::cli::text::study::StepResult;
+use crate::cli::text::style::terminal_width;
 use crate::run;
-use crate::run::stop::Stop;
+use crate::run::stop::StopSignal;
 use crate::system::target::leftovers::remove_leftovers;
-use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::run_spec::parse_run;
 use leadline_protocol::study::parse::parse_study;
-use leadline_protocol::study::{StepPlan, StudyPlan};
+use leadline_protocol::study::plan::{StepPlan, StudyPlan};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A step, and what came of it; `None` when it was not begun.
 struct Step<'a> {
     plan: &'a StepPlan,
-    done: Option<(u8, Listener)>,
+    /// Exit code and events; `None` if the step did not start.
+    run: Option<(u8, EventPrinter)>,
 }
 
-/// Does the study; the exit code of its first step that failed.
-pub fn run(document: Value, roots: &[PathBuf], form: Form, stop: &Stop) -> u8 {
-    let refuse = |problems| Listener::new(form, None, stop).refuse(problems);
-    let plan = match parse_study(document) {
-        Ok(ask) => run::plan_study(&ask, roots),
-        Err(problems) => return refuse(problems),
-    };
-    if !plan.problems.is_empty() {
-        return refuse(plan.problems);
-    }
-    let steps = do_steps(&plan, roots, form, stop);
-    let stayed = tell_what_stayed(&plan, roots);
-    let failed = steps
-        .iter()
-        .filter_map(|step| step.done.as_ref())
-        .map(|(code, _)| *code)
-        .find(|code| *code != 0);
-    let text = match form {
-        Form::Events => String::new(),
-        Form::Json => format!("{}\n", all(&plan, &steps)),
-        Form::Text => print::study_table(&plan, &results(&steps), Style::of_stdout()),
-    };
-    let unread = write_out(&text).is_err();
-    failed
-        .or(stop.exit_code())
-        .unwrap_or(u8::from(unread || stayed))
-}
-
-/// Removes the files that a step which never ran would have removed. Whether any is still there.
-fn tell_what_stayed(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
-    let left = remove_leftovers(&plan.own(), roots).left;
-    left.iter()
-        .filter_map(|file| file.reason.as_ref())
-        .for_each(complain);
-    !left.is_empty()
-}
-
-fn do_steps<'a>(plan: &'a StudyPlan, roots: &[PathBuf], form: Form, stop: &Stop) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut goes_on = true;
-    for (number, step) in (1..).zip(&plan.steps) {
-        if !goes_on || stop.is_requested() {
-            steps.push(Step {
-                plan: step,
-                done: None,
-            });
-            continue;
-        }
-        let mut listener = Listener::new(form, Some(number), stop);
-        let code = match parse_run(&step.run(&plan.file_id)) {
-            Ok(ask) => run::run(&ask, roots, stop, &mut |event| listener.hear(event)),
-            Err(problems) => listener.refuse(problems),
+impl Step<'_> {
+    fn result(&self) -> StepResult<'_> {
+        let Some((_, events)) = &self.run else {
+            return StepResult::Skipped;
         };
-        listener.clear();
-        goes_on = code == 0 || plan.continue_on_failure;
-        steps.push(Step {
-            plan: step,
-            done: Some((code, listener)),
-        });
-        if form == Form::Text {
-            // A table that nobody reads any more stops nothing: the files would stay.
-            let _ = write_out(&print::study_line(
-                plan,
-                &results(&steps),
-                Style::of_stdout(),
-            ));
+        if let Some(result) = &events.result {
+            return StepResult::Done(result);
         }
+        let problem = events
+            .failure
+            .as_ref()
+            .and_then(|failure| failure.problems.first());
+        StepResult::Failed(problem.map_or("", |problem| &problem.detail))
+    }
+}
+
+/// Runs a study and returns the exit code of the first step that failed.
+pub(crate) fn run(
+    document: Value,
+    roots: &[PathBuf],
+    format: OutputFormat,
+    stop: &StopSignal,
+) -> u8 {
+    let plan = parse_study(document)
+        .map_or_else(StudyPlan::rejected, |spec| run::plan_study(&spec, roots));
+    if !plan.problems.is_empty() {
+        return EventPrinter::new(format, None, stop).reject(plan.problems);
+    }
+    let steps = run_steps(&plan, roots, format, stop);
+    let has_leftovers = clean_up(&plan, roots);
+    let output_code = match format {
+        OutputFormat::Events => 0,
+        OutputFormat::Json => print_json(&json_report(&plan, &steps)),
+        OutputFormat::Text => {
+            let text = text::study::render_results(&plan, &results(&steps), terminal_width());
+            u8::from(write_styled(&text).is_err())
+        }
+    };
+    steps
+        .iter()
+        .filter_map(|step| step.run.as_ref())
+        .map(|(code, _)| *code)
+        .find(|code| *code != 0)
+        .or(stop.exit_code())
+        .unwrap_or(output_code.max(has_leftovers.into()))
+}
+
+fn run_steps<'a>(
+    plan: &'a StudyPlan,
+    roots: &[PathBuf],
+    format: OutputFormat,
+    stop: &StopSignal,
+) -> Vec<Step<'a>> {
+    let mut steps = Vec::new();
+    let mut has_failed = false;
+    for (number, step) in (1..).zip(&plan.steps) {
+        let is_skipped = stop.is_requested() || has_failed && !plan.continue_on_failure;
+        let run = (!is_skipped).then(|| {
+            let mut events = EventPrinter::new(format, Some(number), stop);
+            let code = run_job(&step.run(&plan.file_id), roots, stop, &mut events);
+            events.clear_progress();
+            (code, events)
+        });
+        let step = Step { plan: step, run };
+        if let Some((code, _)) = &step.run {
+            has_failed |= *code != 0;
+            if format == OutputFormat::Text {
+                // A closed standard output does not end the study: its files must be removed.
+                let line = text::study::step_line(plan, number, &step.plan.name, &step.result());
+                let _ = write_styled(&line);
+            }
+        }
+        steps.push(step);
     }
     steps
 }
 
-fn results<'a>(steps: &'a [Step]) -> Vec<StepResult<'a>> {
-    let result = |step: &'a Step| match &step.done {
-        None => StepResult::NotBegun,
-        Some((_, listener)) => match (listener.outcome.as_deref(), &listener.failure) {
-            (Some(outcome), _) => StepResult::Done(outcome),
-            (None, failure) => StepResult::Failed(
-                failure
-                    .as_ref()
-                    .and_then(|failure| failure.problems.first())
-                    .map_or("", |first| &first.detail),
-            ),
-        },
-    };
-    steps.iter().map(result).collect()
+/// Runs a job, reports its events, and returns the exit code.
+pub(crate) fn run_job(
+    document: &Value,
+    roots: &[PathBuf],
+    stop: &StopSignal,
+    events: &mut EventPrinter,
+) -> u8 {
+    match parse_run(document) {
+        Ok(spec) => run::run(&spec, roots, stop, &mut |event| events.handle(event)),
+        Err(problems) => events.reject(problems),
+    }
 }
 
-/// One JSON object of all steps.
-fn all(plan: &StudyPlan, steps: &[Step]) -> Value {
-    let one = |(number, step): (u32, &Step)| {
-        let mut all = json!({"step": number, "name": step.plan.name, "note": step.plan.note, "exit_code": null});
-        if let Some((code, listener)) = &step.done {
-            all["exit_code"] = (*code).into();
-            match (listener.json(), &listener.failure) {
-                (Some(Value::Object(report)), _) => report
-                    .into_iter()
-                    .for_each(|(name, value)| all[name.as_str()] = value),
-                (_, failure) => all["failure"] = json!(failure),
+/// Removes the files of steps that did not run. Returns true if files remain.
+fn clean_up(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
+    let left = remove_leftovers(&plan.owned_files(), roots).left;
+    left.iter()
+        .filter_map(|file| file.reason.as_ref())
+        .for_each(print_error);
+    !left.is_empty()
+}
+
+fn results<'a>(steps: &'a [Step]) -> Vec<StepResult<'a>> {
+    steps.iter().map(Step::result).collect()
+}
+
+fn json_report(plan: &StudyPlan, steps: &[Step]) -> Value {
+    let steps: Vec<Value> = (1..)
+        .zip(steps)
+        .map(|(number, step)| step_json(number, step))
+        .collect();
+    json!({"study": plan.description, "scaled": plan.scaled, "steps": steps})
+}
+
+fn step_json(number: u32, step: &Step) -> Value {
+    let mut json = json!({
+        "step": number,
+        "name": step.plan.name,
+        "note": step.plan.note,
+        "exit_code": null,
+    });
+    if let Some((code, events)) = &step.run {
+        json["exit_code"] = (*code).into();
+        if let Some(Value::Object(report)) = events.json_report() {
+            for (name, value) in report {
+                json[name] = value;
             }
+        } else {
+            json["failure"] = json!(events.failure);
         }
-        all
-    };
-    let steps: Vec<Value> = (1..).zip(steps).map(one).collect();
-    json!({"study": plan.words, "scaled": plan.scaled, "steps": steps})
+    }
+    json
 }

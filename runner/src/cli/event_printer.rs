@@ -1,0 +1,127 @@
+//! Prints the events of a run as they occur, or collects them for a report at the end.
+
+use crate::cli::output::{OutputFormat, print_error, write, write_styled};
+use crate::cli::text;
+use crate::cli::text::style::terminal_width;
+use crate::run::stop::StopSignal;
+use leadline_protocol::event::{Accepted, Event, EventBody};
+use leadline_protocol::problem::Problem;
+use leadline_protocol::result::{Failure, RunResult};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write, stderr};
+
+pub(crate) struct EventPrinter {
+    format: OutputFormat,
+    /// Number of the study step, from 1.
+    step: Option<u32>,
+    /// Standard error is a terminal and shows a progress line.
+    shows_progress: bool,
+    stop: StopSignal,
+    accepted: Option<Box<Accepted>>,
+    pub(crate) result: Option<Box<RunResult>>,
+    pub(crate) failure: Option<Failure>,
+}
+
+impl EventPrinter {
+    pub(crate) fn new(format: OutputFormat, step: Option<u32>, stop: &StopSignal) -> Self {
+        Self {
+            format,
+            step,
+            shows_progress: format != OutputFormat::Events && stderr().is_terminal(),
+            stop: stop.clone(),
+            accepted: None,
+            result: None,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn handle(&mut self, event: &Event) {
+        if self.format == OutputFormat::Events && write(&self.json_line(event)).is_err() {
+            // The reader has exited.
+            self.stop.request();
+        }
+        if let Some(line) = text::progress::line(event) {
+            self.show_progress(&line);
+        }
+        match &event.body {
+            EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
+            EventBody::Report(result) => self.result = Some(result.clone()),
+            EventBody::Failed(failure) => {
+                self.clear_progress();
+                failure.problems.iter().for_each(print_error);
+                self.failure = Some(failure.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports a run that could not start, and returns the exit code.
+    pub(crate) fn reject(&mut self, problems: Vec<Problem>) -> u8 {
+        let exit_code = Problem::exit_code(&problems);
+        self.handle(&Event {
+            seq: 0,
+            t_ms: 0.0,
+            body: EventBody::Failed(Failure {
+                exit_code,
+                problems,
+            }),
+        });
+        exit_code
+    }
+
+    fn json_line(&self, event: &Event) -> String {
+        let mut event = serde_json::to_value(event).unwrap_or_default();
+        if let Some(step) = self.step {
+            event["step"] = step.into();
+        }
+        format!("{event}\n")
+    }
+
+    /// Replaces the progress line, until writing fails.
+    fn show_progress(&mut self, line: &str) {
+        if self.shows_progress {
+            self.shows_progress = write!(stderr(), "\r\x1b[K{line}").is_ok();
+        }
+    }
+
+    pub(crate) fn clear_progress(&mut self) {
+        self.show_progress("");
+    }
+
+    /// The JSON report; `None` without a result.
+    pub(crate) fn json_report(&self) -> Option<Value> {
+        let accepted = self.accepted.as_ref()?;
+        let result = self.result.as_ref()?;
+        Some(json!({
+            "jobs": accepted.jobs,
+            "host": accepted.host,
+            "report": result.report,
+            "verdict": result.verdict,
+            "findings": result.findings,
+        }))
+    }
+
+    /// Prints the report at the end of a run.
+    pub(crate) fn finish(mut self) {
+        self.clear_progress();
+        // The exit code is that of the run, even if the report cannot be printed.
+        let _ = match self.format {
+            OutputFormat::Events => Ok(()),
+            OutputFormat::Json => self
+                .json_report()
+                .map_or(Ok(()), |report| write(&format!("{report}\n"))),
+            OutputFormat::Text => self.print_text(),
+        };
+    }
+
+    fn print_text(&self) -> std::io::Result<()> {
+        let (Some(accepted), Some(result)) = (&self.accepted, &self.result) else {
+            return Ok(());
+        };
+        write_styled(&text::report::render(
+            &accepted.jobs,
+            result,
+            terminal_width(),
+        ))
+    }
+}

@@ -1,0 +1,70 @@
+//! Output to standard output and standard error.
+
+use crate::cli::text::style::terminal_width;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{Result, Write, stderr, stdout};
+
+/// What `run` writes to standard output.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OutputFormat {
+    /// A text report at the end.
+    Text,
+    /// One JSON report at the end.
+    Json,
+    /// One JSON event per line while running.
+    Events,
+}
+
+impl OutputFormat {
+    pub(crate) fn new(json: bool, events: bool) -> Self {
+        if events {
+            Self::Events
+        } else if json {
+            Self::Json
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// Prints a value as JSON or as styled text of a given width, and returns the exit code.
+pub(crate) fn print<T: Serialize>(
+    json: bool,
+    value: &T,
+    render: impl Fn(&T, usize) -> String,
+) -> u8 {
+    if json {
+        print_json(value)
+    } else {
+        u8::from(write_styled(&render(value, terminal_width())).is_err())
+    }
+}
+
+/// Prints a value as JSON and returns the exit code.
+pub(crate) fn print_json(value: &impl Serialize) -> u8 {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    u8::from(write(&(text + "\n")).is_err())
+}
+
+/// # Errors
+///
+/// Standard output is closed.
+pub(crate) fn write(text: &str) -> Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes text with ANSI escapes, which are removed unless standard output is a terminal with color.
+pub(crate) fn write_styled(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes an error message to standard error.
+pub(crate) fn print_error(message: impl Display) {
+    // A closed standard error must not abort a run.
+    let _ = writeln!(stderr(), "leadline-runner: {message}");
+}

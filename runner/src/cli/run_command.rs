@@ -1,0 +1,54 @@
+//! The `run` command.
+
+use crate::cli::document::read_document;
+use crate::cli::event_printer::EventPrinter;
+use crate::cli::output::{OutputFormat, print_error};
+use crate::cli::study;
+use crate::run::stop::StopSignal;
+use leadline_protocol::study::parse::is_study;
+use std::os::unix::process::parent_id;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+/// An orphaned runner must stop within two seconds (docs/protocol.md).
+const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Runs a job or study and returns the exit code.
+pub(crate) fn run(
+    path: &str,
+    roots: &[PathBuf],
+    format: OutputFormat,
+    stop_when_orphaned: bool,
+) -> u8 {
+    let stop = StopSignal::on_signals().unwrap_or_else(|error| {
+        print_error(format_args!("cannot handle signals: {error}"));
+        StopSignal::default()
+    });
+    if stop_when_orphaned {
+        stop_with_parent(stop.clone());
+    }
+    match read_document(path) {
+        Ok(document) if is_study(&document) => study::run(document, roots, format, &stop),
+        document => {
+            let mut events = EventPrinter::new(format, None, &stop);
+            let code = match document {
+                Ok(document) => study::run_job(&document, roots, &stop, &mut events),
+                Err(problems) => events.reject(problems),
+            };
+            events.finish();
+            code
+        }
+    }
+}
+
+/// Requests a stop when the parent process exits and another process adopts this one.
+fn stop_with_parent(stop: StopSignal) {
+    let parent = parent_id();
+    thread::spawn(move || {
+        while parent_id() == parent {
+            thread::sleep(PARENT_POLL_INTERVAL);
+        }
+        stop.request();
+    });
+}

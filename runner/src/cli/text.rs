@@ -1,0 +1,13 @@
+//! Terminal output: pure functions from protocol types to text. Text contains ANSI escapes, which
+//! `cli::output` removes unless standard output is a terminal with color.
+
+pub mod devices;
+pub mod doctor;
+mod findings;
+pub(crate) mod plan;
+pub(crate) mod progress;
+pub(crate) mod report;
+pub(crate) mod study;
+pub(crate) mod style;
+mod workload;
+mod writer;

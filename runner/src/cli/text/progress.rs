@@ -1,0 +1,81 @@
+//! One line of progress on a terminal.
+
+use crate::cli::text::writer::join;
+use leadline_protocol::counters::{DeviceCounts, IoCounts};
+use leadline_protocol::event::{Event, EventBody};
+use leadline_protocol::format::{bandwidth, bytes, duration, latency, rate};
+use leadline_protocol::histogram::percentiles;
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::sample::Sample;
+
+/// `None` if the event does not change the progress.
+pub(crate) fn line(event: &Event) -> Option<String> {
+    match &event.body {
+        EventBody::Phase(change) if change.state != PhaseState::End => Some(phase(change)),
+        EventBody::Sample(sample) => {
+            Some(format!("{:>8}  {}", duration(event.t_ms), window(sample)))
+        }
+        _ => None,
+    }
+}
+
+fn phase(change: &PhaseChange) -> String {
+    let name = match change.phase {
+        Phase::Guard => "checking safety",
+        Phase::Layout => "writing files",
+        Phase::DropCaches => "dropping the caches of the host",
+        Phase::Invalidate => "dropping cached pages of the target",
+        Phase::PreRead => "reading into the page cache",
+        Phase::Ramp => "warming up",
+        Phase::Measure => "measuring",
+        Phase::Flush => "flushing",
+        Phase::CleanUp => "removing files",
+    };
+    let progress = change
+        .done_bytes
+        .zip(change.total_bytes)
+        .map(|(done, total)| format!("{} of {}", bytes(done), bytes(total)));
+    join([Some(name.into()), progress, change.note.clone()], "  ")
+}
+
+fn window(sample: &Sample) -> String {
+    let seconds = sample.window_ms / 1000.0;
+    let parts = [
+        direction("read", &sample.read, seconds),
+        direction("write", &sample.write, seconds),
+        direction("trim", &sample.trim, seconds),
+        sample.device.map(|counts| device(&counts, seconds)),
+    ];
+    join(parts, "  ")
+}
+
+fn direction(name: &str, counts: &IoCounts, seconds: f64) -> Option<String> {
+    if counts.ios == 0 {
+        return None;
+    }
+    let mut text = format!(
+        "{name} {} IOPS, {}",
+        rate(per_second(counts.ios, seconds)),
+        bandwidth(per_second(counts.bytes, seconds))
+    );
+    if let Some(p99) = percentiles(&counts.lat_ns, &[99.0]).first() {
+        text += &format!(", p99 {}", latency(*p99 as f64));
+    }
+    Some(text)
+}
+
+fn device(counts: &DeviceCounts, seconds: f64) -> String {
+    format!(
+        "device {} read + {} write IOPS",
+        rate(per_second(counts.read_ios, seconds)),
+        rate(per_second(counts.write_ios, seconds))
+    )
+}
+
+fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 {
+        count as f64 / seconds
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,68 @@
+//! The report of a run: verdicts and gauge, measurements, cache state, findings, and commands that
+//! show the kernel counters.
+
+mod cache_state;
+mod commands;
+mod gauge;
+mod measurements;
+mod missing;
+#[cfg(test)]
+mod tests;
+
+use crate::cli::text::findings::write_findings;
+use crate::cli::text::style::{BOLD, RED};
+use crate::cli::text::workload::workload;
+use crate::cli::text::writer::TextWriter;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::format::{bytes, count};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::report::ErrorReport;
+use leadline_protocol::result::RunResult;
+
+pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> String {
+    let report = &result.report;
+    let verdicts = &result.verdict;
+    let mut out = TextWriter::new(width);
+    for job in jobs {
+        out.styled_field(BOLD, &job.name, &workload(job));
+    }
+    for direction in [Direction::Read, Direction::Write] {
+        if let Some(verdict) = direction.select(&verdicts.read, &verdicts.write) {
+            out.blank_line();
+            gauge::write_direction(&mut out, direction, verdict, report);
+        }
+    }
+    out.blank_line();
+    measurements::write_measurements(&mut out, report);
+    if report.jobs.len() > 1 {
+        out.blank_line();
+        measurements::write_jobs(&mut out, report);
+    }
+    out.blank_line();
+    cache_state::write_cache_state(&mut out, report);
+    missing::write_missing(&mut out, report);
+    write_error(&mut out, &report.errors);
+    if !result.findings.is_empty() {
+        out.blank_line();
+        write_findings(&mut out, &result.findings);
+    }
+    commands::write_commands(&mut out, verdicts);
+    out.into_text()
+}
+
+fn write_error(out: &mut TextWriter, errors: &ErrorReport) {
+    let Some(first) = &errors.first else {
+        return;
+    };
+    let text = format!(
+        "{} failed, first: job {}, {} of {} at offset {}: {}",
+        count(errors.total),
+        first.job,
+        first.operation,
+        bytes(first.bytes),
+        count(first.offset),
+        first.message
+    );
+    out.blank_line();
+    out.styled_field(RED, "I/O errors", &text);
+}

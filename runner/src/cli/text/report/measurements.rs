@@ -1,0 +1,192 @@
+//! Throughput, latency, device, CPU and time of the measured window.
+
+use crate::cli::text::style::BOLD;
+use crate::cli::text::writer::{TextWriter, join, number_table};
+use leadline_protocol::format::{bandwidth, bytes, count, duration, latency, rate};
+use leadline_protocol::report::device::DeviceReport;
+use leadline_protocol::report::stats::{DirectionStats, LatencyStats};
+use leadline_protocol::report::{CpuReport, EndedBy, JobReport, Report};
+
+/// Percentiles that fit on one line.
+const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];
+
+pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
+    let directions = used_directions(&report.read, &report.write, &report.trim);
+    for (name, stats) in &directions {
+        let total = format!("{} I/Os · {}", count(stats.ios), bytes(stats.bytes));
+        out.field(name, &format!("{} · {total}", throughput(stats)));
+    }
+    write_latencies(out, &directions, &report.sync.lat_ns);
+    if let Some(device) = &report.device {
+        out.field("device", &device_text(device));
+    }
+    if let Some(cpu) = &report.cpu {
+        let ios: u64 = directions.iter().map(|(_, stats)| stats.ios).sum();
+        out.field("CPU", &cpu_text(cpu, ios + report.sync.ios));
+    }
+    if let Some(depth) = report.achieved_depth {
+        let text = format!("{depth:.1} I/Os in flight per worker on average");
+        out.field("depth", &text);
+    }
+    out.field("time", &times(report));
+}
+
+fn used_directions<'a>(
+    read: &'a DirectionStats,
+    write: &'a DirectionStats,
+    trim: &'a DirectionStats,
+) -> Vec<(&'static str, &'a DirectionStats)> {
+    let mut directions = vec![("read", read), ("write", write), ("trim", trim)];
+    directions.retain(|(_, stats)| stats.ios > 0);
+    directions
+}
+
+/// Such as `60.5 k IOPS · 236 MiB/s (248 MB/s)`.
+fn throughput(stats: &DirectionStats) -> String {
+    format!(
+        "{} IOPS · {}",
+        rate(stats.iops),
+        bandwidth(stats.bytes_per_second)
+    )
+}
+
+/// Latencies from submission and, with a rate, from the intended start.
+fn write_latencies(
+    out: &mut TextWriter,
+    directions: &[(&str, &DirectionStats)],
+    sync: &LatencyStats,
+) {
+    let mut rows: Vec<(String, &LatencyStats)> = Vec::new();
+    for (name, stats) in directions {
+        rows.push((format!("  {name}"), &stats.lat_ns));
+        if let Some(intended) = &stats.intended_lat_ns {
+            rows.push(("  intended".into(), intended));
+        }
+    }
+    rows.push(("  sync".into(), sync));
+    rows.retain(|(_, stats)| stats.count > 0);
+    if rows.is_empty() {
+        return;
+    }
+    let [p50, p90, p99, p999, p9999] = PERCENTILES.map(|percentile| format!("p{percentile}"));
+    let header = [
+        "           ",
+        "mean",
+        &p50,
+        &p90,
+        &p99,
+        &p999,
+        &p9999,
+        "max",
+    ];
+    let mut table = number_table(header);
+    for (label, stats) in rows {
+        let mut row = vec![label, mean(stats)];
+        row.extend(PERCENTILES.map(|percentile| percentile_text(stats, percentile)));
+        row.push(whole_ns(stats.max));
+        table.add_row(row);
+    }
+    out.table(&table);
+    for (name, stats) in directions {
+        let submission = mean(&stats.slat_ns);
+        let completion = mean(&stats.clat_ns);
+        let text = format!("mean {name} = {submission} submission + {completion} completion");
+        out.field("", &text);
+    }
+}
+
+fn mean(stats: &LatencyStats) -> String {
+    stats.mean.map_or("–".into(), latency)
+}
+
+fn percentile_text(stats: &LatencyStats, percentile: &str) -> String {
+    whole_ns(stats.percentiles.get(percentile).copied())
+}
+
+fn whole_ns(ns: Option<u64>) -> String {
+    ns.map_or("–".into(), |ns| latency(ns as f64))
+}
+
+fn device_text(device: &DeviceReport) -> String {
+    let counts = &device.counts;
+    let requests = |name: &str, ios: u64, moved: u64, merges: u64| {
+        (ios > 0).then(|| {
+            format!(
+                "{} {name} ({} on average, {} merged)",
+                count(ios),
+                bytes(moved / ios),
+                count(merges)
+            )
+        })
+    };
+    let reads = requests(
+        "reads",
+        counts.read_ios,
+        counts.read_bytes,
+        counts.read_merges,
+    );
+    let writes = requests(
+        "writes",
+        counts.write_ios,
+        counts.write_bytes,
+        counts.write_merges,
+    );
+    let is_idle = reads.is_none() && writes.is_none();
+    let parts = [
+        Some(device.name.clone()),
+        reads,
+        writes,
+        is_idle.then(|| "no reads or writes".into()),
+        Some(format!("{:.0} % busy", device.utilization)),
+    ];
+    join(parts, " · ")
+}
+
+fn cpu_text(cpu: &CpuReport, ios: u64) -> String {
+    let per_io =
+        (ios > 0).then(|| latency((cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64) + " per I/O");
+    let parts = [
+        Some(format!("runner {:.0} % of one CPU", cpu.process_percent)),
+        per_io,
+        Some(format!("host {:.0} % of all CPUs", cpu.host_percent)),
+    ];
+    join(parts, " · ")
+}
+
+/// Phases of at least 1 ms, and what ended the measurement.
+fn times(report: &Report) -> String {
+    let phases: Vec<String> = report
+        .phases
+        .iter()
+        .filter(|phase| phase.duration_ms >= 1.0)
+        .map(|phase| {
+            let name = phase.phase.as_str().replace('_', " ");
+            format!("{name} {}", duration(phase.duration_ms))
+        })
+        .collect();
+    let end = match report.ended_by {
+        EndedBy::Size => "size reached",
+        EndedBy::Runtime => "runtime reached",
+        EndedBy::NumberIos => "number_ios reached",
+        EndedBy::Signal => "interrupted; the report covers the time until then",
+        EndedBy::Error => "stopped by an I/O error",
+    };
+    format!("{} ({end})", phases.join(" · "))
+}
+
+pub(super) fn write_jobs(out: &mut TextWriter, report: &Report) {
+    for job in &report.jobs {
+        out.styled_field(BOLD, &job.name, &job_text(job));
+    }
+}
+
+fn job_text(job: &JobReport) -> String {
+    let directions: Vec<String> = used_directions(&job.read, &job.write, &job.trim)
+        .iter()
+        .map(|(name, stats)| {
+            let p99 = percentile_text(&stats.lat_ns, "99");
+            format!("{name} {} · p99 {p99}", throughput(stats))
+        })
+        .collect();
+    directions.join("; ")
+}

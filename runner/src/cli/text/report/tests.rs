@@ -1,0 +1,110 @@
+//! Text of recorded runs. `recorded/` holds the output of `leadline-runner run JOB --json` without
+//! histogram buckets and cache maps.
+
+use crate::analysis::gauge::report_gauge;
+use crate::cli::text::report::render;
+use crate::cli::text::study::{StepResult, render_results};
+use anstream::adapter::strip_str;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::result::RunResult;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Recorded {
+    jobs: Vec<ResolvedJob>,
+    #[serde(flatten)]
+    result: RunResult,
+}
+
+const WARM: &str = include_str!("recorded/warm.json");
+const DIRECT: &str = include_str!("recorded/direct.json");
+const DEFERRED: &str = include_str!("recorded/deferred.json");
+const FLUSHED: &str = include_str!("recorded/flushed.json");
+const MIXED: &str = include_str!("recorded/mixed.json");
+const FAILED: &str = include_str!("recorded/failed.json");
+const BLIND: &str = include_str!("recorded/blind.json");
+const STUDY: &str = include_str!("recorded/study.json");
+
+/// The runs were recorded before reports had a gauge.
+fn read(recorded: &str) -> Recorded {
+    let mut recorded: Recorded = serde_json::from_str(recorded).expect("a recorded run");
+    let result = &mut recorded.result;
+    result.report.gauge = Some(report_gauge(
+        &result.report,
+        &recorded.jobs,
+        &result.verdict,
+    ));
+    recorded
+}
+
+fn text(recorded: &Recorded, width: usize) -> String {
+    let styled = render(&recorded.jobs, &recorded.result, width);
+    let text = strip_str(&styled).to_string();
+    check_lines(&text, width);
+    text
+}
+
+/// Only lines with a path or command may exceed the width.
+fn check_lines(text: &str, width: usize) {
+    for line in text.lines() {
+        assert!(
+            line.contains('/') || line.chars().count() <= width,
+            "{line}"
+        );
+        assert_eq!(line, line.trim_end());
+    }
+}
+
+macro_rules! snapshots {
+    ($($name:ident: $recorded:expr, $width:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), text(&read($recorded), $width));
+        })*
+    };
+}
+
+snapshots! {
+    warm_buffered_read_80: WARM, 80;
+    warm_buffered_read_120: WARM, 120;
+    direct_read_80: DIRECT, 80;
+    write_without_flush_80: DEFERRED, 80;
+    write_without_flush_120: DEFERRED, 120;
+    write_with_flush_100: FLUSHED, 100;
+    two_jobs_read_and_write_80: MIXED, 80;
+    failed_io_80: FAILED, 80;
+    without_probes_80: BLIND, 80;
+}
+
+#[test]
+fn study_with_three_steps() {
+    let plan = serde_json::from_str(STUDY).expect("a recorded plan");
+    let results = [DIRECT, WARM].map(|recorded| read(recorded).result);
+    let results = [
+        StepResult::Done(&results[0]),
+        StepResult::Done(&results[1]),
+        StepResult::Failed("The disk is full."),
+    ];
+    let text = [80, 120].map(|width| {
+        let text = strip_str(&render_results(&plan, &results, width)).to_string();
+        check_lines(&text, width);
+        text
+    });
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn reports_without_a_gauge_are_rendered() {
+    let mut recorded = read(DIRECT);
+    recorded.result.report.gauge = None;
+    assert!(text(&recorded, 80).contains("  gauge     not recorded\n"));
+}
+
+#[test]
+fn labels_are_styled() {
+    let recorded = read(MIXED);
+    let styled = render(&recorded.jobs, &recorded.result, 80);
+    for style in ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"] {
+        assert!(styled.contains(style), "{style:?}");
+    }
+}

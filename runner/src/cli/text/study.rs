@@ -1,0 +1,163 @@
+//! The plan and the results of a study.
+
+use crate::cli::text::plan;
+use crate::cli::text::style::{BOLD, DIM, RED, YELLOW, paint};
+use crate::cli::text::writer::{TextWriter, number_table};
+use anstyle::Style;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use leadline_protocol::format::{bandwidth, latency, rate};
+use leadline_protocol::report_summary::ReportSummary;
+use leadline_protocol::result::RunResult;
+use leadline_protocol::study::plan::StudyPlan;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StepResult<'a> {
+    Done(&'a RunResult),
+    /// Detail of the problem.
+    Failed(&'a str),
+    Skipped,
+}
+
+/// IOPS, bandwidth and p99 latency of a step.
+struct Figures {
+    iops: f64,
+    texts: [String; 3],
+}
+
+impl Figures {
+    fn new(result: &StepResult) -> Option<Self> {
+        let StepResult::Done(result) = result else {
+            return None;
+        };
+        let summary = ReportSummary::new(&result.report, &result.verdict);
+        let iops = summary.iops?;
+        let p99 = summary.lat_p99_ns.map(|ns| latency(ns as f64));
+        let texts = [
+            rate(iops),
+            bandwidth(summary.bytes_per_second?),
+            p99.unwrap_or("–".into()),
+        ];
+        Some(Self { iops, texts })
+    }
+}
+
+pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    if !study.steps.is_empty() {
+        write_title(&mut out, study);
+    }
+    for (number, step) in (1..).zip(&study.steps) {
+        out.blank_line();
+        out.styled_field(BOLD, &format!("step {number}"), &step.name);
+        out.push(&plan::render(&step.plan, width));
+    }
+    for problem in &study.problems {
+        out.styled_field(RED, "error", &problem.to_string());
+    }
+    out.into_text()
+}
+
+fn write_title(out: &mut TextWriter, study: &StudyPlan) {
+    out.styled_field(BOLD, "study", &study.description.name);
+    out.field("sizes", &study.scaled.sentence);
+}
+
+/// The line that is printed when a step ends.
+pub(crate) fn step_line(study: &StudyPlan, number: u32, name: &str, result: &StepResult) -> String {
+    let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
+    let text = match (Figures::new(result), result) {
+        (Some(figures), _) => {
+            let [iops, bandwidth, p99] = figures.texts;
+            format!("{iops} IOPS · {bandwidth} · p99 {p99}")
+        }
+        (None, StepResult::Failed(detail)) => format!("failed: {detail}"),
+        (None, _) => "skipped".into(),
+    };
+    format!("{progress}  {name}  {text}\n")
+}
+
+/// A table of all steps, followed by their verdicts.
+pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    out.blank_line();
+    write_title(&mut out, study);
+    out.blank_line();
+    out.table(&table(study, results, width));
+    out.blank_line();
+    for (number, result) in (1..).zip(results) {
+        write_outcome(&mut out, number, result);
+    }
+    out.into_text()
+}
+
+fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
+    let mut table = number_table(["#", "step", "IOPS", "bandwidth", "p99", "vs. first"]);
+    let figures: Vec<Option<Figures>> = results.iter().map(Figures::new).collect();
+    let first_iops = figures.iter().flatten().next().map(|first| first.iops);
+    for (number, (step, figures)) in (1..).zip(study.steps.iter().zip(figures)) {
+        let mut row = vec![number.to_string(), step.name.clone()];
+        if let Some(figures) = figures {
+            row.extend(figures.texts);
+            row.extend(first_iops.map(|first| change(figures.iops, first)));
+        }
+        table.add_row(row);
+    }
+    // Only names wrap.
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    for column in table.column_iter_mut() {
+        if column.index == 1 {
+            column.set_cell_alignment(CellAlignment::Left);
+        } else {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table
+}
+
+fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
+    let outcomes: Vec<(Style, &str)> = match result {
+        StepResult::Done(result) => [&result.verdict.read, &result.verdict.write]
+            .into_iter()
+            .flatten()
+            .map(|verdict| (DIM, verdict.sentence.as_str()))
+            .collect(),
+        StepResult::Failed(detail) => vec![(RED, detail)],
+        StepResult::Skipped => vec![(YELLOW, "Skipped.")],
+    };
+    for (style, text) in outcomes {
+        out.styled_field(style, &format!("step {number}"), text);
+    }
+}
+
+/// `+23 %`, `-40 %`; `97 ×` from ten times on.
+fn change(iops: f64, first: f64) -> String {
+    if first <= 0.0 {
+        return "–".into();
+    }
+    let ratio = iops / first;
+    if ratio >= 10.0 {
+        format!("{ratio:.0} ×")
+    } else {
+        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_changes_as_percent_or_factor() {
+        for (now, first, expect) in [
+            (100.0, 100.0, "+0 %"),
+            (123.0, 100.0, "+23 %"),
+            (60.0, 100.0, "-40 %"),
+            (9700.0, 100.0, "97 ×"),
+            (1.0, 0.0, "–"),
+        ] {
+            assert_eq!(change(now, first), expect);
+        }
+    }
+}

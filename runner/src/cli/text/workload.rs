@@ -1,0 +1,67 @@
+//! One-line summary of a job.
+
+use leadline_protocol::format::bytes;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use leadline_protocol::plan::target::TargetKind;
+
+/// Such as `randread · 4 KiB · depth 32 · 1 worker · direct · io_uring · /data/t1 (1 GiB) on vda`.
+pub(crate) fn workload(job: &ResolvedJob) -> String {
+    [
+        job.pattern.rw.as_str(),
+        &block_size(job),
+        &format!("depth {}", job.in_flight()),
+        &workers(job.numjobs),
+        mode(job),
+        job.ring.ioengine.as_str(),
+        &targets(job),
+    ]
+    .join(" · ")
+}
+
+fn block_size(job: &ResolvedJob) -> String {
+    let sizes = if job.pattern.rw.reads() {
+        &job.pattern.bs.read
+    } else {
+        &job.pattern.bs.write
+    };
+    if sizes.min == sizes.max {
+        bytes(sizes.min)
+    } else {
+        format!("{} to {}", bytes(sizes.min), bytes(sizes.max))
+    }
+}
+
+fn workers(count: u32) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} worker{plural}")
+}
+
+fn mode(job: &ResolvedJob) -> &'static str {
+    let is_loop = job
+        .targets
+        .iter()
+        .any(|target| target.kind == TargetKind::Loop);
+    match (job.mode, is_loop, job.direct) {
+        (Mode::Buffered, ..) => "buffered",
+        (Mode::Direct, ..) => "direct",
+        (Mode::Raw, true, true) => "raw (temporary loop device), direct",
+        (Mode::Raw, true, false) => "raw (temporary loop device), buffered",
+        (Mode::Raw, false, true) => "raw, direct",
+        (Mode::Raw, false, false) => "raw, buffered",
+        (Mode::Null, ..) => "no I/O",
+    }
+}
+
+fn targets(job: &ResolvedJob) -> String {
+    let Some(first) = job.targets.first() else {
+        return "no target".into();
+    };
+    let mut text = format!("{} ({})", first.path, bytes(first.length));
+    if job.targets.len() > 1 {
+        text += &format!(" and {} more", job.targets.len() - 1);
+    }
+    if let Some(device) = &first.device {
+        text += &format!(" on {device}");
+    }
+    text
+}
