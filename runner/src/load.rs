@@ -1,12 +1,15 @@
-//! TODO
+//! Load generation: which I/Os a worker issues (`pattern`), when (`rate`), with what data (`data`),
+//! through which engine (`engine`), and the loop that submits, completes and counts them
+//! (`measure`). `worker` is the thread that runs the loop. `pattern`, `rate` and `data` are pure.
 
 pub(crate) mod data;
 pub(crate) mod engine;
 pub(crate) mod histogram;
-pub(crate) mod ledger;
 pub(crate) mod measure;
-pub(crate) mod pace;
 pub(crate) mod pattern;
+pub(crate) mod rate;
+pub(crate) mod source;
 #[cfg(test)]
-pub(crate) mod theory;
+pub(crate) mod statistics;
+pub(crate) mod stats;
 pub(crate) mod worker;

@@ -1,85 +1,80 @@
-//! What written buffers hold: zeros, random data, data of which a share compresses away, blocks of which a share repeats
-//! an earlier one. Deterministic: the content of a block follows from the seed and its number alone.
+//! Contents of written buffers: zeros, random data, partly compressible data, or data with
+//! duplicate blocks. A block's content follows from the seed and the block's number alone.
 //!
-//! Every 4 KiB hold their share of zeros at the end, so that a compressor of any larger block finds the same share; the
-//! unit of repeats is the smallest write. A repeat takes any earlier block, so that repeats lie far apart. Not here: when a buffer is filled (`refill_buffers`, the engine).
+//! Zeros end every 4 KiB, so a compressor of larger blocks finds the same share. Duplicates have
+//! the size of the smallest write and repeat any earlier block, so they lie far apart. When a
+//! buffer is filled is decided elsewhere (`engine::refill_buffers`, `worker`).
 
-use crate::load::pattern::deck::Deck;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use crate::load::pattern::shuffle_bag::ShuffleBag;
+use leadline_protocol::plan::job::ResolvedJob;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// Bytes that hold one share of zeros: the smallest block that filesystems and devices compress. In fio's 512 bytes
-/// (`buffer_compress_chunk`) a compressor's own overhead is 2 % of a share of 90 %.
+/// Unit of compressibility in bytes: the smallest block that filesystems and devices compress.
+/// In fio's 512 bytes (`buffer_compress_chunk`) a compressor's overhead is 2 % at a share of 90 %.
 const CHUNK_BYTES: usize = 4096;
-/// Keeps the data of clones, and data and offsets, apart: odd numbers without a pattern.
-const CLONE_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
+/// Separates the seeds of workers and blocks: odd numbers without a pattern.
+const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 const BLOCK_STRIDE: u64 = 0xbf58_476d_1ce4_e5b9;
 
-/// The data that one clone writes.
+/// Generator of the data that one worker writes.
 #[derive(Clone, Debug)]
-pub struct Data {
+pub(crate) struct Data {
     /// Only zeros.
     zero: bool,
-    /// Share of every chunk, from its beginning, that is random, in percent; the rest is zero.
+    /// Percentage of random bytes at the start of every chunk; zeros follow.
     random_percent: usize,
-    /// Bytes of a block that may repeat.
-    unit: usize,
-    /// Says which blocks repeat: card 0.
-    repeats: Option<Deck>,
+    /// Size of a block that may be a duplicate, in bytes.
+    block_bytes: usize,
+    /// Item 0 is a duplicate.
+    duplicates: Option<ShuffleBag>,
     seed: u64,
-    /// Blocks that were no repeats so far.
-    fresh: u64,
+    /// Distinct blocks so far.
+    distinct: u64,
     rng: Xoshiro256PlusPlus,
 }
 
 impl Data {
-    /// The data of clone number `clone`.
-    pub fn new(job: &ResolvedJob, clone: u32) -> Self {
-        let seed = !job
-            .pattern
-            .randseed
-            .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone)));
+    pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Self {
+        let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
+        let seed = !job.pattern.randseed.wrapping_add(worker_seed);
         let dedupe = job.data.dedupe_percentage;
         Self {
             zero: job.data.zero_buffers,
             random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
-            unit: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
-            repeats: (dedupe > 0).then(|| Deck::new([dedupe, 100 - dedupe])),
+            block_bytes: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
+            duplicates: (dedupe > 0).then(|| ShuffleBag::new([dedupe, 100 - dedupe])),
             seed,
-            fresh: 0,
+            distinct: 0,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
     /// Fills a buffer with the next blocks.
-    pub fn fill(&mut self, buffer: &mut [u8]) {
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         if self.zero {
             return buffer.fill(0);
         }
-        for block in buffer.chunks_mut(self.unit) {
+        for block in buffer.chunks_mut(self.block_bytes) {
             let number = self.next_block();
             self.fill_block(number, block);
         }
     }
 
-    /// The number of the next block: a new one, or that of an earlier one.
+    /// Number of a new block, or of an earlier one for a duplicate.
     fn next_block(&mut self) -> u64 {
-        let repeats = self
-            .repeats
-            .as_mut()
-            .is_some_and(|deck| deck.deal(&mut self.rng) == 0);
-        if repeats && self.fresh > 0 {
-            return self.rng.random_range(0..self.fresh);
+        let bag = self.duplicates.as_mut();
+        let is_duplicate = bag.is_some_and(|bag| bag.draw(&mut self.rng) == 0);
+        if is_duplicate && self.distinct > 0 {
+            return self.rng.random_range(0..self.distinct);
         }
-        self.fresh += 1;
-        self.fresh - 1
+        self.distinct += 1;
+        self.distinct - 1
     }
 
     fn fill_block(&self, number: u64, block: &mut [u8]) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
-            self.seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number)),
-        );
+        let seed = self.seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         if self.random_percent == 100 {
             return rng.fill_bytes(block);
         }
@@ -93,30 +88,33 @@ impl Data {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-    use std::io::Write;
-
+    use super::*;
+    use crate::plan::fixture::resolved;
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
     use serde_json::{Value, json};
-
-    use super::*;
-    use crate::plan::fixture::resolved;
+    use std::collections::HashSet;
+    use std::io::Write;
 
     const BLOCKS: usize = 2000;
 
-    /// Blocks of 4 KiB as they are written, in buffers of `each` blocks.
-    fn written(different: Value, clone: u32, each: usize) -> Vec<u8> {
-        let mut data = Data::new(&resolved(different), clone);
-        let mut all = vec![0xff; BLOCKS * 4096];
-        all.chunks_mut(each * 4096)
-            .for_each(|buffer| data.fill(buffer));
-        all
+    /// All blocks of 4 KiB, generated in buffers of `buffer_blocks` blocks.
+    fn written(options: Value, worker: u32, buffer_blocks: usize) -> Vec<u8> {
+        let mut data = Data::new(&resolved(options), worker);
+        let mut bytes = vec![0xff; BLOCKS * 4096];
+        for buffer in bytes.chunks_mut(buffer_blocks * 4096) {
+            data.fill(buffer);
+        }
+        bytes
     }
 
-    /// Percent of the bytes that a real compressor leaves out, block by block, as a filesystem does.
-    fn compressed_away(bytes: &[u8], block: usize) -> f64 {
-        let left: usize = bytes
+    fn distinct_blocks(bytes: &[u8]) -> usize {
+        bytes.chunks(4096).collect::<HashSet<_>>().len()
+    }
+
+    /// Percentage of bytes saved by compressing block by block, as a filesystem does.
+    fn compressible_percent(bytes: &[u8], block: usize) -> f64 {
+        let compressed: usize = bytes
             .chunks(block)
             .map(|block| {
                 let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
@@ -124,94 +122,78 @@ mod tests {
                 encoder.finish().unwrap().len()
             })
             .sum();
-        100.0 - left as f64 * 100.0 / bytes.len() as f64
+        100.0 - compressed as f64 * 100.0 / bytes.len() as f64
     }
 
     #[test]
-    fn the_asked_share_compresses_away() {
+    fn data_is_as_compressible_as_requested() {
         for percent in [0u8, 10, 30, 50, 70, 90] {
             let bytes = written(json!({"buffer_compress_percentage": percent}), 0, 4);
             for block in [4096, 131_072] {
-                let got = compressed_away(&bytes, block);
+                let actual = compressible_percent(&bytes, block);
                 assert!(
-                    (got - f64::from(percent)).abs() < 2.0,
-                    "{percent} % asked, {got:.2} % of blocks of {block} went away"
+                    (actual - f64::from(percent)).abs() < 2.0,
+                    "{percent} % requested, {actual:.2} % in blocks of {block}"
                 );
             }
         }
     }
 
     #[test]
-    fn the_asked_share_repeats() {
+    fn the_requested_share_of_blocks_is_duplicate() {
         for percent in [0u8, 1, 25, 50, 99] {
-            for each in [1, 8] {
-                let bytes = written(json!({"dedupe_percentage": percent}), 0, each);
-                let distinct = bytes.chunks(4096).collect::<HashSet<_>>().len();
-                let repeats = 100.0 - distinct as f64 * 100.0 / BLOCKS as f64;
+            for buffer_blocks in [1, 8] {
+                let bytes = written(json!({"dedupe_percentage": percent}), 0, buffer_blocks);
+                let actual = 100.0 - distinct_blocks(&bytes) as f64 * 100.0 / BLOCKS as f64;
                 assert!(
-                    (repeats - f64::from(percent)).abs() < 0.1,
-                    "{percent} % asked, {repeats:.2} % repeat"
+                    (actual - f64::from(percent)).abs() < 0.1,
+                    "{percent} % requested, {actual:.2} % are duplicates"
                 );
             }
         }
     }
 
     #[test]
-    fn repeats_lie_apart() {
+    fn duplicates_are_scattered() {
         let bytes = written(json!({"dedupe_percentage": 50}), 0, 1);
         let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
-        let beside = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        assert!(
-            beside < 30,
-            "{beside} of 1000 repeats follow their original"
-        );
+        let adjacent = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        assert!(adjacent < 30, "{adjacent} of 1000 duplicates are adjacent");
     }
 
     #[test]
-    fn both_shares_hold_together() {
-        let bytes = written(
-            json!({"dedupe_percentage": 40, "buffer_compress_percentage": 60}),
-            0,
-            2,
-        );
-        assert!((compressed_away(&bytes, 4096) - 60.0).abs() < 2.0);
+    fn compression_and_deduplication_combine() {
+        let options = json!({"dedupe_percentage": 40, "buffer_compress_percentage": 60});
+        let bytes = written(options, 0, 2);
+        assert!((compressible_percent(&bytes, 4096) - 60.0).abs() < 2.0);
+        assert_eq!(distinct_blocks(&bytes), BLOCKS * 60 / 100);
+    }
+
+    #[test]
+    fn zero_buffers_writes_zeros() {
+        let bytes = written(json!({"zero_buffers": true}), 0, 1);
+        assert!(bytes.iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn data_depends_on_seed_and_worker_only() {
+        let data = written(json!({}), 0, 1);
         assert_eq!(
-            bytes.chunks(4096).collect::<HashSet<_>>().len(),
-            BLOCKS * 60 / 100
+            data,
+            written(json!({}), 0, 7),
+            "the buffer size is irrelevant"
         );
+        assert_ne!(data, written(json!({}), 1, 1));
+        assert_ne!(data, written(json!({"randseed": 138}), 0, 1));
     }
 
     #[test]
-    fn zeros_are_zeros() {
-        assert!(
-            written(json!({"zero_buffers": true}), 0, 1)
-                .iter()
-                .all(|byte| *byte == 0)
-        );
-    }
-
-    #[test]
-    fn data_is_the_same_every_time_and_another_for_each_clone() {
-        assert_eq!(
-            written(json!({}), 3, 1),
-            written(json!({}), 3, 7),
-            "the size of buffers does not matter"
-        );
-        assert_ne!(written(json!({}), 0, 1), written(json!({}), 1, 1));
-        assert_ne!(
-            written(json!({}), 0, 1),
-            written(json!({"randseed": 138}), 0, 1)
-        );
-    }
-
-    #[test]
-    fn lengths_need_no_multiple() {
+    fn any_length_can_be_filled() {
         let mut data = Data::new(&resolved(json!({"buffer_compress_percentage": 50})), 0);
         let mut buffer = vec![0xff; 4096 + 300];
         data.fill(&mut buffer);
-        assert!(
-            buffer[4096..4096 + 150].iter().any(|byte| *byte != 0)
-                && buffer[4096 + 150..].iter().all(|byte| *byte == 0)
-        );
+        let tail = &buffer[4096..];
+        assert!(tail[..150].iter().any(|byte| *byte != 0));
+        assert!(tail[150..].iter().all(|byte| *byte == 0));
     }
 }

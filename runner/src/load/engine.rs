@@ -1,38 +1,33 @@
-//! Engines do I/O; the one loop (`measure`) drives them all. An engine takes I/Os into numbered slots, and gives each
-//! slot back with its result. A synchronous engine has done the I/O when `submit` returns, an asynchronous one later;
-//! the loop does not care.
-//!
-//! Not here: which I/O comes next (`pattern`), when (`pace`), what the results add up to (`ledger`).
+//! I/O engines. An engine accepts I/Os into numbered slots and returns each slot with its result:
+//! a synchronous engine has the result when `submit` returns, an asynchronous one later.
 
-pub(crate) mod fresh;
 pub(crate) mod null;
 pub(crate) mod psync;
-pub(crate) mod ring;
+pub(crate) mod refill_buffers;
 pub(crate) mod uring;
 
-use crate::load::pattern::Io;
+use crate::load::pattern::io::Io;
 use leadline_protocol::report::Decision;
 use std::io;
 
-/// Does I/O. Results are those of the system call: bytes moved, or a negative errno(3).
-pub trait Engine {
-    /// Takes one I/O into a slot. It may be done before this returns.
+/// Results are those of the system call: bytes transferred, or a negative errno(3).
+pub(crate) trait Engine {
+    /// Accepts an I/O into a slot. The I/O may complete before this returns.
     ///
     /// # Safety
-    /// `buffer` must stay valid for `io.len` bytes, and be touched by nobody else, until `pop` gives the slot back.
+    /// Until `pop` returns the slot, `buffer` must be valid for `io.len` bytes and not be accessed
+    /// by others.
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
 
-    /// Makes the kernel take whatever was submitted, with which `in_flight` I/Os are under way; nothing to do where `submit`
-    /// has done it.
+    /// Passes all submitted I/Os to the kernel; `in_flight` includes them.
     ///
     /// # Errors
-    /// What the system call says, where that concerns no single I/O.
+    /// Errors of the system call that concern no single I/O.
     fn commit(&mut self, _in_flight: usize) -> io::Result<()> {
         Ok(())
     }
 
-    /// Sleeps until `at_least` I/Os are complete, a signal comes, or `timeout_ns` have passed; not at all
-    /// where `submit` has done it.
+    /// Sleeps until `at_least` I/Os are complete, a signal arrives, or the timeout expires.
     ///
     /// # Errors
     /// As `commit`.
@@ -40,14 +35,14 @@ pub trait Engine {
         Ok(())
     }
 
-    /// What it chose, with the reason; told when its work is done.
+    /// Decisions for the report, with reasons.
     fn decisions(&self) -> Vec<Decision> {
         Vec::new()
     }
 
-    /// Slots that `pop` would give back now.
+    /// Number of slots that `pop` would return.
     fn ready(&self) -> usize;
 
-    /// Gives back a slot that is complete, with its result; `None` until the next `commit` or `wait` finds more.
+    /// Returns a completed slot with its result; `None` until `commit` or `wait` finds more.
     fn pop(&mut self) -> Option<(u32, i32)>;
 }

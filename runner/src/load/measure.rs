@@ -1,18 +1,23 @@
-//! THE measuring loop, the same for every engine. It knows I/Os, an engine, a clock and a gate, and nothing of options:
-//! submit what is due, commit, reap what is complete, and sleep only when nothing was to be submitted.
+//! The measuring loop, shared by all engines. It submits what is due, reaps what is complete, and
+//! sleeps only if there is nothing to submit. It knows no options.
 //!
-//! One clock reading stands between reaping and submitting: the moment a batch is reaped is the moment just before the
-//! next is submitted. `docs/measurement.md` says what that adds to a latency. I/Os that were submitted together and are
-//! reaped together have the same latency and are counted as one.
+//! There is one clock reading between reaping and submitting: the time at which a batch is reaped
+//! is the start time of the next one. `docs/measurement.md` describes the effect on latencies.
+//! I/Os submitted together and reaped together have the same latency and are counted together.
 
-#[cfg(test)]
-pub(crate) mod exact;
+pub(crate) mod batch;
+pub(crate) mod exit;
+pub(crate) mod slots;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use crate::load::engine::Engine;
-use crate::load::ledger::{Ledger, NOT_YET, Times};
-use crate::load::pattern::{Io, Kind};
+use crate::load::measure::batch::CompletionBatch;
+use crate::load::measure::exit::{IoError, LoopExit};
+use crate::load::measure::slots::Slots;
+use crate::load::pattern::io::Io;
+use crate::load::source::{DRAW, Source};
+use crate::load::stats::{IoTimes, NOT_ACCEPTED, WorkerStats};
 use crate::system::buffers::BufferPool;
 use crate::system::clock::Clock;
 use leadline_protocol::report::Decision;
@@ -20,95 +25,60 @@ use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// I/Os drawn from the pattern at once: enough to make the call free, few enough to stay in L1.
-pub const DRAW: usize = 64;
-
-/// Says which I/Os come next, and when.
-pub trait Source {
-    /// Fills `out` with the next I/Os and tells how many; 0 when the work is done.
-    fn draw(&mut self, out: &mut [Io]) -> usize;
-    /// How many of these, which are the next, may be submitted now.
-    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
-    /// When the first that was not due is, in ns since the clone began; `None` when all were, or it waits for those in flight.
-    fn next_due_ns(&self) -> Option<u64>;
-    /// The next of the I/Os that were found due goes into this slot.
-    #[inline]
-    fn starts(&mut self, _slot: u32) {}
-    /// The I/O in this slot, a sync too, is complete: where I/Os have an intended start, its latency from there on is counted.
-    #[inline]
-    fn completes(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _ledger: &Ledger) {}
-}
-
-/// Why the loop returned.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Stop {
-    /// The time was over.
-    Until,
-    /// There was nothing left to do, and all of it is complete.
-    Finished,
-    /// An I/O failed.
-    Failed(IoError),
-}
-
-/// An I/O that failed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct IoError {
-    /// Which.
-    pub io: Io,
-    /// errno(3); 0 when it moved fewer bytes than asked.
-    pub errno: i32,
-}
-
-/// One clone at work.
-pub struct Loop<E, C, S> {
+/// Loop of one worker.
+pub(crate) struct Loop<E, C, S> {
     engine: E,
     clock: C,
     source: S,
     buffers: Option<BufferPool>,
-    /// By slot: what is in flight there, and what is known of its moments.
-    ios: Box<[Io]>,
-    times: Box<[Times]>,
-    /// Numbers of slots: those from `top` on have no I/O, the `batch` before them went with the last call. A stack, because the
-    /// buffer that came back last is the likeliest to be in the processor's cache.
-    idle: Box<[u32]>,
-    top: usize,
-    batch: usize,
-    /// Slots whose I/O the kernel could not take now (EAGAIN) or gave up for a signal (EINTR): submitted again.
-    again: Vec<u32>,
-    drawn: [Io; DRAW],
-    next: usize,
-    end: usize,
-    begin_ns: u64,
-    now_ns: u64,
-    /// When the `batch` was submitted.
-    submitted_ns: u64,
-    batch_limit: usize,
-    /// As `batch_limit`, as long as I/Os linger.
-    linger_limit: usize,
-    /// Whether something stayed in flight when the last batch had been handed over.
-    lingers: bool,
-    /// Once the whole depth is in flight, so many must be complete before more is submitted.
-    complete_min: usize,
-    /// Whether that is being waited for.
-    waits: bool,
+    slots: Slots,
+    drawn: Drawn,
+    limits: Limits,
+    time: Time,
+    /// I/Os were still in flight after the last batch was reaped.
+    is_asynchronous: bool,
+    /// The whole depth was in flight: submit again after `complete_min` completions.
+    is_full: bool,
     failed: Option<IoError>,
 }
 
-/// I/Os submitted at once while the target answers later: a device that would idle until the last of a whole batch is
-/// prepared begins with the first. Where all come back at once (page cache), only the whole batch counts.
-const LINGER_BATCH: usize = 2;
+/// I/Os drawn from the source and not submitted: `next..end`.
+struct Drawn {
+    ios: [Io; DRAW],
+    next: usize,
+    end: usize,
+}
 
-const NO_IO: Io = Io {
-    offset: 0,
-    len: 0,
-    target: 0,
-    kind: Kind::Read,
-};
+/// In I/Os.
+struct Limits {
+    /// Per submission.
+    batch: usize,
+    /// Per submission while completions are asynchronous.
+    asynchronous_batch: usize,
+    complete_min: usize,
+}
+
+/// In ns of the clock.
+struct Time {
+    begin_ns: u64,
+    now_ns: u64,
+    /// Start of the last batch.
+    submitted_ns: u64,
+}
+
+/// I/Os per submission while completions are asynchronous: the device starts with the first ones
+/// instead of idling until a whole batch is prepared. With inline completions (page cache), whole
+/// batches are faster.
+const ASYNCHRONOUS_BATCH: usize = 2;
+
+/// Longest sleep of `drain` between two checks of the time.
+const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
-    /// A loop that keeps as many I/Os in flight as there are buffers, submits at most `batch_limit` at once (`None`: as the
-    /// target answers), and submits again after the whole depth was in flight when `complete_min` of them are complete.
-    pub fn new(
+    /// A loop with a depth of one I/O per buffer. `batch_limit` limits the I/Os per submission
+    /// (`None`: adaptive). Once the whole depth is in flight, it submits again after
+    /// `complete_min` completions.
+    pub(crate) fn new(
         engine: E,
         clock: C,
         source: S,
@@ -122,358 +92,299 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             engine,
             clock,
             source,
-            ios: vec![NO_IO; depth].into(),
-            times: vec![Times::default(); depth].into(),
-            idle: (0..depth as u32).collect(),
-            top: 0,
-            batch: 0,
-            again: Vec::with_capacity(depth),
-            drawn: [NO_IO; DRAW],
-            next: 0,
-            end: 0,
-            begin_ns,
-            now_ns: begin_ns,
-            submitted_ns: begin_ns,
-            batch_limit: batch_limit.unwrap_or(depth).clamp(1, depth),
-            linger_limit: batch_limit.unwrap_or(LINGER_BATCH).clamp(1, depth),
-            lingers: false,
-            complete_min: (complete_min as usize).clamp(1, depth),
-            waits: false,
             buffers: Some(buffers),
+            slots: Slots::new(depth),
+            drawn: Drawn {
+                ios: [Io::default(); DRAW],
+                next: 0,
+                end: 0,
+            },
+            limits: Limits {
+                batch: batch_limit.unwrap_or(depth).clamp(1, depth),
+                asynchronous_batch: batch_limit.unwrap_or(ASYNCHRONOUS_BATCH).clamp(1, depth),
+                complete_min: (complete_min as usize).clamp(1, depth),
+            },
+            time: Time {
+                begin_ns,
+                now_ns: begin_ns,
+                submitted_ns: begin_ns,
+            },
+            is_asynchronous: false,
+            is_full: false,
             failed: None,
         }
     }
 
-    /// Does I/O until the time that `until_ns` tells, or the work is done. To be called again for the next phase: I/Os in
-    /// flight are carried over, and count for the phase in which they are reaped; what is reaped at the border or later
-    /// belongs to the next.
+    /// Runs one phase, until `until_ns` or the end of the work. I/Os in flight carry over to the
+    /// next phase; an I/O counts for the phase in which it is reaped.
     ///
-    /// What a turn does is inlined, and jumps through no table: a kernel that guards against speculation (Safe RET, retpolines)
-    /// comes back with the processor's memory of return addresses spoiled, so that each return across a system call would be
-    /// mispredicted. That was a fifth of an empty entry's time (`docs/performance.md`).
+    /// An iteration is inlined down to the system call and uses no jump table: a kernel with
+    /// speculation mitigations (Safe RET, retpolines) overwrites the CPU's return stack buffer, so
+    /// that each return across a system call is mispredicted (docs/decisions/0011).
     ///
     /// # Errors
-    /// What a system call says that concerns no single I/O.
-    pub fn run(&mut self, until_ns: &AtomicU64, ledger: &Ledger) -> io::Result<Stop> {
-        self.now_ns = self.clock.now_ns();
-        while self.now_ns < until_ns.load(Relaxed) {
-            self.reap(ledger);
+    /// Errors of system calls that concern no single I/O.
+    pub(crate) fn run(
+        &mut self,
+        until_ns: &AtomicU64,
+        stats: &WorkerStats,
+    ) -> io::Result<LoopExit> {
+        self.time.now_ns = self.clock.now_ns();
+        while self.time.now_ns < until_ns.load(Relaxed) {
+            self.reap(stats);
             if let Some(error) = self.failed {
-                return Ok(Stop::Failed(error));
+                return Ok(LoopExit::Failed(error));
             }
             let submitted = self.submit();
-            ledger.in_flight.set(self.top as u64);
+            stats.in_flight.set(self.slots.used as u64);
             if submitted > 0 {
-                self.engine.commit(self.top)?;
-            } else if self.top == 0 && self.next == self.end {
-                return Ok(Stop::Finished);
+                self.engine.commit(self.slots.used)?;
+            } else if self.slots.used == 0 && self.drawn.next == self.drawn.end {
+                return Ok(LoopExit::Finished);
             } else {
-                self.rest(until_ns)?;
+                self.sleep(until_ns)?;
             }
-            self.now_ns = self.clock.now_ns();
+            self.time.now_ns = self.clock.now_ns();
         }
-        Ok(Stop::Until)
+        Ok(LoopExit::TimeUp)
     }
 
-    /// Takes back what is complete when the last phase is over: it was waited for, so it counts. Tells of an I/O that
-    /// failed.
+    /// Reaps what is complete at the end of the last phase. Returns a failed I/O.
     #[cold]
-    pub fn reap_last(&mut self, ledger: &Ledger) -> Option<IoError> {
-        self.reap(ledger);
+    pub(crate) fn reap_final(&mut self, stats: &WorkerStats) -> Option<IoError> {
+        self.reap(stats);
         self.failed
     }
 
-    /// Waits until nothing is in flight, or `until_ns` is over. What completes here is outside the measured window.
-    /// Tells whether the kernel gave everything back.
-    pub fn drain(&mut self, until_ns: u64) -> bool {
-        let discarded = Ledger::default();
-        while self.in_flight() > 0 && self.clock.now_ns() < until_ns {
-            // Waiting with a limit: a device that hangs must not hang us.
-            if self
-                .engine
-                .wait(1, Some(DRAIN_STEP_NS))
-                .is_err()
-            {
+    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside the
+    /// measured window. Returns true if the kernel returned all I/Os.
+    pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
+        let discarded = WorkerStats::default();
+        while self.slots.in_flight() > 0 && self.clock.now_ns() < until_ns {
+            // With a timeout, because a device may hang.
+            if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
                 break;
             }
-            self.now_ns = self.clock.now_ns();
-            self.reap_last(&discarded);
+            self.time.now_ns = self.clock.now_ns();
+            self.reap_final(&discarded);
         }
-        self.in_flight() == 0
+        self.slots.in_flight() == 0
     }
 
-    /// Takes back what is complete. Where that is one batch, and all there is (page cache), its I/Os went through the same
-    /// moments, which nobody need have written down. What lingers was taken by the kernel when the call that handed it over
-    /// returned.
+    /// Reaps what is complete. If that is exactly the last batch and nothing else is in flight
+    /// (page cache), all its I/Os have the same times, which need not be stored by slot.
+    /// Asynchronous I/Os were accepted when the submitting call returned.
     #[inline(always)]
-    fn reap(&mut self, ledger: &Ledger) {
-        let times = Times {
-            start_ns: self.submitted_ns,
-            taken_ns: NOT_YET,
+    fn reap(&mut self, stats: &WorkerStats) {
+        let times = IoTimes {
+            start_ns: self.time.submitted_ns,
+            accepted_ns: NOT_ACCEPTED,
         };
-        let batch = mem::take(&mut self.batch);
+        let batch = mem::take(&mut self.slots.batch);
         if batch > 0 {
-            self.lingers = self.engine.ready() < self.in_flight();
-            if batch == self.top && !self.lingers {
-                return self.take_back::<true>(times, ledger);
+            self.is_asynchronous = self.engine.ready() < self.slots.in_flight();
+            if batch == self.slots.used && !self.is_asynchronous {
+                return self.pop_completions::<true>(times, stats);
             }
-            let taken_ns = if self.lingers { self.now_ns } else { NOT_YET };
-            self.write_down(batch, Times { taken_ns, ..times });
-        }
-        self.take_back::<false>(times, ledger);
-    }
-
-    /// What the I/Os of the last batch went through, for when they are reaped.
-    #[inline(never)]
-    fn write_down(&mut self, batch: usize, times: Times) {
-        for &number in &self.idle[self.top - batch..self.top] {
-            self.times[number as usize] = times;
-        }
-    }
-
-    /// Takes back what is complete: `TOGETHER` where all of it went through these moments, otherwise each through those of its slot.
-    #[inline(always)]
-    fn take_back<const TOGETHER: bool>(&mut self, together: Times, ledger: &Ledger) {
-        // In locals: for the sake of the rare branches the compiler would load and store our fields for each I/O.
-        let (ios, idle, now_ns, mut top) =
-            (&self.ios[..], &mut self.idle[..], self.now_ns, self.top);
-        let mut run = Run {
-            times: together,
-            ..Run::default()
-        };
-        while let Some((number, result)) = self.engine.pop() {
-            let io = &ios[number as usize];
-            let times = if TOGETHER {
-                together
+            let accepted_ns = if self.is_asynchronous {
+                self.time.now_ns
             } else {
-                self.times[number as usize]
+                NOT_ACCEPTED
+            };
+            let times = IoTimes {
+                accepted_ns,
+                ..times
+            };
+            self.slots.store_times(batch, times);
+        }
+        self.pop_completions::<false>(times, stats);
+    }
+
+    /// Counts all completions, with the given times if `SAME_TIMES`, otherwise with those of their
+    /// slots.
+    #[inline(always)]
+    fn pop_completions<const SAME_TIMES: bool>(&mut self, same: IoTimes, stats: &WorkerStats) {
+        // Locals: otherwise the rare branches would make the compiler reload fields for each I/O.
+        let ios = &self.slots.ios[..];
+        let order = &mut self.slots.order[..];
+        let now_ns = self.time.now_ns;
+        let mut used = self.slots.used;
+        let mut batch = CompletionBatch::new(same);
+        while let Some((slot, result)) = self.engine.pop() {
+            let io = &ios[slot as usize];
+            let times = if SAME_TIMES {
+                same
+            } else {
+                self.slots.times[slot as usize]
             };
             if result == io.len as i32 {
-                run.add(io, times, now_ns, ledger);
-                self.source.completes(
-                    number,
-                    io.kind,
-                    now_ns.saturating_sub(self.begin_ns),
-                    ledger,
-                );
-            } else if is_put_off(result) {
-                self.times[number as usize] = Times {
-                    taken_ns: times.taken_ns.min(now_ns),
+                batch.add(io, times, now_ns, stats);
+                let since_begin_ns = now_ns.saturating_sub(self.time.begin_ns);
+                self.source
+                    .on_complete(slot, io.kind, since_begin_ns, stats);
+            } else if is_retryable(result) {
+                self.slots.times[slot as usize] = IoTimes {
+                    accepted_ns: times.accepted_ns.min(now_ns),
                     ..times
                 };
-                self.again.push(number);
+                self.slots.retries.push(slot);
                 continue;
             } else {
-                ledger.errors.add(1);
+                stats.errors.add(1);
                 self.failed.get_or_insert(IoError {
                     io: *io,
                     errno: -result.min(0),
                 });
             }
-            top -= 1;
-            idle[top] = number;
+            used -= 1;
+            order[used] = slot;
         }
-        self.top = top;
-        if run.n > 0 {
-            run.record(now_ns, ledger);
-        }
+        self.slots.used = used;
+        batch.record(now_ns, stats);
     }
 
-    /// Submits what is due, and tells how many I/Os that are. After it, all that is not idle is in flight.
+    /// Submits what is due and returns the number of I/Os. All used slots are in flight afterwards.
     #[inline(always)]
     fn submit(&mut self) -> usize {
-        let again = if self.again.is_empty() {
+        let retried = if self.slots.retries.is_empty() {
             0
         } else {
-            self.submit_again()
+            self.retry()
         };
-        let mut room = self.room().saturating_sub(again);
-        while room > 0 {
-            let due = self.due(room);
+        let mut space = self.space().saturating_sub(retried);
+        while space > 0 {
+            let due = self.due(space);
             if due == 0 {
                 break;
             }
             self.submit_next(due);
-            room -= due;
+            space -= due;
         }
-        if self.batch > 0 {
-            self.waits = self.top == self.ios.len();
+        if self.slots.batch > 0 {
+            self.is_full = self.slots.used == self.slots.depth();
         }
-        again + self.batch
+        retried + self.slots.batch
     }
 
     /// How many I/Os may be submitted now.
     #[inline(always)]
-    fn room(&self) -> usize {
-        if self.waits && self.top + self.complete_min > self.ios.len() {
+    fn space(&self) -> usize {
+        let depth = self.slots.depth();
+        let used = self.slots.used;
+        if self.is_full && used + self.limits.complete_min > depth {
             return 0;
         }
-        let limit = if self.lingers && self.top > 0 {
-            self.linger_limit
+        let limit = if self.is_asynchronous && used > 0 {
+            self.limits.asynchronous_batch
         } else {
-            self.batch_limit
+            self.limits.batch
         };
-        limit.min(self.ios.len() - self.top)
+        limit.min(depth - used)
     }
 
     #[cold]
-    fn submit_again(&mut self) -> usize {
-        let pool = self
-            .buffers
-            .as_ref()
-            .expect("buffers live as long as the loop");
-        for &number in &self.again {
-            // SAFETY: as in `submit_next`; the kernel has given the slot back.
-            unsafe {
-                self.engine
-                    .submit(number, &self.ios[number as usize], pool.slot(number))
-            };
+    fn retry(&mut self) -> usize {
+        let pool = self.buffers.as_ref().expect("taken only by drop");
+        for &slot in &self.slots.retries {
+            let io = &self.slots.ios[slot as usize];
+            // SAFETY: as in `submit_next`; the kernel has returned the slot.
+            unsafe { self.engine.submit(slot, io, pool.slot(slot)) };
         }
-        let again = self.again.len();
-        self.again.clear();
-        again
+        let retried = self.slots.retries.len();
+        self.slots.retries.clear();
+        retried
     }
 
-    /// How many I/Os from `next` on are due, at most `room`; draws some when there are none.
+    /// How many of the next I/Os are due, at most `max`. Draws more if there are none.
     #[inline]
-    fn due(&mut self, room: usize) -> usize {
-        if self.next == self.end {
-            (self.next, self.end) = (0, self.source.draw(&mut self.drawn));
+    fn due(&mut self, max: usize) -> usize {
+        if self.drawn.next == self.drawn.end {
+            self.drawn.next = 0;
+            self.drawn.end = self.source.draw(&mut self.drawn.ios);
         }
-        let next = &self.drawn[self.next..self.end.min(self.next + room)];
-        self.source
-            .due(next, self.now_ns.saturating_sub(self.begin_ns))
+        let end = self.drawn.end.min(self.drawn.next + max);
+        let next = &self.drawn.ios[self.drawn.next..end];
+        let since_begin_ns = self.time.now_ns.saturating_sub(self.time.begin_ns);
+        self.source.due(next, since_begin_ns)
     }
 
-    /// Submits so many I/Os from `next` on, in as many free slots.
+    /// Submits the next `n` I/Os in free slots.
     #[inline]
     fn submit_next(&mut self, n: usize) {
-        let pool = self
-            .buffers
-            .as_ref()
-            .expect("buffers live as long as the loop");
-        let ios = &mut self.ios[..];
-        for (io, &number) in self.drawn[self.next..self.next + n]
-            .iter()
-            .zip(&self.idle[self.top..self.top + n])
-        {
-            ios[number as usize] = *io;
-            self.source.starts(number);
-            // SAFETY: the slot has no I/O in flight, so nobody else uses its buffer; the pool outlives the I/O, because
-            // `drop` leaks it when something is still in flight; every slot is as large as the job's largest I/O.
-            unsafe { self.engine.submit(number, io, pool.slot(number)) };
+        let pool = self.buffers.as_ref().expect("taken only by drop");
+        let ios = &mut self.slots.ios[..];
+        let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];
+        let free = &self.slots.order[self.slots.used..self.slots.used + n];
+        for (io, &slot) in next.iter().zip(free) {
+            ios[slot as usize] = *io;
+            self.source.on_submit(slot);
+            // SAFETY: the slot has no I/O in flight, so nothing else accesses its buffer. The pool
+            // outlives the I/O, because `drop` leaks it if I/Os are in flight. Every slot is as
+            // large as the job's largest I/O.
+            unsafe { self.engine.submit(slot, io, pool.slot(slot)) };
         }
-        self.top += n;
-        self.submitted_ns = self.now_ns;
-        (self.batch, self.next) = (self.batch + n, self.next + n);
+        self.slots.used += n;
+        self.slots.batch += n;
+        self.drawn.next += n;
+        self.time.submitted_ns = self.time.now_ns;
     }
 
-    /// Sleeps for a completion, for the next I/O to be due, or for the end.
-    fn rest(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
+    /// Sleeps until a completion, the due time of the next I/O, or the end of the phase.
+    fn sleep(&mut self, until_ns: &AtomicU64) -> io::Result<()> {
+        let now_ns = self.time.now_ns;
         let due_ns = self
             .source
             .next_due_ns()
-            .map(|due_ns| (self.begin_ns + due_ns).min(until_ns.load(Relaxed)));
-        let in_flight = self.top;
+            .map(|due_ns| (self.time.begin_ns + due_ns).min(until_ns.load(Relaxed)));
+        let in_flight = self.slots.used;
         if in_flight == 0 {
-            self.clock.sleep_until(due_ns.unwrap_or(self.now_ns));
-        } else {
-            let missing = self.complete_min.saturating_sub(self.ios.len() - in_flight);
-            let at_least = if self.waits {
-                missing.clamp(1, in_flight)
-            } else {
-                1
-            };
-            self.engine.wait(
-                at_least as u32,
-                due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns)),
-            )?;
+            self.clock.sleep_until(due_ns.unwrap_or(now_ns));
+            return Ok(());
         }
-        Ok(())
+        let at_least = if self.is_full {
+            let complete = self.slots.depth() - in_flight;
+            let missing = self.limits.complete_min.saturating_sub(complete);
+            missing.clamp(1, in_flight)
+        } else {
+            1
+        };
+        let timeout_ns = due_ns.map(|due_ns| due_ns.saturating_sub(now_ns));
+        self.engine.wait(at_least as u32, timeout_ns)
     }
 
-    /// Sleeps until the moment from which due times count, so that all clones begin together.
-    pub fn begin_at(&mut self, begin_ns: u64) {
+    /// Sleeps until `begin_ns`, the origin of due times, so that all workers start together.
+    pub(crate) fn begin_at(&mut self, begin_ns: u64) {
         self.clock.sleep_until(begin_ns);
-        self.begin_ns = begin_ns;
+        self.time.begin_ns = begin_ns;
     }
 
-    /// What its engine chose.
-    pub fn decisions(&self) -> Vec<Decision> {
+    pub(crate) fn decisions(&self) -> Vec<Decision> {
         self.engine.decisions()
     }
 
-    /// Where the buffers are.
     #[cfg(test)]
-    pub fn buffer_address(&self) -> usize {
+    pub(crate) fn buffer_address(&self) -> usize {
         self.buffers
             .as_ref()
             .map_or(0, |pool| pool.slot(0) as usize)
     }
 
-    /// When the last phase ended, in ns of the clock.
-    pub fn now_ns(&self) -> u64 {
-        self.now_ns
-    }
-}
-
-/// How long `drain` sleeps at most before it looks at the time again.
-const DRAIN_STEP_NS: u64 = 50_000_000;
-
-impl<E, C, S> Loop<E, C, S> {
-    /// I/Os that the engine has.
-    #[inline(always)]
-    fn in_flight(&self) -> usize {
-        self.top - self.again.len()
+    /// End of the last phase in ns of the clock.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.time.now_ns
     }
 }
 
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
-        if self.in_flight() > 0 {
-            // The kernel still owns buffers: they are leaked rather than given to somebody else.
+        if self.slots.in_flight() > 0 {
+            // The kernel still owns buffers: leak them rather than reuse their memory.
             mem::forget(self.buffers.take());
         }
     }
 }
 
-/// The kernel could not take it now, or gave it up for a signal: it is submitted again.
 #[cold]
-fn is_put_off(result: i32) -> bool {
+fn is_retryable(result: i32) -> bool {
     result == -libc::EAGAIN || result == -libc::EINTR
-}
-
-/// Consecutive completions with the same moments.
-#[derive(Default)]
-struct Run {
-    kind: Kind,
-    times: Times,
-    n: u64,
-    bytes: u64,
-}
-
-impl Run {
-    #[inline]
-    fn add(&mut self, io: &Io, times: Times, now_ns: u64, ledger: &Ledger) {
-        if self.times != times || self.kind != io.kind {
-            if self.n > 0 {
-                self.record(now_ns, ledger);
-            }
-            *self = Self {
-                kind: io.kind,
-                times,
-                n: 0,
-                bytes: 0,
-            };
-        }
-        self.n += 1;
-        self.bytes += u64::from(io.len);
-    }
-
-    #[inline]
-    fn record(&self, now_ns: u64, ledger: &Ledger) {
-        ledger
-            .tally(self.kind)
-            .record(self.times, now_ns, self.n, self.bytes);
-    }
 }

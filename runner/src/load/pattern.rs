@@ -1,132 +1,102 @@
-//! What the next I/O is: kind, target, offset, size. Pure and seeded: the same job gives the same list.
+//! Access pattern: kind, target, offset and size of each I/O. Pure and seeded: a job always
+//! produces the same list.
 //!
-//! A clone draws its I/Os in batches. Each one is put together from small rooms that know one thing each: `mix` the
-//! direction, `size` the bytes, `rotation` the file, `place` the offset in it, `cadence` the syncs between writes.
-//! After `new` nothing allocates. Not here: when an I/O is due (`pace`), what it writes (`data`).
+//! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
+//! the size, `round_robin` the target, `offset_generator` the offset, and `sync_interval` inserts
+//! syncs between writes. Nothing allocates after `new`. When an I/O is due is decided in `rate`,
+//! what it writes in `data`.
 
-pub(crate) mod cadence;
-pub(crate) mod chooser;
-#[cfg(test)]
-pub(crate) mod cost;
-pub(crate) mod deck;
-pub(crate) mod lane;
-#[cfg(test)]
-pub(crate) mod laws;
-pub(crate) mod mix;
+pub(crate) mod direction;
+pub(crate) mod direction_mix;
+pub(crate) mod io;
+pub(crate) mod offset_distribution;
+pub(crate) mod offset_generator;
 pub(crate) mod permutation;
-pub(crate) mod place;
-pub(crate) mod rotation;
-pub(crate) mod size;
+pub(crate) mod round_robin;
+pub(crate) mod shuffle_bag;
+pub(crate) mod size_distribution;
+pub(crate) mod sync_interval;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::pattern::cadence::Cadence;
-use crate::load::pattern::lane::Lane;
-use crate::load::pattern::mix::Mix;
-use crate::load::pattern::place::Place;
-use crate::load::pattern::rotation::Rotation;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use crate::load::pattern::direction::DirectionState;
+use crate::load::pattern::direction_mix::DirectionMix;
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::pattern::offset_generator::OffsetGenerator;
+use crate::load::pattern::round_robin::RoundRobin;
+use crate::load::pattern::sync_interval::SyncInterval;
+use leadline_protocol::plan::job::ResolvedJob;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// What an I/O does. As wide as the hole that `Io` would have: copies of an `Io` are then whole words.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[repr(u16)]
-pub enum Kind {
-    /// Read into the buffer.
-    #[default]
-    Read = 0,
-    /// Write from the buffer.
-    Write = 1,
-    /// Discard blocks.
-    Trim = 2,
-    /// fsync.
-    Sync = 3,
-    /// fdatasync.
-    Datasync = 4,
-}
+/// Separates the seeds of workers: an odd number without a pattern (L'Ecuyer's multiplier).
+const WORKER_STRIDE: u64 = 0xd134_2543_de82_ef95;
 
-/// One I/O.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Io {
-    /// Where it begins in the target, in bytes.
-    pub offset: u64,
-    /// How many bytes; 0 for a sync.
-    pub len: u32,
-    /// Which of the clone's targets, in the order of [`ResolvedJob::targets_of`].
-    pub target: u16,
-    /// What it does.
-    pub kind: Kind,
-}
-
-/// Keeps the seeds of clones apart: an odd number without a pattern (SplitMix64's successor constant, L'Ecuyer).
-const CLONE_STRIDE: u64 = 0xd134_2543_de82_ef95;
-
-/// The list of I/Os of one clone, drawn as it is needed.
+/// The I/Os of one worker, generated on demand.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     rng: Xoshiro256PlusPlus,
-    mix: Mix,
-    /// By `Kind`: reads, writes, trims. Directions that the job does not do are never asked.
-    lanes: [Lane; 3],
-    places: Vec<Place>,
-    rotation: Rotation,
-    cadence: Cadence,
-    /// To move before the end; where nothing bounds it, 2^64 last longer than any device.
+    mix: DirectionMix,
+    /// Reads, writes and trims, indexed by `Kind`.
+    directions: [DirectionState; 3],
+    /// By target.
+    offsets: Vec<OffsetGenerator>,
+    targets: RoundRobin,
+    syncs: SyncInterval,
+    /// `u64::MAX` if unlimited.
     bytes_left: u64,
     ios_left: u64,
-    /// Bytes of an I/O, where all differ in nothing but direction and random offset: such a list is drawn many at a time.
-    alike: Option<u64>,
+    /// Size of all I/Os if they differ only in direction and random offset. Such a list is
+    /// generated in bulk.
+    uniform_len: Option<u64>,
 }
 
 impl Pattern {
-    /// The list of clone number `clone` (from 0).
-    pub fn new(job: &ResolvedJob, clone: u32) -> Self {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(
-            job.pattern
-                .randseed
-                .wrapping_add(CLONE_STRIDE.wrapping_mul(u64::from(clone))),
-        );
-        let lanes = Lane::all(job);
-        let places: Vec<Place> = job
-            .targets_of(clone)
-            .map(|(_, target)| Place::new(target, &lanes, job.pattern.norandommap, &mut rng))
+    pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Self {
+        let options = &job.pattern;
+        let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.randseed.wrapping_add(worker_seed));
+        let directions = DirectionState::all(job);
+        let offsets: Vec<OffsetGenerator> = job
+            .targets_of(worker)
+            .map(|(_, target)| {
+                OffsetGenerator::new(target, &directions, options.norandommap, &mut rng)
+            })
             .collect();
-        let mix = Mix::new(job.pattern.rw, job.pattern.rwmixread, &mut rng);
-        let smallest = mix
-            .kinds()
-            .iter()
-            .map(|kind| lanes[*kind as usize].sizes.min)
-            .min()
-            .unwrap_or(1);
-        let cadence = Cadence::new(job.pattern.fsync, job.pattern.fdatasync);
-        let first = &lanes[mix.kinds()[0] as usize];
-        let is_alike = |kind: &Kind| {
-            lanes[*kind as usize].only_jumps() && lanes[*kind as usize].is_like(first)
-        };
-        let alike = mix.kinds().iter().all(is_alike) && places.len() == 1 && cadence.is_never();
+        let mix = DirectionMix::new(options.rw, options.rwmixread, &mut rng);
+        let used = || mix.kinds().iter().map(|kind| &directions[*kind as usize]);
+        let smallest = used().map(|direction| direction.sizes.min).min();
+        let smallest = smallest.unwrap_or(1);
+        let syncs = SyncInterval::new(options.fsync, options.fdatasync);
+        let first = &directions[mix.kinds()[0] as usize];
+        let is_uniform = offsets.len() == 1
+            && syncs.is_never()
+            && used().all(|direction| {
+                direction.is_uniformly_random() && direction.has_same_blocks(first)
+            });
+        let bytes_per_pass = offsets.iter().map(|offset| offset.bytes_per_pass(smallest));
         Self {
-            alike: alike.then_some(smallest),
+            uniform_len: is_uniform.then_some(smallest),
             mix,
-            rotation: Rotation::new(places.iter().map(|place| place.bytes_per_pass(smallest))),
-            lanes,
-            places,
-            cadence,
+            targets: RoundRobin::new(bytes_per_pass),
+            directions,
+            offsets,
+            syncs,
             bytes_left: if job.timing.time_based {
                 u64::MAX
             } else {
-                job.io_size_of(clone)
+                job.io_size_of(worker)
             },
             ios_left: job.timing.number_ios.unwrap_or(u64::MAX),
             rng,
         }
     }
 
-    /// Fills `out` with the next I/Os and tells how many there are; 0 when the work is done (`io_size` moved or
-    /// `number_ios` reached). Syncs count neither as I/Os nor as bytes.
-    pub fn draw(&mut self, out: &mut [Io]) -> usize {
-        if let Some(len) = self.alike {
-            return self.draw_alike(len, out);
+    /// Fills `out` with the next I/Os and returns their number; 0 at the end of the work
+    /// (`io_size` bytes or `number_ios` I/Os). Syncs count neither as I/Os nor as bytes.
+    pub(crate) fn draw(&mut self, out: &mut [Io]) -> usize {
+        if let Some(len) = self.uniform_len {
+            return self.draw_uniform(len, out);
         }
         for (filled, slot) in out.iter_mut().enumerate() {
             match self.next() {
@@ -137,22 +107,25 @@ impl Pattern {
         out.len()
     }
 
-    /// On its own: inlined, it makes the way of the other jobs longer (`clone/instructions`).
+    /// Not inlined: it would lengthen the path of other jobs (`worker/instructions`).
     #[inline(never)]
-    fn draw_alike(&mut self, len: u64, out: &mut [Io]) -> usize {
+    fn draw_uniform(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);
         let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        let out = &mut out[..n];
         let kinds = self.mix.kinds();
-        let (kind, is_mixed) = (kinds[0], kinds.len() > 1);
+        let kind = kinds[0];
+        let is_mixed = kinds.len() > 1;
         let at = |offset| Io {
             offset,
             len: len as u32,
             target: 0,
             kind,
         };
-        self.places[0].jumps(&self.lanes[kind as usize], &mut out[..n], at, &mut self.rng);
+        let direction = &self.directions[kind as usize];
+        self.offsets[0].fill_random(direction, out, at, &mut self.rng);
         if is_mixed {
-            out[..n].iter_mut().for_each(|io| io.kind = self.mix.next());
+            out.iter_mut().for_each(|io| io.kind = self.mix.next());
         }
         self.ios_left -= n as u64;
         if self.bytes_left != u64::MAX {
@@ -162,17 +135,17 @@ impl Pattern {
     }
 
     fn next(&mut self) -> Option<Io> {
-        if let Some(sync) = self.cadence.due() {
+        if let Some(sync) = self.syncs.take_due() {
             return Some(sync);
         }
         let kind = self.mix.next();
-        let lane = &mut self.lanes[kind as usize];
-        let wanted = lane.size(self.bytes_left, &mut self.rng)?;
+        let direction = &mut self.directions[kind as usize];
+        let max_len = direction.next_size(self.bytes_left, &mut self.rng)?;
         self.ios_left = self.ios_left.checked_sub(1)?;
-        let target = self.rotation.next();
-        let (offset, len) = self.places[target].next(kind, lane, wanted, &mut self.rng);
+        let target = self.targets.next();
+        let (offset, len) = self.offsets[target].next(kind, direction, max_len, &mut self.rng);
         self.count(kind, target, len);
-        // The plan bounds block sizes to 1 GiB and targets of a clone to 65,535.
+        // The plan limits block sizes to 1 GiB and the targets of a worker to 65,535.
         Some(Io {
             offset,
             len: len as u32,
@@ -183,9 +156,9 @@ impl Pattern {
 
     fn count(&mut self, kind: Kind, target: usize, len: u64) {
         self.bytes_left -= len;
-        self.rotation.moved(target, len);
+        self.targets.add_bytes(target, len);
         if kind == Kind::Write {
-            self.cadence.wrote(target as u16);
+            self.syncs.count_write(target as u16);
         }
     }
 }

@@ -1,22 +1,24 @@
-//! io_uring: I/Os are entries in a ring that the kernel shares; one system call hands over a whole batch.
+//! io_uring: I/Os are entries in a ring shared with the kernel; one system call submits a batch.
 //!
-//! How it submits and waits: everything that is due is put into the ring, one enter hands it over, everything that is
-//! complete is reaped, and only when nothing is due does it sleep, for one completion. So the asked depth is refilled at
-//! once, and an I/O that the page cache answers costs no second call. While I/Os linger, at most two go with a call: a
-//! device that would idle until a whole batch is prepared begins with the first. Completions are worked on in the submitter's own context
-//! (DEFER_TASKRUN); files, buffers and the ring itself are registered where the kernel lets us.
+//! The loop adds all due I/Os to the ring, submits them with one enter, reaps all completions, and
+//! sleeps for one completion only if nothing is due. The requested depth is refilled immediately,
+//! and an I/O served by the page cache costs no second call. Completions are processed in the
+//! submitter's context (DEFER_TASKRUN); files, buffers and the ring itself are registered if the
+//! kernel permits.
 
 pub(crate) mod decisions;
 pub(crate) mod entries;
-#[cfg(test)]
-pub(crate) mod shim;
+pub(crate) mod ring;
+pub(crate) mod setup;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::engine::ring::{KernelRing, Polling, Ring};
+use crate::load::engine::uring::decisions::decisions;
 use crate::load::engine::uring::entries::Entries;
+use crate::load::engine::uring::ring::{KernelRing, Ring};
+use crate::load::engine::uring::setup::{Polling, Setup};
 use crate::load::engine::{Engine, psync};
-use crate::load::pattern::{Io, Kind};
+use crate::load::pattern::io::{Io, Kind};
 use crate::system::clock::{Clock, Monotonic};
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{opcode, squeue};
@@ -25,91 +27,67 @@ use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// The most entries of a ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
+/// IORING_MAX_ENTRIES, io_uring/io_uring.h.
 const MAX_ENTRIES: u32 = 32_768;
 
-/// Entries of a ring for so many slots: one for each, since a slot has at most one I/O. A polling thread tells only after a
-/// batch, whose completions it has posted by then (io_submit_sqes), that it has taken it: as many slots may be filled anew
-/// while their old entries still count as queued.
+/// Entries of a ring: one per slot, since a slot has at most one I/O. An SQPOLL thread publishes
+/// what it accepted only after a batch, when it has posted the batch's completions
+/// (io_submit_sqes): as many slots may be refilled while their old entries count as queued.
 fn entries_for(slots: u32, polling: Polling) -> u32 {
-    let each = if polling.submissions { 2 } else { 1 };
-    slots.saturating_mul(each).clamp(1, MAX_ENTRIES)
+    let per_slot = if polling.submissions { 2 } else { 1 };
+    slots.saturating_mul(per_slot).clamp(1, MAX_ENTRIES)
 }
 
-/// What a job chose of the ring.
-#[derive(Clone, Debug, Default)]
-pub struct Setup {
-    /// Memory to register as buffer: where it begins, and its bytes. For [`entries::Registered`].
-    pub buffer: Option<(*mut u8, usize)>,
-    /// Why the kernel would not register it, where that was tried.
-    pub refused: Option<String>,
-    /// Who polls.
-    pub polling: Polling,
-    /// How long to look for completions before going to sleep, in ns.
-    pub spin_ns: u64,
-}
-
-/// Does I/O through a ring.
-pub struct Uring<R, N> {
+pub(crate) struct Uring<R, N> {
     ring: R,
     entries: PhantomData<N>,
     spin_ns: u64,
     files: Vec<RawFd>,
-    /// Trims, which are a system call here: done before `submit` returns.
-    done: Vec<(u32, i32)>,
+    /// Trims: separate system calls that are complete when `submit` returns.
+    trims: Vec<(u32, i32)>,
     decisions: Vec<Decision>,
 }
 
 impl<N: Entries> Uring<KernelRing, N> {
-    /// A ring for `slots` I/Os on these files, which must stay open as long as it lives. To be made by the thread that
-    /// will use it.
+    /// A ring for `slots` I/Os on these files, which must stay open as long as it lives. Must be
+    /// called by the thread that uses the ring.
     ///
     /// # Errors
-    /// What io_uring_setup(2) or io_uring_register(2) says.
-    pub fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
-        Self::around(files, slots, setup, |ring| ring)
+    /// Errors of io_uring_setup(2) and io_uring_register(2).
+    pub(crate) fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
+        Self::with_wrapper(files, slots, setup, |ring| ring)
     }
 }
 
 impl<R: Ring, N: Entries> Uring<R, N> {
-    /// As `new`, with something around the kernel's ring.
-    pub(crate) fn around(
+    /// As `new`, with a wrapper around the kernel's ring.
+    pub(crate) fn with_wrapper(
         files: &[OwnedFd],
         slots: u32,
         setup: &Setup,
         wrap: impl FnOnce(KernelRing) -> R,
     ) -> io::Result<Self> {
-        let (mut ring, features) =
-            KernelRing::new(entries_for(slots, setup.polling), setup.polling)?;
+        let entries = entries_for(slots, setup.polling);
+        let (mut ring, features) = KernelRing::new(entries, setup.polling)?;
         if let Some((base, bytes)) = setup.buffer {
             // SAFETY: the loop keeps the pool mapped as long as I/Os are in flight.
-            unsafe { ring.register_buffer(base, bytes) }.map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!(
-                        "registering the buffers: {error}; ulimit -l bounds them, and 1 GiB does"
-                    ),
-                )
-            })?;
+            unsafe { ring.register_buffer(base, bytes) }.map_err(registration_error)?;
         }
         let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         ring.register_files(&files)?;
-        let registered_ring = ring.register_ring();
-        let decisions = decisions::all(features, registered_ring, setup);
-        Ok(Self {
-            decisions,
-            ..Self::on(wrap(ring), files, slots, setup)
-        })
+        let has_registered_ring = ring.register_ring();
+        let mut engine = Self::from_ring(wrap(ring), files, slots, setup.spin_ns);
+        engine.decisions = decisions(features, has_registered_ring, setup);
+        Ok(engine)
     }
 
-    fn on(ring: R, files: Vec<RawFd>, slots: u32, setup: &Setup) -> Self {
-        let done = Vec::with_capacity(slots as usize);
+    fn from_ring(ring: R, files: Vec<RawFd>, slots: u32, spin_ns: u64) -> Self {
         Self {
             ring,
             entries: PhantomData,
-            spin_ns: setup.spin_ns,
+            spin_ns,
             files,
-            done,
+            trims: Vec::with_capacity(slots as usize),
             decisions: Vec::new(),
         }
     }
@@ -117,32 +95,25 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     #[cold]
     fn submit_rare(&mut self, slot: u32, io: &Io) {
         if io.kind == Kind::Trim {
-            return self
-                .done
-                .push((slot, psync::discard(self.files[usize::from(io.target)], io)));
+            let result = psync::discard(self.files[usize::from(io.target)], io);
+            return self.trims.push((slot, result));
         }
         let flags = if io.kind == Kind::Datasync {
             FsyncFlags::DATASYNC
         } else {
             FsyncFlags::empty()
         };
+        let fsync = opcode::Fsync::new(Fixed(u32::from(io.target))).flags(flags);
         // SAFETY: a sync points to no memory.
-        unsafe {
-            self.push(
-                slot,
-                opcode::Fsync::new(Fixed(u32::from(io.target)))
-                    .flags(flags)
-                    .build(),
-            )
-        }
+        unsafe { self.push(slot, fsync.build()) }
     }
 
-    /// Looks for completions without sleeping; tells whether there are enough, or none are to be waited for any longer.
+    /// Polls for completions without sleeping. Returns true once there are enough.
     #[cold]
     fn spin(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<bool> {
         let end_ns = Monotonic.now_ns() + self.spin_ns.min(timeout_ns.unwrap_or(u64::MAX));
         while Monotonic.now_ns() < end_ns {
-            look_again(self.ring.enter(true, 0, None))?;
+            ignore_transient(self.ring.enter(true, 0, None))?;
             if self.ring.ready() >= at_least as usize {
                 return Ok(true);
             }
@@ -151,10 +122,10 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     }
 
     /// # Safety
-    /// As [`Ring::push`]. There is room: see [`entries_for`].
+    /// As [`Ring::push`]. [`entries_for`] guarantees the space.
     #[inline(always)]
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.ring.push(&entry.user_data(u64::from(slot))) };
     }
 }
@@ -162,8 +133,10 @@ impl<R: Ring, N: Entries> Uring<R, N> {
 impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        // Each kind is pushed by itself: an entry that came from one of several places would be copied twice.
-        // SAFETY: the caller keeps the buffer valid until the slot is reaped, and the files are registered.
+        // Each kind has its own push: an entry that comes from one of several branches would be
+        // copied twice.
+        // SAFETY: the caller keeps the buffer valid until the slot is reaped; the files are
+        // registered.
         unsafe {
             match io.kind {
                 Kind::Read => self.push(slot, N::read(io, buffer)),
@@ -175,20 +148,21 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
     #[inline(always)]
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
-        // Deferred completions are worked on in calls that ask for them; where nothing was in flight there are none.
         let mut queued = self.ring.queued();
-        let finish = in_flight > queued;
+        // Deferred completions are processed in calls that ask for them. There are none if nothing
+        // was in flight.
+        let reap = in_flight > queued;
         while queued > 0 {
-            match self.ring.enter(finish, 0, None) {
+            match self.ring.enter(reap, 0, None) {
                 Ok(()) => {}
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}
-                    // The kernel has no memory for requests, or the completion ring is full: reap first, then again.
+                    // No memory for requests, or the completion queue is full: reap, then retry.
                     Some(libc::EAGAIN | libc::EBUSY) => break,
                     _ => return Err(error),
                 },
             }
-            queued = if self.ring.is_served() {
+            queued = if self.ring.is_polled() {
                 0
             } else {
                 self.ring.queued()
@@ -199,11 +173,11 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
     #[inline]
     fn wait(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        if !self.done.is_empty() {
+        if !self.trims.is_empty() {
             return Ok(());
         }
         if self.spin_ns == 0 || !self.spin(at_least, timeout_ns)? {
-            look_again(self.ring.enter(true, at_least, timeout_ns))?;
+            ignore_transient(self.ring.enter(true, at_least, timeout_ns))?;
         }
         Ok(())
     }
@@ -214,20 +188,27 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
     #[inline]
     fn ready(&self) -> usize {
-        self.ring.ready() + self.done.len()
+        self.ring.ready() + self.trims.len()
     }
 
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
         match self.ring.pop() {
             Some((slot, result)) => Some((slot as u32, result)),
-            None => self.done.pop(),
+            None => self.trims.pop(),
         }
     }
 }
 
-/// A signal, the timeout, or a full completion ring: the loop looks at what there is.
-fn look_again(entered: io::Result<()>) -> io::Result<()> {
+fn registration_error(error: io::Error) -> io::Error {
+    let message = format!(
+        "cannot register the buffers: {error}; the limits are ulimit -l and 1 GiB per clone"
+    );
+    io::Error::new(error.kind(), message)
+}
+
+/// Signals, timeouts and a full completion queue are no errors: the loop reaps what is there.
+fn ignore_transient(entered: io::Result<()>) -> io::Result<()> {
     match entered {
         Err(error)
             if matches!(

@@ -1,72 +1,79 @@
-//! What every list of I/Os keeps to, whatever the job: tables for the shapes, properties for the rest.
+//! Invariants of generated I/Os: tables for the shapes, properties for the rest.
+
+pub(crate) mod distribution;
+pub(crate) mod draw_cost;
 
 use crate::load::pattern::*;
 use crate::plan::fixture::{resolved, same, target};
+use leadline_protocol::job::rw::RwKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const K: u64 = 1024;
+/// Offset of the region in the target.
+const BEGIN: u64 = 64 * K;
 
-/// The whole list of clone 0, in batches of an odd size so that borders fall anywhere.
+/// All I/Os of worker 0.
 fn list(job: &ResolvedJob) -> Vec<Io> {
-    some(job, 0, usize::MAX)
+    first(job, 0, usize::MAX)
 }
 
-fn some(job: &ResolvedJob, clone: u32, most: usize) -> Vec<Io> {
-    let mut pattern = Pattern::new(job, clone);
-    let mut batch = [Io {
-        offset: 0,
-        len: 0,
-        target: 0,
-        kind: Kind::Read,
-    }; 13];
+/// The first I/Os of a worker, drawn in batches of an odd size.
+fn first(job: &ResolvedJob, worker: u32, max: usize) -> Vec<Io> {
+    let mut pattern = Pattern::new(job, worker);
+    let mut batch = [Io::default(); 13];
     let mut ios = Vec::new();
-    while ios.len() < most {
+    while ios.len() < max {
         let filled = pattern.draw(&mut batch);
         ios.extend_from_slice(&batch[..filled]);
         if filled == 0 {
-            assert_eq!(pattern.draw(&mut batch), 0, "what is done stays done");
+            assert_eq!(
+                pattern.draw(&mut batch),
+                0,
+                "a finished list stays finished"
+            );
             break;
         }
     }
-    ios.truncate(most);
+    ios.truncate(max);
     ios
 }
 
-/// A region of so many KiB at 64 KiB, worked through once.
-fn region(kib: u64, mut different: Value) -> ResolvedJob {
-    let defaults =
-        json!({"targets": [target(64 * K, kib * K)], "size": kib * K, "io_size": kib * K});
-    let Value::Object(defaults) = defaults else {
+/// A job for one pass over a region of this size.
+fn region(kib: u64, options: Value) -> ResolvedJob {
+    let mut all = json!({"targets": [target(BEGIN, kib * K)], "size": kib * K, "io_size": kib * K});
+    let Value::Object(options) = options else {
         unreachable!()
     };
-    defaults
-        .into_iter()
-        .for_each(|(name, value)| different[name] = different.get(&name).cloned().unwrap_or(value));
-    resolved(different)
+    for (name, value) in options {
+        all[name] = value;
+    }
+    resolved(all)
 }
 
 fn sizes(min: u64, max: u64, split: Value) -> Value {
     same(&json!({"min": min, "max": max, "split": split}))
 }
 
-/// Offsets in blocks of 4 KiB from the beginning of the region.
+/// Offsets in blocks of 4 KiB from the start of the region.
 fn blocks(ios: &[Io]) -> Vec<u64> {
-    ios.iter().map(|io| (io.offset - 64 * K) / 4096).collect()
+    ios.iter().map(|io| (io.offset - BEGIN) / 4096).collect()
+}
+
+fn count(ios: &[Io], kind: Kind) -> usize {
+    ios.iter().filter(|io| io.kind == kind).count()
 }
 
 #[test]
-fn sequential_lists_are_those_of_fio() {
-    let check =
-        |kib, different, want: &[u64]| assert_eq!(blocks(&list(&region(kib, different))), want);
+fn sequential_lists_match_fio() {
+    let check = |kib, options, expected: &[u64]| {
+        assert_eq!(blocks(&list(&region(kib, options))), expected);
+    };
     check(16, json!({"rw": "read"}), &[0, 1, 2, 3]);
     check(18, json!({"rw": "write"}), &[0, 1, 2, 3]);
-    check(
-        12,
-        json!({"rw": "read", "io_size": 28 * K}),
-        &[0, 1, 2, 0, 1, 2, 0],
-    );
+    let two_passes = json!({"rw": "read", "io_size": 28 * K});
+    check(12, two_passes, &[0, 1, 2, 0, 1, 2, 0]);
     check(
         16,
         json!({"rw": "read", "rw_modifier": 4096}),
@@ -77,17 +84,14 @@ fn sequential_lists_are_those_of_fio() {
         json!({"rw": "read", "rw_modifier": -8192}),
         &[3, 2, 1, 0],
     );
-    check(
-        16,
-        json!({"rw": "write", "rw_modifier": -12288, "io_size": 12 * K}),
-        &[3, 1, 3],
-    );
+    let backwards = json!({"rw": "write", "rw_modifier": -12288, "io_size": 12 * K});
+    check(16, backwards, &[3, 1, 3]);
     check(16, json!({"rw": "read", "number_ios": 3}), &[0, 1, 2]);
     check(16, json!({"rw": "trim"}), &[0, 1, 2, 3]);
 }
 
 #[test]
-fn a_mix_walks_both_ways_by_itself() {
+fn directions_of_a_mix_are_sequential_independently() {
     let ios = list(&region(400, json!({"rw": "rw", "rwmixread": 50})));
     for kind in [Kind::Read, Kind::Write] {
         let of_kind: Vec<Io> = ios.iter().copied().filter(|io| io.kind == kind).collect();
@@ -96,33 +100,18 @@ fn a_mix_walks_both_ways_by_itself() {
 }
 
 #[test]
-fn time_based_lists_do_not_end_and_number_ios_ends_them() {
-    assert_eq!(
-        some(
-            &region(16, json!({"rw": "randread", "time_based": true})),
-            0,
-            1000
-        )
-        .len(),
-        1000
-    );
-    assert_eq!(
-        list(&region(
-            16,
-            json!({"rw": "randread", "time_based": true, "number_ios": 777})
-        ))
-        .len(),
-        777
-    );
+fn time_based_lists_are_limited_only_by_number_ios() {
+    let job = region(16, json!({"rw": "randread", "time_based": true}));
+    assert_eq!(first(&job, 0, 1000).len(), 1000);
+    let limited = json!({"rw": "randread", "time_based": true, "number_ios": 777});
+    assert_eq!(list(&region(16, limited)).len(), 777);
 }
 
 #[test]
-fn syncs_come_after_so_many_writes_on_the_file_written_last() {
-    let kinds = |different| {
-        list(&region(40, different))
-            .iter()
-            .map(|io| io.kind as u8)
-            .collect::<Vec<u8>>()
+fn syncs_follow_n_writes_on_the_last_written_target() {
+    let kinds = |options| {
+        let ios = list(&region(40, options));
+        ios.iter().map(|io| io.kind as u8).collect::<Vec<u8>>()
     };
     assert_eq!(
         kinds(json!({"rw": "write", "fsync": 4})),
@@ -136,72 +125,59 @@ fn syncs_come_after_so_many_writes_on_the_file_written_last() {
         kinds(json!({"rw": "write", "fsync": 8, "fdatasync": 4})),
         [1, 1, 1, 1, 4, 1, 1, 1, 1, 3, 1, 1]
     );
-    let mixed = list(&region(
-        4000,
-        json!({"rw": "randrw", "rwmixread": 70, "fsync": 10}),
-    ));
-    let count = |kind| mixed.iter().filter(|io| io.kind == kind).count();
-    assert_eq!(
-        (count(Kind::Read), count(Kind::Write), count(Kind::Sync)),
-        (700, 300, 30)
-    );
-    let two = region(
+    let mix = json!({"rw": "randrw", "rwmixread": 70, "fsync": 10});
+    let mix = list(&region(4000, mix));
+    assert_eq!(count(&mix, Kind::Read), 700);
+    assert_eq!(count(&mix, Kind::Write), 300);
+    assert_eq!(count(&mix, Kind::Sync), 30);
+    let targets = [target(0, 16 * K), target(0, 16 * K)];
+    let ios = list(&region(
         32,
-        json!({"rw": "write", "fsync": 1, "targets": [target(0, 16 * K), target(0, 16 * K)]}),
-    );
-    list(&two)
-        .chunks(2)
-        .for_each(|pair| assert_eq!((pair[0].target, pair[1].kind), (pair[1].target, Kind::Sync)));
+        json!({"rw": "write", "fsync": 1, "targets": targets}),
+    ));
+    for pair in ios.chunks(2) {
+        assert_eq!(pair[0].target, pair[1].target);
+        assert_eq!(pair[1].kind, Kind::Sync);
+    }
 }
 
 #[test]
-fn files_take_turns_and_are_covered_alike() {
+fn targets_alternate_and_are_covered_equally() {
     let targets = [target(0, 8 * K), target(0, 16 * K)];
     let ios = list(&region(24, json!({"rw": "read", "targets": targets})));
-    let turns: Vec<(u16, u64)> = ios.iter().map(|io| (io.target, io.offset / 4096)).collect();
-    assert_eq!(turns, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2), (1, 3)]);
+    let order: Vec<(u16, u64)> = ios.iter().map(|io| (io.target, io.offset / 4096)).collect();
+    assert_eq!(order, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2), (1, 3)]);
 }
 
 #[test]
-fn runs_of_a_random_list_follow_on() {
+fn random_lists_with_a_modifier_have_sequential_runs() {
     let ios = list(&region(4000, json!({"rw": "randread", "rw_modifier": 4})));
     let blocks = blocks(&ios);
-    assert!(
-        blocks
-            .chunks(4)
-            .all(|run| run.windows(2).all(|pair| pair[1] == pair[0] + 1) || run.contains(&999))
-    );
+    let is_sequential = |pair: &[u64]| pair[1] == pair[0] + 1;
+    let mut runs = blocks.chunks(4);
+    assert!(runs.all(|run| run.windows(2).all(is_sequential) || run.contains(&999)));
     let jumps = blocks
         .windows(2)
-        .filter(|pair| pair[1] != pair[0] + 1)
+        .filter(|pair| !is_sequential(pair))
         .count();
     assert!(
         (240..=250).contains(&jumps),
-        "{jumps} of 250 runs begin elsewhere"
+        "{jumps} jumps between 250 runs"
     );
 }
 
 #[test]
 fn percentage_random_is_exact() {
-    let ios = some(
-        &region(
-            400_000,
-            json!({"rw": "randread", "percentage_random": same(&json!(30))}),
-        ),
-        0,
-        50_000,
-    );
-    let follows = blocks(&ios)
-        .windows(2)
-        .filter(|pair| pair[1] == pair[0] + 1)
-        .count() as f64
-        / 50_000.0;
-    assert!((follows - 0.70).abs() < 0.005, "{follows} follow on");
+    let options = json!({"rw": "randread", "percentage_random": same(&json!(30))});
+    let blocks = blocks(&first(&region(400_000, options), 0, 50_000));
+    let sequential = blocks.windows(2).filter(|pair| pair[1] == pair[0] + 1);
+    let share = sequential.count() as f64 / 50_000.0;
+    assert!((share - 0.70).abs() < 0.005, "{share} are sequential");
 }
 
 #[test]
-fn a_list_drawn_many_at_a_time_is_the_same_list() {
-    for different in [
+fn lists_generated_in_bulk_are_the_same() {
+    for options in [
         json!({}),
         json!({"norandommap": true}),
         json!({"number_ios": 5}),
@@ -210,183 +186,144 @@ fn a_list_drawn_many_at_a_time_is_the_same_list() {
         json!({"random_distribution": same(&json!({"kind": "zipf", "theta": 1.1}))}),
     ] {
         for rw in ["randread", "randwrite", "randtrim", "randrw"] {
-            let mut different = different.clone();
-            different["rw"] = json!(rw);
-            different["rwmixread"] = if rw == "randrw" {
-                json!(70)
-            } else {
-                Value::Null
-            };
-            let job = region(400, different);
-            let mut asking = Pattern::new(&job, 0);
-            assert!(asking.alike.take().is_some(), "{job:?}");
-            let mut ios = [Io {
-                offset: 0,
-                len: 0,
-                target: 0,
-                kind: Kind::Read,
-            }; 300];
-            let filled = asking.draw(&mut ios);
-            assert_eq!(&ios[..filled], &some(&job, 0, 300)[..]);
+            let mut options = options.clone();
+            options["rw"] = json!(rw);
+            options["rwmixread"] = json!((rw == "randrw").then_some(70));
+            let job = region(400, options);
+            let mut one_by_one = Pattern::new(&job, 0);
+            assert!(one_by_one.uniform_len.take().is_some(), "{job:?}");
+            let mut ios = [Io::default(); 300];
+            let filled = one_by_one.draw(&mut ios);
+            assert_eq!(&ios[..filled], &first(&job, 0, 300)[..]);
         }
     }
 }
 
 #[test]
-fn sizes_have_their_shares() {
-    let split = json!([{"bytes": 4096, "percent": 70}, {"bytes": 65536, "percent": 25}, {"bytes": 8192, "percent": 5}]);
-    let ios = some(
-        &region(
-            400_000,
-            json!({"rw": "randwrite", "bs": sizes(4096, 65536, split), "time_based": true}),
-        ),
-        0,
-        10_000,
-    );
+fn sizes_match_their_shares() {
+    let split = json!([
+        {"bytes": 4096, "percent": 70},
+        {"bytes": 65536, "percent": 25},
+        {"bytes": 8192, "percent": 5},
+    ]);
+    let options = json!({"rw": "randwrite", "bs": sizes(4096, 65536, split), "time_based": true});
+    let ios = first(&region(400_000, options), 0, 10_000);
     let count = |len| ios.iter().filter(|io| io.len == len).count();
     assert_eq!((count(4096), count(65536), count(8192)), (7000, 2500, 500));
-    let ranged = some(
-        &region(
-            400_000,
-            json!({"rw": "randread", "bs": sizes(4096, 65536, json!([])), "time_based": true}),
-        ),
-        0,
-        16_000,
-    );
-    let mut seen = BTreeMap::<u32, u32>::new();
-    ranged
-        .iter()
-        .for_each(|io| *seen.entry(io.len / 4096).or_default() += 1);
-    assert_eq!(
-        seen.keys().copied().collect::<Vec<u32>>(),
-        (1..=16).collect::<Vec<u32>>()
-    );
-    assert!(
-        seen.values().all(|count| (850..1150).contains(count)),
-        "{seen:?}"
-    );
+
+    let range = sizes(4096, 65536, json!([]));
+    let options = json!({"rw": "randread", "bs": range, "time_based": true});
+    let mut counts = BTreeMap::<u32, u32>::new();
+    for io in first(&region(400_000, options), 0, 16_000) {
+        *counts.entry(io.len / 4096).or_default() += 1;
+    }
+    assert!(counts.keys().copied().eq(1..=16), "{counts:?}");
+    let is_uniform = counts.values().all(|count| (850..1150).contains(count));
+    assert!(is_uniform, "{counts:?}");
 }
 
 #[test]
-fn norandommap_repeats_and_the_default_does_not() {
-    let distinct = |different| {
-        let mut blocks = blocks(&list(&region(40_000, different)));
+fn only_norandommap_repeats_blocks() {
+    let distinct = |options| {
+        let mut blocks = blocks(&list(&region(40_000, options)));
         blocks.sort_unstable();
         blocks.dedup();
         blocks.len()
     };
     assert_eq!(distinct(json!({"rw": "randread"})), 10_000);
-    // 1 - 1/e of the blocks are met by as many independent draws.
-    assert!((6200..6450).contains(&distinct(json!({"rw": "randread", "norandommap": true}))));
+    // As many independent draws hit 1 - 1/e of the blocks.
+    let repeating = distinct(json!({"rw": "randread", "norandommap": true}));
+    assert!((6200..6450).contains(&repeating));
 }
 
 #[test]
-fn clones_work_on_their_own_targets_with_lists_of_their_own() {
+fn workers_have_their_own_targets_and_lists() {
     let mut targets = [target(0, 16 * K), target(16 * K, 16 * K)];
-    targets
-        .iter_mut()
-        .zip(0..)
-        .for_each(|(target, clone)| target.worker = Some(clone));
+    targets[0].worker = Some(0);
+    targets[1].worker = Some(1);
     let job = region(
         16,
         json!({"rw": "randread", "targets": targets, "numjobs": 2}),
     );
-    assert!(some(&job, 0, 99).iter().all(|io| io.offset < 16 * K));
+    assert!(first(&job, 0, 99).iter().all(|io| io.offset < 16 * K));
+    let second = first(&job, 1, 99);
     assert!(
-        some(&job, 1, 99)
+        second
             .iter()
             .all(|io| io.offset >= 16 * K && io.target == 0)
     );
+
     let shared = region(4000, json!({"rw": "randread", "numjobs": 2}));
-    let same_turns = some(&shared, 0, 1000)
+    let same = first(&shared, 0, 1000)
         .iter()
-        .zip(some(&shared, 1, 1000))
+        .zip(first(&shared, 1, 1000))
         .filter(|(a, b)| **a == *b)
         .count();
     assert!(
-        same_turns < 10,
-        "{same_turns} of 1000 I/Os are the same in both clones"
+        same < 10,
+        "{same} of 1000 I/Os are the same in both workers"
     );
 }
 
-/// Shares of the I/Os that the most used slots take, beside theory.
-#[test]
-fn distributions_follow_theory() {
-    const SLOTS: usize = 1000;
+/// Share of accesses of each slot.
+fn shares(slots: usize, distribution: Value) -> Vec<f64> {
     const DRAWS: usize = 200_000;
-    let counts = |distribution: Value| {
-        let job = region(
-            4 * SLOTS as u64,
-            json!({"rw": "randread", "random_distribution": same(&distribution), "time_based": true}),
-        );
-        let mut counts = vec![0f64; SLOTS];
-        blocks(&some(&job, 0, DRAWS))
-            .iter()
-            .for_each(|block| counts[*block as usize] += 1.0 / DRAWS as f64);
-        counts
+    let distribution = same(&distribution);
+    let options =
+        json!({"rw": "randread", "random_distribution": distribution, "time_based": true});
+    let mut shares = vec![0f64; slots];
+    for block in blocks(&first(&region(4 * slots as u64, options), 0, DRAWS)) {
+        shares[block as usize] += 1.0 / DRAWS as f64;
+    }
+    shares
+}
+
+#[test]
+fn distributions_match_their_formulas() {
+    const SLOTS: usize = 1000;
+    let check = |name: &str, actual: f64, expected: f64| {
+        let error = (actual - expected).abs();
+        assert!(error < 0.005, "{name}: {actual}, expected {expected}");
     };
-    let check = |name: &str, got: f64, want: f64| {
-        assert!(
-            (got - want).abs() < 0.005,
-            "{name}: {got}, theory says {want}"
-        )
-    };
-    let top = |mut counts: Vec<f64>, slots: usize| {
-        counts.sort_by(|a, b| b.total_cmp(a));
-        counts[..slots].iter().sum::<f64>()
+    let top = |mut shares: Vec<f64>, slots: usize| {
+        shares.sort_by(|a, b| b.total_cmp(a));
+        shares[..slots].iter().sum::<f64>()
     };
     for theta in [0.8f64, 1.2, 2.0] {
         let weight = |rank: usize| (rank as f64).powf(-theta);
-        let want = (1..=10).map(weight).sum::<f64>() / (1..=SLOTS).map(weight).sum::<f64>();
-        check(
-            "zipf",
-            top(counts(json!({"kind": "zipf", "theta": theta})), 10),
-            want,
-        );
+        let expected = (1..=10).map(weight).sum::<f64>() / (1..=SLOTS).map(weight).sum::<f64>();
+        let zipf = shares(SLOTS, json!({"kind": "zipf", "theta": theta}));
+        check("zipf", top(zipf, 10), expected);
     }
-    // h = 0.2: 80 % of the I/Os on 20 % of the slots.
-    check(
-        "pareto",
-        top(counts(json!({"kind": "pareto", "power": 0.2})), 200),
-        0.8,
-    );
-    let bell = counts(json!({"kind": "normal", "deviation_percent": 10.0}));
-    check("normal, one deviation", bell[400..600].iter().sum(), 0.6827);
-    check(
-        "normal, two deviations",
-        bell[300..700].iter().sum(),
-        0.9545,
-    );
-    let zones = json!([{"access_percent": 60, "size_percent": 10}, {"access_percent": 30, "size_percent": 20},
-        {"access_percent": 10, "size_percent": 70}]);
-    let zoned = counts(json!({"kind": "zoned", "zones": zones}));
+    // h = 0.2: 80 % of the I/Os access 20 % of the slots.
+    let pareto = shares(SLOTS, json!({"kind": "pareto", "power": 0.2}));
+    check("pareto", top(pareto, 200), 0.8);
+
+    let normal = shares(SLOTS, json!({"kind": "normal", "deviation_percent": 10.0}));
+    check("normal, 1σ", normal[400..600].iter().sum(), 0.6827);
+    check("normal, 2σ", normal[300..700].iter().sum(), 0.9545);
+
+    let zones = json!([
+        {"access_percent": 60, "size_percent": 10},
+        {"access_percent": 30, "size_percent": 20},
+        {"access_percent": 10, "size_percent": 70},
+    ]);
+    let zoned = shares(SLOTS, json!({"kind": "zoned", "zones": zones}));
     check("first zone", zoned[..100].iter().sum(), 0.6);
     check("second zone", zoned[100..300].iter().sum(), 0.3);
     check("third zone", zoned[300..].iter().sum(), 0.1);
 }
 
 #[test]
-fn liked_slots_are_scattered() {
-    let job = region(
-        4000,
-        json!({"rw": "randread", "random_distribution": same(&json!({"kind": "zipf", "theta": 1.5})), "time_based": true}),
-    );
-    let mut counts = BTreeMap::<u64, u32>::new();
-    blocks(&some(&job, 0, 20_000))
-        .into_iter()
-        .for_each(|block| *counts.entry(block).or_default() += 1);
-    let mut liked: Vec<(u32, u64)> = counts
-        .into_iter()
-        .map(|(block, count)| (count, block))
-        .collect();
-    liked.sort_unstable_by(|a, b| b.cmp(a));
-    assert!(
-        liked[0].1.abs_diff(liked[1].1) > 1 && liked[1].1.abs_diff(liked[2].1) > 1,
-        "{:?}",
-        &liked[..3]
-    );
+fn frequent_slots_are_scattered() {
+    let shares = shares(1000, json!({"kind": "zipf", "theta": 1.5}));
+    let mut slots: Vec<usize> = (0..shares.len()).collect();
+    slots.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let is_adjacent = |pair: &[usize]| pair[0].abs_diff(pair[1]) <= 1;
+    assert!(!slots[..3].windows(2).any(is_adjacent), "{:?}", &slots[..3]);
 }
 
+/// A job with its smallest and largest block.
 fn any_job() -> impl Strategy<Value = (ResolvedJob, u64, u64)> {
     let rw = prop::sample::select(vec![
         "read",
@@ -398,27 +335,60 @@ fn any_job() -> impl Strategy<Value = (ResolvedJob, u64, u64)> {
         "rw",
         "randrw",
     ]);
-    let liked = prop::sample::select(vec![
+    let zones = json!([
+        {"access_percent": 90, "size_percent": 1},
+        {"access_percent": 10, "size_percent": 99},
+    ]);
+    let distribution = prop::sample::select(vec![
         json!({"kind": "random"}),
         json!({"kind": "zipf", "theta": 1.1}),
         json!({"kind": "pareto", "power": 0.3}),
         json!({"kind": "normal", "deviation_percent": 30.0}),
-        json!({"kind": "zoned", "zones": [{"access_percent": 90, "size_percent": 1}, {"access_percent": 10, "size_percent": 99}]}),
+        json!({"kind": "zoned", "zones": zones}),
     ]);
-    let bytes = (0u32..4, 1u64..9, 0u64..1000, 1u64..4);
-    (rw, liked, bytes, -40_000i64..40_000, 0u8..=100, any::<u64>(), any::<bool>()).prop_map(
-        |(rw, liked, (power, times, extra, files), modifier, percent, seed, repeats)| {
+    let sizes_and_files = (0u32..4, 1u64..9, 0u64..1000, 1u64..4);
+    let modifier = -40_000i64..40_000;
+    let percent = 0u8..=100;
+    let seed = any::<u64>();
+    let repeats = any::<bool>();
+    let inputs = (
+        rw,
+        distribution,
+        sizes_and_files,
+        modifier,
+        percent,
+        seed,
+        repeats,
+    );
+    inputs.prop_map(
+        |(rw, distribution, (power, factor, extra, files), modifier, percent, seed, repeats)| {
             let min = 512u64 << power;
-            let max = min * times;
+            let max = min * factor;
             let len = max + extra * 100;
-            let kind: leadline_protocol::job::value::RwKind = serde_json::from_value(json!(rw)).unwrap();
-            let modifier = if kind.is_random() { modifier.abs() % 20 + 1 } else { modifier - modifier % min as i64 };
-            let targets: Vec<_> = (0..files).map(|file| target(file * 4096, len - file.min(extra) * 100)).collect();
+            let kind: RwKind = serde_json::from_value(json!(rw)).unwrap();
+            let modifier = if kind.is_random() {
+                modifier.abs() % 20 + 1
+            } else {
+                modifier - modifier % min as i64
+            };
+            let targets: Vec<_> = (0..files)
+                .map(|file| target(file * 4096, len - file.min(extra) * 100))
+                .collect();
             let size: u64 = targets.iter().map(|target| target.size).sum();
-            let job = resolved(json!({"rw": rw, "rw_modifier": if percent % 3 == 0 { Some(modifier) } else { None },
-                "rwmixread": if kind.reads() && kind.writes() { Some(percent) } else { None }, "bs": sizes(min, max, json!([])),
-                "blockalign": same(&json!(min)), "random_distribution": same(&liked), "percentage_random": same(&json!(percent)),
-                "randseed": seed, "norandommap": repeats, "targets": targets, "size": size, "io_size": size}));
+            let job = resolved(json!({
+                "rw": rw,
+                "rw_modifier": (percent % 3 == 0).then_some(modifier),
+                "rwmixread": (kind.reads() && kind.writes()).then_some(percent),
+                "bs": sizes(min, max, json!([])),
+                "blockalign": same(&json!(min)),
+                "random_distribution": same(&distribution),
+                "percentage_random": same(&json!(percent)),
+                "randseed": seed,
+                "norandommap": repeats,
+                "targets": targets,
+                "size": size,
+                "io_size": size,
+            }));
             (job, min, max)
         },
     )
@@ -426,43 +396,55 @@ fn any_job() -> impl Strategy<Value = (ResolvedJob, u64, u64)> {
 
 proptest! {
     #[test]
-    fn no_io_leaves_its_region_and_all_are_aligned((job, min, max) in any_job()) {
-        for io in some(&job, 0, 2000) {
+    fn ios_are_aligned_and_inside_their_region((job, min, max) in any_job()) {
+        for io in first(&job, 0, 2000) {
             let target = &job.targets[usize::from(io.target)];
-            prop_assert!(io.offset >= target.offset && io.offset + u64::from(io.len) <= target.offset + target.size, "{io:?} {target:?}");
-            prop_assert_eq!(((io.offset - target.offset) % min, u64::from(io.len) % min), (0, 0));
-            prop_assert!((min..=max).contains(&u64::from(io.len)));
+            let len = u64::from(io.len);
+            prop_assert!(io.offset >= target.offset, "{io:?} {target:?}");
+            prop_assert!(io.offset + len <= target.offset + target.size, "{io:?} {target:?}");
+            prop_assert_eq!(((io.offset - target.offset) % min, len % min), (0, 0));
+            prop_assert!((min..=max).contains(&len));
         }
     }
 
     #[test]
-    fn the_bytes_asked_for_are_moved((job, min, _) in any_job()) {
-        let moved: u64 = list(&job).iter().map(|io| u64::from(io.len)).sum();
-        prop_assert!(moved <= job.timing.io_size && job.timing.io_size - moved < min, "{moved} of {}", job.timing.io_size);
+    fn io_size_is_transferred((job, min, _) in any_job()) {
+        let bytes: u64 = list(&job).iter().map(|io| u64::from(io.len)).sum();
+        let io_size = job.io_size_of(0);
+        prop_assert!(bytes <= io_size && io_size - bytes < min, "{bytes} of {io_size}");
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_list((job, ..) in any_job()) {
-        prop_assert_eq!(some(&job, 3, 500), some(&job, 3, 500));
+    fn lists_with_the_same_seed_are_equal((job, ..) in any_job()) {
+        prop_assert_eq!(first(&job, 3, 500), first(&job, 3, 500));
     }
 
     #[test]
-    fn a_random_pass_takes_every_block_once(rw in prop::sample::select(vec!["randread", "randwrite", "randtrim", "randrw"]),
-        number in 1u64..3000, passes in 1u64..4, seed: u64, percent in 0u8..=100) {
-        let mix = (rw == "randrw").then_some(percent);
-        let job = region(4 * number, json!({"rw": rw, "rwmixread": mix, "randseed": seed, "loops": passes, "io_size": 4 * K * number * passes}));
-        for pass in blocks(&list(&job)).chunks(number as usize) {
+    fn a_random_pass_accesses_every_block_once(
+        rw in prop::sample::select(vec!["randread", "randwrite", "randtrim", "randrw"]),
+        n in 1u64..3000,
+        passes in 1u64..4,
+        seed: u64,
+        percent in 0u8..=100,
+    ) {
+        let rwmixread = (rw == "randrw").then_some(percent);
+        let job = region(4 * n, json!({
+            "rw": rw, "rwmixread": rwmixread, "randseed": seed, "loops": passes,
+            "io_size": 4 * K * n * passes,
+        }));
+        for pass in blocks(&list(&job)).chunks(n as usize) {
             let mut pass = pass.to_vec();
             pass.sort_unstable();
-            prop_assert!(pass.into_iter().eq(0..number));
+            prop_assert!(pass.into_iter().eq(0..n));
         }
     }
 
     #[test]
-    fn a_mix_is_exact_in_every_hundred(percent in 0u8..=100, seed: u64) {
-        let ios = some(&region(4000, json!({"rw": "randrw", "rwmixread": percent, "randseed": seed})), 0, 1000);
+    fn a_mix_is_exact_in_every_hundred_ios(percent in 0u8..=100, seed: u64) {
+        let options = json!({"rw": "randrw", "rwmixread": percent, "randseed": seed});
+        let ios = first(&region(4000, options), 0, 1000);
         for hundred in ios.chunks(100) {
-            prop_assert_eq!(hundred.iter().filter(|io| io.kind == Kind::Read).count(), usize::from(percent));
+            prop_assert_eq!(count(hundred, Kind::Read), usize::from(percent));
         }
     }
 }

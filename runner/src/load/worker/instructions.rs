@@ -1,23 +1,27 @@
-//! What an I/O costs the runner in instructions: the loop over `null`, single-stepped (ptrace(2)), so that neither clock nor
-//! cache nor neighbour changes the figure. Likewise its returns across system calls, which cost more than they look
-//! (`returns`). `instructions.json` keeps the counts by profile; one that grows by more than 5 % fails. To keep new ones: `cargo test -p leadline-runner --lib instructions -- --ignored`, the same with `--release`.
+//! Instructions per I/O: the loop with the `null` engine, single-stepped (ptrace(2)), so that
+//! clock, cache and other processes do not affect the result. Likewise its returns across system
+//! calls (`returns`). `instructions.json` stores the counts by profile; growth over 5 % fails.
+//! Update: `cargo test -p leadline-runner --lib instructions -- --ignored`, also with `--release`.
 //!
-//! Another compiler or processor family makes other code: there the test is skipped, aloud.
+//! Skipped with a different compiler or CPU architecture.
 
 pub(crate) mod returns;
-pub(crate) mod stepping;
+pub(crate) mod single_step;
 
 use crate::load::engine::null::Null;
-use crate::load::ledger::Ledger;
-use crate::load::measure::{Loop, Source, Stop};
-use crate::load::pace::Pace;
+use crate::load::measure::Loop;
+use crate::load::measure::exit::LoopExit;
 use crate::load::pattern::Pattern;
-use crate::load::worker::{Paced, Unpaced};
+use crate::load::rate::RateLimiter;
+use crate::load::source::rate_limited::RateLimited;
+use crate::load::source::{Source, Unlimited};
+use crate::load::stats::WorkerStats;
+use crate::load::worker::instructions::single_step::count_steps;
 use crate::plan::fixture::{resolved, same, target};
 use crate::system::buffers::BufferPool;
-use crate::system::clock::Virtual;
+use crate::system::clock::fixture::Virtual;
 use crate::system::host::fixture::skip;
-use leadline_protocol::job::value::BufferPages;
+use leadline_protocol::job::engine::BufferPages;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,77 +29,70 @@ use std::io;
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
 
-/// I/Os of a count: two rounds of what the loop draws at once. A step costs some 10 µs, so that more would only take longer.
+/// I/Os per count: two batches of the source. A step takes about 10 µs.
 const IOS: u64 = 128;
-/// How much a count may grow, as a factor.
-const GROWTH: f64 = 1.05;
-const KEPT: &str = concat!(
+/// Allowed growth of a count, as a factor.
+const MAX_GROWTH: f64 = 1.05;
+const STORED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/src/load/worker/instructions.json"
 );
 
-/// Instructions per I/O: profile → job → count.
 #[derive(Default, Deserialize, Serialize)]
 struct Counts {
-    /// Compiler and processor family that they are of.
+    /// Compiler and architecture of the counts.
     compiler: String,
+    /// Profile → job → instructions per I/O.
     profiles: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// The jobs that are counted.
+impl Counts {
+    fn stored() -> Self {
+        serde_json::from_slice(&std::fs::read(STORED).unwrap()).unwrap()
+    }
+}
+
+/// Name, depth and options of the counted jobs.
 fn jobs() -> Vec<(&'static str, u32, Value)> {
-    let sequential = json!({"rw": "read"});
     let random = json!({"rw": "randread"});
+    let limited = json!({"rw": "randread", "rate_iops": same(&json!(1u64 << 40))});
     let mixed = json!({"rw": "randrw", "rwmixread": 70, "fsync": 32});
-    let paced = json!({"rw": "randread", "rate_iops": same(&json!(1u64 << 40))});
     vec![
-        ("read, depth 32", 32, sequential),
+        ("read, depth 32", 32, json!({"rw": "read"})),
         ("randread, depth 1", 1, random.clone()),
         ("randread, depth 32", 32, random),
-        ("randread, rate_iops, depth 32", 32, paced),
+        ("randread, rate_iops, depth 32", 32, limited),
         ("randrw 70/30, fsync=32, depth 32", 32, mixed),
     ]
 }
 
-fn count(depth: u32, mut different: Value) -> io::Result<f64> {
-    const MIB: u64 = 1 << 20;
-    different["targets"] = json!([target(0, 256 * MIB)]);
-    for (name, value) in [
-        ("size", json!(256 * MIB)),
-        ("io_size", json!(256 * MIB)),
-        ("number_ios", json!(IOS)),
-    ] {
-        different[name] = value;
-    }
-    let job = resolved(different);
-    let (pattern, ledger) = (Pattern::new(&job, 0), Ledger::default());
-    match Pace::new(&job, 0) {
-        None => count_loop(depth, Unpaced(pattern), &ledger),
-        Some(pace) => count_loop(
-            depth,
-            Paced::new(pattern, pace, depth as usize, &ledger),
-            &ledger,
-        ),
+fn count(depth: u32, mut options: Value) -> io::Result<f64> {
+    const BYTES: u64 = 256 << 20;
+    options["targets"] = json!([target(0, BYTES)]);
+    options["size"] = json!(BYTES);
+    options["io_size"] = json!(BYTES);
+    options["number_ios"] = json!(IOS);
+    let job = resolved(options);
+    let stats = WorkerStats::default();
+    let pattern = Pattern::new(&job, 0);
+    match RateLimiter::new(&job, 0) {
+        None => count_loop(depth, Unlimited(pattern), &stats),
+        Some(limiter) => {
+            let source = RateLimited::new(pattern, limiter, depth as usize, &stats);
+            count_loop(depth, source, &stats)
+        }
     }
 }
 
-fn count_loop<S: Source>(depth: u32, source: S, ledger: &Ledger) -> io::Result<f64> {
+fn count_loop<S: Source>(depth: u32, source: S, stats: &WorkerStats) -> io::Result<f64> {
+    let engine = Null::new(depth);
     let pool = BufferPool::new(depth as usize, 1, BufferPages::Mmap)?;
-    let mut work = Loop::new(
-        Null::new(depth),
-        Virtual::stepping(100),
-        source,
-        pool,
-        None,
-        1,
-    );
-    let all_done = || {
-        matches!(
-            work.run(&AtomicU64::new(u64::MAX), ledger),
-            Ok(Stop::Finished)
-        )
+    let mut work = Loop::new(engine, Virtual::stepping(100), source, pool, None, 1);
+    let run = || {
+        let exit = work.run(&AtomicU64::new(u64::MAX), stats);
+        matches!(exit, Ok(LoopExit::Finished))
     };
-    Ok(stepping::steps(all_done, |_| ())? as f64 / IOS as f64)
+    Ok(count_steps(run, |_| ())? as f64 / IOS as f64)
 }
 
 fn profile() -> &'static str {
@@ -108,82 +105,67 @@ fn profile() -> &'static str {
 
 /// Such as `rustc 1.95.0 (59807616e 2026-04-14) x86_64`.
 fn compiler() -> String {
-    let version = Command::new("rustc")
-        .arg("--version")
-        .output()
-        .map(|output| output.stdout)
-        .unwrap_or_default();
-    format!(
-        "{} {}",
-        String::from_utf8_lossy(&version).trim(),
-        std::env::consts::ARCH
-    )
+    let version = Command::new("rustc").arg("--version").output();
+    let version = version.map(|output| output.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&version);
+    format!("{} {}", version.trim(), std::env::consts::ARCH)
 }
 
-fn kept() -> Counts {
-    serde_json::from_slice(&std::fs::read(KEPT).unwrap()).unwrap()
-}
-
-fn counted() -> io::Result<BTreeMap<String, f64>> {
+fn current() -> io::Result<BTreeMap<String, f64>> {
     let instructions = jobs()
         .into_iter()
-        .map(|(name, depth, different)| (name.to_owned(), count(depth, different)));
+        .map(|(name, depth, options)| (name.to_owned(), count(depth, options)));
     instructions
-        .chain(returns::counted())
+        .chain(returns::counts())
         .map(|(name, count)| Ok((name, count?)))
         .collect()
 }
 
 #[test]
-fn an_io_costs_no_more_instructions_than_before() {
-    let kept = kept();
-    let Some(before) = kept
-        .profiles
-        .get(profile())
-        .filter(|_| kept.compiler == compiler())
-    else {
+fn instructions_per_io_do_not_grow() {
+    let stored = Counts::stored();
+    let compiler = compiler();
+    let profile = profile();
+    let is_same_compiler = stored.compiler == compiler;
+    let Some(before) = stored.profiles.get(profile).filter(|_| is_same_compiler) else {
+        let counted = stored.compiler;
         return skip(&format!(
-            "instructions were counted with {}, and this is {} ({})",
-            kept.compiler,
-            compiler(),
-            profile()
+            "counts are from {counted}, this is {compiler} ({profile})"
         ));
     };
-    let now = match counted() {
+    let now = match current() {
         Ok(now) => now,
-        Err(error) => return skip(&format!("nothing can be single-stepped here: {error}")),
+        Err(error) => return skip(&format!("cannot single-step here: {error}")),
     };
-    let grown: Vec<String> = now
-        .iter()
-        .filter(|(job, count)| {
-            before
-                .get(*job)
-                .is_none_or(|before| **count > before * GROWTH)
-        })
-        .map(|(job, count)| format!("{job}: {:.1} → {count:.1}", before.get(job).unwrap_or(&0.0)))
-        .collect();
+    let mut grown = Vec::new();
+    for (job, count) in &now {
+        let before = before.get(job).copied();
+        if before.is_none_or(|before| *count > before * MAX_GROWTH) {
+            grown.push(format!("{job}: {before:?} → {count:.1}"));
+        }
+    }
     assert!(
         grown.is_empty(),
-        "instructions per I/O ({}) grew: {grown:?}",
-        profile()
+        "instructions per I/O ({profile}): {grown:?}"
     );
 }
 
 #[test]
-#[ignore = "keeps new counts: cargo test -p leadline-runner --lib instructions -- --ignored, and the same with --release"]
-fn keep_what_an_io_costs_now() {
-    let mut counts = kept();
-    if counts.compiler != compiler() {
+#[ignore = "stores new counts: cargo test -p leadline-runner --lib instructions -- --ignored, and the same with --release"]
+fn store_instructions_per_io() {
+    let mut counts = Counts::stored();
+    let compiler = compiler();
+    if counts.compiler != compiler {
         counts = Counts {
-            compiler: compiler(),
+            compiler,
             ..Counts::default()
         };
     }
-    let now = counted()
-        .unwrap()
-        .into_iter()
-        .map(|(job, count)| (job, (count * 10.0).round() / 10.0))
-        .collect();
+    let mut now = current().unwrap();
+    for count in now.values_mut() {
+        *count = (*count * 10.0).round() / 10.0;
+    }
     counts.profiles.insert(profile().into(), now);
-    std::fs::write(KEPT, serde_json::to_string_pretty(&counts).unwrap() + "\n").unwrap();
+    let json = serde_json::to_string_pretty(&counts).unwrap();
+    std::fs::write(STORED, json + "\n").unwrap();
 }

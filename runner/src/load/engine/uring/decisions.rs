@@ -1,43 +1,48 @@
-//! What a ring uses of what the kernel offers, and why, in words for the report. `docs/performance.md` tells what each is
-//! worth.
+//! Which kernel features a ring uses, and why, for the report.
 
-use crate::load::engine::ring::Features;
-use crate::load::engine::uring::Setup;
+use crate::load::engine::uring::ring::Features;
+use crate::load::engine::uring::setup::Setup;
 use leadline_protocol::report::Decision;
 
-/// All of them, used or not.
-pub fn all(features: Features, registered_ring: bool, setup: &Setup) -> Vec<Decision> {
-    let (deferred, all) = (features != Features::Plain, features == Features::All);
-    let thread = setup.polling.submissions;
-    let old = if thread {
-        "it does not go with sqthread_poll"
-    } else {
-        "this kernel does not know it (before 6.1)"
+pub(crate) fn decisions(
+    features: Features,
+    has_registered_ring: bool,
+    setup: &Setup,
+) -> Vec<Decision> {
+    let sq_poll = setup.polling.submissions;
+    let unsupported = |version| {
+        if sq_poll {
+            "not available with sqthread_poll"
+        } else {
+            version
+        }
     };
-    let older = if thread {
-        old
-    } else {
-        "this kernel does not know it (before 6.6)"
-    };
-    let plain = "fixedbufs=0 was said, or the limit of locked memory (ulimit -l) is too small for all jobs, or 1 GiB for one clone";
-    let plain = setup.refused.as_deref().unwrap_or(plain);
-    let alone = "this kernel does not know it (before 5.18)";
+    let before_6_1 = unsupported("requires Linux 6.1");
+    let before_6_6 = unsupported("requires Linux 6.6");
+    let is_deferred = features != Features::Plain;
+    let not_registered = setup.registration_error.as_deref().unwrap_or(
+        "fixedbufs=0, or the buffers exceed the limit of locked memory (ulimit -l) or 1 GiB per clone",
+    );
     [
-        ("registered_files", true, "saves the kernel a reference and a lookup per I/O", ""),
-        ("single_issuer", deferred, "one thread submits, so the kernel need not lock", old),
-        ("deferred_task_work", deferred, "completions do not interrupt the submitter", old),
-        ("no_sq_array", all, "the kernel takes entries as they lie", older),
-        ("registered_ring", registered_ring, "saves the kernel a lookup per system call", alone),
-        ("fixed_buffers", setup.buffer.is_some(), "the kernel holds the buffers' pages", plain),
-        ("io_poll", setup.polling.device, "hipri=1: the device is polled and raises no interrupts", "hipri was not asked for"),
-        ("sq_poll", thread, "sqthread_poll=1: a thread of the kernel submits, on a processor of its own", "sqthread_poll was not asked for"),
+        ("registered_files", true, "saves a file lookup and reference per I/O", ""),
+        ("single_issuer", is_deferred, "only one thread submits, so the kernel needs no lock", before_6_1),
+        ("deferred_task_work", is_deferred, "completions do not interrupt the submitting thread", before_6_1),
+        ("no_sq_array", features == Features::All, "saves an indirection per submission", before_6_6),
+        ("registered_ring", has_registered_ring, "saves a file lookup per system call", "requires Linux 5.18"),
+        ("fixed_buffers", setup.buffer.is_some(), "the buffers' pages are pinned once", not_registered),
+        ("io_poll", setup.polling.device, "hipri=1: the device is polled and raises no interrupts", "hipri=0"),
+        ("sq_poll", sq_poll, "sqthread_poll=1: a kernel thread submits and occupies a CPU", "sqthread_poll=0"),
         (
             "spin",
             setup.spin_ns > 0,
-            "spin: completions are looked for before sleeping, so latencies lack the wake-up that a program would see, and a processor is busy",
-            "spin was not asked for: it sleeps as an ordinary program would",
+            "spin: the thread polls for completions before it sleeps, so latencies exclude the wake-up and a CPU is busy",
+            "spin=0: the thread sleeps until a completion, like most programs",
         ),
     ]
-    .map(|(name, used, yes, no)| Decision { name: name.into(), used, reason: if used { yes } else { no }.into() })
+    .map(|(name, used, benefit, obstacle)| Decision {
+        name: name.into(),
+        used,
+        reason: if used { benefit } else { obstacle }.into(),
+    })
     .into()
 }

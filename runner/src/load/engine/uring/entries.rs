@@ -1,35 +1,34 @@
-//! How a read and a write look as entries of the ring. One flavour per ring, chosen before the loop begins, so that the
-//! loop asks for none.
+//! Submission queue entries of reads and writes. The type of entries is a type parameter of the
+//! engine, so the loop does not branch on it.
 
-use crate::load::pattern::Io;
+use crate::load::pattern::io::Io;
 use io_uring::squeue::Entry;
 use io_uring::{opcode, types};
 
-/// Index of the one registered buffer: the whole pool.
-pub const POOL_BUFFER: u16 = 0;
-/// Opcode of an entry that does nothing, and the flag by which it completes with its length (linux/io_uring.h, 6.10).
+/// Index of the registered buffer, which is the whole pool.
+const POOL_BUFFER: u16 = 0;
+/// Opcode of an entry without an operation, and its flag to return the length as the result
+/// (linux/io_uring.h, 6.10).
 const IORING_OP_NOP: u8 = 0;
 const IORING_NOP_INJECT_RESULT: i32 = 1;
 
-/// Makes entries. Buffers and files are those of [`crate::load::engine::uring::Engine::submit`].
-pub trait Entries {
-    /// A read into the buffer.
+/// Builds entries. Buffers and files are those of `Engine::submit`.
+pub(crate) trait Entries {
     fn read(io: &Io, buffer: *mut u8) -> Entry;
-    /// A write from the buffer.
     fn write(io: &Io, buffer: *mut u8) -> Entry;
 }
 
-/// Buffers are looked up at each I/O.
+/// The kernel looks up the buffer's pages for each I/O.
 #[derive(Debug)]
-pub struct Plain;
+pub(crate) struct Plain;
 
-/// Buffers lie in the registered one.
+/// Buffers are part of the registered buffer.
 #[derive(Debug)]
-pub struct Registered;
+pub(crate) struct Registered;
 
-/// Entries that complete without touching anything.
+/// Entries that complete without any I/O.
 #[derive(Debug)]
-pub struct Nop;
+pub(crate) struct Nop;
 
 fn file(io: &Io) -> types::Fixed {
     types::Fixed(u32::from(io.target))
@@ -70,10 +69,11 @@ impl Entries for Registered {
 impl Entries for Nop {
     #[inline(always)]
     fn read(io: &Io, _buffer: *mut u8) -> Entry {
-        let entry = opcode::Read::new(types::Fd(-1), std::ptr::null_mut(), io.len)
-            .rw_flags(IORING_NOP_INJECT_RESULT);
-        let mut entry = entry.build();
-        // SAFETY: an entry is the kernel's struct io_uring_sqe (repr(C)), whose first byte is the opcode.
+        let mut entry = opcode::Read::new(types::Fd(-1), std::ptr::null_mut(), io.len)
+            .rw_flags(IORING_NOP_INJECT_RESULT)
+            .build();
+        // SAFETY: an entry is the kernel's struct io_uring_sqe (repr(C)); the first byte is the
+        // opcode.
         unsafe { (&raw mut entry).cast::<u8>().write(IORING_OP_NOP) };
         entry
     }

@@ -1,20 +1,25 @@
-//! The ring on real files, and beside psync.
+//! The ring on real files, compared with psync.
+
+pub(crate) mod scripted_ring;
 
 use crate::load::engine::psync::Psync;
 use crate::load::engine::uring::entries::{Nop, Plain, Registered};
 use crate::load::engine::uring::*;
-use crate::load::ledger::Ledger;
-use crate::load::measure::{IoError, Loop, Source, Stop};
+use crate::load::measure::Loop;
+use crate::load::measure::exit::LoopExit;
+use crate::load::source::Source;
+use crate::load::stats::WorkerStats;
 use crate::system::buffers::BufferPool;
-use crate::system::clock::{Clock, Monotonic};
-use leadline_protocol::job::value::BufferPages;
-use std::fs::OpenOptions;
+use leadline_protocol::job::engine::BufferPages;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-/// A list of I/Os, all due at once.
-pub struct List(pub std::vec::IntoIter<Io>);
+static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// A list of I/Os that are always due.
+pub(crate) struct List(pub(crate) std::vec::IntoIter<Io>);
 
 impl Source for List {
     fn draw(&mut self, out: &mut [Io]) -> usize {
@@ -23,15 +28,17 @@ impl Source for List {
             .map(|(slot, io)| *slot = io)
             .count()
     }
+
     fn due(&mut self, next: &[Io], _since_begin_ns: u64) -> usize {
         next.len()
     }
+
     fn next_due_ns(&self) -> Option<u64> {
         None
     }
 }
 
-pub fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
+pub(crate) fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
     (0..blocks).map(move |block| Io {
         offset: block * 4096,
         len: 4096,
@@ -40,8 +47,14 @@ pub fn blocks(kind: Kind, blocks: u64) -> impl Iterator<Item = Io> + Clone {
     })
 }
 
-/// Whether memory is mapped at this address.
-pub fn is_mapped(address: usize) -> bool {
+fn sync(kind: Kind) -> Io {
+    Io {
+        kind,
+        ..Io::default()
+    }
+}
+
+pub(crate) fn is_mapped(address: usize) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let bounds = |line: &str| {
         let (low, high) = line.split_once(' ')?.0.split_once('-')?;
@@ -52,143 +65,129 @@ pub fn is_mapped(address: usize) -> bool {
         .any(|range| range.contains(&address))
 }
 
-/// Does the I/Os on a file with this content through `engine`, and returns what was counted.
-fn check<E: Engine>(
-    make: impl Fn(&[OwnedFd]) -> E,
+fn pool(depth: usize) -> BufferPool {
+    BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap()
+}
+
+/// Result of a run: statistics, exit, and content of the file.
+struct Run {
+    stats: WorkerStats,
+    exit: LoopExit,
+    content: Vec<u8>,
+}
+
+impl Run {
+    fn ios(&self, kind: Kind) -> u64 {
+        self.stats.of(kind).ios.get()
+    }
+
+    fn assert_content(&self, blocks: usize) {
+        assert_eq!(self.content.len(), blocks * 4096);
+        assert!(self.content.iter().all(|&byte| byte == 0xA5));
+    }
+}
+
+/// Runs I/Os on a file with this content. Buffers contain 0xA5.
+fn run<E: Engine>(
+    make_engine: impl Fn(&[OwnedFd]) -> E,
     content: &[u8],
     ios: Vec<Io>,
     depth: usize,
-) -> (Ledger, Stop, Vec<u8>) {
+) -> Run {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();
-    let files: Vec<OwnedFd> = vec![
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(file.path())
-            .unwrap()
-            .into(),
-    ];
-    let mut pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
+    let opened: File = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(file.path())
+        .unwrap();
+    let files = [OwnedFd::from(opened)];
+    let mut pool = pool(depth);
     (0..depth as u32).for_each(|slot| pool.bytes_mut(slot).fill(0xA5));
-    let ledger = Ledger::default();
-    let mut work = Loop::new(
-        make(&files),
-        Monotonic,
-        List(ios.into_iter()),
-        pool,
-        None,
-        1,
-    );
-    let stop = work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap();
+    let stats = WorkerStats::default();
+    let source = List(ios.into_iter());
+    let mut work = Loop::new(make_engine(&files), Monotonic, source, pool, None, 1);
+    let exit = work.run(&FOREVER, &stats).unwrap();
     assert!(work.drain(u64::MAX));
-    let mut after = Vec::new();
-    file.reopen().unwrap().read_to_end(&mut after).unwrap();
-    (ledger, stop, after)
+    let mut content = Vec::new();
+    file.reopen().unwrap().read_to_end(&mut content).unwrap();
+    Run {
+        stats,
+        exit,
+        content,
+    }
 }
 
 fn uring(files: &[OwnedFd]) -> Uring<KernelRing, Plain> {
     Uring::new(files, 64, &Setup::default()).unwrap()
 }
 
-/// Writes and syncs 100 blocks with a ring of this setup, and compares what arrived.
-fn writes_arrive(setup: Setup) {
-    let ios: Vec<Io> = blocks(Kind::Write, 100)
-        .chain([Io {
-            offset: 0,
-            len: 0,
-            target: 0,
-            kind: Kind::Sync,
-        }])
-        .collect();
-    let (ledger, stop, after) = check(
-        |files| Uring::<_, Plain>::new(files, 8, &setup).unwrap(),
-        &[],
-        ios,
-        8,
-    );
-    assert_eq!(
-        (
-            stop,
-            ledger.tally(Kind::Write).ios.get(),
-            ledger.tally(Kind::Sync).ios.get()
-        ),
-        (Stop::Finished, 100, 1)
-    );
-    assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
-}
-
-#[test]
-fn with_a_thread_that_submits_and_spinning_writes_arrive_too() {
-    writes_arrive(Setup {
+fn sq_polling() -> Setup {
+    Setup {
         polling: Polling {
             submissions: true,
             device: false,
         },
         ..Setup::default()
-    });
-    writes_arrive(Setup {
-        spin_ns: 50_000,
-        ..Setup::default()
-    });
-}
-
-#[test]
-fn a_thread_that_submits_is_not_outrun_by_who_sees_at_once_what_is_complete() {
-    let setup = Setup {
-        polling: Polling {
-            submissions: true,
-            device: false,
-        },
-        spin_ns: 1_000_000,
-        ..Setup::default()
-    };
-    let reads: Vec<Io> = blocks(Kind::Read, 64).cycle().take(400_000).collect();
-    for depth in [2, 32] {
-        let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, depth, &setup).unwrap();
-        let (ledger, stop, _) = check(engine, &vec![1; 64 * 4096], reads.clone(), depth as usize);
-        assert_eq!(
-            (
-                stop,
-                ledger.tally(Kind::Read).ios.get(),
-                ledger.errors.get()
-            ),
-            (Stop::Finished, 400_000, 0)
-        );
     }
 }
 
 #[test]
-fn registered_buffers_hold_what_is_written() {
+fn writes_arrive_with_polling_and_spinning() {
+    let spinning = Setup {
+        spin_ns: 50_000,
+        ..Setup::default()
+    };
+    for setup in [sq_polling(), spinning] {
+        let mut ios: Vec<Io> = blocks(Kind::Write, 100).collect();
+        ios.push(sync(Kind::Sync));
+        let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, 8, &setup).unwrap();
+        let run = run(engine, &[], ios, 8);
+        assert_eq!(run.exit, LoopExit::Finished);
+        assert_eq!((run.ios(Kind::Write), run.ios(Kind::Sync)), (100, 1));
+        run.assert_content(100);
+    }
+}
+
+#[test]
+fn refilling_does_not_overrun_the_polling_thread() {
+    let setup = Setup {
+        spin_ns: 1_000_000,
+        ..sq_polling()
+    };
+    let reads: Vec<Io> = blocks(Kind::Read, 64).cycle().take(400_000).collect();
+    for depth in [2, 32] {
+        let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, depth, &setup).unwrap();
+        let run = run(engine, &vec![1; 64 * 4096], reads.clone(), depth as usize);
+        assert_eq!(run.exit, LoopExit::Finished);
+        assert_eq!(run.ios(Kind::Read), 400_000);
+        assert_eq!(run.stats.errors.get(), 0);
+    }
+}
+
+#[test]
+fn writes_from_registered_buffers_arrive() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    let files: Vec<OwnedFd> = vec![
-        OpenOptions::new()
-            .write(true)
-            .open(file.path())
-            .unwrap()
-            .into(),
-    ];
+    let opened: File = OpenOptions::new().write(true).open(file.path()).unwrap();
     let mut pool = BufferPool::new(8, 4096, BufferPages::Thp).unwrap();
     (0..8).for_each(|slot| pool.bytes_mut(slot).fill(0x5A));
     let setup = Setup {
         buffer: Some(pool.region()),
         ..Setup::default()
     };
-    let engine = Uring::<_, Registered>::new(&files, 8, &setup).unwrap();
-    let source = List(blocks(Kind::Write, 64).collect::<Vec<_>>().into_iter());
-    let ledger = Ledger::default();
-    let mut work = Loop::new(engine, Monotonic, source, pool, None, 1);
-    assert_eq!(
-        work.run(&AtomicU64::new(u64::MAX), &ledger).unwrap(),
-        Stop::Finished
-    );
-    let mut after = Vec::new();
-    file.read_to_end(&mut after).unwrap();
-    assert!(after.len() == 64 * 4096 && after.iter().all(|&byte| byte == 0x5A));
+    let engine = Uring::<_, Registered>::new(&[opened.into()], 8, &setup).unwrap();
+    let ios: Vec<Io> = blocks(Kind::Write, 64).collect();
+    let stats = WorkerStats::default();
+    let mut work = Loop::new(engine, Monotonic, List(ios.into_iter()), pool, None, 1);
+    assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).unwrap();
+    assert_eq!(content.len(), 64 * 4096);
+    assert!(content.iter().all(|&byte| byte == 0x5A));
 }
 
 #[test]
-fn entries_that_do_nothing_are_counted_like_others() {
+fn no_op_entries_are_counted_and_touch_nothing() {
     for device in [false, true] {
         let setup = Setup {
             polling: Polling {
@@ -197,194 +196,131 @@ fn entries_that_do_nothing_are_counted_like_others() {
             },
             ..Setup::default()
         };
-        let ios = blocks(Kind::Read, 100)
-            .chain(blocks(Kind::Write, 50))
-            .collect();
-        let (ledger, stop, after) = check(
-            |files| Uring::<_, Nop>::new(files, 16, &setup).unwrap(),
-            &[7; 4096],
-            ios,
-            16,
-        );
-        assert_eq!(
-            (
-                stop,
-                ledger.tally(Kind::Read).ios.get(),
-                ledger.tally(Kind::Write).bytes.get()
-            ),
-            (Stop::Finished, 100, 50 * 4096)
-        );
-        assert_eq!(after, [7; 4096], "nothing was touched");
+        let writes = blocks(Kind::Write, 50);
+        let ios = blocks(Kind::Read, 100).chain(writes).collect();
+        let engine = |files: &[OwnedFd]| Uring::<_, Nop>::new(files, 16, &setup).unwrap();
+        let run = run(engine, &[7; 4096], ios, 16);
+        assert_eq!(run.exit, LoopExit::Finished);
+        assert_eq!(run.ios(Kind::Read), 100);
+        assert_eq!(run.stats.of(Kind::Write).bytes.get(), 50 * 4096);
+        assert_eq!(run.content, [7; 4096]);
     }
 }
 
 #[test]
-fn writes_arrive_and_are_counted_by_both_engines() {
-    let ios: Vec<Io> = blocks(Kind::Write, 100)
-        .chain(blocks(Kind::Sync, 1))
-        .chain(blocks(Kind::Datasync, 1))
-        .collect();
-    let ios: Vec<Io> = ios
-        .into_iter()
-        .map(|io| {
-            if matches!(io.kind, Kind::Write) {
-                io
-            } else {
-                Io { len: 0, ..io }
-            }
-        })
-        .collect();
-    let expect = |(ledger, stop, after): (Ledger, Stop, Vec<u8>)| {
-        assert_eq!(stop, Stop::Finished);
-        assert_eq!(
-            (
-                ledger.tally(Kind::Write).ios.get(),
-                ledger.tally(Kind::Write).bytes.get(),
-                ledger.tally(Kind::Sync).ios.get()
-            ),
-            (100, 409_600, 2)
-        );
-        assert!(after.len() == 409_600 && after.iter().all(|&byte| byte == 0xA5));
-    };
-    expect(check(uring, &[], ios.clone(), 8));
-    expect(check(Psync::new, &[], ios, 1));
+fn writes_and_syncs_are_counted_by_both_engines() {
+    let mut ios: Vec<Io> = blocks(Kind::Write, 100).collect();
+    ios.extend([sync(Kind::Sync), sync(Kind::Datasync)]);
+    let uring = run(uring, &[], ios.clone(), 8);
+    let psync = run(Psync::new, &[], ios, 1);
+    for run in [uring, psync] {
+        assert_eq!(run.exit, LoopExit::Finished);
+        assert_eq!((run.ios(Kind::Write), run.ios(Kind::Sync)), (100, 2));
+        assert_eq!(run.stats.of(Kind::Write).bytes.get(), 409_600);
+        run.assert_content(100);
+    }
 }
 
 #[test]
-fn every_read_has_a_latency_of_its_own_at_any_depth() {
+fn every_read_has_a_latency_at_any_depth() {
+    let reads: Vec<Io> = blocks(Kind::Read, 64).cycle().take(1000).collect();
     for depth in [1, 7, 64] {
-        let (ledger, stop, _) = check(
-            uring,
-            &vec![1; 64 * 4096],
-            blocks(Kind::Read, 64).cycle().take(1000).collect(),
-            depth,
-        );
-        assert_eq!(
-            (stop, ledger.tally(Kind::Read).ios.get()),
-            (Stop::Finished, 1000)
-        );
+        let run = run(uring, &vec![1; 64 * 4096], reads.clone(), depth);
+        assert_eq!(run.exit, LoopExit::Finished);
+        assert_eq!(run.ios(Kind::Read), 1000);
+        let latencies = run.stats.of(Kind::Read).latencies();
         let mut counts = [0; leadline_protocol::histogram::BUCKETS];
-        ledger
-            .tally(Kind::Read)
-            .lats()
-            .iter()
-            .for_each(|lat| lat.add_to(&mut counts));
+        latencies.iter().for_each(|lat| lat.add_to(&mut counts));
         assert_eq!(counts.iter().sum::<u64>(), 1000);
-        assert!(
-            ledger
-                .tally(Kind::Read)
-                .lats()
-                .iter()
-                .all(|lat| lat.min_ns() != Some(0))
-        );
+        assert!(latencies.iter().all(|lat| lat.min_ns() != Some(0)));
     }
 }
 
 #[test]
-fn a_read_past_the_end_is_an_error_that_names_its_place() {
-    let (ledger, stop, _) = check(uring, &[0; 4096], blocks(Kind::Read, 2).collect(), 2);
-    assert!(
-        matches!(
-            stop,
-            Stop::Failed(IoError {
-                io: Io { offset: 4096, .. },
-                errno: 0
-            })
-        ),
-        "{stop:?}"
-    );
-    assert_eq!(ledger.errors.get(), 1);
+fn a_read_past_the_end_is_an_error_with_its_offset() {
+    let run = run(uring, &[0; 4096], blocks(Kind::Read, 2).collect(), 2);
+    let LoopExit::Failed(error) = run.exit else {
+        panic!("{:?}", run.exit);
+    };
+    assert_eq!((error.io.offset, error.errno), (4096, 0));
+    assert_eq!(run.stats.errors.get(), 1);
 }
 
 #[test]
-fn an_io_that_completes_late_is_reaped_while_others_complete_at_once() {
-    // A write to a full pipe completes when somebody reads; reads of a cached page complete at once.
+fn an_asynchronous_completion_is_reaped_among_inline_completions() {
+    // A write to a full pipe completes when it is read; reads of a cached page complete inline.
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let room = rustix::pipe::fcntl_getpipe_size(&writer).unwrap();
-    (&writer).write_all(&vec![0; room]).unwrap();
-    let mut hot = tempfile::NamedTempFile::new().unwrap();
-    hot.write_all(&[1; 4096]).unwrap();
-    let files: Vec<OwnedFd> = vec![hot.reopen().unwrap().into(), writer.into()];
-    let late = Io {
+    let capacity = rustix::pipe::fcntl_getpipe_size(&writer).unwrap();
+    (&writer).write_all(&vec![0; capacity]).unwrap();
+    let mut cached = tempfile::NamedTempFile::new().unwrap();
+    cached.write_all(&[1; 4096]).unwrap();
+    let files: Vec<OwnedFd> = vec![cached.reopen().unwrap().into(), writer.into()];
+    let write = Io {
         offset: 0,
         len: 4096,
         target: 1,
         kind: Kind::Write,
     };
-    let ios: Vec<Io> = std::iter::once(late)
-        .chain(blocks(Kind::Read, 1).cycle().take(8_000_000))
-        .collect();
-    let ledger = Ledger::default();
-    let mut work = Loop::new(
-        uring(&files),
-        Monotonic,
-        List(ios.into_iter()),
-        BufferPool::new(4, 4096, BufferPages::Mmap).unwrap(),
-        None,
-        1,
-    );
+    let reads = blocks(Kind::Read, 1).cycle().take(8_000_000);
+    let ios: Vec<Io> = std::iter::once(write).chain(reads).collect();
+    let stats = WorkerStats::default();
+    let source = List(ios.into_iter());
+    let mut work = Loop::new(uring(&files), Monotonic, source, pool(4), None, 1);
     let until_ns = AtomicU64::new(Monotonic.now_ns() + 300_000_000);
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            reader.read_exact(&mut vec![0; room]).unwrap();
-            std::thread::sleep(std::time::Duration::from_secs(1));
+            std::thread::sleep(Duration::from_millis(50));
+            reader.read_exact(&mut vec![0; capacity]).unwrap();
+            std::thread::sleep(Duration::from_secs(1));
         });
-        work.run(&until_ns, &ledger).unwrap();
+        work.run(&until_ns, &stats).unwrap();
     });
-    assert!(ledger.tally(Kind::Read).ios.get() > 1000);
+    assert!(stats.of(Kind::Read).ios.get() > 1000);
     assert_eq!(
-        ledger.tally(Kind::Write).ios.get(),
+        stats.of(Kind::Write).ios.get(),
         1,
-        "the late one was not reaped within 250 ms of being done"
+        "the write was not reaped within 250 ms of its completion"
     );
     assert!(work.drain(u64::MAX));
 }
 
-/// A list that goes on later, so that its user wakes up when time is over.
-struct Waking(List);
+/// A list with more I/Os in the far future, so that the loop wakes up at the end of the phase.
+struct Unfinished(List);
 
-impl Source for Waking {
+impl Source for Unfinished {
     fn draw(&mut self, out: &mut [Io]) -> usize {
         self.0.draw(out)
     }
+
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
         self.0.due(next, since_begin_ns)
     }
+
     fn next_due_ns(&self) -> Option<u64> {
         Some(u64::MAX / 2)
     }
 }
 
 #[test]
-fn io_that_never_completes_is_cancelled_with_its_ring_and_keeps_its_memory() {
-    // Reads of an empty pipe: the kernel holds them until the ring is gone.
+fn hanging_io_is_canceled_with_its_ring_and_keeps_its_memory() {
+    // The kernel holds reads of an empty pipe until the ring is closed.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];
-    let ledger = Ledger::default();
+    let stats = WorkerStats::default();
     let ios: Vec<Io> = blocks(Kind::Read, 4).collect();
-    let source = Waking(List(ios.into_iter()));
-    let mut work = Loop::new(
-        uring(&files),
-        Monotonic,
-        source,
-        BufferPool::new(4, 4096, BufferPages::Mmap).unwrap(),
-        None,
-        1,
-    );
+    let source = Unfinished(List(ios.into_iter()));
+    let mut work = Loop::new(uring(&files), Monotonic, source, pool(4), None, 1);
     let until_ns = AtomicU64::new(Monotonic.now_ns() + 20_000_000);
-    assert_eq!(work.run(&until_ns, &ledger).unwrap(), Stop::Until);
+    assert_eq!(work.run(&until_ns, &stats).unwrap(), LoopExit::TimeUp);
     let address = work.buffer_address();
-    assert!(
-        !work.drain(Monotonic.now_ns() + 20_000_000),
-        "nobody writes"
-    );
+    assert!(!work.drain(Monotonic.now_ns() + 20_000_000));
     drop(work);
-    assert!(is_mapped(address) && ledger.tally(Kind::Read).ios.get() == 0);
-    // Rings end in the background; after that nobody is left to read but us.
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(is_mapped(address));
+    assert_eq!(stats.of(Kind::Read).ios.get(), 0);
+    // Rings are closed in the background. Afterwards, nothing else reads from the pipe.
+    std::thread::sleep(Duration::from_millis(200));
     writer.write_all(&[7; 4096]).unwrap();
-    let mut got = vec![0; 4096];
-    (&reader).read_exact(&mut got).unwrap();
-    assert!(got.iter().all(|&byte| byte == 7));
+    let mut bytes = vec![0; 4096];
+    (&reader).read_exact(&mut bytes).unwrap();
+    assert!(bytes.iter().all(|&byte| byte == 7));
 }

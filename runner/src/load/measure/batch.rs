@@ -1,0 +1,45 @@
+//! Consecutive completions with the same times, which are counted together.
+
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::stats::{IoTimes, WorkerStats};
+
+#[derive(Default)]
+pub(crate) struct CompletionBatch {
+    kind: Kind,
+    times: IoTimes,
+    n: u64,
+    bytes: u64,
+}
+
+impl CompletionBatch {
+    pub(crate) fn new(times: IoTimes) -> Self {
+        Self {
+            times,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a completion. One with a different kind or times records the batch and starts a new
+    /// one.
+    #[inline]
+    pub(crate) fn add(&mut self, io: &Io, times: IoTimes, now_ns: u64, stats: &WorkerStats) {
+        if self.times != times || self.kind != io.kind {
+            self.record(now_ns, stats);
+            *self = Self {
+                kind: io.kind,
+                ..Self::new(times)
+            };
+        }
+        self.n += 1;
+        self.bytes += u64::from(io.len);
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, now_ns: u64, stats: &WorkerStats) {
+        if self.n > 0 {
+            stats
+                .of(self.kind)
+                .record(self.times, now_ns, self.n, self.bytes);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Numbered slots of the I/Os in flight.
+
+use crate::load::pattern::io::Io;
+use crate::load::stats::IoTimes;
+
+pub(crate) struct Slots {
+    /// By slot.
+    pub(crate) ios: Box<[Io]>,
+    /// By slot.
+    pub(crate) times: Box<[IoTimes]>,
+    /// Slot numbers. Those from `used` on are free; the `batch` before them were submitted by the
+    /// last call. A stack, because the buffer returned last is most likely cached.
+    pub(crate) order: Box<[u32]>,
+    pub(crate) used: usize,
+    pub(crate) batch: usize,
+    /// Slots to submit again: the kernel could not accept the I/O (EAGAIN) or a signal interrupted
+    /// it (EINTR).
+    pub(crate) retries: Vec<u32>,
+}
+
+impl Slots {
+    pub(crate) fn new(depth: usize) -> Self {
+        Self {
+            ios: vec![Io::default(); depth].into(),
+            times: vec![IoTimes::default(); depth].into(),
+            order: (0..depth as u32).collect(),
+            used: 0,
+            batch: 0,
+            retries: Vec::with_capacity(depth),
+        }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.ios.len()
+    }
+
+    /// I/Os that the engine has.
+    #[inline(always)]
+    pub(crate) fn in_flight(&self) -> usize {
+        self.used - self.retries.len()
+    }
+
+    /// Stores the times of the last batch until its I/Os are reaped.
+    #[inline(never)]
+    pub(crate) fn store_times(&mut self, batch: usize, times: IoTimes) {
+        for &slot in &self.order[self.used - batch..self.used] {
+            self.times[slot as usize] = times;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One direction of a job, shared by all targets: sizes, alignment, and whether the next I/O is
+//! random or sequential.
+
+use crate::load::pattern::io::Kind;
+use crate::load::pattern::shuffle_bag::ShuffleBag;
+use crate::load::pattern::size_distribution::SizeDistribution;
+use leadline_protocol::job::distribution::Distribution;
+use leadline_protocol::plan::job::{BlockSizes, ResolvedJob};
+use rand::Rng;
+
+#[derive(Clone, Debug)]
+pub(crate) struct DirectionState {
+    pub(crate) sizes: SizeDistribution,
+    /// Alignment of random offsets in bytes.
+    pub(crate) align: u64,
+    pub(crate) distribution: Distribution,
+    /// Bytes between the end of a sequential I/O and the next one; negative for backwards.
+    pub(crate) gap: i64,
+    /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
+    /// share one, so that together they access every block once.
+    pub(crate) distribution_index: usize,
+    randomness: Randomness,
+}
+
+/// Which I/Os have a random offset; the others continue sequentially.
+#[derive(Clone, Debug)]
+enum Randomness {
+    Never,
+    Always,
+    /// One of `every` I/Os (`rw=randread:N`), and the sequential I/Os until the next one.
+    EveryNth {
+        every: u64,
+        left: u64,
+    },
+    /// The share of item 0 (`percentage_random`).
+    Share(ShuffleBag),
+}
+
+impl DirectionState {
+    /// Reads, writes and trims, indexed by `Kind`.
+    pub(crate) fn all(job: &ResolvedJob) -> [Self; 3] {
+        let options = &job.pattern;
+        let gap = if options.rw.is_random() {
+            0
+        } else {
+            options.rw_modifier.unwrap_or(0)
+        };
+        let direction =
+            |kind, bs: &BlockSizes, align: &u64, distribution: &Distribution, percent| Self {
+                sizes: SizeDistribution::new(bs),
+                align: *align,
+                distribution: distribution.clone(),
+                gap,
+                distribution_index: kind as usize,
+                randomness: Randomness::new(job, percent),
+            };
+        let bs = &options.bs;
+        let align = &options.blockalign;
+        let offsets = &options.random_distribution;
+        let percent = &options.percentage_random;
+        let read = direction(
+            Kind::Read,
+            &bs.read,
+            &align.read,
+            &offsets.read,
+            percent.read,
+        );
+        let mut write = direction(
+            Kind::Write,
+            &bs.write,
+            &align.write,
+            &offsets.write,
+            percent.write,
+        );
+        let trim = direction(
+            Kind::Trim,
+            &bs.trim,
+            &align.trim,
+            &offsets.trim,
+            percent.trim,
+        );
+        if read.has_same_blocks(&write) {
+            write.distribution_index = read.distribution_index;
+        }
+        [read, write, trim]
+    }
+
+    /// Size of the next I/O in bytes, at most `left`; `None` if not even the smallest fits.
+    #[inline]
+    pub(crate) fn next_size(&mut self, left: u64, rng: &mut impl Rng) -> Option<u64> {
+        let size = self.sizes.next(rng);
+        self.sizes.fit(size, left)
+    }
+
+    /// Returns true if the next I/O has a random offset.
+    #[inline]
+    pub(crate) fn next_is_random(&mut self, rng: &mut impl Rng) -> bool {
+        match &mut self.randomness {
+            Randomness::Never => false,
+            Randomness::Always => true,
+            Randomness::EveryNth { every, left } => {
+                let is_random = *left == 0;
+                *left = if is_random { *every } else { *left } - 1;
+                is_random
+            }
+            Randomness::Share(bag) => bag.draw(rng) == 0,
+        }
+    }
+
+    /// Returns true if all I/Os have the same size and a random offset.
+    pub(crate) fn is_uniformly_random(&self) -> bool {
+        matches!(self.randomness, Randomness::Always) && self.sizes.min == self.sizes.max
+    }
+
+    /// Returns true if any I/O has a random offset.
+    pub(crate) fn is_random(&self) -> bool {
+        !matches!(self.randomness, Randomness::Never)
+    }
+
+    pub(crate) fn is_backwards(&self) -> bool {
+        self.gap.saturating_add_unsigned(self.sizes.min) < 0
+    }
+
+    /// Returns true if both directions have the same sizes and offsets.
+    pub(crate) fn has_same_blocks(&self, other: &Self) -> bool {
+        self.align == other.align
+            && self.sizes.max == other.sizes.max
+            && self.distribution == other.distribution
+    }
+}
+
+impl Randomness {
+    fn new(job: &ResolvedJob, percent: u8) -> Self {
+        if !job.pattern.rw.is_random() {
+            return Self::Never;
+        }
+        match job.pattern.rw_modifier {
+            Some(every) if every > 1 => Self::EveryNth {
+                every: every as u64,
+                left: 0,
+            },
+            _ if percent == 100 => Self::Always,
+            _ => Self::Share(ShuffleBag::new([percent, 100 - percent])),
+        }
+    }
+}

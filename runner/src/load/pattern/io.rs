@@ -1,0 +1,26 @@
+//! One I/O.
+
+/// Operation. As wide as the padding it replaces in `Io`, so copies of an `Io` are whole words.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    #[default]
+    Read = 0,
+    Write = 1,
+    Trim = 2,
+    /// fsync.
+    Sync = 3,
+    /// fdatasync.
+    Datasync = 4,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Io {
+    /// Offset in the target in bytes.
+    pub(crate) offset: u64,
+    /// Length in bytes; 0 for a sync.
+    pub(crate) len: u32,
+    /// Index among the worker's targets, in the order of `ResolvedJob::targets_of`.
+    pub(crate) target: u16,
+    pub(crate) kind: Kind,
+}

@@ -1,0 +1,117 @@
+//! Which of `n` slots of a region a random I/O accesses.
+//!
+//! zipf and pareto draw a rank. A fixed permutation scatters the ranks over the region, like fio's
+//! hash but without collisions. normal is centered in the region. Sources: zipf by rejection
+//! (rand_distr), pareto as in fio's lib/zipf.c.
+
+use crate::load::pattern::permutation::Permutation;
+use crate::load::pattern::shuffle_bag::ShuffleBag;
+use leadline_protocol::job::distribution::{Distribution, Zone};
+use rand::{Rng, RngExt};
+use rand_distr::{Normal, Zipf};
+
+#[derive(Clone, Debug)]
+pub(crate) enum OffsetDistribution {
+    /// Every slot once per pass.
+    EachOnce(Permutation),
+    /// Uniform over this number of slots, with repetitions.
+    Uniform(u64),
+    /// Ranks and their slots.
+    Zipf(Zipf<f64>, Permutation),
+    /// Number of slots, exponent of a uniform number, slots of the ranks.
+    Pareto(f64, f64, Permutation),
+    /// Distribution and number of slots.
+    Normal(Normal<f64>, u64),
+    /// Share of each zone, its first slot and number of slots.
+    Zoned(ShuffleBag, Vec<(u64, u64)>),
+}
+
+impl OffsetDistribution {
+    /// A distribution over `n` slots (at least 1); `repeats` is `norandommap`.
+    pub(crate) fn new(
+        distribution: &Distribution,
+        n: u64,
+        repeats: bool,
+        rng: &mut impl Rng,
+    ) -> Self {
+        let slots = n as f64;
+        match distribution {
+            Distribution::Random if repeats => Self::Uniform(n),
+            Distribution::Random => Self::EachOnce(Permutation::new(n, rng)),
+            Distribution::Zipf { theta } => {
+                let zipf = Zipf::new(slots, *theta).expect("the parser requires a finite exponent");
+                Self::Zipf(zipf, Permutation::new(n, rng))
+            }
+            Distribution::Pareto { power } => {
+                let exponent = power.ln() / (1.0 - power).ln();
+                Self::Pareto(slots, exponent, Permutation::new(n, rng))
+            }
+            Distribution::Normal { deviation_percent } => {
+                let normal = Normal::new(slots / 2.0, slots * deviation_percent / 100.0);
+                Self::Normal(normal.expect("the parser requires a finite deviation"), n)
+            }
+            Distribution::Zoned { zones } => {
+                let shares = zones.iter().map(|zone| zone.access_percent);
+                Self::Zoned(ShuffleBag::new(shares), zone_slots(zones, n))
+            }
+        }
+    }
+
+    /// The next slot, below `n`.
+    #[inline]
+    pub(crate) fn next(&mut self, rng: &mut impl Rng) -> u64 {
+        match self {
+            Self::EachOnce(permutation) => permutation.next(rng),
+            Self::Uniform(n) => uniform(*n, rng),
+            Self::Zipf(zipf, slots) => slots.get(rng.sample(*zipf) as u64 - 1),
+            Self::Pareto(n, exponent, slots) => {
+                slots.get((*n * rng.random::<f64>().powf(*exponent)) as u64)
+            }
+            Self::Normal(normal, n) => truncated(normal, *n, rng),
+            Self::Zoned(bag, zones) => {
+                let (first, slots) = zones[bag.draw(rng)];
+                first + rng.random_range(0..slots)
+            }
+        }
+    }
+
+    /// Fills `out` with `make(slot)` of the next slots. Selects the distribution only once.
+    #[inline]
+    pub(crate) fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
+        match self {
+            Self::EachOnce(permutation) => permutation.fill(out, make, rng),
+            Self::Uniform(n) => out.fill_with(|| make(uniform(*n, rng))),
+            _ => out.fill_with(|| make(self.next(rng))),
+        }
+    }
+}
+
+/// Upper half of a product instead of a division or rejection: at most n of 2^64 draws are biased.
+#[inline]
+fn uniform(n: u64, rng: &mut impl Rng) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+/// Rejects samples outside the region instead of folding them back.
+fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
+    loop {
+        let slot = rng.sample(normal);
+        if slot >= 0.0 && slot < n as f64 {
+            return slot as u64;
+        }
+    }
+}
+
+/// First slot and number of slots of each zone. A zone smaller than a slot shares its neighbor's.
+fn zone_slots(zones: &[Zone], n: u64) -> Vec<(u64, u64)> {
+    let slots_below = |percent: u64| (u128::from(n) * u128::from(percent) / 100) as u64;
+    let mut begin = 0;
+    let mut slots = Vec::with_capacity(zones.len());
+    for zone in zones {
+        let end = begin + u64::from(zone.size_percent);
+        let first = slots_below(begin).min(n - 1);
+        slots.push((first, slots_below(end).saturating_sub(first).max(1)));
+        begin = end;
+    }
+    slots
+}

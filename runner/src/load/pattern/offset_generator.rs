@@ -1,0 +1,113 @@
+//! Offset of the next I/O in a target's region. Sequential I/Os wrap around at the end of the
+//! region; random I/Os select a slot. Each direction has its own position, as in fio. No I/O
+//! leaves the region.
+
+use crate::load::pattern::direction::DirectionState;
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::pattern::offset_distribution::OffsetDistribution;
+use leadline_protocol::plan::target::Target;
+use rand::Rng;
+
+#[derive(Clone, Debug)]
+pub(crate) struct OffsetGenerator {
+    /// Offset of the region in the target, in bytes.
+    begin: u64,
+    /// Length of the region in bytes.
+    len: u64,
+    /// Position of the next sequential I/O in the region, indexed by `Kind`. Outside the region
+    /// the position wraps around.
+    positions: [i64; 3],
+    /// Indexed by `DirectionState::distribution_index`.
+    distributions: [OffsetDistribution; 3],
+}
+
+impl OffsetGenerator {
+    pub(crate) fn new(
+        target: &Target,
+        directions: &[DirectionState; 3],
+        repeats: bool,
+        rng: &mut impl Rng,
+    ) -> Self {
+        let distribution = |direction: &DirectionState| {
+            // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.
+            let slots = target.size.saturating_sub(direction.sizes.max) / direction.align + 1;
+            OffsetDistribution::new(&direction.distribution, slots, repeats, rng)
+        };
+        Self {
+            begin: target.offset,
+            len: target.size,
+            positions: directions
+                .each_ref()
+                .map(|direction| if direction.is_backwards() { -1 } else { 0 }),
+            distributions: directions.each_ref().map(distribution),
+        }
+    }
+
+    /// Bytes of one pass with I/Os of `smallest` bytes, which never reach a shorter tail.
+    pub(crate) fn bytes_per_pass(&self, smallest: u64) -> u64 {
+        self.len - self.len % smallest
+    }
+
+    /// Offset in the target and length of the next I/O. The length is below `max_len` only for a
+    /// sequential I/O at the end of the region.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        kind: Kind,
+        direction: &mut DirectionState,
+        max_len: u64,
+        rng: &mut impl Rng,
+    ) -> (u64, u64) {
+        let sequential = if direction.next_is_random(rng) {
+            None
+        } else {
+            self.sequential(kind, direction, max_len)
+        };
+        let (start, len) =
+            sequential.unwrap_or_else(|| (self.restart(direction, max_len, rng), max_len));
+        self.positions[kind as usize] = (start + len).cast_signed() + direction.gap;
+        (self.begin + start, len)
+    }
+
+    /// Fills `out` with random I/Os; `at` makes an I/O from its offset in the target.
+    #[inline]
+    pub(crate) fn fill_random(
+        &mut self,
+        direction: &DirectionState,
+        out: &mut [Io],
+        at: impl Fn(u64) -> Io,
+        rng: &mut impl Rng,
+    ) {
+        let begin = self.begin;
+        let align = direction.align;
+        self.distributions[direction.distribution_index].fill(
+            out,
+            |slot| at(begin + slot * align),
+            rng,
+        );
+    }
+
+    fn sequential(
+        &self,
+        kind: Kind,
+        direction: &DirectionState,
+        max_len: u64,
+    ) -> Option<(u64, u64)> {
+        let start = u64::try_from(self.positions[kind as usize]).ok()?;
+        let space = self.len.checked_sub(start)?;
+        let len = direction.sizes.fit(max_len, space)?;
+        Some((start, len))
+    }
+
+    /// A random slot, or where a sequential pass starts.
+    fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> u64 {
+        if direction.is_random() {
+            self.distributions[direction.distribution_index].next(rng) * direction.align
+        } else if direction.is_backwards() {
+            let last = self.len - len;
+            last - last % direction.sizes.min
+        } else {
+            0
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! fsync and fdatasync after every N writes of the worker, on the target written last. Only writes
+//! count, also in a mix. If both are due, fsync replaces both (fio 3.42, io_u.c,
+//! `set_io_u_ddir`).
+
+use crate::load::pattern::io::{Io, Kind};
+
+#[derive(Clone, Debug)]
+pub(crate) struct SyncInterval {
+    fsync: Countdown,
+    fdatasync: Countdown,
+    is_due: bool,
+    next: Io,
+}
+
+#[derive(Clone, Debug)]
+struct Countdown {
+    /// 0 for never.
+    every: u32,
+    left: u32,
+}
+
+impl SyncInterval {
+    /// Writes between two syncs; 0 for never.
+    pub(crate) fn new(fsync: u32, fdatasync: u32) -> Self {
+        let countdown = |every| Countdown { every, left: every };
+        Self {
+            fsync: countdown(fsync),
+            fdatasync: countdown(fdatasync),
+            is_due: false,
+            next: Io {
+                kind: Kind::Sync,
+                ..Io::default()
+            },
+        }
+    }
+
+    pub(crate) fn is_never(&self) -> bool {
+        self.fsync.every == 0 && self.fdatasync.every == 0
+    }
+
+    /// Returns a due sync once.
+    #[inline]
+    pub(crate) fn take_due(&mut self) -> Option<Io> {
+        std::mem::take(&mut self.is_due).then_some(self.next)
+    }
+
+    #[inline]
+    pub(crate) fn count_write(&mut self, target: u16) {
+        let fsync = self.fsync.count();
+        let fdatasync = self.fdatasync.count();
+        if fsync || fdatasync {
+            self.next.kind = if fsync { Kind::Sync } else { Kind::Datasync };
+            self.next.target = target;
+            self.is_due = true;
+        }
+    }
+}
+
+impl Countdown {
+    /// Returns true at the end of an interval.
+    fn count(&mut self) -> bool {
+        if self.every == 0 {
+            return false;
+        }
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.left = self.every;
+        true
+    }
+}

@@ -1,0 +1,111 @@
+//! When the next I/O is due: `rate`, `rate_iops`, `rate_process` and `thinktime`. Pure and seeded;
+//! the time is an argument.
+//!
+//! A rate is an arrival schedule fixed in advance: a job that falls behind catches up, as in fio.
+//! The intended start is returned separately from the due time, so that waiting for a slow target
+//! is measured. `startdelay` and `runtime` belong to the worker's schedule.
+
+pub(crate) mod arrival_schedule;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::rate::arrival_schedule::ArrivalSchedule;
+use leadline_protocol::plan::job::ResolvedJob;
+
+const NS_PER_US: u64 = 1000;
+
+/// Rates and pauses of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct RateLimiter {
+    /// Reads, writes and trims, indexed by `Kind`.
+    schedules: [Option<ArrivalSchedule>; 3],
+    thinktime: Option<ThinkTime>,
+}
+
+/// Times of one I/O, in ns since the start of the worker.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct DueTime {
+    /// Earliest submission.
+    pub(crate) at_ns: u64,
+    /// Start in the arrival schedule, regardless of delays; `None` without a rate.
+    pub(crate) intended_ns: Option<u64>,
+}
+
+/// A pause after every `every` I/Os.
+#[derive(Clone, Debug)]
+struct ThinkTime {
+    ns: u64,
+    every: u32,
+    issued: u32,
+}
+
+impl RateLimiter {
+    /// Rates apply to each worker. Returns `None` for a job without limits.
+    pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Option<Self> {
+        let schedules = ArrivalSchedule::all(job, worker);
+        let timing = &job.timing;
+        let thinktime = (timing.thinktime_us > 0).then(|| ThinkTime {
+            ns: timing.thinktime_us.saturating_mul(NS_PER_US),
+            every: timing.thinktime_blocks.max(1),
+            issued: 0,
+        });
+        let is_limited = thinktime.is_some() || schedules.iter().any(Option::is_some);
+        is_limited.then_some(Self {
+            schedules,
+            thinktime,
+        })
+    }
+
+    /// Returns true if I/Os of this kind have an intended start.
+    pub(crate) fn has_rate(&self, kind: Kind) -> bool {
+        self.schedules
+            .get(kind as usize)
+            .is_some_and(Option::is_some)
+    }
+
+    /// Returns true if this I/O follows a pause. The pause starts when nothing is in flight, as in
+    /// fio (backend.c, handle_thinktime).
+    pub(crate) fn pauses_before(&self, io: &Io) -> bool {
+        self.thinktime.as_ref().is_some_and(ThinkTime::is_next) && !is_sync(io)
+    }
+
+    /// When this I/O is due. Must be called once per I/O, in order, after the previous one was
+    /// submitted, or when the pause before it starts. Syncs are always due.
+    pub(crate) fn due(&mut self, io: &Io, now_ns: u64) -> DueTime {
+        if is_sync(io) {
+            return DueTime {
+                at_ns: now_ns,
+                intended_ns: None,
+            };
+        }
+        let schedule = self.schedules[io.kind as usize].as_mut();
+        let intended_ns = schedule.map(|schedule| schedule.next(io));
+        let thinktime = self.thinktime.as_mut();
+        let resume_ns = thinktime.map_or(0, |thinktime| thinktime.next(now_ns));
+        DueTime {
+            at_ns: intended_ns.unwrap_or(0).max(resume_ns),
+            intended_ns,
+        }
+    }
+}
+
+fn is_sync(io: &Io) -> bool {
+    matches!(io.kind, Kind::Sync | Kind::Datasync)
+}
+
+impl ThinkTime {
+    fn is_next(&self) -> bool {
+        self.issued == self.every
+    }
+
+    /// End of the pause if one starts now, otherwise 0.
+    fn next(&mut self, now_ns: u64) -> u64 {
+        if self.is_next() {
+            self.issued = 1;
+            return now_ns.saturating_add(self.ns);
+        }
+        self.issued += 1;
+        0
+    }
+}

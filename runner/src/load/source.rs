@@ -1,0 +1,53 @@
+//! Where the measuring loop gets its I/Os from: a pattern with or without rate limits.
+
+pub(crate) mod rate_limited;
+
+use crate::load::pattern::Pattern;
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::stats::WorkerStats;
+
+/// I/Os drawn at a time: enough to amortize the call, few enough to stay in the L1 cache.
+pub(crate) const DRAW: usize = 64;
+
+/// Supplies I/Os and their due times.
+pub(crate) trait Source {
+    /// Fills `out` with the next I/Os and returns their number; 0 at the end of the work.
+    fn draw(&mut self, out: &mut [Io]) -> usize;
+
+    /// How many of these, which are the next, are due now.
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
+
+    /// Due time of the first I/O that was not due, in ns since the start of the worker; `None` if
+    /// all were due, or if it waits for I/Os in flight.
+    fn next_due_ns(&self) -> Option<u64>;
+
+    /// The next of the due I/Os is submitted in this slot.
+    #[inline]
+    fn on_submit(&mut self, _slot: u32) {}
+
+    /// The I/O or sync in this slot is complete. Counts its latency since the intended start, if
+    /// it has one.
+    #[inline]
+    fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
+    }
+}
+
+/// A pattern whose I/Os are always due.
+pub(crate) struct Unlimited(pub(crate) Pattern);
+
+impl Source for Unlimited {
+    #[inline]
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.0.draw(out)
+    }
+
+    #[inline]
+    fn due(&mut self, next: &[Io], _since_begin_ns: u64) -> usize {
+        next.len()
+    }
+
+    #[inline]
+    fn next_due_ns(&self) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,101 @@
+//! A pattern with rate limits. Keeps the intended start of each I/O until it completes, to measure
+//! latency from there: a stalled target delays the submission of later I/Os, whose latency since
+//! submission is short (coordinated omission).
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::load::histogram::Histogram;
+use crate::load::pattern::Pattern;
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::rate::{DueTime, RateLimiter};
+use crate::load::source::{DRAW, Source};
+use crate::load::stats::WorkerStats;
+
+pub(crate) struct RateLimited {
+    pattern: Pattern,
+    limiter: RateLimiter,
+    /// Due time of the next I/O if it was not due. The limiter must be called once per I/O.
+    next: Option<DueTime>,
+    /// Intended starts of the due I/Os in ns since the start of the worker, and how many of them
+    /// were submitted.
+    due: Vec<Option<u64>>,
+    submitted: usize,
+    /// Intended starts by slot.
+    intended_ns: Box<[Option<u64>]>,
+    in_flight: usize,
+}
+
+impl RateLimited {
+    /// Enables the intended latency of all directions with a rate in `stats`.
+    pub(crate) fn new(
+        pattern: Pattern,
+        limiter: RateLimiter,
+        slots: usize,
+        stats: &WorkerStats,
+    ) -> Self {
+        for kind in [Kind::Read, Kind::Write, Kind::Trim] {
+            if limiter.has_rate(kind) {
+                let intended_lat = &stats.of(kind).intended_lat;
+                intended_lat.get_or_init(Histogram::default);
+            }
+        }
+        Self {
+            pattern,
+            limiter,
+            next: None,
+            due: Vec::with_capacity(DRAW),
+            submitted: 0,
+            intended_ns: vec![None; slots].into(),
+            in_flight: 0,
+        }
+    }
+}
+
+impl Source for RateLimited {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        self.pattern.draw(out)
+    }
+
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        self.due.clear();
+        self.submitted = 0;
+        for io in next {
+            if self.next.is_none()
+                && self.in_flight + self.due.len() > 0
+                && self.limiter.pauses_before(io)
+            {
+                break;
+            }
+            let due = self
+                .next
+                .take()
+                .unwrap_or_else(|| self.limiter.due(io, since_begin_ns));
+            if due.at_ns > since_begin_ns {
+                self.next = Some(due);
+                break;
+            }
+            self.due.push(due.intended_ns);
+        }
+        self.due.len()
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        self.next.map(|due| due.at_ns)
+    }
+
+    fn on_submit(&mut self, slot: u32) {
+        self.intended_ns[slot as usize] = self.due[self.submitted];
+        self.submitted += 1;
+        self.in_flight += 1;
+    }
+
+    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+        self.in_flight -= 1;
+        let intended_ns = self.intended_ns[slot as usize];
+        let intended_lat = stats.of(kind).intended_lat.get();
+        if let (Some(intended_ns), Some(intended_lat)) = (intended_ns, intended_lat) {
+            intended_lat.record(since_begin_ns.saturating_sub(intended_ns), 1);
+        }
+    }
+}

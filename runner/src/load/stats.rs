@@ -1,0 +1,91 @@
+//! Statistics of one worker in one phase. The worker's thread writes them without locks while the
+//! sampler reads them.
+
+use crate::load::histogram::{Counter, Histogram};
+use crate::load::pattern::io::Kind;
+use std::sync::OnceLock;
+
+/// Statistics of one direction. The alignment keeps workers out of each other's cache lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct IoStats {
+    /// Completed I/Os.
+    pub(crate) ios: Counter,
+    /// Bytes moved.
+    pub(crate) bytes: Counter,
+    /// `lat` of inline completions: I/Os that were complete when the submitting call returned.
+    /// Their `slat` is the same and their `clat` is 0, so one entry replaces three.
+    pub(crate) inline_lat: Histogram,
+    /// Asynchronous completions: from just before submission until reaped.
+    pub(crate) lat: Histogram,
+    /// Asynchronous completions: from just before submission until accepted by the kernel.
+    pub(crate) slat: Histogram,
+    /// Asynchronous completions: from accepted by the kernel until reaped.
+    pub(crate) clat: Histogram,
+    /// From the start intended by the arrival schedule until reaped; unset without a rate.
+    pub(crate) intended_lat: OnceLock<Histogram>,
+}
+
+/// Times of an I/O in ns of the loop's clock.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct IoTimes {
+    /// Just before submission.
+    pub(crate) start_ns: u64,
+    /// When the submitting call returned; [`NOT_ACCEPTED`] before that.
+    pub(crate) accepted_ns: u64,
+}
+
+/// `accepted_ns` until the submitting call returns.
+pub(crate) const NOT_ACCEPTED: u64 = u64::MAX;
+
+/// Statistics of one worker in one phase.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerStats {
+    /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
+    pub(crate) directions: [IoStats; 4],
+    pub(crate) in_flight: Counter,
+    /// Failed I/Os.
+    pub(crate) errors: Counter,
+}
+
+impl WorkerStats {
+    /// The statistics that count I/Os of this kind.
+    #[inline(always)]
+    pub(crate) fn of(&self, kind: Kind) -> &IoStats {
+        let direction = if kind == Kind::Datasync {
+            Kind::Sync
+        } else {
+            kind
+        };
+        &self.directions[direction as usize]
+    }
+}
+
+impl IoStats {
+    /// Counts `n` I/Os with the same times that were reaped at `now_ns`.
+    #[inline(always)]
+    pub(crate) fn record(&self, times: IoTimes, now_ns: u64, n: u64, bytes: u64) {
+        let lat_ns = now_ns.saturating_sub(times.start_ns);
+        if times.accepted_ns == NOT_ACCEPTED {
+            self.inline_lat.record(lat_ns, n);
+        } else {
+            self.record_asynchronous(times, now_ns, n);
+        }
+        self.bytes.add(bytes);
+        self.ios.add(n);
+    }
+
+    #[inline(never)]
+    fn record_asynchronous(&self, times: IoTimes, now_ns: u64, n: u64) {
+        self.lat.record(now_ns.saturating_sub(times.start_ns), n);
+        self.slat
+            .record(times.accepted_ns.saturating_sub(times.start_ns), n);
+        self.clat
+            .record(now_ns.saturating_sub(times.accepted_ns), n);
+    }
+
+    /// Inline and asynchronous latencies: together the distribution of `lat`.
+    pub(crate) fn latencies(&self) -> [&Histogram; 2] {
+        [&self.inline_lat, &self.lat]
+    }
+}

@@ -1,0 +1,46 @@
+//! Decisions about buffers, data and the clock for the report.
+
+use leadline_protocol::job::engine::BufferPages;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::report::Decision;
+
+/// The decisions that the engine does not report.
+pub(crate) fn decisions(job: &ResolvedJob, is_tsc: bool) -> Vec<Decision> {
+    let mut decisions = vec![huge_pages(job.ring.mem), tsc_clock(is_tsc)];
+    let writes = job.pattern.rw.writes() && !job.ring.ioengine.is_null();
+    if writes && !job.data.refill_buffers {
+        let reason = "each I/O in flight writes the same buffer again, as in fio; refill_buffers=1 generates new data";
+        decisions.push(decision("fresh_data", false, reason));
+    }
+    decisions
+}
+
+fn huge_pages(pages: BufferPages) -> Decision {
+    let reason = match pages {
+        BufferPages::Mmap => "mem=mmap: buffers use small pages, like those of most programs",
+        BufferPages::Thp => {
+            "mem=thp: buffers use huge pages if available; requests have fewer segments"
+        }
+        BufferPages::Mmaphuge => {
+            "mem=mmaphuge: buffers use reserved huge pages; requests have fewer segments"
+        }
+    };
+    decision("huge_pages", pages != BufferPages::Mmap, reason)
+}
+
+fn tsc_clock(is_used: bool) -> Decision {
+    let reason = if is_used {
+        "the CPU's time stamp counter is faster to read than clock_gettime"
+    } else {
+        "the kernel's clock does not use the CPU's time stamp counter (current_clocksource is not tsc)"
+    };
+    decision("tsc_clock", is_used, reason)
+}
+
+fn decision(name: &str, used: bool, reason: &str) -> Decision {
+    Decision {
+        name: name.into(),
+        used,
+        reason: reason.into(),
+    }
+}

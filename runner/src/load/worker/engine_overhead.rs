@@ -1,0 +1,185 @@
+//! Time per I/O outside the kernel: the clock is read before and after each system call. A manual
+//! measurement, because a time is no test; `instructions` is the test. getrusage(2) would report
+//! more: it counts by ticks, and ticks that are due on the kernel's way out of a call fire after
+//! it.
+
+use crate::load::engine::Engine;
+use crate::load::engine::psync::Psync;
+use crate::load::engine::uring::Uring;
+use crate::load::engine::uring::entries::{Entries, Nop, Registered};
+use crate::load::engine::uring::ring::{KernelRing, Ring};
+use crate::load::engine::uring::setup::Setup;
+use crate::load::measure::Loop;
+use crate::load::pattern::Pattern;
+use crate::load::pattern::io::{Io, Kind};
+use crate::load::source::Unlimited;
+use crate::load::stats::WorkerStats;
+use crate::plan::fixture::{resolved, target};
+use crate::system::buffers::BufferPool;
+use crate::system::clock::tsc::Tsc;
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use io_uring::squeue;
+use leadline_protocol::job::engine::BufferPages;
+use serde_json::json;
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+
+const FILE_BYTES: u64 = 16 << 20;
+/// Number and length of the timings.
+const TIMINGS: usize = 100;
+const TIMING_NS: u64 = 20 * MILLISECOND_NS;
+
+/// Sums the time between a return from the kernel and the next call.
+#[derive(Clone)]
+struct Stopwatch {
+    clock: Rc<Tsc>,
+    since_ns: Rc<Cell<u64>>,
+    outside_ns: Rc<Cell<u64>>,
+}
+
+impl Stopwatch {
+    fn new() -> Self {
+        Self {
+            clock: Rc::new(Tsc::new()),
+            since_ns: Rc::default(),
+            outside_ns: Rc::default(),
+        }
+    }
+
+    fn restart(&self) {
+        self.outside_ns.set(0);
+        self.since_ns.set(self.clock.now_ns());
+    }
+
+    #[inline(always)]
+    fn exclude<T>(&self, call: impl FnOnce() -> T) -> T {
+        self.outside_ns
+            .set(self.outside_ns.get() + self.clock.now_ns() - self.since_ns.get());
+        let result = call();
+        self.since_ns.set(self.clock.now_ns());
+        result
+    }
+
+    /// Time of one clock reading, which each call adds.
+    fn reading_ns(&self) -> f64 {
+        const READINGS: u64 = 1_000_000;
+        let begin_ns = self.clock.now_ns();
+        for _ in 0..READINGS {
+            std::hint::black_box(self.clock.now_ns());
+        }
+        (self.clock.now_ns() - begin_ns) as f64 / READINGS as f64
+    }
+}
+
+struct Timed<T>(T, Stopwatch);
+
+impl Ring for Timed<KernelRing> {
+    #[inline(always)]
+    unsafe fn push(&mut self, entry: &squeue::Entry) {
+        // SAFETY: same contract.
+        unsafe { self.0.push(entry) }
+    }
+
+    #[inline(always)]
+    fn queued(&self) -> usize {
+        self.0.queued()
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, reap: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.1.exclude(|| self.0.enter(reap, at_least, timeout_ns))
+    }
+
+    #[inline(always)]
+    fn ready(&self) -> usize {
+        self.0.ready()
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(u64, i32)> {
+        self.0.pop()
+    }
+}
+
+impl Engine for Timed<Psync> {
+    #[inline(always)]
+    unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
+        // SAFETY: same contract.
+        self.1
+            .exclude(|| unsafe { self.0.submit(slot, io, buffer) })
+    }
+
+    #[inline(always)]
+    fn ready(&self) -> usize {
+        self.0.ready()
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(u32, i32)> {
+        self.0.pop()
+    }
+}
+
+fn ring<N: Entries>(
+    files: &[OwnedFd],
+    pool: &BufferPool,
+    stopwatch: &Stopwatch,
+) -> Uring<Timed<KernelRing>, N> {
+    let setup = Setup {
+        buffer: Some(pool.region()),
+        ..Setup::default()
+    };
+    let wrap = |ring| Timed(ring, stopwatch.clone());
+    Uring::with_wrapper(files, pool.slots() as u32, &setup, wrap).unwrap()
+}
+
+/// Prints quartiles of the time per I/O outside the kernel for 4 KiB random reads of a cached
+/// file.
+fn measure<E: Engine>(
+    name: &str,
+    depth: usize,
+    make_engine: impl Fn(&[OwnedFd], &BufferPool, &Stopwatch) -> E,
+) {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&vec![0xA5; FILE_BYTES as usize]).unwrap();
+    let files = [OwnedFd::from(file)];
+    let stopwatch = Stopwatch::new();
+    let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
+    let job = resolved(json!({
+        "rw": "randread", "time_based": true, "targets": [target(0, FILE_BYTES)],
+        "size": FILE_BYTES,
+    }));
+    let engine = make_engine(&files, &pool, &stopwatch);
+    let source = Unlimited(Pattern::new(&job, 0));
+    let mut work = Loop::new(engine, Tsc::new(), source, pool, None, 1);
+    let stats = WorkerStats::default();
+    let reads = &stats.of(Kind::Read).ios;
+    let reading_ns = stopwatch.reading_ns();
+    let mut timings = Vec::new();
+    for _ in 0..TIMINGS {
+        let before = reads.get();
+        let until_ns = AtomicU64::new(Monotonic.now_ns() + TIMING_NS);
+        stopwatch.restart();
+        work.run(&until_ns, &stats).unwrap();
+        let per_io = stopwatch.outside_ns.get() as f64 / (reads.get() - before) as f64;
+        timings.push(per_io - reading_ns / depth as f64);
+    }
+    timings.sort_by(f64::total_cmp);
+    let [low, median, high] = [1, 2, 3].map(|quarter| timings[TIMINGS * quarter / 4]);
+    eprintln!("{name:<12} depth {depth:<4} {median:6.1} ns ({low:.1} to {high:.1})");
+}
+
+#[test]
+#[ignore = "a measurement: cargo test --release -p leadline-runner --lib engine_overhead -- --ignored --nocapture"]
+fn measure_time_outside_the_kernel() {
+    measure("psync", 1, |files, _, stopwatch| {
+        Timed(Psync::new(files), stopwatch.clone())
+    });
+    for depth in [1, 32, 128] {
+        measure("io_uring", depth, ring::<Registered>);
+        measure("io_uring_nop", depth, ring::<Nop>);
+    }
+}

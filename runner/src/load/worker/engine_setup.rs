@@ -1,0 +1,133 @@
+//! Engine, source and buffers of a job. Each step selects a type, so the loop is compiled for
+//! every combination and decides nothing.
+
+use crate::load::data::Data;
+use crate::load::engine::Engine;
+use crate::load::engine::null::Null;
+use crate::load::engine::psync::Psync;
+use crate::load::engine::refill_buffers::RefillBuffers;
+use crate::load::engine::uring::Uring;
+use crate::load::engine::uring::entries::{Entries, Nop, Plain, Registered};
+use crate::load::engine::uring::setup::{Polling, Setup};
+use crate::load::pattern::Pattern;
+use crate::load::rate::RateLimiter;
+use crate::load::source::Unlimited;
+use crate::load::source::rate_limited::RateLimited;
+use crate::load::worker::affinity::minimize_timer_slack;
+use crate::load::worker::phases;
+use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
+use crate::system::buffers::BufferPool;
+use crate::system::clock::{Clock, MICROSECOND_NS, Monotonic};
+use leadline_protocol::job::engine::EngineName;
+use leadline_protocol::plan::job::ResolvedJob;
+
+pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
+    let job = &task.job;
+    let pool = buffers(task)?;
+    match job.ring.ioengine {
+        EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
+        EngineName::Psync => run_engine(task, Psync::new(&task.files), pool),
+        EngineName::IoUringNop => run_ring::<Nop>(task, pool, &setup(job)),
+        EngineName::IoUring if job.ring.fixedbufs => run_registered(task, pool),
+        EngineName::IoUring => run_ring::<Plain>(task, pool, &setup(job)),
+    }
+}
+
+fn setup(job: &ResolvedJob) -> Setup {
+    Setup {
+        polling: Polling {
+            device: job.ring.hipri,
+            submissions: job.ring.sqthread_poll,
+        },
+        spin_ns: job.ring.spin_us * MICROSECOND_NS,
+        ..Setup::default()
+    }
+}
+
+fn run_ring<N: Entries>(
+    task: &WorkerTask,
+    pool: BufferPool,
+    setup: &Setup,
+) -> Result<WorkerOutcome, WorkerError> {
+    let engine = Uring::<_, N>::new(&task.files, task.job.in_flight(), setup)
+        .map_err(WorkerError::during("setting up io_uring"))?;
+    run_engine(task, engine, pool)
+}
+
+/// With registered buffers. If other processes of this user hold locked memory, the kernel may
+/// reject what fits the plan; a job without `fixedbufs` then uses plain buffers.
+fn run_registered(task: &WorkerTask, pool: BufferPool) -> Result<WorkerOutcome, WorkerError> {
+    let job = &task.job;
+    let mut setup = setup(job);
+    setup.buffer = Some(pool.region());
+    match Uring::<_, Registered>::new(&task.files, job.in_flight(), &setup) {
+        Ok(engine) => run_engine(task, engine, pool),
+        Err(error) if job.ring.fixedbufs_required => {
+            Err(WorkerError::during("setting up io_uring")(error))
+        }
+        Err(error) => {
+            setup.buffer = None;
+            setup.registration_error = Some(error.to_string());
+            run_ring::<Plain>(task, pool, &setup)
+        }
+    }
+}
+
+fn buffers(task: &WorkerTask) -> Result<BufferPool, WorkerError> {
+    let job = &task.job;
+    let bytes = job.largest_buffer() as usize;
+    let mut pool = BufferPool::new(job.in_flight() as usize, bytes, job.ring.mem)
+        .map_err(WorkerError::during("mapping I/O buffers"))?;
+    if job.pattern.rw.writes() {
+        let mut data = Data::new(job, task.number);
+        for slot in 0..pool.slots() as u32 {
+            data.fill(pool.bytes_mut(slot));
+        }
+    }
+    Ok(pool)
+}
+
+fn run_engine<E: Engine>(
+    task: &WorkerTask,
+    engine: E,
+    mut pool: BufferPool,
+) -> Result<WorkerOutcome, WorkerError> {
+    let job = &task.job;
+    if job.pattern.rw.writes() && job.data.refill_buffers && !job.ring.ioengine.is_null() {
+        let data = Data::new(job, task.number);
+        let ns_per_4k = ns_per_4k(data.clone(), pool.bytes_mut(0));
+        run_source(task, RefillBuffers::new(engine, data, ns_per_4k), pool)
+    } else {
+        run_source(task, engine, pool)
+    }
+}
+
+/// Time to generate 4 KiB of data.
+fn ns_per_4k(mut data: Data, buffer: &mut [u8]) -> f64 {
+    /// Bytes per timing: about 0.1 ms, much longer than reading the clock.
+    const BYTES: usize = 1 << 18;
+    /// Timings. The shortest is the least disturbed.
+    const TIMINGS: usize = 5;
+    let fills = BYTES.div_ceil(buffer.len());
+    let mut shortest_ns = u64::MAX;
+    for _ in 0..TIMINGS {
+        let begin_ns = Monotonic.now_ns();
+        (0..fills).for_each(|_| data.fill(buffer));
+        shortest_ns = shortest_ns.min(Monotonic.now_ns() - begin_ns);
+    }
+    shortest_ns as f64 * 4096.0 / (fills * buffer.len()) as f64
+}
+
+fn run_source<E: Engine>(
+    task: &WorkerTask,
+    engine: E,
+    pool: BufferPool,
+) -> Result<WorkerOutcome, WorkerError> {
+    let pattern = Pattern::new(&task.job, task.number);
+    let Some(limiter) = RateLimiter::new(&task.job, task.number) else {
+        return phases::run(task, engine, Unlimited(pattern), pool);
+    };
+    minimize_timer_slack();
+    let source = RateLimited::new(pattern, limiter, pool.slots(), &task.progress.measure);
+    phases::run(task, engine, source, pool)
+}

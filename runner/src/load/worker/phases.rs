@@ -1,0 +1,73 @@
+//! Ramp, measurement and drain of a worker.
+
+use crate::load::engine::Engine;
+use crate::load::measure::Loop;
+use crate::load::measure::exit::LoopExit;
+use crate::load::source::Source;
+use crate::load::worker::decisions::decisions;
+use crate::load::worker::progress::Stage;
+use crate::load::worker::schedule::time_of;
+use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
+use crate::system::buffers::BufferPool;
+use crate::system::clock::tsc::Tsc;
+use crate::system::clock::{Clock, Monotonic};
+use crate::system::probes::rusage::thread_times;
+use std::sync::atomic::Ordering;
+
+/// How long a worker waits for its last I/Os before it abandons them, in ns: less than the second
+/// in which a run must stop.
+const DRAIN_NS: u64 = 700_000_000;
+
+pub(crate) fn run<E: Engine, S: Source>(
+    task: &WorkerTask,
+    engine: E,
+    source: S,
+    pool: BufferPool,
+) -> Result<WorkerOutcome, WorkerError> {
+    let job = &task.job;
+    let progress = &task.progress;
+    let schedule = &task.schedule;
+    let clock = Tsc::new();
+    let is_tsc = clock.is_trusted();
+    let batch_limit = job.ring.iodepth_batch_submit.map(|batch| batch as usize);
+    let complete_min = job.ring.iodepth_batch_complete_min.unwrap_or(1);
+    let mut measuring_loop = Loop::new(engine, clock, source, pool, batch_limit, complete_min);
+
+    task.barrier.pass();
+    task.barrier.pass();
+    let scheduled_ns = time_of(&schedule.begin_ns);
+    measuring_loop.begin_at(scheduled_ns);
+    let begin_ns = Monotonic.now_ns();
+
+    progress.set_stage(Stage::Ramp);
+    let failed = WorkerError::during("waiting for completions");
+    let mut exit = Ok(LoopExit::TimeUp);
+    if schedule.ramp_end_ns.load(Ordering::Acquire) > scheduled_ns {
+        exit = measuring_loop.run(&schedule.ramp_end_ns, &progress.ramp);
+    }
+
+    let measure_ns = time_of(&schedule.ramp_end_ns);
+    let before = thread_times();
+    progress.set_stage(Stage::Measure);
+    if let Ok(LoopExit::TimeUp) = exit {
+        exit = measuring_loop.run(&schedule.end_ns, &progress.measure);
+    }
+    let failed_io = measuring_loop.reap_final(&progress.measure);
+    let end_ns = measuring_loop.now_ns().max(measure_ns);
+    let cpu = thread_times().since(before);
+    progress.measure.in_flight.set(0);
+    progress.set_stage(Stage::Done);
+
+    measuring_loop.drain(Monotonic.now_ns() + DRAIN_NS);
+    let exit = exit.map_err(failed)?;
+    let mut all_decisions = measuring_loop.decisions();
+    all_decisions.extend(decisions(job, is_tsc));
+    Ok(WorkerOutcome {
+        begin_ns,
+        measure_ns,
+        end_ns,
+        exit: failed_io.map_or(exit, LoopExit::Failed),
+        cpu,
+        decisions: all_decisions,
+    })
+}

@@ -1,0 +1,27 @@
+//! Start and end times of a job's workers.
+
+use crate::system::clock::{Clock, Monotonic, SECOND_NS};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Length of a run without a time limit: 68 years, far from overflow.
+pub(crate) const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
+
+/// In ns of the monotonic clock; 0 for now. Written by the observing thread before the start, and
+/// when the run must stop.
+#[derive(Debug, Default)]
+pub(crate) struct Schedule {
+    /// First I/O.
+    pub(crate) begin_ns: AtomicU64,
+    /// End of the ramp and start of the measurement.
+    pub(crate) ramp_end_ns: AtomicU64,
+    /// End of the measurement.
+    pub(crate) end_ns: AtomicU64,
+}
+
+/// A time of the schedule, or now if the run was stopped earlier.
+pub(crate) fn time_of(scheduled_ns: &AtomicU64) -> u64 {
+    match scheduled_ns.load(Ordering::Acquire) {
+        0 => Monotonic.now_ns(),
+        ns => ns,
+    }
+}
