@@ -34,7 +34,7 @@ pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
         Severity::Warning,
         "ramp_in_window",
         format!(
-            "The ramp of {} ends {} after the measurement of the run starts. Its I/O is counted by the device but not by the job, so the run gets no verdict.",
+            "The ramp of {} ends {} after the measurement starts. Device counters include its I/O, so the run gets no verdict.",
             late.name,
             duration((end_ms - begin_ms) as f64)
         ),

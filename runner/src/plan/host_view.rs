@@ -20,13 +20,9 @@ pub trait HostView {
     /// CPUs in the affinity mask of the runner.
     fn cpus(&self) -> Vec<u32>;
     /// Directory of the results, if it shares a physical device with this one (kernel name).
-    fn results_on(&self, _device: &str) -> Option<String> {
-        None
-    }
+    fn results_on(&self, device: &str) -> Option<String>;
     /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its disk.
-    fn misaligned_by(&self, _device: &str) -> Option<u64> {
-        None
-    }
+    fn misaligned_by(&self, device: &str) -> Option<u64>;
     fn may_drop_caches(&self) -> bool;
     /// RLIMIT_MEMLOCK in bytes; `u64::MAX` if unlimited.
     fn lockable_bytes(&self) -> u64;

@@ -3,6 +3,8 @@
 use leadline_protocol::finding::{Finding, Severity};
 use leadline_protocol::problem::{Problem, ProblemKind};
 use serde_json::{Value, json};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
@@ -39,6 +41,20 @@ impl Issues {
         self.problem(Problem::environment(code, option, detail, remedy), option);
     }
 
+    pub(crate) fn check_range<T: Display + PartialOrd>(
+        &mut self,
+        option: &str,
+        value: T,
+        range: RangeInclusive<T>,
+    ) {
+        if !range.contains(&value) {
+            let (min, max) = range.into_inner();
+            let detail = format!("{option} must be between {min} and {max}.");
+            let remedy = format!("Change {option}={value}.");
+            self.invalid("out_of_range", option, detail, remedy);
+        }
+    }
+
     /// Adds a problem about an option of the current job, unless it is already listed.
     pub(crate) fn problem(&mut self, mut problem: Problem, option: &str) {
         problem.field = Some(format!("jobs[{}].{option}", self.job));
@@ -71,15 +87,15 @@ impl Issues {
         {
             return;
         }
-        let mut all_evidence = vec![("job".to_owned(), json!(self.job_name))];
-        for (name, value) in evidence {
-            all_evidence.push(((*name).to_owned(), value.clone()));
-        }
+        let job = ("job", json!(self.job_name));
+        let evidence = std::iter::once(&job).chain(evidence);
         self.findings.push(Finding {
             code: code.into(),
             severity,
             sentence,
-            evidence: all_evidence.into_iter().collect(),
+            evidence: evidence
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
             remedy: remedy.into(),
             patch: None,
             patch_label: None,

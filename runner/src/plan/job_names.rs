@@ -33,9 +33,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
             issues.finding(
                 Severity::Note,
                 "job_renamed",
-                format!(
-                    "This job is renamed to `{name}`, because another job is named `{requested}`."
-                ),
+                format!("Another job is named `{requested}`, so this job is renamed to `{name}`."),
                 &[],
                 "Use a different name for each job.",
             );

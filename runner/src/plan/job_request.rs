@@ -3,7 +3,6 @@
 use crate::plan::defaults::option_or_default;
 use crate::plan::host_view::HostView;
 use crate::plan::issues::Issues;
-use crate::plan::option_checks::check_range;
 use leadline_protocol::finding::Severity;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::engine::{EngineName, Fallback};
@@ -37,7 +36,7 @@ impl<'a> JobRequest<'a> {
         let engine = engine(job, host, issues);
         let direct = direct(job, engine, issues);
         let numjobs = option_or_default!(job, numjobs);
-        check_range("numjobs", numjobs, 1..=MAX_CLONES, issues);
+        issues.check_range("numjobs", numjobs, 1..=MAX_CLONES);
         Self {
             job,
             name,
@@ -71,15 +70,11 @@ fn engine(job: &Job, host: &dyn HostView, issues: &mut Issues) -> EngineName {
         return engine;
     };
     if option_or_default!(job, ioengine_fallback) == Fallback::Psync {
-        let sentence = format!(
-            "The job uses psync with one I/O at a time because io_uring is unavailable: {reason}"
-        );
+        let sentence = format!("The job uses psync because io_uring is unavailable: {reason}");
         issues.finding(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
         return EngineName::Psync;
     }
-    let remedy = format!(
-        "{remedy} Or set ioengine=psync, or ioengine_fallback=psync to use psync only where io_uring is unavailable."
-    );
+    let remedy = format!("{remedy} Or set ioengine=psync or ioengine_fallback=psync.");
     issues.environment("io_uring_unavailable", "ioengine", reason, remedy);
     engine
 }
@@ -98,7 +93,7 @@ fn check_kernel(engine: EngineName, host: &dyn HostView, issues: &mut Issues) {
             format!(
                 "ioengine=io_uring_nop requires Linux {required_major}.{required_minor}; this host runs {major}.{minor}."
             ),
-            "Upgrade the kernel, or use ioengine=null to measure the overhead of the runner.",
+            "Upgrade the kernel, or use ioengine=null.",
         );
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
     };
     let buffer = bytes(buffer_bytes(job) / u64::from(depth) / u64::from(job.numjobs));
     let detail = format!(
-        "The buffers need {} of memory (this job: iodepth {depth} × {} clones × {buffer}); the limit is {}, half of the available memory.",
+        "The buffers need {} (this job: iodepth {depth} × {} clones × {buffer}), more than half of the available memory ({}).",
         bytes(total),
         job.numjobs,
         bytes(limit)

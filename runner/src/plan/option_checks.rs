@@ -5,7 +5,6 @@ use crate::plan::issues::Issues;
 use crate::plan::job_request::JobRequest;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::direction::PerDirection;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// Maximum I/Os in flight per clone: IORING_MAX_ENTRIES.
@@ -29,23 +28,6 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_polling(request, issues);
 }
 
-pub(crate) fn check_range<T: PartialOrd + Display>(
-    option: &str,
-    value: T,
-    range: RangeInclusive<T>,
-    issues: &mut Issues,
-) {
-    if !range.contains(&value) {
-        let detail = format!(
-            "{option} must be between {} and {}.",
-            range.start(),
-            range.end()
-        );
-        let remedy = format!("Replace {option}={value} with a value in this range.");
-        issues.invalid("out_of_range", option, detail, remedy);
-    }
-}
-
 fn check_counts(job: &Job, issues: &mut Issues) {
     for (option, value, min) in [
         ("loops", job.loops, 1),
@@ -54,7 +36,7 @@ fn check_counts(job: &Job, issues: &mut Issues) {
         ("randseed", job.randseed, 0),
     ] {
         if let Some(value) = value {
-            check_range(option, value, min..=MAX_JSON_INTEGER, issues);
+            issues.check_range(option, value, min..=MAX_JSON_INTEGER);
         }
     }
     if job.filesize.is_some_and(|bytes| bytes.0 == 0) {
@@ -66,8 +48,8 @@ fn check_counts(job: &Job, issues: &mut Issues) {
         );
     }
     let iodepth = option_or_default!(job, iodepth);
-    check_range("iodepth", iodepth, 1..=MAX_IODEPTH, issues);
-    check_range("nice", option_or_default!(job, nice), NICE, issues);
+    issues.check_range("iodepth", iodepth, 1..=MAX_IODEPTH);
+    issues.check_range("nice", option_or_default!(job, nice), NICE);
 }
 
 fn check_times(job: &Job, issues: &mut Issues) {
@@ -174,10 +156,8 @@ fn check_polled_syncs(request: &JobRequest, issues: &mut Issues) {
             issues.invalid(
                 "conflicting_options",
                 option,
-                format!(
-                    "hipri and {option}={interval} exclude each other: a polled ring cannot sync."
-                ),
-                format!("Remove hipri, or use end_fsync=1 or sync=dsync instead of {option}."),
+                format!("hipri excludes {option}={interval}: a polled ring cannot sync."),
+                format!("Remove hipri, or use end_fsync or sync instead of {option}."),
             );
         }
     }

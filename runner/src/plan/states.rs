@@ -1,7 +1,7 @@
 //! `file_state` and `cache_state`, shorthands for several fio options. They are expanded to these options
 //! before the rest of the plan; contradicting options are rejected.
 //!
-//! A state does not destroy data of others: `fresh` replaces and `written` fills only files created by
+//! States protect foreign data: `fresh` replaces and `written` fills only files created by
 //! Leadline.
 
 use crate::plan::defaults::option_or_default;
@@ -88,22 +88,13 @@ fn file_conflicts(job: &Job, state: FileState) -> Vec<OptionValue> {
     let is_fresh = state == FileState::Fresh;
     let is_append = state == FileState::Append;
     let is_full = matches!(state, FileState::Written | FileState::Overwrite);
-    let mut conflicts = Vec::new();
-    if (is_fresh || is_append) && job.overwrite == Some(Flag(true)) {
-        conflicts.push(("overwrite", "1"));
-    }
-    if is_full && job.overwrite == Some(Flag(false)) {
-        conflicts.push(("overwrite", "0"));
-    }
-    if (is_fresh || is_full) && job.file_append == Some(Flag(true)) {
-        conflicts.push(("file_append", "1"));
-    }
-    if is_append && job.file_append == Some(Flag(false)) {
-        conflicts.push(("file_append", "0"));
-    }
-    if is_full && job.create_on_open == Some(Flag(true)) {
-        conflicts.push(("create_on_open", "1"));
-    }
+    let mut conflicts = flag_conflicts(&[
+        (is_fresh || is_append, "overwrite", job.overwrite, true),
+        (is_full, "overwrite", job.overwrite, false),
+        (is_fresh || is_full, "file_append", job.file_append, true),
+        (is_append, "file_append", job.file_append, false),
+        (is_full, "create_on_open", job.create_on_open, true),
+    ]);
     if let Some(fallocate) = job.fallocate {
         let is_written = fallocate == Fallocate::Written;
         if (is_fresh && is_written) || (is_full && !is_written) {
@@ -115,18 +106,23 @@ fn file_conflicts(job: &Job, state: FileState) -> Vec<OptionValue> {
 
 /// Options that contradict the state of the page cache.
 fn cache_conflicts(job: &Job, state: CacheState) -> Vec<OptionValue> {
-    let (invalidate, pre_read) = match state {
-        CacheState::AsIs => return Vec::new(),
-        CacheState::Cold => (("invalidate", "0"), ("pre_read", "1")),
-        CacheState::Warm => (("invalidate", "1"), ("pre_read", "0")),
-    };
+    let is_cold = state == CacheState::Cold;
     let is_warm = state == CacheState::Warm;
+    flag_conflicts(&[
+        (is_cold, "invalidate", job.invalidate, false),
+        (is_cold, "pre_read", job.pre_read, true),
+        (is_warm, "invalidate", job.invalidate, true),
+        (is_warm, "pre_read", job.pre_read, false),
+    ])
+}
+
+/// `rules`: whether the rule applies, and an option with its value and its excluded value.
+fn flag_conflicts(rules: &[(bool, &'static str, Option<Flag>, bool)]) -> Vec<OptionValue> {
     let mut conflicts = Vec::new();
-    if job.invalidate == Some(Flag(is_warm)) {
-        conflicts.push(invalidate);
-    }
-    if job.pre_read == Some(Flag(!is_warm)) {
-        conflicts.push(pre_read);
+    for (applies, option, flag, excluded) in rules {
+        if *applies && *flag == Some(Flag(*excluded)) {
+            conflicts.push((*option, if *excluded { "1" } else { "0" }));
+        }
     }
     conflicts
 }
@@ -160,11 +156,10 @@ pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, issues: &mut Issues) {
         && !facts.is_owned
     {
         let detail = format!(
-            "{} has unwritten blocks; filling them would overwrite its data, and it was not created by Leadline.",
+            "{} was not created by Leadline, and filling its unwritten blocks would overwrite its data.",
             facts.canonical
         );
-        let remedy =
-            "Use another file, or set overwrite=1 or file_state=overwrite if its data may be lost.";
+        let remedy = "Use another file, or overwrite=1 if its data may be lost.";
         reject_file(detail, remedy, issues);
     }
 }

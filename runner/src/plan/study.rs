@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Replaced by the file ID of the study in file names.
 const FILE_ID_PLACEHOLDER: &str = "$study";
 
-pub fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
+pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let file_id = format!("{:016x}", host.entropy());
     let scaled = scaling::scale(study, host);
     let mut files = ProjectedFiles::default();

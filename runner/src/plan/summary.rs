@@ -24,7 +24,7 @@ fn sentence(job: &ResolvedJob) -> String {
     let rw = job.pattern.rw;
     match job.mode {
         Mode::Null => format!(
-            "Overhead of the runner for {workload}, without I/O: the upper limit of results on this host."
+            "Overhead of the runner for {workload}, without I/O: the upper limit on this host."
         ),
         Mode::Raw if job.direct => {
             format!("Performance of {target} for {workload}, without filesystem and page cache.")
@@ -34,13 +34,13 @@ fn sentence(job: &ResolvedJob) -> String {
         }
         _ if rw.trims() => format!("Performance of {target} for {workload}."),
         _ if !rw.writes() => format!(
-            "Performance of {target} for {workload} through the page cache; cached blocks are served from memory, not by the device."
+            "Performance of {target} for {workload} through the page cache; cached blocks are served from memory."
         ),
         _ if is_durable(job) => {
             format!("Performance of {target} for durable {workload} through the page cache.")
         }
         _ => format!(
-            "Speed at which the page cache accepts {workload} to {target}; most writes reach the device later, or after the run."
+            "Speed at which the page cache accepts {workload} to {target}; most writes reach the device later."
         ),
     }
 }

@@ -13,9 +13,9 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
         issues.finding(
             Warning,
             "drop_caches_global",
-            "drop_caches drops the caches of the whole host, which slows down other programs.",
+            "drop_caches affects the whole host and slows down other programs.",
             &[],
-            "Remove drop_caches; invalidate=1 drops only the pages of the target.",
+            "Use invalidate=1, which drops only the pages of the target.",
         );
     }
     if job.direct || job.mode == Mode::Null {
@@ -50,7 +50,7 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
             ("region_bytes", json!(region)),
             ("available_memory_bytes", json!(memory)),
         ],
-        "To measure the device, use direct=1 or a region of at least twice the memory.",
+        "Use direct=1 or a region of at least twice the memory to measure the device.",
     );
 }
 
@@ -59,7 +59,7 @@ fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
         issues.finding(
             Note,
             "invalidated_once",
-            "invalidate drops the pages of the target once, before the job; later passes may be served from memory.",
+            "invalidate drops the pages of the target only once; memory may serve later passes.",
             &[],
             "Use a region that the job does not finish, or direct=1.",
         );

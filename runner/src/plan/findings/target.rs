@@ -18,7 +18,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
             Serious,
             "no_device",
             format!(
-                "{} has no block device ({filesystem}), so the results cannot be checked against device counters.",
+                "{} has no block device ({filesystem}), so there are no device counters to compare.",
                 target.path
             ),
             &[],
@@ -43,7 +43,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
         issues.finding(
             Warning,
             "raw_buffered",
-            "Block devices have a page cache too; the kernel counts it as Buffers, not as Cached.",
+            "The job uses the page cache of the block device, which the kernel counts as Buffers.",
             &[],
             "Set direct=1 to measure the device.",
         );
@@ -55,7 +55,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
         issues.finding(
             Note,
             "results_on_device",
-            format!("Results are stored in {results}, on the same disk as {device}; their writes add to the load."),
+            format!("Results are stored in {results}, on the same disk as {device}, which adds to the load."),
             &[],
             "Store results on another disk with --data-dir.",
         );
@@ -65,7 +65,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
             Warning,
             "partition_misaligned",
             format!(
-                "{device} starts {} after a physical block boundary of its disk: each aligned I/O touches one more block.",
+                "{device} starts {} after a physical block boundary: aligned I/O touches an extra block.",
                 bytes(offset)
             ),
             &[("off_bytes", json!(offset))],

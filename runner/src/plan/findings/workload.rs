@@ -49,7 +49,7 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
             Note,
             "buffered_depth",
             format!(
-                "Buffered I/O rarely reaches a depth of {iodepth}: I/O that the page cache serves completes immediately."
+                "Buffered I/O rarely reaches a depth of {iodepth}: the page cache completes I/O immediately."
             ),
             &evidence,
             "Use direct=1 to keep I/O in flight at the device.",
@@ -65,7 +65,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
             Warning,
             "clones_share_blocks",
             format!(
-                "All {} clones access the same blocks in the same order: a cache can serve all but the first.",
+                "All {} clones access the same blocks in the same order, which favors caches.",
                 job.numjobs
             ),
             &[("numjobs", json!(job.numjobs))],
@@ -89,7 +89,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
         issues.finding(
             Warning,
             "zeros_written",
-            "The job writes only zeros, which devices and filesystems with compression hardly store.",
+            "The job writes only zeros, which some devices and filesystems compress.",
             &[],
             "Remove zero_buffers to write incompressible data.",
         );

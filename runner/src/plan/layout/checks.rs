@@ -116,11 +116,11 @@ pub(super) fn report_unwritten_blocks(
         Severity::Serious,
         "unwritten_blocks",
         format!(
-            "{} has unwritten blocks; the filesystem returns zeros for them without reading the device.",
+            "{} has unwritten blocks; the filesystem reads them without accessing the device.",
             facts.canonical
         ),
         &[],
-        "Set overwrite=1 to write the whole file first (its data is lost), or use another file.",
+        "Set overwrite=1 to write the file first (its data is lost), or use another file.",
     );
 }
 
@@ -129,7 +129,7 @@ pub(super) fn report_initial_write(facts: &PathFacts, issues: &mut Issues) {
         Severity::Warning,
         "initial_write",
         format!(
-            "The first writes to {} also allocate blocks; a second run of the job will measure something else.",
+            "The first writes to {} also allocate blocks; a second run may give other results.",
             facts.canonical
         ),
         &[],
