@@ -5,6 +5,7 @@
 use crate::verdict::Layer;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Add;
 use utoipa::ToSchema;
 
 /// I/Os and bytes that crossed a layer boundary.
@@ -12,6 +13,20 @@ use utoipa::ToSchema;
 pub struct LayerFlow {
     pub ios: u64,
     pub bytes: u64,
+}
+
+impl LayerFlow {
+    pub fn new(ios: u64, bytes: u64) -> Self {
+        Self { ios, bytes }
+    }
+}
+
+impl Add for LayerFlow {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::new(self.ios + other.ios, self.bytes + other.bytes)
+    }
 }
 
 /// The gauge of one direction, or of all directions together.

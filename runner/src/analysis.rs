@@ -1,54 +1,57 @@
-pub(crate) mod case;
-pub(crate) mod findings;
-pub(crate) mod gauge;
-pub(crate) mod transitions;
-pub(crate) mod verdict;
+//! What follows from the report of a run: verdicts, findings and the depth gauge. Pure.
 
-use crate::analysis::case::Case;
-use crate::analysis::case::Judged;
+mod context;
+mod findings;
+pub(crate) mod gauge;
+#[cfg(test)]
+mod tests;
+pub(crate) mod transitions;
+mod verdict;
+
+use crate::analysis::context::{Context, DirectionAnalysis};
+use crate::analysis::findings::findings;
+use crate::analysis::verdict::class::classify;
 use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::share::Shares;
+use crate::analysis::verdict::shares::Shares;
 use crate::analysis::verdict::verdict;
-use leadline_protocol::evidence::Direction;
+use leadline_protocol::evidence::transition::Direction;
 use leadline_protocol::finding::Finding;
 use leadline_protocol::host::HostFacts;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::report::Report;
 use leadline_protocol::verdict::Verdicts;
 
-/// The verdicts of both directions and the findings of a finished run. `jobs`: as resolved, in the order of the report.
-pub(crate) fn judge(
+/// The verdicts and findings of a finished run. `jobs`: in the order of the report.
+pub(crate) fn analyze(
     report: &Report,
     jobs: &[ResolvedJob],
     host: &HostFacts,
 ) -> (Verdicts, Vec<Finding>) {
-    let directions = [Direction::Read, Direction::Write].into_iter();
-    let judged = directions
-        .filter_map(|direction| Evidence::of(direction, report, jobs))
-        .map(|evidence| {
+    let mut directions = Vec::new();
+    for direction in [Direction::Read, Direction::Write] {
+        if let Some(evidence) = Evidence::of(direction, report, jobs) {
             let shares = Shares::of(&evidence);
-            Judged {
-                class: crate::analysis::verdict::class::classify(&evidence, &shares),
+            let class = classify(&evidence, &shares);
+            directions.push(DirectionAnalysis {
                 evidence,
                 shares,
-            }
-        });
-    let case = Case {
+                class,
+            });
+        }
+    }
+    let context = Context {
         report,
         jobs,
         host,
-        judged: judged.collect(),
+        directions,
     };
-    let verdict = |direction| {
-        let judged = case
-            .judged
-            .iter()
-            .find(|judged| judged.evidence.direction == direction);
-        judged.map(|judged| verdict(judged, report, jobs))
+    let of = |direction| {
+        let analysis = context.direction(direction)?;
+        Some(verdict(analysis, report, jobs))
     };
     let verdicts = Verdicts {
-        read: verdict(Direction::Read),
-        write: verdict(Direction::Write),
+        read: of(Direction::Read),
+        write: of(Direction::Write),
     };
-    (verdicts, findings::gather(&case))
+    (verdicts, findings(&context))
 }

@@ -1,56 +1,52 @@
-//! What a reader of the report must know: everything that was seen afterwards and makes the number mean something else
-//! than was asked. What could be seen before the run is `plan::findings`'. Here: the list; the checks stand in rooms by what they
-//! look at.
+//! Facts that change the meaning of the result and are known only after the run. Findings that are
+//! known before the run are in `plan::findings`.
 
-pub(crate) mod answered;
-pub(crate) mod beneath;
-pub(crate) mod cache;
-pub(crate) mod host;
-pub(crate) mod late;
-pub(crate) mod load;
-pub(crate) mod rerun;
-pub(crate) mod trouble;
-pub(crate) mod write;
+mod coordinated_omission;
+mod errors;
+mod host;
+mod lower_devices;
+mod page_cache;
+mod rerun;
+mod saturation;
+mod verdict;
+mod writes;
 
-use crate::analysis::case::Case;
+use crate::analysis::context::Context;
 use leadline_protocol::finding::Finding;
 
-/// One question to a report.
-type Check = fn(&Case) -> Option<Finding>;
+type Check = fn(&Context) -> Option<Finding>;
 
-/// All that are asked once; those in `answered` are asked for each direction.
+/// Checks of the whole run; those in `verdict` apply to each direction.
 const CHECKS: &[Check] = &[
-    trouble::errors,
-    trouble::interrupted,
-    trouble::short_run,
-    trouble::counters_absent,
-    cache::warm,
-    cache::dirty_left,
-    cache::buffers,
-    cache::loop_cached,
-    write::initial,
-    write::overwritten,
-    write::not_flushed,
-    write::throttled,
-    write::below_limit,
-    write::device_cache,
-    load::depth,
-    late::late,
-    load::cpu,
-    load::others,
-    beneath::more,
-    host::clock,
-    host::governor,
-    host::heat,
+    errors::io_errors,
+    errors::stopped_early,
+    errors::short_run,
+    errors::device_counters_missing,
+    page_cache::warm_cache,
+    page_cache::invalidate_keeps_dirty,
+    page_cache::raw_buffered,
+    page_cache::loop_without_direct_io,
+    writes::initial_write,
+    writes::overwrite,
+    writes::not_flushed,
+    writes::writeback_throttled,
+    writes::dirty_limit_not_reached,
+    writes::device_cache,
+    saturation::depth_not_reached,
+    coordinated_omission::coordinated_omission,
+    saturation::cpu_bound,
+    saturation::foreign_io,
+    lower_devices::lower_device_amplification,
+    host::slow_clock,
+    host::frequency_governor,
+    host::thermal_throttling,
 ];
 
-/// All that is true of this report.
-pub(crate) fn gather(case: &Case) -> Vec<Finding> {
-    let by_direction = case
-        .judged
-        .iter()
-        .flat_map(|judged| answered::of(case, judged));
-    by_direction
-        .chain(CHECKS.iter().filter_map(|check| check(case)))
-        .collect()
+pub(crate) fn findings(context: &Context) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for direction in &context.directions {
+        findings.extend(verdict::findings(context, direction));
+    }
+    findings.extend(CHECKS.iter().filter_map(|check| check(context)));
+    findings
 }

@@ -11,9 +11,9 @@ mod tests;
 use crate::analysis::gauge::counters::GaugeCounters;
 use crate::analysis::gauge::flows::Flows;
 use crate::analysis::gauge::notes::notes;
-use crate::analysis::verdict::threshold::FLOOR;
+use crate::analysis::verdict::threshold::NOISE_FLOOR;
 use leadline_protocol::gauge::{ForeignIo, ForeignSource, Gauge, GaugeReport, LayerFlow};
-use leadline_protocol::plan::resolved::{Mode, ResolvedJob};
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
 use leadline_protocol::report::Report;
 use leadline_protocol::sample::Sample;
 use leadline_protocol::verdict::{Layer, Verdict, VerdictClass, Verdicts};
@@ -25,29 +25,16 @@ pub(crate) fn report_gauge(
     jobs: &[ResolvedJob],
     verdicts: &Verdicts,
 ) -> GaugeReport {
-    let counters = GaugeCounters::of_report(report, verdicts);
+    let write = verdicts.write.as_ref();
+    let pending = write.and_then(|verdict| verdict.evidence.get("dirty_end_bytes").copied());
+    let counters = GaugeCounters::of_report(report, pending.unwrap_or(0));
     gauges(&counters, IoModes::of(jobs), verdicts)
 }
 
-/// The gauge of a phase in progress.
-pub(crate) struct LiveGauge {
-    counters: GaugeCounters,
-    modes: IoModes,
-}
-
-impl LiveGauge {
-    pub(crate) fn new(jobs: &[ResolvedJob]) -> Self {
-        Self {
-            counters: GaugeCounters::default(),
-            modes: IoModes::of(jobs),
-        }
-    }
-
-    /// Adds a sample and returns the gauge of all samples so far, over all directions.
-    pub(crate) fn push(&mut self, sample: &Sample) -> Gauge {
-        self.counters.add(sample);
-        gauges(&self.counters, self.modes, &Verdicts::default()).total
-    }
+/// The gauge of a sample over all directions. A live gauge takes the sum of all samples of its phase.
+pub(crate) fn sample_gauge(sample: &Sample, jobs: &[ResolvedJob]) -> Gauge {
+    let counters = GaugeCounters::of_sample(sample);
+    gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
 }
 
 /// Whether all jobs of a direction use direct I/O, and whether all jobs use `ioengine=null`.
@@ -92,7 +79,7 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
         write_verdict,
     )
     .of_writes(
-        counters.waiting_bytes,
+        counters.pending_bytes,
         attributed.map(|verdict| verdict.class),
     );
     let trim = Flows::new(&counters.trim, None, modes.direct_trims, None);
@@ -159,7 +146,7 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
         Some(VerdictClass::Foreign) | None => ForeignSource::OtherPrograms,
         Some(_) => ForeignSource::OtherProgramsOrFilesystem,
     };
-    let is_shown = bytes > FLOOR.whole() || flows.write_class.is_some();
+    let is_shown = bytes > NOISE_FLOOR.whole() || flows.write_class.is_some();
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 

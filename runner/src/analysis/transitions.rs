@@ -1,113 +1,115 @@
-//! When a direction turned from the device to memory or back. Fed with the samples one by one, it holds what each issued
-//! against what storage moved meanwhile. What answers must hold for a while before it counts as a turn: readahead and
-//! writeback come in bursts.
+//! Transitions of a direction from device to memory and back, detected sample by sample from issued
+//! bytes and bytes moved by storage. A change must persist, because readahead and writeback are
+//! bursty.
 
-use leadline_protocol::evidence::{Direction, ServedBy, Transition};
+use leadline_protocol::evidence::transition::{Direction, ServedBy, Transition};
 use leadline_protocol::sample::Sample;
 
-/// From this share of the issued bytes on, storage answered.
+/// Minimum share of the issued bytes for `ServedBy::Device`.
 const DEVICE_SHARE: f64 = 0.5;
-/// Up to this share, memory did; what is left is metadata.
+/// Maximum share for `ServedBy::Memory`; the rest is metadata.
 const MEMORY_SHARE: f64 = 0.05;
-/// Fewer I/Os in a sample tell nothing.
-const FEWEST_IOS: u64 = 8;
-/// How long reads must be answered otherwise, in ms: longer than a burst of readahead.
-const READS_HOLD_MS: f64 = 300.0;
-/// How long writes must be, in ms: longer than a burst of writeback.
-const WRITES_HOLD_MS: f64 = 1000.0;
-/// Windows are a little shorter than their grid at times.
-const GRID_SLACK_MS: f64 = 20.0;
-/// The most transitions that are kept: a run that goes back and forth has no story after so many.
-const MOST_TURNS: usize = 32;
+/// Samples with fewer I/Os are ignored.
+const MIN_IOS: u64 = 8;
+/// How long a change of reads must persist, in ms: longer than a burst of readahead.
+const MIN_READ_MS: f64 = 300.0;
+/// How long a change of writes must persist, in ms: longer than a burst of writeback.
+const MIN_WRITE_MS: f64 = 1000.0;
+/// Sample windows can be slightly shorter than the sampling interval.
+const INTERVAL_TOLERANCE_MS: f64 = 20.0;
+/// Further transitions are dropped.
+const MAX_TRANSITIONS: usize = 32;
 
-/// What one direction did in one sample.
+/// One direction in one sample.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct DirectionSample {
     begin_ms: f64,
     end_ms: f64,
     ios: u64,
-    issued: u64,
-    moved: Option<u64>,
+    issued_bytes: u64,
+    moved_bytes: Option<u64>,
 }
 
-impl Window {
-    fn answered(self) -> Option<ServedBy> {
-        let share = self.moved? as f64 / self.issued.max(1) as f64;
-        match share {
-            _ if self.ios < FEWEST_IOS => None,
-            share if share >= DEVICE_SHARE => Some(ServedBy::Device),
-            share if share <= MEMORY_SHARE => Some(ServedBy::Memory),
-            _ => None,
+impl DirectionSample {
+    /// `None` if unknown or in between.
+    fn served_by(self) -> Option<ServedBy> {
+        let share = self.moved_bytes? as f64 / self.issued_bytes.max(1) as f64;
+        if self.ios < MIN_IOS {
+            None
+        } else if share >= DEVICE_SHARE {
+            Some(ServedBy::Device)
+        } else if share <= MEMORY_SHARE {
+            Some(ServedBy::Memory)
+        } else {
+            None
         }
     }
 }
 
-/// What answers one direction, and since when something else does.
 #[derive(Clone, Copy, Debug, Default)]
-struct Course {
-    settled: Option<ServedBy>,
-    other: Option<(ServedBy, f64)>,
+struct DirectionState {
+    confirmed: Option<ServedBy>,
+    /// A change that has not persisted long enough, with its start in ms.
+    candidate: Option<(ServedBy, f64)>,
 }
 
-impl Course {
-    /// The turn that this window makes certain: what answered before, what answers now, and since when.
-    fn push(&mut self, window: Window, hold_ms: f64) -> Option<(ServedBy, ServedBy, f64)> {
-        let Some(answered) = window
-            .answered()
-            .filter(|answered| self.settled != Some(*answered))
-        else {
-            self.other = None;
+impl DirectionState {
+    /// Returns the previous and the current layer and the time of the change, once it is confirmed.
+    fn push(&mut self, sample: DirectionSample, min_ms: f64) -> Option<(ServedBy, ServedBy, f64)> {
+        let served_by = sample.served_by();
+        let Some(current) = served_by.filter(|current| self.confirmed != Some(*current)) else {
+            self.candidate = None;
             return None;
         };
-        let since_ms = self
-            .other
-            .filter(|other| other.0 == answered)
-            .map_or(window.begin_ms, |other| other.1);
-        self.other = Some((answered, since_ms));
-        // What answers first need not hold: a run may have left the device after its first sample.
-        if self.settled.is_some() && window.end_ms - since_ms < hold_ms - GRID_SLACK_MS {
+        let since_ms = match self.candidate {
+            Some((candidate, since_ms)) if candidate == current => since_ms,
+            _ => sample.begin_ms,
+        };
+        self.candidate = Some((current, since_ms));
+        // The first layer need not persist: the change may follow the first sample.
+        let persisted_ms = sample.end_ms - since_ms;
+        if self.confirmed.is_some() && persisted_ms < min_ms - INTERVAL_TOLERANCE_MS {
             return None;
         }
-        let before = self.settled.replace(answered);
-        before.map(|before| (before, answered, since_ms))
+        let previous = self.confirmed.replace(current)?;
+        Some((previous, current, since_ms))
     }
 }
 
-/// The transitions so far.
 #[derive(Debug, Default)]
-pub struct TransitionDetector {
-    reads: Course,
-    writes: Course,
+pub(crate) struct TransitionDetector {
+    reads: DirectionState,
+    writes: DirectionState,
     transitions: Vec<Transition>,
 }
 
 impl TransitionDetector {
-    /// One more sample of the measured window, which ended at `end_ms`.
-    pub fn push(&mut self, end_ms: f64, sample: &Sample) {
+    /// `end_ms`: end of the sample in ms since the start of the run.
+    pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample) {
         let begin_ms = end_ms - sample.window_ms;
+        let device_reads = sample.device.map(|device| device.read_bytes);
         let own_reads = sample.storage.map(|storage| storage.read_bytes);
-        let read = own_reads.or(sample.device.map(|device| device.read_bytes));
-        let written = sample.device.map(|device| device.write_bytes);
-        let reads = Window {
+        let reads = DirectionSample {
             begin_ms,
             end_ms,
             ios: sample.read.ios,
-            issued: sample.read.bytes,
-            moved: read,
+            issued_bytes: sample.read.bytes,
+            moved_bytes: own_reads.or(device_reads),
         };
-        let writes = Window {
+        let writes = DirectionSample {
             begin_ms,
             end_ms,
             ios: sample.write.ios,
-            issued: sample.write.bytes,
-            moved: written,
+            issued_bytes: sample.write.bytes,
+            moved_bytes: sample.device.map(|device| device.write_bytes),
         };
-        let turned = [
-            (Direction::Read, self.reads.push(reads, READS_HOLD_MS)),
-            (Direction::Write, self.writes.push(writes, WRITES_HOLD_MS)),
-        ];
-        for (direction, turn) in turned {
-            if let Some((from, to, t_ms)) = turn.filter(|_| self.transitions.len() < MOST_TURNS) {
+        let read = self.reads.push(reads, MIN_READ_MS);
+        let write = self.writes.push(writes, MIN_WRITE_MS);
+        for (direction, change) in [(Direction::Read, read), (Direction::Write, write)] {
+            let Some((from, to, t_ms)) = change else {
+                continue;
+            };
+            if self.transitions.len() < MAX_TRANSITIONS {
                 self.transitions.push(Transition {
                     t_ms,
                     direction,
@@ -118,8 +120,8 @@ impl TransitionDetector {
         }
     }
 
-    /// All transitions in order.
-    pub fn finish(mut self) -> Vec<Transition> {
+    /// In order of time.
+    pub(crate) fn finish(mut self) -> Vec<Transition> {
         self.transitions
             .sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
         self.transitions
@@ -139,7 +141,7 @@ mod tests {
         write: (u64, u64),
         written: Option<u64>,
     ) -> Sample {
-        let flow = |(ios, bytes)| IoCounts {
+        let counts = |(ios, bytes)| IoCounts {
             ios,
             bytes,
             lat_ns: Vec::new(),
@@ -147,8 +149,8 @@ mod tests {
         Sample {
             phase: Phase::Measure,
             window_ms,
-            read: flow(read),
-            write: flow(write),
+            read: counts(read),
+            write: counts(write),
             trim: IoCounts::default(),
             sync: IoCounts::default(),
             in_flight: 0,
@@ -171,27 +173,27 @@ mod tests {
         }
     }
 
-    /// Samples of 100 ms with ten I/Os each; of each, the share that storage moved in percent.
+    /// `shares`: bytes moved by storage in each sample of 100 ms, in percent of the issued bytes.
     fn check(direction: Direction, shares: &[u64], want: &[(f64, ServedBy)]) {
-        let mut turning = TransitionDetector::default();
+        let mut detector = TransitionDetector::default();
         for (index, share) in shares.iter().enumerate() {
             let moved = Some(share * 400);
             let sample = match direction {
                 Direction::Read => sample(100.0, (10, 40_000), moved, (0, 0), None),
                 Direction::Write => sample(100.0, (0, 0), None, (10, 40_000), moved),
             };
-            turning.push((index + 1) as f64 * 100.0, &sample);
+            detector.push((index + 1) as f64 * 100.0, &sample);
         }
-        let found: Vec<(f64, ServedBy)> = turning
+        let transitions: Vec<(f64, ServedBy)> = detector
             .finish()
             .into_iter()
-            .map(|turn| (turn.t_ms, turn.to))
+            .map(|transition| (transition.t_ms, transition.to))
             .collect();
-        assert_eq!(found, want, "{shares:?}");
+        assert_eq!(transitions, want, "{shares:?}");
     }
 
     #[test]
-    fn reads_turn_when_the_other_answer_holds() {
+    fn reads_change_after_300_ms() {
         use ServedBy::{Device, Memory};
         check(Direction::Read, &[], &[]);
         check(
@@ -215,33 +217,33 @@ mod tests {
     }
 
     #[test]
-    fn writes_take_longer_to_turn() {
+    fn writes_change_after_1_s() {
         use ServedBy::{Device, Memory};
-        let course = |parts: &[(u64, usize)]| {
+        let series = |parts: &[(u64, usize)]| {
             parts
                 .iter()
                 .flat_map(|&(share, times)| vec![share; times])
                 .collect::<Vec<_>>()
         };
-        check(Direction::Write, &course(&[(0, 12), (90, 5), (0, 12)]), &[]);
+        check(Direction::Write, &series(&[(0, 12), (90, 5), (0, 12)]), &[]);
         check(
             Direction::Write,
-            &course(&[(0, 12), (90, 12), (3, 10)]),
+            &series(&[(0, 12), (90, 12), (3, 10)]),
             &[(1200.0, Device), (2400.0, Memory)],
         );
-        let back_and_forth = course(&[(0, 10), (90, 10)].repeat(30));
-        let want = (1..=MOST_TURNS).map(|turn| {
+        let back_and_forth = series(&[(0, 10), (90, 10)].repeat(30));
+        let want = (1..=MAX_TRANSITIONS).map(|number| {
             (
-                turn as f64 * 1000.0,
-                if turn % 2 == 1 { Device } else { Memory },
+                number as f64 * 1000.0,
+                if number % 2 == 1 { Device } else { Memory },
             )
         });
         check(Direction::Write, &back_and_forth, &want.collect::<Vec<_>>());
     }
 
     #[test]
-    fn without_counters_or_ios_nothing_turns() {
-        let mut turning = TransitionDetector::default();
+    fn samples_without_counters_or_ios_are_ignored() {
+        let mut detector = TransitionDetector::default();
         for (index, (ios, moved)) in [
             (100, Some(400_000)),
             (3, Some(0)),
@@ -253,28 +255,28 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            turning.push(
+            detector.push(
                 (index + 1) as f64 * 1000.0,
                 &sample(1000.0, (ios, ios * 4000), moved, (0, 0), None),
             );
         }
-        assert!(turning.finish().is_empty());
+        assert!(detector.finish().is_empty());
     }
 
     #[test]
-    fn a_coarse_grid_turns_with_one_sample() {
-        let mut turning = TransitionDetector::default();
+    fn one_long_sample_is_enough() {
+        let mut detector = TransitionDetector::default();
         for (index, fetched) in [400_000, 400_000, 0, 0].into_iter().enumerate() {
-            turning.push(
+            detector.push(
                 (index + 1) as f64 * 1000.0,
                 &sample(1000.0, (100, 400_000), Some(fetched), (0, 0), None),
             );
         }
         assert_eq!(
-            turning
+            detector
                 .finish()
                 .iter()
-                .map(|turn| turn.t_ms)
+                .map(|transition| transition.t_ms)
                 .collect::<Vec<_>>(),
             [2000.0]
         );

@@ -1,49 +1,51 @@
-//! Where the I/O of the measured window went, and what a reader of the number must know. Pure: report in, verdict out.
+//! The layer that served the I/O of each direction. Pure: report in, verdict out.
 //!
-//! What the jobs issued stands beside what every layer counted in the same window (`evidence`). The issued bytes are divided
-//! among the layers (`share`), one table of rules turns that into a class (`class`, `threshold`), one plain sentence
-//! says it (`sentence`), and `proof` shows how to check it. With too little evidence the answer is `unknown`; nothing is
-//! guessed. Not here: what could be known before the run (`plan`).
+//! `evidence` collects what was issued and what every layer counted, `shares` divides the issued bytes
+//! among the layers, `class` maps the shares to a class with the thresholds in `threshold`, `sentence`
+//! describes the result, and `proof` lists the counters with the commands that show them. With too
+//! little evidence the class is `unknown`.
 
 pub(crate) mod class;
 pub(crate) mod evidence;
 pub(crate) mod metadata;
 pub(crate) mod proof;
 pub(crate) mod sentence;
-pub(crate) mod share;
-#[cfg(test)]
-pub(crate) mod tests;
+pub(crate) mod shares;
 pub(crate) mod threshold;
 
-use crate::analysis::case::Judged;
+use crate::analysis::context::DirectionAnalysis;
+use crate::analysis::verdict::proof::proof;
+use crate::analysis::verdict::sentence::sentence;
 use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::resolved::ResolvedJob;
+use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::report::Report;
 use leadline_protocol::verdict::{Verdict, VerdictClass};
 
-pub(crate) fn verdict(judged: &Judged, report: &Report, jobs: &[ResolvedJob]) -> Verdict {
-    let Judged {
+pub(crate) fn verdict(
+    direction: &DirectionAnalysis,
+    report: &Report,
+    jobs: &[ResolvedJob],
+) -> Verdict {
+    let DirectionAnalysis {
         evidence,
         shares,
         class,
-    } = judged;
-    let is_told = !matches!(class, VerdictClass::Unknown) && evidence.deviceless.is_none();
-    let measure_ms = report
-        .phases
-        .iter()
-        .find(|phase| phase.phase == Phase::Measure)
-        .map_or(0.0, |phase| phase.start_ms);
-    Verdict {
+    } = direction;
+    let mut phases = report.phases.iter();
+    let measure = phases.find(|phase| phase.phase == Phase::Measure);
+    let measure_ms = measure.map_or(0.0, |phase| phase.start_ms);
+    let mut verdict = Verdict {
         class: *class,
-        sentence: sentence::sentence(evidence, shares, *class, measure_ms),
-        shares: if is_told {
-            shares.by_name()
-        } else {
-            Default::default()
-        },
-        uncertainty: if is_told { shares.uncertainty } else { 0.0 },
+        sentence: sentence(evidence, shares, *class, measure_ms),
+        shares: Default::default(),
+        uncertainty: 0.0,
         transition_ms: evidence.transition_ms,
         evidence: evidence.numbers(),
-        proof: proof::rows(evidence, report, jobs),
+        proof: proof(evidence, report, jobs),
+    };
+    if *class != VerdictClass::Unknown && evidence.no_device.is_none() {
+        verdict.shares = shares.by_name();
+        verdict.uncertainty = shares.uncertainty;
     }
+    verdict
 }

@@ -1,22 +1,18 @@
-//! The wish to end a run early, and where it came from.
+//! Early end of a run by a signal or by the program.
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Set by SIGINT, SIGTERM or the program itself; looked at everywhere.
 #[derive(Clone, Debug, Default)]
-pub struct Stop {
+pub struct StopSignal {
     requested: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
 }
 
-impl Stop {
-    /// Follows SIGINT and SIGTERM.
-    ///
-    /// # Errors
-    /// What sigaction(2) says.
+impl StopSignal {
+    /// Set by SIGINT and SIGTERM.
     pub fn on_signals() -> io::Result<Self> {
         let stop = Self::default();
         for signal in [SIGINT, SIGTERM] {
@@ -26,28 +22,26 @@ impl Stop {
         Ok(stop)
     }
 
-    /// A file that may not grow (RLIMIT_FSIZE) is an error of a write, not the death of the run: SIGXFSZ does nothing.
-    pub fn outlive_file_limits(&self) {
+    /// Ignores SIGXFSZ, so that a file size limit (RLIMIT_FSIZE) is a failed write.
+    pub(crate) fn ignore_file_size_limits() {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 
-    /// Asks for an end as if by SIGTERM.
+    /// Same effect as SIGTERM.
     pub fn request(&self) {
         self.signal.store(SIGTERM as usize, Ordering::Relaxed);
         self.requested.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an end was asked for.
     pub fn is_requested(&self) -> bool {
         self.requested.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for work that looks at it now and then.
-    pub fn flag(&self) -> &AtomicBool {
+    pub(crate) fn flag(&self) -> &AtomicBool {
         &self.requested
     }
 
-    /// 128 + the signal, as shells do; `None` when no end was asked for.
+    /// 128 + the signal, as in shells; `None` without a stop.
     pub fn exit_code(&self) -> Option<u8> {
         self.is_requested()
             .then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)

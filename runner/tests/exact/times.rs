@@ -189,7 +189,7 @@ fn wrong_about_those_who_waited(events: &[Value]) -> Option<String> {
         ),
         (
             "a finding says so",
-            codes.iter().any(|code| **code == "late_starts"),
+            codes.iter().any(|code| **code == "coordinated_omission"),
         ),
     ];
     untrue(

@@ -277,7 +277,7 @@ fn copies(case: &Case, told: &Value) -> Result<(), String> {
     let findings = told["findings"].as_array().unwrap();
     let is_told = findings
         .iter()
-        .any(|finding| finding["code"] == "more_beneath");
+        .any(|finding| finding["code"] == "lower_device_amplification");
     if is_told == known {
         Ok(())
     } else {

@@ -1,13 +1,13 @@
-//! What the host itself was like: a clock that costs time, processors that change their speed.
+//! Clock source, CPU frequency and heat.
 
-use crate::analysis::case::Case;
+use crate::analysis::context::Context;
 use crate::analysis::findings::rerun;
 use leadline_protocol::finding::Finding;
 use leadline_protocol::finding::Severity::{Note, Warning};
 use serde_json::json;
 
-/// Clock sources that are read without leaving user mode (the kernel's vDSO).
-const QUICK_CLOCKS: &[&str] = &[
+/// Clock sources that are read in user mode (vDSO).
+const FAST_CLOCKS: &[&str] = &[
     "tsc",
     "kvm-clock",
     "hyperv_clocksource_tsc_page",
@@ -15,65 +15,51 @@ const QUICK_CLOCKS: &[&str] = &[
     "riscv_clocksource",
 ];
 
-/// A clock that every reading enters the kernel for.
-pub(crate) fn clock(case: &Case) -> Option<Finding> {
-    let name = case
-        .host
-        .clocksource
-        .as_deref()
-        .filter(|name| !QUICK_CLOCKS.contains(name))?;
-    let sentence =
-        format!("The clock source {name} is slow to read: each latency has some of that in it.");
-    let remedy = "Boot with clocksource=tsc where the processor has a steady one.";
+pub(crate) fn slow_clock(context: &Context) -> Option<Finding> {
+    let name = context.host.clocksource.as_deref()?;
+    if FAST_CLOCKS.contains(&name) {
+        return None;
+    }
+    let sentence = format!("The clock source {name} is slow to read, which adds to every latency.");
+    let evidence = [("clocksource", json!(name))];
+    let remedy = "Boot with clocksource=tsc if the CPU has a stable TSC.";
     Some(Finding::new(
         Note,
         "slow_clock",
         sentence,
-        &[("clocksource", json!(name))],
+        &evidence,
         remedy,
     ))
 }
 
-/// A governor that lets processors sleep between I/Os.
-pub(crate) fn governor(case: &Case) -> Option<Finding> {
-    let name = case
-        .host
-        .governor
-        .as_deref()
-        .filter(|name| *name != "performance")?;
+pub(crate) fn frequency_governor(context: &Context) -> Option<Finding> {
+    let name = context.host.governor.as_deref()?;
+    if name == "performance" {
+        return None;
+    }
     let sentence = format!(
-        "The frequency governor {name} slows processors between I/Os: latencies at low depth are longer and vary."
+        "The frequency governor {name} lowers the CPU frequency between I/Os: latencies at low depth are longer and vary."
     );
-    let remedy =
-        "Use the governor performance while measuring (cpupower frequency-set -g performance).";
+    let evidence = [("governor", json!(name))];
+    let remedy = "Use the performance governor (cpupower frequency-set -g performance).";
     Some(Finding::new(
         Warning,
         "frequency_governor",
         sentence,
-        &[("governor", json!(name))],
+        &evidence,
         remedy,
     ))
 }
 
-/// Processors that were too hot to go on as they were.
-pub(crate) fn heat(case: &Case) -> Option<Finding> {
-    let times = case
-        .report
-        .cpu?
-        .thermal_throttles
-        .filter(|times| *times > 0)?;
-    let sentence = format!(
-        "Processors were slowed {times} times because they were hot: the run measures the cooling, too."
-    );
-    let remedy = "Let the host cool down, and look after its fans; then run again.";
-    Some(
-        Finding::new(
-            Warning,
-            "thermal_throttling",
-            sentence,
-            &[("thermal_throttles", json!(times))],
-            remedy,
-        )
-        .with_rerun(rerun::unchanged()),
-    )
+pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
+    let times = context.report.cpu?.thermal_throttles?;
+    if times == 0 {
+        return None;
+    }
+    let sentence =
+        format!("The CPUs were throttled {times} times because of heat, which lowers the results.");
+    let evidence = [("thermal_throttles", json!(times))];
+    let remedy = "Let the host cool down, check its fans, and run again.";
+    let finding = Finding::new(Warning, "thermal_throttling", sentence, &evidence, remedy);
+    Some(finding.with_rerun(rerun::unchanged()))
 }

@@ -1,42 +1,42 @@
-//! Reruns that findings offer: the options of a job to change, and the label of the button.
+//! Reruns offered by findings: the label of the button and the job options that change.
 
 use serde_json::{Value, json};
 
-/// Label of the button, and the options that change in every job.
 type Rerun = (&'static str, Value);
 
-/// Options that may say something else than a `file_state`, and than a `cache_state`.
-const FILE: &[&str] = &["overwrite", "fallocate", "create_on_open", "file_append"];
-const CACHE: &[&str] = &["invalidate", "pre_read"];
+/// Options that may contradict `file_state` or `cache_state`.
+const FILE_OPTIONS: &[&str] = &["overwrite", "fallocate", "create_on_open", "file_append"];
+const CACHE_OPTIONS: &[&str] = &["invalidate", "pre_read"];
 
-/// A patch that takes these options back as well: null is what a job has that does not say them.
-fn with(mut patch: Value, back: &[&str]) -> Value {
-    back.iter().for_each(|option| patch[*option] = Value::Null);
+/// Adds null for options that the rerun must not set.
+fn without(mut patch: Value, options: &[&str]) -> Value {
+    for option in options {
+        patch[*option] = Value::Null;
+    }
     patch
 }
 
-/// Offers a rerun on a fully written file. The plan rejects it for a file that another program made.
+pub(crate) fn direct() -> Rerun {
+    ("Rerun direct", json!({"direct": 1}))
+}
+
+/// Rejected by the plan if another program created the file.
 pub(crate) fn written() -> Rerun {
-    (
-        "Rerun after writing the file",
-        with(json!({"file_state": "written"}), FILE),
-    )
+    let patch = without(json!({"file_state": "written"}), FILE_OPTIONS);
+    ("Rerun after writing the file", patch)
 }
 
-/// Offers a rerun that overwrites in place, for runs in which every job writes.
+/// Only for runs in which every job writes.
 pub(crate) fn overwrite() -> Rerun {
-    (
-        "Rerun as overwrite",
-        with(json!({"file_state": "overwrite"}), FILE),
-    )
+    let patch = without(json!({"file_state": "overwrite"}), FILE_OPTIONS);
+    ("Rerun as overwrite", patch)
 }
 
-/// Offers a rerun with an empty page cache.
+/// `patch`: options in addition to an empty page cache.
 pub(crate) fn cold(patch: Value) -> Rerun {
-    ("Rerun cold", with(patch, CACHE))
+    ("Rerun cold", without(patch, CACHE_OPTIONS))
 }
 
-/// Offers the same job again.
 pub(crate) fn unchanged() -> Rerun {
     ("Run again", json!({}))
 }
@@ -45,38 +45,38 @@ pub(crate) fn unchanged() -> Rerun {
 mod tests {
     use crate::plan::resolve;
     use crate::plan::tests::host::TableHost;
-    use leadline_protocol::job::parse::parse_run;
+    use leadline_protocol::job::run_spec::parse_run;
 
     use super::*;
 
-    /// A rerun's patch goes beside what the job says already, and a null takes that back.
+    /// A patch is merged into the options of the job; null removes an option.
     #[test]
-    fn what_contradicts_a_state_is_taken_back() {
-        for (state, back, said) in [
+    fn options_that_contradict_a_state_are_removed() {
+        for (state, removed, options) in [
             (
                 json!({"file_state": "overwrite"}),
-                FILE,
+                FILE_OPTIONS,
                 json!({"fallocate": "native"}),
             ),
             (
                 json!({"file_state": "written"}),
-                FILE,
+                FILE_OPTIONS,
                 json!({"create_on_open": 1, "overwrite": 0}),
             ),
             (
                 json!({"file_state": "written"}),
-                FILE,
+                FILE_OPTIONS,
                 json!({"file_append": 1}),
             ),
             (
                 json!({"cache_state": "cold"}),
-                CACHE,
+                CACHE_OPTIONS,
                 json!({"invalidate": 0, "pre_read": 1}),
             ),
         ] {
-            let refused = |patch: &Value| {
+            let is_rejected = |patch: &Value| {
                 let mut job = json!({"filename": "full", "size": "1m", "rw": "write", "direct": 0});
-                for (option, value) in [&said, patch]
+                for (option, value) in [&options, patch]
                     .into_iter()
                     .filter_map(Value::as_object)
                     .flatten()
@@ -89,11 +89,11 @@ mod tests {
                 let plan = resolve(&parse_run(&job).unwrap(), &TableHost::default());
                 plan.problems
                     .iter()
-                    .any(|problem| problem.code == "state_contradicted")
+                    .any(|problem| problem.code == "conflicting_options")
             };
             assert!(
-                refused(&state) && !refused(&with(state.clone(), back)),
-                "{state} {said}"
+                is_rejected(&state) && !is_rejected(&without(state.clone(), removed)),
+                "{state} {options}"
             );
         }
     }

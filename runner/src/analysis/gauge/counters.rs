@@ -1,10 +1,10 @@
-//! Input of the gauge: counters of the same window, from a report or summed over samples.
+//! Input of the gauge: counters of the same window, from a report or a sample.
 
 use leadline_protocol::counters::{DeviceCounts, IoCounts, StorageIo};
 use leadline_protocol::gauge::LayerFlow;
-use leadline_protocol::report::{DirectionStats, Report};
+use leadline_protocol::report::Report;
+use leadline_protocol::report::stats::DirectionStats;
 use leadline_protocol::sample::Sample;
-use leadline_protocol::verdict::Verdicts;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GaugeCounters {
@@ -14,7 +14,7 @@ pub(super) struct GaugeCounters {
     /// I/O of this process; `None` if not counted.
     pub(super) storage: Option<StorageIo>,
     /// Bytes of the targets that were dirty or in writeback at the end.
-    pub(super) waiting_bytes: u64,
+    pub(super) pending_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,77 +36,67 @@ pub(super) struct DeviceFlow {
 }
 
 impl GaugeCounters {
-    pub(super) fn of_report(report: &Report, verdicts: &Verdicts) -> Self {
-        let mut counters = Self {
+    pub(super) fn of_report(report: &Report, pending_bytes: u64) -> Self {
+        let issued = |stats: &DirectionStats| LayerFlow::new(stats.ios, stats.bytes);
+        let device = report.device.as_ref();
+        let physical = device.map_or(&[][..], |device| &device.physical_devices);
+        Self {
             storage: report.storage,
-            waiting_bytes: verdicts
-                .write
-                .as_ref()
-                .and_then(|verdict| verdict.evidence.get("dirty_end_bytes").copied())
-                .unwrap_or(0),
-            ..Self::default()
+            pending_bytes,
+            ..Self::new(
+                [&report.read, &report.write, &report.trim].map(issued),
+                device.map(|device| &device.counts),
+                physical.iter().map(|physical| &physical.counts),
+            )
+        }
+    }
+
+    pub(super) fn of_sample(sample: &Sample) -> Self {
+        let issued = |counts: &IoCounts| LayerFlow::new(counts.ios, counts.bytes);
+        let residency = sample.residency;
+        let pending_bytes = residency.and_then(|residency| residency.pending_write_bytes());
+        Self {
+            storage: sample.storage,
+            pending_bytes: pending_bytes.unwrap_or(0),
+            ..Self::new(
+                [&sample.read, &sample.write, &sample.trim].map(issued),
+                sample.device.as_ref(),
+                sample.physical_devices.iter(),
+            )
+        }
+    }
+
+    /// `issued`: reads, writes and trims.
+    fn new<'a>(
+        issued: [LayerFlow; 3],
+        device: Option<&'a DeviceCounts>,
+        physical_devices: impl Iterator<Item = &'a DeviceCounts>,
+    ) -> Self {
+        let device = device.map(device_flows);
+        let physical = physical_devices.map(device_flows).reduce(|sum, flows| {
+            std::array::from_fn(|direction| sum[direction].plus(flows[direction]))
+        });
+        let direction = |index: usize| DirectionCounters {
+            issued: issued[index],
+            device: device.map(|flows| flows[index]),
+            physical_devices: physical.map(|flows| flows[index]),
         };
-        let issued = [&report.read, &report.write, &report.trim];
-        for (direction, DirectionStats { ios, bytes, .. }) in counters.directions().zip(issued) {
-            direction.issued = LayerFlow {
-                ios: *ios,
-                bytes: *bytes,
-            };
-        }
-        if let Some(device) = &report.device {
-            counters.add_device(&device.counts);
-            for physical in &device.physical_devices {
-                counters.add_physical_device(&physical.counts);
-            }
-        }
-        counters
-    }
-
-    pub(super) fn add(&mut self, sample: &Sample) {
-        let issued = [&sample.read, &sample.write, &sample.trim];
-        for (direction, IoCounts { ios, bytes, .. }) in self.directions().zip(issued) {
-            direction.issued.ios += ios;
-            direction.issued.bytes += bytes;
-        }
-        if let Some(device) = &sample.device {
-            self.add_device(device);
-        }
-        if let Some(physical) = &sample.physical_devices {
-            self.add_physical_device(physical);
-        }
-        if let Some(storage) = sample.storage {
-            let total = self.storage.get_or_insert_default();
-            total.read_bytes += storage.read_bytes;
-            total.write_bytes += storage.write_bytes;
-        }
-        if let Some(residency) = sample.residency {
-            let waiting = residency.dirty.zip(residency.writeback);
-            self.waiting_bytes = waiting.map_or(0, |(dirty, writeback)| dirty + writeback);
-        }
-    }
-
-    fn directions(&mut self) -> impl Iterator<Item = &mut DirectionCounters> {
-        [&mut self.read, &mut self.write, &mut self.trim].into_iter()
-    }
-
-    fn add_device(&mut self, counts: &DeviceCounts) {
-        for (direction, flow) in self.directions().zip(device_flows(counts)) {
-            direction.device.get_or_insert_default().add(flow);
-        }
-    }
-
-    fn add_physical_device(&mut self, counts: &DeviceCounts) {
-        for (direction, flow) in self.directions().zip(device_flows(counts)) {
-            direction.physical_devices.get_or_insert_default().add(flow);
+        Self {
+            read: direction(0),
+            write: direction(1),
+            trim: direction(2),
+            ..Self::default()
         }
     }
 }
 
 impl DeviceFlow {
-    fn add(&mut self, other: Self) {
-        self.ios += other.ios;
-        self.merges += other.merges;
-        self.bytes += other.bytes;
+    fn plus(self, other: Self) -> Self {
+        Self {
+            ios: self.ios + other.ios,
+            merges: self.merges + other.merges,
+            bytes: self.bytes + other.bytes,
+        }
     }
 }
 

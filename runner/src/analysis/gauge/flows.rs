@@ -1,7 +1,7 @@
 //! I/Os and bytes at each layer boundary, without foreign I/O.
 
 use crate::analysis::gauge::counters::DirectionCounters;
-use crate::analysis::verdict::threshold::NOTHING;
+use crate::analysis::verdict::threshold::NEGLIGIBLE;
 use leadline_protocol::gauge::LayerFlow;
 use leadline_protocol::verdict::{Verdict, VerdictClass};
 
@@ -24,7 +24,7 @@ pub(super) struct Flows {
     /// Issued bytes that are writes.
     pub(super) written_bytes: u64,
     /// Written bytes that were dirty or in writeback at the end.
-    pub(super) waiting_bytes: u64,
+    pub(super) pending_bytes: u64,
 }
 
 impl Flows {
@@ -46,7 +46,7 @@ impl Flows {
                 .unwrap_or(0.0)
         };
         let cached = share("page_cache");
-        let bypassed = direct && cached <= NOTHING.value;
+        let bypassed = direct && cached <= NEGLIGIBLE.value;
         let past_cache = if bypassed {
             Some(issued)
         } else if direct {
@@ -54,11 +54,8 @@ impl Flows {
         } else {
             let served_by_filesystem = scale(issued, share("unwritten") + share("filesystem"));
             counters.device.map(|device| {
-                let counted = LayerFlow {
-                    ios: device.ios + device.merges,
-                    bytes: device.bytes,
-                };
-                sum(scale(counted, own_share), served_by_filesystem)
+                let counted = LayerFlow::new(device.ios + device.merges, device.bytes);
+                scale(counted, own_share) + served_by_filesystem
             })
         };
         Self {
@@ -66,13 +63,7 @@ impl Flows {
             past_cache,
             reached: reached(counters, own_share, direct),
             bypassed,
-            foreign: scale(
-                LayerFlow {
-                    ios: device.ios,
-                    bytes: device.bytes,
-                },
-                1.0 - own_share,
-            ),
+            foreign: scale(LayerFlow::new(device.ios, device.bytes), 1.0 - own_share),
             uncertainty: verdict.map_or(0.0, |verdict| verdict.uncertainty),
             unwritten_bytes: scale(issued, share("unwritten")).bytes,
             filesystem_bytes: scale(issued, share("filesystem")).bytes,
@@ -81,10 +72,10 @@ impl Flows {
     }
 
     /// Adds what only writes have.
-    pub(super) fn of_writes(self, waiting_bytes: u64, class: Option<VerdictClass>) -> Self {
+    pub(super) fn of_writes(self, pending_bytes: u64, class: Option<VerdictClass>) -> Self {
         Self {
             written_bytes: self.issued.bytes,
-            waiting_bytes,
+            pending_bytes,
             write_class: if self.foreign.bytes > 0 { class } else { None },
             ..self
         }
@@ -96,7 +87,7 @@ impl Flows {
 
     /// Both together. A direction without I/O contributes only its foreign I/O.
     pub(super) fn and(self, other: Self) -> Self {
-        let foreign = sum(self.foreign, other.foreign);
+        let foreign = self.foreign + other.foreign;
         if !other.is_used() {
             return Self { foreign, ..self };
         }
@@ -104,15 +95,9 @@ impl Flows {
             return Self { foreign, ..other };
         }
         Self {
-            issued: sum(self.issued, other.issued),
-            past_cache: self
-                .past_cache
-                .zip(other.past_cache)
-                .map(|(one, other)| sum(one, other)),
-            reached: self
-                .reached
-                .zip(other.reached)
-                .map(|(one, other)| sum(one, other)),
+            issued: self.issued + other.issued,
+            past_cache: both(self.past_cache, other.past_cache),
+            reached: both(self.reached, other.reached),
             bypassed: self.bypassed && other.bypassed,
             foreign,
             write_class: self.write_class.or(other.write_class),
@@ -120,7 +105,7 @@ impl Flows {
             unwritten_bytes: self.unwritten_bytes + other.unwritten_bytes,
             filesystem_bytes: self.filesystem_bytes + other.filesystem_bytes,
             written_bytes: self.written_bytes + other.written_bytes,
-            waiting_bytes: self.waiting_bytes + other.waiting_bytes,
+            pending_bytes: self.pending_bytes + other.pending_bytes,
         }
     }
 }
@@ -136,10 +121,7 @@ fn own_share(counted: u64, own_bytes: Option<u64>) -> f64 {
 /// I/Os are estimated in proportion to the bytes; direct I/Os reach the device as issued.
 fn reached(counters: &DirectionCounters, own_share: f64, direct: bool) -> Option<LayerFlow> {
     let counted = counters.physical_devices.or(counters.device)?;
-    let flow = LayerFlow {
-        ios: counted.ios,
-        bytes: counted.bytes,
-    };
+    let flow = LayerFlow::new(counted.ios, counted.bytes);
     let mut own = scale(flow, own_share);
     let issued = counters.issued;
     if direct && own_share < 1.0 && issued.bytes > 0 {
@@ -151,15 +133,9 @@ fn reached(counters: &DirectionCounters, own_share: f64, direct: bool) -> Option
 
 fn scale(flow: LayerFlow, share: f64) -> LayerFlow {
     let part = |count: u64| (count as f64 * share).round() as u64;
-    LayerFlow {
-        ios: part(flow.ios),
-        bytes: part(flow.bytes),
-    }
+    LayerFlow::new(part(flow.ios), part(flow.bytes))
 }
 
-fn sum(one: LayerFlow, other: LayerFlow) -> LayerFlow {
-    LayerFlow {
-        ios: one.ios + other.ios,
-        bytes: one.bytes + other.bytes,
-    }
+fn both(one: Option<LayerFlow>, other: Option<LayerFlow>) -> Option<LayerFlow> {
+    Some(one? + other?)
 }

@@ -1,7 +1,7 @@
 //! Short descriptions of what the layers did to the flow.
 
 use crate::analysis::gauge::flows::Flows;
-use crate::analysis::verdict::threshold::NOTHING;
+use crate::analysis::verdict::threshold::NEGLIGIBLE;
 use leadline_protocol::format::bytes;
 use leadline_protocol::gauge::{ForeignIo, LayerFlow};
 use leadline_protocol::verdict::Layer;
@@ -37,16 +37,16 @@ fn page_cache(flows: &Flows) -> Option<String> {
     }
     let past_cache = flows.past_cache?;
     let is_write = flows.written_bytes * 2 > flows.issued.bytes;
-    let is_waiting = flows.waiting_bytes as f64 > flows.written_bytes as f64 * NOTHING.value;
+    let is_waiting = flows.pending_bytes as f64 > flows.written_bytes as f64 * NEGLIGIBLE.value;
     if is_write && is_waiting {
         return Some(format!(
             "{} in memory, not yet written",
-            bytes(flows.waiting_bytes)
+            bytes(flows.pending_bytes)
         ));
     }
     let ios = ratio(past_cache.ios, flows.issued.ios);
     let share = ratio(past_cache.bytes, flows.issued.bytes);
-    if share < NOTHING.value {
+    if share < NEGLIGIBLE.value {
         let note = if is_write {
             "in memory, not yet written"
         } else {
@@ -85,7 +85,7 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     if past_cache.ios == 0 {
         return None;
     }
-    if ratio(reached.bytes, issued) < NOTHING.value && past_cache.bytes * 2 > issued {
+    if ratio(reached.bytes, issued) < NEGLIGIBLE.value && past_cache.bytes * 2 > issued {
         return Some("served here: holes or blocks never written".into());
     }
     let ios = ratio(reached.ios, past_cache.ios);
@@ -96,7 +96,7 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
             two_digits(more)
         ));
     }
-    let is_merged = ios < MERGED && ratio(past_cache.bytes, issued) >= NOTHING.value;
+    let is_merged = ios < MERGED && ratio(past_cache.bytes, issued) >= NEGLIGIBLE.value;
     is_merged.then(|| {
         format!(
             "merged: {} in one",

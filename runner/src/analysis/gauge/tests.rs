@@ -1,5 +1,5 @@
 use crate::analysis::gauge::counters::{DeviceFlow, DirectionCounters, GaugeCounters};
-use crate::analysis::gauge::{IoModes, LiveGauge, gauges};
+use crate::analysis::gauge::{IoModes, gauges, sample_gauge};
 use crate::plan::fixture::resolved;
 use leadline_protocol::counters::StorageIo;
 use leadline_protocol::gauge::{ForeignSource, Gauge, LayerFlow};
@@ -25,7 +25,7 @@ const DIRECT: IoModes = IoModes {
 };
 
 fn flow(ios: u64, bytes: u64) -> LayerFlow {
-    LayerFlow { ios, bytes }
+    LayerFlow::new(ios, bytes)
 }
 
 fn device(ios: u64, bytes: u64) -> DeviceFlow {
@@ -274,7 +274,7 @@ fn verdicts_identify_the_layer() {
 #[test]
 fn dirty_bytes_are_shown() {
     let mut counters = writes(flow(1000, GIB), device(10, 100 * MIB));
-    counters.waiting_bytes = 924 * MIB;
+    counters.pending_bytes = 924 * MIB;
     let gauge = total(&counters, BUFFERED);
     assert_eq!(gauge.served_by, Layer::PageCache);
     assert_eq!(
@@ -399,7 +399,7 @@ fn deferred(class: VerdictClass, own_bytes: Option<u64>) -> Gauge {
     let issued = flow(983_040, 15 * GIB / 2);
     let counters = GaugeCounters {
         storage: storage(0, issued.bytes),
-        waiting_bytes: issued.bytes,
+        pending_bytes: issued.bytes,
         ..writes(issued, device(560, 70 * MIB))
     };
     let report = gauges(&counters, BUFFERED, &write_verdict(class, own_bytes));
@@ -464,26 +464,23 @@ fn both_directions_add_up() {
 }
 
 #[test]
-fn live_gauge_covers_all_samples() {
-    let window = |ios: u64| -> Sample {
-        let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
-        let counts = json!({
-            "read_ios": ios, "read_bytes": ios * 4096, "read_merges": 0, "read_ticks_ms": 0,
-            "write_ios": 0, "write_bytes": 0, "write_merges": 0, "write_ticks_ms": 0,
-            "discard_ios": 0, "discard_bytes": 0, "flush_ios": 0, "in_flight": 0, "busy_ms": 0
-        });
-        serde_json::from_value(json!({
-            "phase": "measure", "window_ms": 100.0, "in_flight": 0, "errors": 0,
-            "read": {"ios": ios, "bytes": ios * 4096, "lat_ns": []},
-            "write": none, "trim": none, "sync": none,
-            "device": counts, "physical_devices": counts,
-            "storage": {"read_bytes": ios * 4096, "write_bytes": 0, "cancelled_write_bytes": 0}
-        }))
-        .unwrap()
-    };
-    let mut live = LiveGauge::new(&[resolved(json!({"rw": "randread", "direct": true}))]);
-    live.push(&window(10));
-    let gauge = live.push(&window(5));
+fn gauge_of_a_sample() {
+    let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
+    let counts = json!({
+        "read_ios": 15, "read_bytes": 15 * 4096, "read_merges": 0, "read_ticks_ms": 0,
+        "write_ios": 0, "write_bytes": 0, "write_merges": 0, "write_ticks_ms": 0,
+        "discard_ios": 0, "discard_bytes": 0, "flush_ios": 0, "in_flight": 0, "busy_ms": 0
+    });
+    let sample: Sample = serde_json::from_value(json!({
+        "phase": "measure", "window_ms": 100.0, "in_flight": 0, "errors": 0,
+        "read": {"ios": 15, "bytes": 15 * 4096, "lat_ns": []},
+        "write": none, "trim": none, "sync": none,
+        "device": counts, "physical_devices": counts,
+        "storage": {"read_bytes": 15 * 4096, "write_bytes": 0, "cancelled_write_bytes": 0}
+    }))
+    .unwrap();
+    let jobs = [resolved(json!({"rw": "randread", "direct": true}))];
+    let gauge = sample_gauge(&sample, &jobs);
     assert_eq!(gauge.issued, flow(15, 15 * 4096));
     assert_eq!(gauge.reached, Some(flow(15, 15 * 4096)));
     assert!(gauge.bypassed);

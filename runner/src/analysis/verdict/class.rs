@@ -1,149 +1,151 @@
-//! From shares to one word: one table of rules, and the first that holds decides. `docs/measurement.md` shows this table; a
-//! test holds the two together.
+//! From shares to a class: the first matching rule decides. `docs/measurement.md` contains the same
+//! table; a test compares them.
 //!
-//! Bytes decide how much went where: the kernel merges and splits I/Os as it likes, but bytes stay bytes. The number of
-//! I/Os only tells readahead and merging from plain I/O.
+//! Classes depend on bytes, because the kernel merges and splits I/Os. The number of I/Os only
+//! distinguishes readahead and merging from unchanged I/O.
 
 use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::share::Shares;
-use crate::analysis::verdict::threshold::{ALL, FEW_LARGE, FEWEST, FLOOR, MORE, MOSTLY, NOTHING};
-use leadline_protocol::evidence::Direction;
+use crate::analysis::verdict::shares::Shares;
+use crate::analysis::verdict::threshold::{
+    EXCESS, MERGE_RATIO, MIN_IOS, MOSTLY, NEARLY_ALL, NEGLIGIBLE, NOISE_FLOOR,
+};
+use leadline_protocol::evidence::transition::Direction;
 use leadline_protocol::verdict::VerdictClass;
 
-/// One row of the table.
 pub(crate) struct Rule {
-    /// The word.
-    pub class: VerdictClass,
-    /// When it holds, in words; `{nothing}` stands for a threshold.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the document is held against it")
-    )]
-    pub when: &'static str,
-    /// What that means.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the document is held against it")
-    )]
-    pub means: &'static str,
-    holds: fn(&Evidence, &Shares) -> bool,
+    pub(crate) class: VerdictClass,
+    /// When it holds, in words; `{negligible}` stands for a threshold.
+    #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
+    pub(crate) when: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
+    pub(crate) means: &'static str,
+    matches: fn(&Evidence, &Shares) -> bool,
 }
 
-/// The rules in their order. The last one always holds.
+/// In order of precedence. The last rule always matches.
 pub(crate) const RULES: [Rule; 13] = [
     Rule {
         class: VerdictClass::NoDevice,
         when: "no target of this direction has a block device",
-        means: "the number is about memory or a filesystem",
-        holds: |evidence, _| evidence.deviceless.is_some(),
+        means: "the result describes memory or a filesystem",
+        matches: |evidence, _| evidence.no_device.is_some(),
     },
     Rule {
         class: VerdictClass::Unknown,
-        when: "neither the device's counters nor those of the process; or under {fewest} and under {floor}",
-        means: "too little is known; nothing is guessed",
-        holds: |evidence, _| {
-            evidence.is_blind() || evidence.ios < FEWEST.whole() && evidence.bytes < FLOOR.whole()
+        when: "no device and no process counters, or less than {min_ios} and {noise_floor}",
+        means: "not enough data",
+        matches: |evidence, _| {
+            evidence.has_no_counters()
+                || evidence.ios < MIN_IOS.whole() && evidence.bytes < NOISE_FLOOR.whole()
         },
     },
     Rule {
         class: VerdictClass::Unknown,
-        when: "the device moved {more} and {floor} more than was issued, and the process's own counters are missing",
-        means: "it may be ours or anybody's",
-        holds: |evidence, _| {
-            evidence.own.is_err() && is_more(evidence.counted_bytes(), evidence.asked())
+        when: "the device moved more than {excess} and {noise_floor} above the issued bytes, and the process counters are missing",
+        means: "the I/O cannot be attributed",
+        matches: |evidence, _| {
+            evidence.own_bytes.is_err()
+                && is_excess(evidence.device_bytes(), evidence.issued_to_devices())
         },
     },
     Rule {
         class: VerdictClass::Foreign,
-        when: "device at least {all}, and others moved {more} of it and {floor} beside",
-        means: "the device answered, and was shared while it did",
-        holds: |_, shares| {
-            shares.device >= ALL.value && is_more(shares.ours + shares.others, shares.ours)
+        when: "device at least {nearly_all}, and foreign I/O of more than {excess} of it and {noise_floor}",
+        means: "served by the device while other programs used it",
+        matches: |_, shares| {
+            shares.device >= NEARLY_ALL.value
+                && is_excess(shares.own_bytes + shares.foreign_bytes, shares.own_bytes)
         },
     },
     Rule {
         class: VerdictClass::Amplified,
-        when: "device at least {all}, and {more} and {floor} more than was issued",
-        means: "metadata, journal, copy on write, read-modify-write, or reading ahead in vain",
-        holds: |evidence, shares| {
-            shares.device >= ALL.value
-                && is_more(evidence.asked() + shares.excess, evidence.asked())
+        when: "device at least {nearly_all}, and more than {excess} and {noise_floor} above the issued bytes",
+        means: "metadata, journal, copy on write, read-modify-write, or unused readahead",
+        matches: |evidence, shares| {
+            shares.device >= NEARLY_ALL.value
+                && is_excess(
+                    evidence.issued_to_devices() + shares.excess_bytes,
+                    evidence.issued_to_devices(),
+                )
         },
     },
     Rule {
         class: VerdictClass::Unwritten,
-        when: "device under {nothing}, extents without data at least {all}",
-        means: "the filesystem made zeros; nothing was read",
-        holds: |_, shares| shares.device < NOTHING.value && shares.unwritten >= ALL.value,
+        when: "device below {negligible}, extents without data at least {nearly_all}",
+        means: "the filesystem returned zeros; nothing was read",
+        matches: |_, shares| {
+            shares.device < NEGLIGIBLE.value && shares.unwritten >= NEARLY_ALL.value
+        },
     },
     Rule {
         class: VerdictClass::PageCache,
-        when: "reads, device under {nothing}, page cache at least {all}",
-        means: "memory answered",
-        holds: |evidence, shares| {
+        when: "reads, device below {negligible}, page cache at least {nearly_all}",
+        means: "served from memory",
+        matches: |evidence, shares| {
             evidence.direction == Direction::Read
-                && shares.device < NOTHING.value
-                && shares.page_cache >= ALL.value
+                && shares.device < NEGLIGIBLE.value
+                && shares.page_cache >= NEARLY_ALL.value
         },
     },
     Rule {
         class: VerdictClass::DeferredWrite,
-        when: "writes, page cache over {mostly}",
-        means: "memory took them, and the device has yet to",
-        holds: |evidence, shares| {
+        when: "writes, page cache above {mostly}",
+        means: "accepted into memory, not yet on the device",
+        matches: |evidence, shares| {
             evidence.direction == Direction::Write && shares.page_cache > MOSTLY.value
         },
     },
     Rule {
         class: VerdictClass::NoDevice,
-        when: "device under {nothing}, filesystem at least {all}",
-        means: "the filesystem answered by itself: inline or compressed data",
-        holds: |_, shares| shares.device < NOTHING.value && shares.filesystem >= ALL.value,
+        when: "device below {negligible}, filesystem at least {nearly_all}",
+        means: "served by the filesystem: inline or compressed data",
+        matches: |_, shares| {
+            shares.device < NEGLIGIBLE.value && shares.filesystem >= NEARLY_ALL.value
+        },
     },
     Rule {
         class: VerdictClass::Mixed,
-        when: "device under {all}",
-        means: "parts went to different places",
-        holds: |_, shares| shares.device < ALL.value,
+        when: "device below {nearly_all}",
+        means: "served by several layers",
+        matches: |_, shares| shares.device < NEARLY_ALL.value,
     },
     Rule {
         class: VerdictClass::Readahead,
-        when: "buffered reads, in at most {few} as many I/Os as were issued",
-        means: "few large reads, made ahead of the job",
-        holds: |evidence, _| {
-            evidence.direction == Direction::Read && !evidence.direct && is_few(evidence)
+        when: "buffered reads, at most {merge_ratio} as many device I/Os as issued",
+        means: "few large reads ahead of the job",
+        matches: |evidence, _| {
+            evidence.direction == Direction::Read && !evidence.direct && is_merged(evidence)
         },
     },
     Rule {
         class: VerdictClass::Merged,
-        when: "all others, in at most {few} as many I/Os as were issued",
-        means: "neighbours were joined on the way to the device",
-        holds: |evidence, _| is_few(evidence),
+        when: "otherwise, at most {merge_ratio} as many device I/Os as issued",
+        means: "adjacent I/Os were merged",
+        matches: |evidence, _| is_merged(evidence),
     },
     Rule {
         class: VerdictClass::Device,
-        when: "all others",
-        means: "the device answered",
-        holds: |_, _| true,
+        when: "otherwise",
+        means: "served by the device",
+        matches: |_, _| true,
     },
 ];
 
-/// The class that the numbers show.
 pub(crate) fn classify(evidence: &Evidence, shares: &Shares) -> VerdictClass {
     RULES
         .iter()
-        .find(|rule| (rule.holds)(evidence, shares))
+        .find(|rule| (rule.matches)(evidence, shares))
         .map_or(VerdictClass::Unknown, |rule| rule.class)
 }
 
-/// Whether this is more than that by the part and by the floor that mean something.
-pub(crate) fn is_more(bytes: u64, than: u64) -> bool {
-    let beyond = bytes.saturating_sub(than);
-    beyond > FLOOR.whole() && beyond as f64 > MORE.value * than as f64
+/// Whether `bytes` exceed `expected` significantly: by the noise floor and by the excess ratio.
+pub(crate) fn is_excess(bytes: u64, expected: u64) -> bool {
+    let excess = bytes.saturating_sub(expected);
+    excess > NOISE_FLOOR.whole() && excess as f64 > EXCESS.value * expected as f64
 }
 
-fn is_few(evidence: &Evidence) -> bool {
+fn is_merged(evidence: &Evidence) -> bool {
     evidence
         .ios_ratio()
-        .is_some_and(|ratio| ratio <= FEW_LARGE.value)
+        .is_some_and(|ratio| ratio <= MERGE_RATIO.value)
 }

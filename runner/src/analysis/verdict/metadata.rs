@@ -1,37 +1,43 @@
-//! Whether a filesystem has to write on its own account beside a job: then bytes of the device beyond the job's own may
-//! be its journal and its trees, and not a neighbour's.
+//! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes beyond
+//! those of the run may be its journal and trees instead of foreign I/O.
 
-use leadline_protocol::evidence::TargetReport;
-use leadline_protocol::job::value::SyncMode;
-use leadline_protocol::plan::resolved::{ResolvedJob, TargetKind};
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::job::keyword::SyncMode;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::TargetKind;
 
-/// Filesystems that write every block elsewhere, and their trees with it.
+/// Filesystems that write every block, and their trees, to a new location.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
-/// The reason; `None` where metadata is not to be expected: a raw device, or blocks that are there and only overwritten.
-pub(crate) fn reason(job: &ResolvedJob, targets: &[&TargetReport]) -> Option<&'static str> {
-    let mut files = targets
-        .iter()
-        .filter(|target| target.kind == TargetKind::File && target.jobs.contains(&job.name))
-        .peekable();
-    files.peek()?;
-    let filesystem = |target: &&TargetReport| {
-        target
-            .filesystem
-            .as_deref()
-            .is_some_and(|name| COPY_ON_WRITE.contains(&name))
+/// `None` if no metadata is expected: raw devices, or overwrites of allocated blocks.
+pub(crate) fn metadata_reason(
+    job: &ResolvedJob,
+    targets: &[&TargetReport],
+) -> Option<&'static str> {
+    let is_file = |target: &&&TargetReport| {
+        target.kind == TargetKind::File && target.jobs.contains(&job.name)
     };
-    if files.clone().any(filesystem) {
-        Some("it copies on write")
-    } else if job.target.file_append {
-        Some("the file grows")
-    } else if job.target.sync != SyncMode::None
-        || job.pattern.fsync > 0
-        || job.pattern.fdatasync > 0
+    let files: Vec<&&TargetReport> = targets.iter().filter(is_file).collect();
+    if files.is_empty() {
+        return None;
+    }
+    let filesystems = files.iter().filter_map(|file| file.filesystem.as_deref());
+    let has_syncs =
+        job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0;
+    if filesystems
+        .into_iter()
+        .any(|name| COPY_ON_WRITE.contains(&name))
     {
-        Some("its journal is committed with every sync")
-    } else if files.any(|target| target.state.is_written() != Some(true)) {
-        Some("blocks are allocated")
+        Some("copy on write")
+    } else if job.target.file_append {
+        Some("growing file")
+    } else if has_syncs {
+        Some("journal commit with every sync")
+    } else if files
+        .iter()
+        .any(|file| file.state.is_written() != Some(true))
+    {
+        Some("block allocation")
     } else {
         None
     }

@@ -1,145 +1,109 @@
-//! "Show me": the numbers behind a verdict from the job down to the device, before, after and the difference, each with
-//! the shell command that shows the same without us.
+//! The counters behind a verdict from application to device, before and after the measured window,
+//! each with the shell command that shows it.
 
-use crate::analysis::verdict::evidence::{Evidence, dir, unwritten_back};
+use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::counters::{DeviceCounts, Memory};
-use leadline_protocol::evidence::Direction;
-use leadline_protocol::evidence::TargetReport;
-use leadline_protocol::plan::resolved::{ResolvedJob, TargetKind};
-use leadline_protocol::report::{Reading, Report};
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::report::Report;
+use leadline_protocol::report::device::Reading;
 use leadline_protocol::verdict::{Layer, Proof};
 
-/// Targets that are listed one by one; of more, the first ones stand for all.
-const MOST_TARGETS: usize = 4;
-/// Columns of /sys/block/*/stat (Documentation/block/stat.rst) from 1 on: I/Os, merges, sectors.
-const READ_COLUMNS: [u8; 3] = [1, 2, 3];
-const WRITE_COLUMNS: [u8; 3] = [5, 6, 7];
+/// Further targets are omitted.
+const MAX_TARGETS: usize = 4;
 
-/// A line of /proc/meminfo, and the same number of ours.
-type Line = (&'static str, fn(&Memory) -> u64);
+/// A line of /proc/meminfo.
+type MemoryLine = (&'static str, fn(&Memory) -> u64);
 
-/// The rows of one direction, from top to bottom.
-pub(crate) fn rows(evidence: &Evidence, report: &Report, jobs: &[ResolvedJob]) -> Vec<Proof> {
+/// Ordered by layer.
+pub(crate) fn proof(evidence: &Evidence, report: &Report, jobs: &[ResolvedJob]) -> Vec<Proof> {
     let direction = evidence.direction;
-    let names: Vec<&str> = jobs
-        .iter()
-        .filter(|job| direction.is_of(job))
-        .map(|job| job.name.as_str())
-        .collect();
-    let is_of =
-        |target: &&TargetReport| target.jobs.iter().any(|job| names.contains(&job.as_str()));
-    let targets: Vec<&TargetReport> = report
-        .targets
-        .iter()
-        .filter(is_of)
-        .take(MOST_TARGETS)
-        .collect();
-    let application = issued(evidence);
-    let cache = targets
-        .iter()
-        .flat_map(|target| cached(direction, target))
-        .chain(memory(direction, report, &targets));
-    let filesystem = own(direction, report)
-        .into_iter()
-        .chain(targets.iter().filter_map(|target| without_data(target)));
-    let devices = report
-        .readings
-        .iter()
-        .flat_map(|reading| device(direction, reading, report));
-    let mut rows: Vec<Proof> = application
-        .into_iter()
-        .chain(cache)
-        .chain(filesystem)
-        .chain(devices)
-        .collect();
+    let is_used = |target: &&TargetReport| {
+        let mut jobs = jobs.iter().filter(|job| direction.is_used_by(job));
+        jobs.any(|job| target.jobs.contains(&job.name))
+    };
+    let used = report.targets.iter().filter(is_used);
+    let targets: Vec<&TargetReport> = used.take(MAX_TARGETS).collect();
+    let mut rows = issued(evidence);
+    for target in &targets {
+        rows.extend(residency(direction, target));
+    }
+    rows.extend(memory(direction, report, &targets));
+    rows.extend(process(direction, report));
+    rows.extend(targets.iter().filter_map(|target| unwritten(target)));
+    for reading in &report.readings {
+        rows.extend(device(direction, reading, report));
+    }
     rows.sort_by_key(|row| row.layer);
     rows
 }
 
-fn row(
-    layer: Layer,
-    name: String,
-    unit: &str,
-    before: u64,
-    after: u64,
-    command: Option<String>,
-) -> Proof {
-    let difference = after as i64 - before as i64;
+fn row(layer: Layer, name: String, unit: &str, before: u64, after: u64) -> Proof {
     Proof {
-        layer,
-        name,
-        unit: unit.into(),
         before: Some(before),
         after: Some(after),
-        difference,
-        command,
+        ..difference_row(layer, name, unit, after as i64 - before as i64)
     }
 }
 
-/// A number of which only the difference is known.
-fn gain(layer: Layer, name: String, unit: &str, difference: u64, command: Option<String>) -> Proof {
+fn difference_row(layer: Layer, name: String, unit: &str, difference: i64) -> Proof {
     Proof {
         layer,
         name,
         unit: unit.into(),
         before: None,
         after: None,
-        difference: difference as i64,
-        command,
+        difference,
+        command: None,
     }
 }
 
-fn issued(evidence: &Evidence) -> [Proof; 2] {
-    let noun = evidence.direction.noun();
-    [
-        gain(
+fn with_command(row: Proof, command: String) -> Proof {
+    Proof {
+        command: Some(command),
+        ..row
+    }
+}
+
+fn issued(evidence: &Evidence) -> Vec<Proof> {
+    let issued = format!("{} issued", evidence.direction.noun());
+    let moved = evidence.direction.select("bytes read", "bytes written");
+    vec![
+        difference_row(Layer::Application, issued, "I/Os", evidence.ios as i64),
+        difference_row(
             Layer::Application,
-            format!("{noun} issued and completed"),
-            "I/Os",
-            evidence.ios,
-            None,
-        ),
-        gain(
-            Layer::Application,
-            format!("bytes of these {noun}"),
+            moved.into(),
             "bytes",
-            evidence.bytes,
-            None,
+            evidence.bytes as i64,
         ),
     ]
 }
 
-fn cached(direction: Direction, target: &TargetReport) -> Vec<Proof> {
+fn residency(direction: Direction, target: &TargetReport) -> Vec<Proof> {
     let Some((start, end)) = target.residency.start.zip(target.residency.end) else {
         return Vec::new();
     };
-    let shows = (target.kind == TargetKind::File)
-        .then(|| format!("fincore --bytes --output RES,FILE {}", quoted(&target.path)));
-    let cached = row(
-        Layer::PageCache,
-        format!("{} in the page cache", target.path),
-        "bytes",
-        start.cached,
-        end.cached,
-        shows,
-    );
-    let waiting = unwritten_back(&start)
-        .zip(unwritten_back(&end))
-        .filter(|_| direction == Direction::Write);
-    let waiting = waiting.map(|(start, end)| {
-        row(
-            Layer::PageCache,
-            format!("{} waiting in memory to be written", target.path),
-            "bytes",
-            start,
-            end,
-            None,
-        )
-    });
-    [Some(cached), waiting].into_iter().flatten().collect()
+    let path = &target.path;
+    let name = format!("{path} in the page cache");
+    let mut cached = row(Layer::PageCache, name, "bytes", start.cached, end.cached);
+    if target.kind == TargetKind::File {
+        cached.command = Some(format!(
+            "fincore --bytes --output RES,FILE {}",
+            quoted(path)
+        ));
+    }
+    let mut rows = vec![cached];
+    let pending = start.pending_write_bytes().zip(end.pending_write_bytes());
+    if let (Direction::Write, Some((start, end))) = (direction, pending) {
+        let name = format!("{path} dirty or in writeback");
+        rows.push(row(Layer::PageCache, name, "bytes", start, end));
+    }
+    rows
 }
 
-/// The host's memory: what a file fills is `Cached`, what a block device fills is `Buffers`.
+/// Pages of files are counted as `Cached`, pages of block devices as `Buffers`.
 fn memory(direction: Direction, report: &Report, targets: &[&TargetReport]) -> Vec<Proof> {
     let Some(memory) = report.memory else {
         return Vec::new();
@@ -147,116 +111,104 @@ fn memory(direction: Direction, report: &Report, targets: &[&TargetReport]) -> V
     let is_raw = targets
         .iter()
         .any(|target| target.kind == TargetKind::Device);
-    let filled: Line = if is_raw {
-        ("Buffers", |m| m.buffers)
+    let mut lines: Vec<MemoryLine> = Vec::new();
+    if is_raw {
+        lines.push(("Buffers", |memory| memory.buffers));
     } else {
-        ("Cached", |m| m.cached)
+        lines.push(("Cached", |memory| memory.cached));
+    }
+    if direction == Direction::Write {
+        lines.push(("Dirty", |memory| memory.dirty));
+        lines.push(("Writeback", |memory| memory.writeback));
+    }
+    let proof = |(name, value): MemoryLine| {
+        let start = value(&memory.start);
+        let end = value(&memory.end);
+        let row = row(
+            Layer::PageCache,
+            format!("{name} (whole host)"),
+            "bytes",
+            start,
+            end,
+        );
+        with_command(
+            row,
+            format!("awk '/^{name}:/ {{print $2*1024}}' /proc/meminfo"),
+        )
     };
-    let waiting: [Line; 2] = [("Dirty", |m| m.dirty), ("Writeback", |m| m.writeback)];
-    let shown = [filled].into_iter().chain(
-        waiting
-            .into_iter()
-            .filter(|_| direction == Direction::Write),
-    );
-    shown
-        .map(|(name, of)| {
-            let command = format!("awk '/^{name}:/ {{print $2*1024}}' /proc/meminfo");
-            row(
-                Layer::PageCache,
-                format!("{name} of the whole host"),
-                "bytes",
-                of(&memory.start),
-                of(&memory.end),
-                Some(command),
-            )
-        })
-        .collect()
+    lines.into_iter().map(proof).collect()
 }
 
-fn own(direction: Direction, report: &Report) -> Option<Proof> {
+fn process(direction: Direction, report: &Report) -> Option<Proof> {
     let storage = report.storage?;
-    let (name, field, bytes) = dir(
-        direction,
+    let (name, field, bytes) = direction.select(
         (
-            "read from storage for this process",
+            "bytes read from storage by this process",
             "read_bytes",
             storage.read_bytes,
         ),
         (
-            "written or dirtied by this process",
+            "bytes written or dirtied by this process",
             "write_bytes",
             storage.write_bytes,
         ),
     );
+    let row = difference_row(Layer::Filesystem, name.into(), "bytes", bytes as i64);
     let command = format!("grep ^{field} /proc/$(pgrep -n leadline-runner)/io");
-    Some(gain(
-        Layer::Filesystem,
-        name.into(),
-        "bytes",
-        bytes,
-        Some(command),
-    ))
+    Some(with_command(row, command))
 }
 
-fn without_data(target: &TargetReport) -> Option<Proof> {
+fn unwritten(target: &TargetReport) -> Option<Proof> {
     let (before, after) = target.extents.before.zip(target.extents.after)?;
-    let command = Some(format!("filefrag -v {}", quoted(&target.path)));
     let name = format!("{} in holes and unwritten extents", target.path);
-    Some(row(
-        Layer::Filesystem,
-        name,
-        "bytes",
-        before.unwritten + before.hole,
-        after.unwritten + after.hole,
-        command,
+    let before = before.unwritten + before.hole;
+    let after = after.unwritten + after.hole;
+    let row = row(Layer::Filesystem, name, "bytes", before, after);
+    Some(with_command(
+        row,
+        format!("filefrag -v {}", quoted(&target.path)),
     ))
 }
 
 fn device(direction: Direction, reading: &Reading, report: &Report) -> Vec<Proof> {
-    let name = &reading.device;
-    let is_leaf = report.device.as_ref().is_none_or(|device| {
-        device
-            .physical_devices
-            .iter()
-            .any(|leaf| leaf.name == *name)
+    let device = &reading.device;
+    let is_physical = report.device.as_ref().is_none_or(|report| {
+        let mut physical = report.physical_devices.iter();
+        physical.any(|physical| physical.name == *device)
     });
-    let layer = if is_leaf {
+    let layer = if is_physical {
         Layer::Device
     } else {
         Layer::Filesystem
     };
-    let columns = dir(direction, READ_COLUMNS, WRITE_COLUMNS);
-    let of: fn(&DeviceCounts) -> [u64; 3] = match direction {
-        Direction::Read => |counts| [counts.read_ios, counts.read_merges, counts.read_bytes],
-        Direction::Write => |counts| [counts.write_ios, counts.write_merges, counts.write_bytes],
+    let values = |counts: &DeviceCounts| {
+        direction.select(
+            [counts.read_ios, counts.read_merges, counts.read_bytes],
+            [counts.write_ios, counts.write_merges, counts.write_bytes],
+        )
     };
-    let (start, end) = (of(&reading.start), of(&reading.end));
-    let what = dir(
-        direction,
+    let start = values(&reading.start);
+    let end = values(&reading.end);
+    // Columns of /sys/block/*/stat (Documentation/block/stat.rst), from 1: I/Os, merges, sectors.
+    let columns = direction.select(["$1", "$2", "$3*512"], ["$5", "$6", "$7*512"]);
+    let names = direction.select(
         ["reads completed", "reads merged", "bytes read"],
         ["writes completed", "writes merged", "bytes written"],
     );
-    let unit = ["I/Os", "I/Os", "bytes"];
-    (0..columns.len())
-        .map(|at| {
-            let factor = if unit[at] == "bytes" { "*512" } else { "" };
-            let command = format!(
-                "awk '{{print ${}{factor}}}' /sys/class/block/{name}/stat",
-                columns[at]
-            );
-            row(
-                layer,
-                format!("{} by {name}", what[at]),
-                unit[at],
-                start[at],
-                end[at],
-                Some(command),
-            )
-        })
-        .collect()
+    let units = ["I/Os", "I/Os", "bytes"];
+    let proof = |index: usize| {
+        let name = format!("{} by {device}", names[index]);
+        let row = row(layer, name, units[index], start[index], end[index]);
+        let column = columns[index];
+        with_command(
+            row,
+            format!("awk '{{print {column}}}' /sys/class/block/{device}/stat"),
+        )
+    };
+    (0..units.len()).map(proof).collect()
 }
 
-/// For a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,".contains(c);
     if path.chars().all(is_plain) {

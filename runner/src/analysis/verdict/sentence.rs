@@ -1,194 +1,173 @@
-//! One plain sentence for a class, that somebody who has never heard of a page cache can read: how much, where from,
-//! and the two numbers that prove it.
+//! One sentence per verdict: the rate, the layer that served it, and the two numbers that prove it.
 
-use crate::analysis::verdict::evidence::{Counted, Evidence, dir};
-use crate::analysis::verdict::share::Shares;
-use crate::analysis::verdict::threshold::NOTHING;
-use leadline_protocol::evidence::Direction;
+use crate::analysis::verdict::evidence::Evidence;
+use crate::analysis::verdict::evidence::counters::Counted;
+use crate::analysis::verdict::shares::Shares;
+use crate::analysis::verdict::threshold::NEGLIGIBLE;
+use leadline_protocol::evidence::transition::Direction;
 use leadline_protocol::format::{bytes, count};
 use leadline_protocol::verdict::VerdictClass;
 
-/// The sentence, and what else must be said with it: since when memory answered, and what could not be told apart.
-/// `measure_ms`: when the measured window began, in ms since the run began.
+/// Smaller shares are shown as `under 0.1 %`.
+const MIN_SHOWN_SHARE: f64 = 0.000_5;
+
+/// The sentence, followed by the time of a transition to memory and by missing evidence.
+/// `measure_ms`: start of the measured window in ms since the start of the run.
 pub(crate) fn sentence(
     evidence: &Evidence,
     shares: &Shares,
     class: VerdictClass,
     measure_ms: f64,
 ) -> String {
-    let first = match (class, &evidence.deviceless) {
+    let mut sentence = match (class, &evidence.no_device) {
         (VerdictClass::NoDevice, Some(place)) => no_device(evidence, place),
         (VerdictClass::Unknown, _) => unknown(evidence),
-        _ => Words {
-            evidence,
-            shares,
-            seen: seen(evidence, shares),
+        _ => {
+            let landed_bytes = (shares.device * evidence.bytes as f64).round() as u64;
+            let numbers = Numbers {
+                evidence,
+                shares,
+                landed_bytes,
+                counted: counted(evidence, shares, landed_bytes),
+            };
+            numbers.describe(class)
         }
-        .of(class),
     };
-    let turned = evidence
-        .transition_ms
-        .filter(|_| class != VerdictClass::Unknown);
-    let turned = turned.map(|at_ms| {
-        format!(
-            " Memory answered from {:.1} s on.",
-            (at_ms - measure_ms).max(0.0) / 1000.0
-        )
-    });
-    first + &turned.unwrap_or_default() + &weakness(evidence, shares, class)
+    if class == VerdictClass::Unknown {
+        return sentence;
+    }
+    if let Some(transition_ms) = evidence.transition_ms {
+        let after_s = (transition_ms - measure_ms).max(0.0) / 1000.0;
+        sentence += &format!(" Served from memory after {after_s:.1} s.");
+    }
+    if class != VerdictClass::NoDevice && evidence.no_device.is_none() {
+        sentence += &missing_evidence(evidence, shares);
+    }
+    sentence
 }
 
-/// The counter that speaks for the device: the lower one where something stopped above it.
-fn seen(evidence: &Evidence, shares: &Shares) -> Counted {
-    let device = evidence.device.as_ref().ok();
-    let (device, beneath) = (device, evidence.beneath.as_ref());
-    match (device, beneath) {
-        (Some(_), Some(beneath))
-            if landed(evidence, shares) < shares.ours.min(evidence.asked()) =>
-        {
-            beneath.clone()
-        }
-        (Some(device), _) => device.clone(),
-        (None, _) => Counted {
+/// The counters of the device, or those of the physical devices if a layer in between served I/O.
+fn counted(evidence: &Evidence, shares: &Shares, landed_bytes: u64) -> Counted {
+    let sent_bytes = shares.own_bytes.min(evidence.issued_to_devices());
+    match (&evidence.device, &evidence.lower_devices) {
+        (Ok(_), Some(lower)) if landed_bytes < sent_bytes => lower.clone(),
+        (Ok(device), _) => device.clone(),
+        (Err(_), _) => Counted {
             name: "storage".into(),
-            ios: 0,
-            bytes: evidence.own.as_ref().copied().unwrap_or(0),
-            merges: 0,
+            bytes: evidence.own_bytes.as_ref().copied().unwrap_or(0),
+            ..Counted::default()
         },
     }
 }
 
-/// Bytes of this direction that reached the device.
-fn landed(evidence: &Evidence, shares: &Shares) -> u64 {
-    (shares.device * evidence.bytes as f64).round() as u64
-}
-
-struct Words<'a> {
+struct Numbers<'a> {
     evidence: &'a Evidence,
     shares: &'a Shares,
-    seen: Counted,
+    landed_bytes: u64,
+    counted: Counted,
 }
 
-impl Words<'_> {
-    fn of(&self, class: VerdictClass) -> String {
-        let iops = count(self.evidence.iops.round() as u64);
-        let Counted { name, ios, .. } = &self.seen;
-        let counted = self.counted();
-        match (class, self.evidence.direction) {
-            (VerdictClass::Device, direction) => {
+impl Numbers<'_> {
+    fn describe(&self, class: VerdictClass) -> String {
+        let evidence = self.evidence;
+        let name = &self.counted.name;
+        let noun = evidence.direction.noun();
+        let iops = iops(evidence);
+        let issued = count(evidence.ios);
+        let device_ios = count(self.counted.ios);
+        let device_size = bytes(self.counted.bytes / self.counted.ios.max(1));
+        match class {
+            VerdictClass::Device => {
+                let all = if percent(self.shares.device) == "100.0 %" {
+                    "All "
+                } else {
+                    ""
+                };
                 format!(
-                    "{iops} IOPS {} {name}: {counted}.",
-                    dir(direction, "came from", "went to")
+                    "{all}{iops} IOPS reached {name}: {}.",
+                    self.issued_and_counted()
                 )
             }
-            (VerdictClass::Foreign, direction) => format!(
-                "{iops} IOPS {} {name}, which moved {} for others meanwhile: {counted}.",
-                dir(direction, "came from", "went to"),
-                bytes(self.shares.others)
+            VerdictClass::Foreign => format!(
+                "{iops} IOPS reached {name}, which also moved {} for other programs: {}.",
+                bytes(self.shares.foreign_bytes),
+                self.issued_and_counted()
             ),
-            (VerdictClass::Merged, direction) => format!(
-                "{iops} IOPS {} {name} in larger ones: {} {} of {} for {} issued.",
-                dir(direction, "came from", "went to"),
-                count(*ios),
-                self.noun(),
-                self.each(),
-                self.issued()
+            VerdictClass::Merged => format!(
+                "{iops} IOPS reached {name} in larger I/Os: {device_ios} {noun} of {device_size} for {issued} issued."
             ),
-            (VerdictClass::Readahead, _) => format!(
-                "{iops} IOPS came through readahead: {name} had read the bytes before they were asked for, in {} reads of {} for {} issued.",
-                count(*ios),
-                self.each(),
-                self.issued()
+            VerdictClass::Readahead => format!(
+                "{iops} IOPS through readahead: {name} served {device_ios} reads of {device_size} for {issued} issued."
             ),
-            (VerdictClass::PageCache, _) => {
-                format!("{iops} IOPS came from memory: {}.", self.reached())
-            }
-            (VerdictClass::Unwritten, _) => {
+            VerdictClass::PageCache => format!("{iops} IOPS from memory: {}.", self.reached()),
+            VerdictClass::Unwritten => format!(
+                "{iops} IOPS from blocks that were never written, which the filesystem returns as zeros: {}.",
+                self.reached()
+            ),
+            VerdictClass::NoDevice => {
                 format!(
-                    "{iops} IOPS came from blocks that were never written, which the filesystem answers with zeros: {}.",
+                    "{iops} IOPS from the filesystem, without I/O: {}.",
                     self.reached()
                 )
             }
-            (VerdictClass::NoDevice, _) => format!(
-                "{iops} IOPS came from the filesystem by itself: {}.",
-                self.reached()
+            VerdictClass::DeferredWrite => format!(
+                "{iops} IOPS into memory: {} of the {} reached {name} before the measurement ended.",
+                landed_share(self.shares.device),
+                bytes(evidence.bytes)
             ),
-            (VerdictClass::DeferredWrite, _) => format!(
-                "{iops} IOPS went into memory: {} of the {} had reached {name} when the measurement ended.",
-                self.arrived(),
-                bytes(self.evidence.bytes)
-            ),
-            (VerdictClass::Amplified, direction) => {
-                let moved = self.evidence.asked() + self.shares.excess;
+            VerdictClass::Amplified => {
+                let issued = evidence.issued_to_devices();
+                let moved = issued + self.shares.excess_bytes;
                 format!(
-                    "{name} {} {:.1} bytes for each byte asked: {} for {}.",
-                    dir(direction, "read", "wrote"),
-                    moved as f64 / self.evidence.asked().max(1) as f64,
+                    "{name} {} {:.1} bytes per byte issued: {} for {}.",
+                    evidence.direction.select("read", "wrote"),
+                    moved as f64 / issued.max(1) as f64,
                     bytes(moved),
-                    bytes(self.evidence.asked())
+                    bytes(issued)
                 )
             }
-            (VerdictClass::Mixed | VerdictClass::Unknown, _) => {
+            VerdictClass::Mixed | VerdictClass::Unknown => {
                 format!("{}: {}.", self.parts(), self.reached())
             }
         }
     }
 
-    fn noun(&self) -> &'static str {
-        self.evidence.direction.noun()
-    }
-
-    fn issued(&self) -> String {
-        count(self.evidence.ios)
-    }
-
-    /// `only 1.0 %`; `none` where it was nothing at all.
-    fn arrived(&self) -> String {
-        match self.shares.device {
-            0.0 => "none".into(),
-            share if share < LEAST_TOLD => percent(share),
-            share => format!("only {}", percent(share)),
-        }
-    }
-
-    fn each(&self) -> String {
-        bytes(self.seen.bytes / self.seen.ios.max(1))
-    }
-
-    fn counted(&self) -> String {
-        match &self.evidence.device {
+    fn issued_and_counted(&self) -> String {
+        let evidence = self.evidence;
+        match &evidence.device {
             Ok(_) => format!(
-                "it counted {} {} for {} issued",
-                count(self.seen.ios),
-                self.noun(),
-                self.issued()
+                "{} {} issued, {} seen by the device",
+                count(evidence.ios),
+                evidence.direction.noun(),
+                count(self.counted.ios)
             ),
             Err(_) => format!(
-                "this process had {} moved for {} issued",
-                bytes(self.shares.ours),
-                bytes(self.evidence.asked())
+                "{} issued, {} moved by this process",
+                bytes(evidence.issued_to_devices()),
+                bytes(self.shares.own_bytes)
             ),
         }
     }
 
-    /// `0 of 2,560 reads reached vda`; in bytes where I/Os were not counted, or where others' are among them.
+    /// `0 of 2,560 reads reached vda`; in bytes if I/Os were not counted or include foreign I/O.
     fn reached(&self) -> String {
         let Counted {
             name,
             ios,
             bytes: moved,
             ..
-        } = &self.seen;
-        let landed = landed(self.evidence, self.shares);
-        let is_ours = moved.saturating_sub(landed) as f64 <= NOTHING.value * landed as f64;
+        } = &self.counted;
+        let issued = self.evidence.ios;
+        let noun = self.evidence.direction.noun();
+        let landed = self.landed_bytes;
+        let is_own = moved.saturating_sub(landed) as f64 <= NEGLIGIBLE.value * landed as f64;
         if landed == 0 {
-            format!("0 of {} {} reached {name}", self.issued(), self.noun())
-        } else if self.evidence.device.is_ok() && is_ours {
+            format!("0 of {} {noun} reached {name}", count(issued))
+        } else if self.evidence.device.is_ok() && is_own {
             format!(
-                "{} of {} {} reached {name}",
-                count((*ios).min(self.evidence.ios)),
-                self.issued(),
-                self.noun()
+                "{} of {} {noun} reached {name}",
+                count(issued.min(*ios)),
+                count(issued)
             )
         } else {
             format!(
@@ -199,7 +178,7 @@ impl Words<'_> {
         }
     }
 
-    /// `43.8 % of the bytes came from vda, 56.2 % from memory`.
+    /// `43.8 % of the bytes from vda, 56.2 % from memory`.
     fn parts(&self) -> String {
         let Shares {
             device,
@@ -209,95 +188,92 @@ impl Words<'_> {
             no_device,
             ..
         } = *self.shares;
-        let name = &self.seen.name;
-        let places: [(f64, String); 5] = match self.evidence.direction {
+        let name = &self.counted.name;
+        let texts = match self.evidence.direction {
             Direction::Read => [
-                (device, format!("of the bytes came from {name}")),
-                (page_cache, "from memory".into()),
-                (unwritten, "were never written".into()),
-                (filesystem, "from the filesystem by itself".into()),
-                (no_device, "from where no device is".into()),
+                format!("of the bytes from {name}"),
+                "from memory".into(),
+                "never written".into(),
+                "from the filesystem".into(),
+                "without a device".into(),
             ],
             Direction::Write => [
-                (device, format!("of the bytes reached {name} in time")),
-                (page_cache, "stayed in memory".into()),
-                (unwritten, "were never written".into()),
-                (filesystem, "the filesystem saved by itself".into()),
-                (no_device, "went where no device is".into()),
+                format!("of the bytes reached {name}"),
+                "stayed in memory".into(),
+                "never written".into(),
+                "saved by the filesystem".into(),
+                "without a device".into(),
             ],
         };
-        let told = places
-            .iter()
-            .enumerate()
-            .filter(|(place, (share, _))| *place == 0 || *share >= NOTHING.value);
-        told.map(|(_, (share, place))| format!("{} {place}", percent(*share)))
-            .collect::<Vec<_>>()
-            .join(", ")
+        let shares = [device, page_cache, unwritten, filesystem, no_device];
+        let mut parts = Vec::new();
+        for (index, (share, text)) in shares.into_iter().zip(texts).enumerate() {
+            if index == 0 || share >= NEGLIGIBLE.value {
+                parts.push(format!("{} {text}", percent(share)));
+            }
+        }
+        parts.join(", ")
     }
 }
 
-/// The least share that a tenth of a percent can tell.
-const LEAST_TOLD: f64 = 0.000_5;
+fn iops(evidence: &Evidence) -> String {
+    count(evidence.iops.round() as u64)
+}
 
-/// `0.0 %` is nothing at all.
+/// `only 1.0 %`, `under 0.1 %` or `none`.
+fn landed_share(share: f64) -> String {
+    if share == 0.0 {
+        "none".into()
+    } else if share < MIN_SHOWN_SHARE {
+        percent(share)
+    } else {
+        format!("only {}", percent(share))
+    }
+}
+
 fn percent(share: f64) -> String {
-    if share > 0.0 && share < LEAST_TOLD {
+    if share > 0.0 && share < MIN_SHOWN_SHARE {
         return "under 0.1 %".into();
     }
     format!("{:.1} %", share * 100.0)
 }
 
 fn no_device(evidence: &Evidence, place: &str) -> String {
-    let iops = count(evidence.iops.round() as u64);
+    let iops = iops(evidence);
     match place {
-        "ioengine=null" => format!("{iops} IOPS is the runner alone: ioengine=null does no I/O."),
-        place => format!(
-            "{iops} IOPS came from {place}, which has no block device that could be counted."
-        ),
+        "ioengine=null" => format!("{iops} IOPS of the runner alone: ioengine=null does no I/O."),
+        place => format!("{iops} IOPS from {place}, which has no block device to count."),
     }
 }
 
 fn unknown(evidence: &Evidence) -> String {
     let noun = evidence.direction.noun();
-    let reason = |reason: &str| {
-        format!(
-            "Where the {noun} went cannot be told: {}.",
-            reason.trim_end_matches('.')
-        )
-    };
-    match (&evidence.device, &evidence.own) {
-        (Err(why), Err(_)) => reason(why),
-        (Ok(device), Err(why)) if device.bytes > evidence.bytes => reason(&format!(
-            "{} moved {} for {} issued, and whose they are is not known: {why}",
+    let reason = match (&evidence.device, &evidence.own_bytes) {
+        (Err(reason), Err(_)) => reason.trim_end_matches('.').to_owned(),
+        (Ok(device), Err(reason)) if device.bytes > evidence.bytes => format!(
+            "{} moved {} for {} issued, and I/O of other programs cannot be separated ({})",
             device.name,
             bytes(device.bytes),
-            bytes(evidence.bytes)
-        )),
-        _ => format!(
-            "Where the {noun} went cannot be told from {} of them.",
-            count(evidence.ios)
+            bytes(evidence.bytes),
+            reason.trim_end_matches('.')
         ),
-    }
+        _ => format!("{} {noun} are too few", count(evidence.ios)),
+    };
+    format!("The layer that served the {noun} is unknown: {reason}.")
 }
 
-/// What the verdict would rest on, had it been there.
-fn weakness(evidence: &Evidence, shares: &Shares, class: VerdictClass) -> String {
-    if matches!(class, VerdictClass::Unknown | VerdictClass::NoDevice)
-        || evidence.deviceless.is_some()
-    {
-        return String::new();
-    }
-    match (&evidence.device, &evidence.own) {
-        (Err(why), _) => format!(
-            " The device itself was not counted: {}.",
-            why.trim_end_matches('.')
-        ),
-        (_, Err(why)) if shares.device >= NOTHING.value => {
+fn missing_evidence(evidence: &Evidence, shares: &Shares) -> String {
+    match (&evidence.device, &evidence.own_bytes) {
+        (Err(reason), _) => {
             format!(
-                " Other programs' I/O cannot be told from ours: {}.",
-                why.trim_end_matches('.')
+                " The device was not counted: {}.",
+                reason.trim_end_matches('.')
             )
         }
+        (_, Err(reason)) if shares.device >= NEGLIGIBLE.value => format!(
+            " I/O of other programs cannot be separated: {}.",
+            reason.trim_end_matches('.')
+        ),
         _ => String::new(),
     }
 }

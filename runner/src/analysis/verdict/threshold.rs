@@ -1,76 +1,74 @@
-//! Every threshold of the verdict, each with its reason. `docs/measurement.md` shows this table; a test holds the two
-//! together.
+//! Thresholds of the verdict, each with its reason. `docs/measurement.md` contains the same table; a
+//! test compares them.
 
-/// A number that divides one class from the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
-    /// The name that rules call it by.
-    pub name: &'static str,
-    /// The number, in what `shown` says.
-    pub value: f64,
-    /// The number as people read it.
-    pub shown: &'static str,
-    /// Why this number and no other.
-    pub reason: &'static str,
+    /// Placeholder in the conditions of the rules.
+    pub(crate) name: &'static str,
+    pub(crate) value: f64,
+    /// `value` with its unit.
+    pub(crate) shown: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 impl Threshold {
-    /// As a whole number, for bytes and counts.
-    pub const fn whole(self) -> u64 {
+    /// For bytes and counts.
+    pub(crate) const fn whole(self) -> u64 {
         self.value as u64
     }
 }
 
-/// See its reason.
-pub(crate) const FEWEST: Threshold = Threshold {
-    name: "fewest",
+pub(crate) const MIN_IOS: Threshold = Threshold {
+    name: "min_ios",
     value: 8.0,
     shown: "8 I/Os",
-    reason: "fewer, when they are small too, cannot be told from the filesystem's own",
+    reason: "fewer small I/Os cannot be distinguished from the filesystem's own",
 };
-/// See its reason.
-pub(crate) const FLOOR: Threshold = Threshold {
-    name: "floor",
+pub(crate) const NOISE_FLOOR: Threshold = Threshold {
+    name: "noise_floor",
     value: (4 << 20) as f64,
     shown: "4 MiB",
-    reason: "a mount, a journal commit and a log line move some MiB by themselves: under it no excess means anything",
+    reason: "a mount, a journal commit or a log line moves some MiB; smaller excess is noise",
 };
-/// See its reason.
-pub(crate) const NOTHING: Threshold = Threshold {
-    name: "nothing",
+pub(crate) const NEGLIGIBLE: Threshold = Threshold {
+    name: "negligible",
     value: 0.02,
     shown: "2 %",
-    reason: "what is left below it is metadata and I/O at the borders of the window",
+    reason: "the rest is metadata and I/O at the window boundaries",
 };
-/// See its reason.
-pub(crate) const ALL: Threshold = Threshold {
-    name: "all",
+pub(crate) const NEARLY_ALL: Threshold = Threshold {
+    name: "nearly_all",
     value: 0.9,
     shown: "90 %",
-    reason: "the rest is I/O in flight at the borders, and blocks that happened to be in memory",
+    reason: "the rest is I/O in flight at the window boundaries and blocks that were in memory",
 };
-/// See its reason.
-pub(crate) const MORE: Threshold = Threshold {
-    name: "more",
+pub(crate) const EXCESS: Threshold = Threshold {
+    name: "excess",
     value: 0.2,
     shown: "20 %",
-    reason: "covers the metadata of ordinary files; journals, copies on write, read-modify-write and neighbours cost more",
+    reason: "covers the metadata of ordinary files; journals, copy on write, read-modify-write and foreign I/O exceed it",
 };
-/// See its reason.
-pub(crate) const FEW_LARGE: Threshold = Threshold {
-    name: "few",
+pub(crate) const MERGE_RATIO: Threshold = Threshold {
+    name: "merge_ratio",
     value: 0.5,
     shown: "half",
-    reason: "two I/Os in one is the least that merging can do; chance neighbours in a queue are far fewer",
+    reason: "merging joins at least two I/Os; adjacent I/Os by chance are far fewer",
 };
-/// See its reason.
 pub(crate) const MOSTLY: Threshold = Threshold {
     name: "mostly",
     value: 0.5,
     shown: "50 %",
-    reason: "most of the number is then that of memory",
+    reason: "most of the result is then that of memory",
 };
 
-/// All of them, in the order of the document.
+/// In the order of the document.
 #[cfg(test)]
-pub(crate) const TABLE: [Threshold; 7] = [FEWEST, FLOOR, NOTHING, ALL, MORE, FEW_LARGE, MOSTLY];
+pub(crate) const TABLE: [Threshold; 7] = [
+    MIN_IOS,
+    NOISE_FLOOR,
+    NEGLIGIBLE,
+    NEARLY_ALL,
+    EXCESS,
+    MERGE_RATIO,
+    MOSTLY,
+];

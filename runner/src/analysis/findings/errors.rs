@@ -1,0 +1,82 @@
+//! Errors, runs that were stopped or too short, and missing counters.
+
+use crate::analysis::context::Context;
+use crate::analysis::findings::rerun;
+use leadline_protocol::finding::Severity::{Note, Serious, Warning};
+use leadline_protocol::finding::{Finding, SHORT_RUN_MS};
+use leadline_protocol::format::{bytes, count, duration};
+use leadline_protocol::report::EndedBy;
+use serde_json::json;
+
+pub(crate) fn io_errors(context: &Context) -> Option<Finding> {
+    let errors = &context.report.errors;
+    let first = errors.first.as_ref()?;
+    let sentence = format!(
+        "{} I/Os failed. First: {} of {} at offset {} in job {}: {}.",
+        count(errors.total),
+        first.operation,
+        bytes(first.bytes),
+        count(first.offset),
+        first.job,
+        first.message.trim_end_matches('.')
+    );
+    let evidence = [
+        ("errors", json!(errors.total)),
+        ("errno", json!(first.errno)),
+    ];
+    let remedy = "Check the kernel log (dmesg).";
+    Some(Finding::new(
+        Serious,
+        "io_errors",
+        sentence,
+        &evidence,
+        remedy,
+    ))
+}
+
+pub(crate) fn stopped_early(context: &Context) -> Option<Finding> {
+    let report = context.report;
+    if report.ended_by != EndedBy::Signal {
+        return None;
+    }
+    let sentence = format!(
+        "The run was stopped after {:.1} s; the results cover the time until then.",
+        report.duration_ms / 1000.0
+    );
+    let remedy = "Run it again to completion.";
+    let finding = Finding::new(Warning, "stopped_early", sentence, &[], remedy);
+    Some(finding.with_rerun(rerun::unchanged()))
+}
+
+pub(crate) fn short_run(context: &Context) -> Option<Finding> {
+    let duration_ms = context.report.duration_ms;
+    if duration_ms >= SHORT_RUN_MS as f64 {
+        return None;
+    }
+    let sentence = format!("The run was short: {}.", duration(duration_ms));
+    let evidence = [("duration_ms", json!(duration_ms))];
+    let remedy = "Run for at least 10 s with time_based=1.";
+    let finding = Finding::new(Note, "short_run", sentence, &evidence, remedy);
+    Some(finding.with_rerun(("Run 60 s", json!({"runtime": "60s", "time_based": 1}))))
+}
+
+pub(crate) fn device_counters_missing(context: &Context) -> Option<Finding> {
+    let has_device =
+        context.any_job(|job| job.targets.iter().any(|target| target.device.is_some()));
+    if !has_device || context.report.device.is_some() {
+        return None;
+    }
+    let reason = context.report.absent.get("device")?;
+    let sentence = format!(
+        "The device counters are missing, so there is less evidence for the verdict: {}.",
+        reason.trim_end_matches('.')
+    );
+    let remedy = "Run where /sys is readable, or check iostat on the host.";
+    Some(Finding::new(
+        Warning,
+        "device_counters_missing",
+        sentence,
+        &[],
+        remedy,
+    ))
+}

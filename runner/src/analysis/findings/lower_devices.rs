@@ -1,0 +1,47 @@
+//! I/O of the disks under a dm, md or loop device. Copies and parity are not in the counters of that
+//! device, which the verdict refers to.
+
+use crate::analysis::context::{Context, DirectionAnalysis};
+use crate::analysis::verdict::class::is_excess;
+use crate::analysis::verdict::threshold::NEARLY_ALL;
+use leadline_protocol::finding::Finding;
+use leadline_protocol::finding::Severity::Note;
+use leadline_protocol::format::bytes;
+use serde_json::json;
+
+pub(crate) fn lower_device_amplification(context: &Context) -> Option<Finding> {
+    context.directions.iter().find_map(amplification)
+}
+
+/// The I/O of the disks cannot be attributed if the device did not serve the run.
+fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
+    let evidence = &analysis.evidence;
+    let device = evidence.device.as_ref().ok()?;
+    let lower = evidence.lower_devices.as_ref()?;
+    if analysis.shares.device < NEARLY_ALL.value || !is_excess(lower.bytes, device.bytes) {
+        return None;
+    }
+    let sentence = format!(
+        "{} under {} {} {:.1} bytes per byte {} {}: {} for {}.",
+        lower.name,
+        device.name,
+        evidence.direction.select("read", "wrote"),
+        lower.bytes as f64 / device.bytes as f64,
+        evidence.direction.select("read from", "written to"),
+        device.name,
+        bytes(lower.bytes),
+        bytes(device.bytes)
+    );
+    let numbers = [
+        ("device_bytes", json!(device.bytes)),
+        ("lower_device_bytes", json!(lower.bytes)),
+    ];
+    let remedy = "Expected for mirrors (copies) and parity. Otherwise, find other programs that use these disks (iostat -x 1).";
+    Some(Finding::new(
+        Note,
+        "lower_device_amplification",
+        sentence,
+        &numbers,
+        remedy,
+    ))
+}

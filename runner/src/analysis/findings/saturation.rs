@@ -1,0 +1,152 @@
+//! Whether the requested depth was reached, whether a CPU was the limit, and foreign I/O.
+
+use crate::analysis::context::Context;
+use crate::analysis::findings::rerun;
+use crate::analysis::verdict::class::is_excess;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::finding::Finding;
+use leadline_protocol::finding::Severity::Warning;
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::engine::EngineName;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use serde_json::{Value, json};
+
+/// Minimum share of the requested depth; the rest is the time between reaping and submitting.
+const MIN_DEPTH_SHARE: f64 = 0.8;
+/// From this share of its CPUs on, the runner was the limit; the rest is timer and kernel work.
+const BUSY_PERCENT: f64 = 95.0;
+
+/// Does not apply to runs with jobs that limit their depth on purpose.
+pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
+    let achieved = context.report.achieved_depth?;
+    if context.any_job(is_held_back) {
+        return None;
+    }
+    let jobs = context.jobs;
+    let requested = mean_depth(jobs);
+    if requested <= 1.0 || achieved >= MIN_DEPTH_SHARE * requested {
+        return None;
+    }
+    let evidence = [
+        ("requested_depth", json!(requested)),
+        ("achieved_depth", json!(achieved)),
+    ];
+    if jobs
+        .iter()
+        .all(|job| job.ring.ioengine == EngineName::Psync)
+    {
+        let sentence =
+            format!("psync executes one I/O at a time: the depth was 1, not {requested:.0}.");
+        let remedy = "Use ioengine=io_uring, or more jobs (numjobs).";
+        let finding = Finding::new(Warning, "depth_is_one", sentence, &evidence, remedy);
+        return Some(finding.with_rerun(("Rerun with io_uring", json!({"ioengine": "io_uring"}))));
+    }
+    let sentence =
+        format!("{achieved:.1} I/Os were in flight on average, {requested:.0} were requested.");
+    let finding = |remedy| Finding::new(Warning, "depth_not_reached", sentence, &evidence, remedy);
+    if context.any_job(|job| !job.direct) {
+        let remedy = "Set direct=1: buffered I/O completes or blocks while it is submitted.";
+        return Some(finding(remedy).with_rerun(rerun::direct()));
+    }
+    let remedy =
+        "Increase numjobs to submit in parallel; the filesystem may also serialize writers.";
+    Some(with_more_jobs(finding(remedy), jobs))
+}
+
+fn is_held_back(job: &ResolvedJob) -> bool {
+    // Each worker executes one trim at a time; the plan reports this.
+    job.mode == Mode::Null
+        || job.timing.thinktime_us > 0
+        || job.has_rate()
+        || job.pattern.rw.trims()
+}
+
+/// Requested I/Os in flight per worker.
+fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
+    let mut workers = 0;
+    let mut depth = 0;
+    for job in jobs {
+        workers += u64::from(job.numjobs);
+        depth += u64::from(job.ring.iodepth) * u64::from(job.numjobs);
+    }
+    depth as f64 / workers.max(1) as f64
+}
+
+/// Offers a rerun with twice the largest `numjobs`, since a patch applies to all jobs.
+fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Finding {
+    let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
+    let label = format!("Rerun with {doubled} jobs");
+    finding.with_rerun((&label, json!({"numjobs": doubled})))
+}
+
+/// Either the runner used its CPUs completely, or its threads waited for a CPU.
+pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
+    let cpu = context.report.cpu?;
+    let runner = cpu.process_percent;
+    let host = cpu.host_percent;
+    let evidence: [(&str, Value); 2] = [
+        ("process_percent", json!(runner)),
+        ("host_percent", json!(host)),
+    ];
+    let threads: u32 = context.jobs.iter().map(|job| job.numjobs).sum();
+    if runner >= BUSY_PERCENT * f64::from(threads) {
+        let sentence = format!(
+            "The CPU was the limit, not the storage: the runner used {runner:.0} % of one CPU."
+        );
+        let remedy = "Use more jobs (numjobs) on more CPUs, or larger I/Os.";
+        let finding = Finding::new(Warning, "cpu_bound", sentence, &evidence, remedy);
+        return Some(with_more_jobs(finding, context.jobs));
+    }
+    if host < BUSY_PERCENT {
+        return None;
+    }
+    let sentence = format!(
+        "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one: its I/Os waited for a CPU."
+    );
+    let remedy = "Run again on an idle host.";
+    let finding = Finding::new(Warning, "busy_host", sentence, &evidence, remedy);
+    Some(finding.with_rerun(rerun::unchanged()))
+}
+
+pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
+    let report = context.report;
+    let device = report.device.as_ref()?;
+    let own = report.read.bytes + report.write.bytes;
+    let read = foreign_bytes(context, Direction::Read);
+    let written = foreign_bytes(context, Direction::Write);
+    if !is_excess(own + read + written, own) {
+        return None;
+    }
+    let (direction, moved) = if read > written {
+        (Direction::Read, read)
+    } else {
+        (Direction::Write, written)
+    };
+    let sentence = format!(
+        "{} of {} on {} do not belong to this run.",
+        bytes(moved),
+        direction.noun(),
+        device.name
+    );
+    let numbers = [("read_bytes", json!(read)), ("write_bytes", json!(written))];
+    let remedy = "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when it is idle.";
+    let finding = Finding::new(Warning, "foreign_io", sentence, &numbers, remedy);
+    Some(finding.with_rerun(rerun::unchanged()))
+}
+
+/// In a direction without jobs, all device bytes beyond those of this process.
+fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
+    if let Some(analysis) = context.direction(direction) {
+        let is_known = analysis.evidence.own_bytes.is_ok();
+        return if is_known {
+            analysis.shares.foreign_bytes
+        } else {
+            0
+        };
+    }
+    let device = context.report.device.as_ref();
+    let counts = device.map_or_else(Default::default, |device| device.counts);
+    let own = context.report.storage.unwrap_or_default();
+    let device_bytes = direction.select(counts.read_bytes, counts.write_bytes);
+    device_bytes.saturating_sub(direction.select(own.read_bytes, own.write_bytes))
+}

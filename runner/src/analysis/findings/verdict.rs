@@ -1,0 +1,184 @@
+//! Findings about the layer that served a direction, with the rerun that measures the device.
+
+use crate::analysis::context::{Context, DirectionAnalysis};
+use crate::analysis::findings::rerun;
+use crate::analysis::verdict::evidence::Evidence;
+use crate::analysis::verdict::threshold::NEGLIGIBLE;
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::finding::Finding;
+use leadline_protocol::finding::Severity::{Note, Serious, Warning};
+use leadline_protocol::format::{bytes, count};
+use leadline_protocol::verdict::VerdictClass;
+use serde_json::{Value, json};
+
+pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<Finding> {
+    let findings = [
+        of_class(analysis),
+        direct_io_fallback(context, analysis),
+        unwritten_blocks(analysis),
+        served_by_filesystem(analysis),
+    ];
+    findings.into_iter().flatten().collect()
+}
+
+fn numbers(evidence: &Evidence) -> Vec<(&'static str, Value)> {
+    let mut numbers = vec![("issued_bytes", json!(evidence.bytes))];
+    if let Ok(device) = &evidence.device {
+        numbers.push(("device_bytes", json!(device.bytes)));
+        numbers.push(("device_ios", json!(device.ios)));
+    }
+    numbers
+}
+
+fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
+    let DirectionAnalysis {
+        evidence,
+        shares,
+        class,
+    } = analysis;
+    let noun = evidence.direction.noun();
+    let numbers = numbers(evidence);
+    let device = evidence.device.as_ref().ok();
+    let name = device.map_or("storage", |device| device.name.as_str());
+    let finding =
+        |severity, code, sentence, remedy| Finding::new(severity, code, sentence, &numbers, remedy);
+    match class {
+        VerdictClass::PageCache if !evidence.direct => {
+            let sentence = format!("The result describes memory, not {name}.");
+            let remedy = "Set direct=1 to bypass the page cache, or use a target of at least twice the memory.";
+            let finding = finding(Serious, "served_from_cache", sentence, remedy);
+            Some(finding.with_rerun(rerun::direct()))
+        }
+        VerdictClass::Readahead => {
+            let sentence = format!(
+                "Readahead turned {} small {noun} into {} large ones.",
+                count(evidence.ios),
+                count(device.map_or(0, |device| device.ios))
+            );
+            let remedy =
+                "Set direct=1 for I/Os of this size, or fadvise_hint=random to disable readahead.";
+            let finding = finding(Warning, "readahead", sentence, remedy);
+            Some(finding.with_rerun(rerun::direct()))
+        }
+        VerdictClass::DeferredWrite => {
+            let sentence = format!(
+                "Most of the written data was still in memory at the end and had not reached {name}."
+            );
+            let remedy = "Set direct=1, or end_fsync=1 to measure the flush, or run until the amount of dirty memory is stable.";
+            let finding = finding(Serious, "deferred_write", sentence, remedy);
+            Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
+        }
+        VerdictClass::Amplified => {
+            let sentence = format!(
+                "{name} moved {} more than issued: {}.",
+                bytes(shares.excess_bytes),
+                excess_reason(evidence)
+            );
+            let remedy = "Overwrites in the block size of the filesystem cause the least additional I/O; a raw device has no metadata.";
+            Some(finding(Warning, "amplification", sentence, remedy))
+        }
+        _ => None,
+    }
+}
+
+fn excess_reason(evidence: &Evidence) -> String {
+    match (evidence.direction, evidence.metadata_reason) {
+        (Direction::Read, _) => "unused readahead, or whole pages for partial reads".into(),
+        (Direction::Write, Some(reason)) => format!("metadata ({reason}) or foreign I/O"),
+        (Direction::Write, None) => "whole pages for partial writes".into(),
+    }
+}
+
+fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option<Finding> {
+    let DirectionAnalysis {
+        evidence, shares, ..
+    } = analysis;
+    if !evidence.direct || evidence.is_loop_cached {
+        return None;
+    }
+    let falls_back = |target: &&TargetReport| {
+        let direct = &target.direct;
+        let past_cache = evidence
+            .direction
+            .select(direct.reads_past_cache, direct.writes_past_cache);
+        past_cache == Some(false)
+    };
+    let target = context.report.targets.iter().find(falls_back);
+    if shares.page_cache < NEGLIGIBLE.value && target.is_none() {
+        return None;
+    }
+    let reason = target.and_then(|target| target.direct.reasons.first());
+    let reason = reason.map_or(String::new(), |reason| format!(" {reason}"));
+    let noun = evidence.direction.noun();
+    let sentence = format!("Direct {noun} went through the page cache.{reason}");
+    let remedy = "Use a file on ext4 or xfs, or on btrfs a file with nodatacow (chattr +C while it is empty).";
+    Some(Finding::new(
+        Serious,
+        "direct_io_fallback",
+        sentence,
+        &numbers(evidence),
+        remedy,
+    ))
+}
+
+fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
+    let DirectionAnalysis {
+        evidence, shares, ..
+    } = analysis;
+    let unwritten = evidence.unwritten_share?;
+    let is_device_read = evidence.direction == Direction::Read && evidence.no_device.is_none();
+    if !is_device_read || unwritten < NEGLIGIBLE.value {
+        return None;
+    }
+    let part = if unwritten > 1.0 - NEGLIGIBLE.value {
+        "The whole region".into()
+    } else {
+        format!("{:.0} % of the region", unwritten * 100.0)
+    };
+    let sentence = format!(
+        "{part} was never written: the filesystem returns zeros without reading the device."
+    );
+    let numbers = [
+        ("unwritten_share", json!(unwritten)),
+        ("served_share", json!(shares.unwritten)),
+    ];
+    let remedy = "Write the file first, with file_state=written.";
+    let finding = Finding::new(Serious, "unwritten_blocks", sentence, &numbers, remedy);
+    Some(finding.with_rerun(rerun::written()))
+}
+
+fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
+    let DirectionAnalysis {
+        evidence, shares, ..
+    } = analysis;
+    let is_served = shares.filesystem >= NEGLIGIBLE.value;
+    if evidence.encoded_share >= NEGLIGIBLE.value {
+        let sentence = format!(
+            "{:.0} % of the region is compressed or inline: fewer bytes are stored than read and written.",
+            evidence.encoded_share * 100.0
+        );
+        let remedy = "Use incompressible data (refill_buffers=1), or mount without compression.";
+        let severity = if is_served { Serious } else { Note };
+        let numbers = [("encoded_share", json!(evidence.encoded_share))];
+        return Some(Finding::new(
+            severity,
+            "compressed",
+            sentence,
+            &numbers,
+            remedy,
+        ));
+    }
+    if !is_served {
+        return None;
+    }
+    let sentence = format!(
+        "{:.0} % of the direct {} did not reach a device. The blocks may never have been written; the filesystem does not report it.",
+        shares.filesystem * 100.0,
+        evidence.direction.noun()
+    );
+    let remedy = "Write the file first (file_state=written), or use a filesystem that reports extents, such as ext4 or xfs.";
+    let numbers = numbers(evidence);
+    let finding = Finding::new(Serious, "served_by_filesystem", sentence, &numbers, remedy);
+    Some(finding.with_rerun(rerun::written()))
+}

@@ -1,0 +1,202 @@
+//! Block allocation, overwrites, dirty limits, and caches that were not flushed.
+
+use crate::analysis::context::{Context, DirectionAnalysis};
+use crate::analysis::findings::rerun;
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::finding::Finding;
+use leadline_protocol::finding::Severity::{Note, Warning};
+use leadline_protocol::format::{bytes, duration};
+use leadline_protocol::job::keyword::{FileState, SyncMode};
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::verdict::VerdictClass;
+use serde_json::json;
+
+/// Files on a block device that jobs write to.
+fn written_files<'a>(context: &'a Context) -> impl Iterator<Item = &'a TargetReport> {
+    context.report.targets.iter().filter(|target| {
+        let is_written =
+            |job: &ResolvedJob| job.pattern.rw.writes() && target.jobs.contains(&job.name);
+        target.kind == TargetKind::File && target.device.is_some() && context.any_job(is_written)
+    })
+}
+
+fn has_syncs(job: &ResolvedJob) -> bool {
+    job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0
+}
+
+fn is_deferred(analysis: &DirectionAnalysis) -> bool {
+    analysis.class == VerdictClass::DeferredWrite
+}
+
+pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
+    let mut files = written_files(context);
+    let target = files.find(|target| target.state.is_written() == Some(false))?;
+    let share = target.state.written_share?;
+    let path = &target.path;
+    let evidence = [("written_share", json!(share))];
+    if context.any_job(|job| job.target.file_append) {
+        let sentence = format!("{path} grew: every write allocated blocks.");
+        let remedy = "Remove file_append to overwrite existing blocks.";
+        return Some(Finding::new(Note, "append", sentence, &evidence, remedy));
+    }
+    let sentence = format!(
+        "Initial write: {:.0} % of {path} held no data, so blocks were allocated. The same job run again overwrites, which is a different test.",
+        (1.0 - share) * 100.0
+    );
+    let remedy = "Set file_state=overwrite to measure overwrites, or file_state=fresh to measure initial writes every time.";
+    let finding = Finding::new(Warning, "initial_write", sentence, &evidence, remedy);
+    // A patch applies to all jobs, and jobs that only read cannot overwrite.
+    if context.any_job(|job| !job.pattern.rw.writes()) {
+        return Some(finding);
+    }
+    Some(finding.with_rerun(rerun::overwrite()))
+}
+
+/// Does not apply if the job requests an overwrite.
+pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
+    let is_explicit = context.any_job(|job| {
+        let target = &job.target;
+        let is_requested = target.file_state != FileState::AsIs || target.overwrite;
+        target.file_append || job.pattern.rw.writes() && is_requested
+    });
+    if is_explicit {
+        return None;
+    }
+    let is_full =
+        |target: &&TargetReport| target.state.existed && target.state.is_written() == Some(true);
+    let target = written_files(context).find(is_full)?;
+    let sentence = format!(
+        "{} existed and was fully written; this run overwrote it. The first run on a new file is a different test.",
+        target.path
+    );
+    let remedy = "Set file_state=overwrite to ensure overwrites, or file_state=fresh to measure initial writes.";
+    Some(Finding::new(Note, "overwrite", sentence, &[], remedy))
+}
+
+pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
+    let dirty = context.report.flush?.dirty_bytes?;
+    let is_unsynced = context.any_job(|job| {
+        let is_buffered_write = job.pattern.rw.writes() && !job.direct;
+        is_buffered_write && !job.target.end_fsync && !has_syncs(job)
+    });
+    if dirty == 0 || !is_unsynced || context.directions.iter().any(is_deferred) {
+        return None;
+    }
+    let sentence = format!(
+        "{} were not yet written when the measurement ended, and no flush followed.",
+        bytes(dirty)
+    );
+    let evidence = [("dirty_bytes", json!(dirty))];
+    let remedy = "Set end_fsync=1: the flush is a separate phase with its own time.";
+    let finding = Finding::new(Note, "not_flushed", sentence, &evidence, remedy);
+    Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
+}
+
+/// The kernel throttles writers from halfway between its two limits on (balance_dirty_pages,
+/// dirty_freerun_ceiling), or earlier if the device has its own limit (/sys/class/bdi).
+pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
+    let memory = context.report.memory?;
+    let background = context.host.dirty_background_bytes?;
+    let limit = context.host.dirty_bytes?;
+    let is_buffered =
+        context.any_job(|job| job.pattern.rw.writes() && !job.direct && job.mode != Mode::Null);
+    let ceiling = background.midpoint(limit);
+    let start = memory.start.dirty + memory.start.writeback;
+    let dirty = start.max(memory.end.dirty + memory.end.writeback);
+    let writeback = context.report.writeback;
+    let throttled_ms = writeback
+        .and_then(|writeback| writeback.throttled_ms)
+        .unwrap_or(0.0);
+    if !is_buffered || (dirty < ceiling && throttled_ms == 0.0) {
+        return None;
+    }
+    let sentence = if throttled_ms > 0.0 {
+        format!(
+            "The kernel throttled writers for {} in total until writeback caught up: the result describes writeback.",
+            duration(throttled_ms)
+        )
+    } else {
+        format!(
+            "Dirty memory reached {} of {}: above {} the kernel throttles writers, so the result describes writeback.",
+            bytes(dirty),
+            bytes(limit),
+            bytes(ceiling)
+        )
+    };
+    let evidence = [
+        ("dirty_bytes", json!(dirty)),
+        ("ceiling_bytes", json!(ceiling)),
+        ("throttled_ms", json!(throttled_ms)),
+    ];
+    let remedy =
+        "Long buffered writes are limited by writeback; direct=1 measures the device without it.";
+    Some(Finding::new(
+        Note,
+        "writeback_throttled",
+        sentence,
+        &evidence,
+        remedy,
+    ))
+}
+
+/// Below the background limit the kernel writes only pages of a certain age.
+pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
+    let memory = context.report.memory?;
+    let background = context.host.dirty_background_bytes?;
+    let dirty = memory.start.dirty.max(memory.end.dirty);
+    let is_buffered =
+        |analysis: &DirectionAnalysis| is_deferred(analysis) && !analysis.evidence.direct;
+    if dirty >= background || !context.directions.iter().any(is_buffered) {
+        return None;
+    }
+    let sentence = format!(
+        "Dirty memory stayed below {}, where writeback starts: at most {} were dirty.",
+        bytes(background),
+        bytes(dirty)
+    );
+    let evidence = [
+        ("dirty_bytes", json!(dirty)),
+        ("background_bytes", json!(background)),
+    ];
+    let remedy = "Write several times that amount, or run longer, to measure the sustained rate of the device.";
+    Some(Finding::new(
+        Warning,
+        "dirty_limit_not_reached",
+        sentence,
+        &evidence,
+        remedy,
+    ))
+}
+
+/// The kernel counts flushes of disks only, not of partitions, dm and md.
+pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
+    let write = context.direction(Direction::Write)?;
+    let is_on_device = write.evidence.direct && write.class == VerdictClass::Device;
+    let is_synced =
+        |job: &ResolvedJob| job.pattern.rw.writes() && (has_syncs(job) || job.target.end_fsync);
+    if !is_on_device || context.any_job(is_synced) {
+        return None;
+    }
+    let device = context.report.device.as_ref()?;
+    let disks = &device.physical_devices;
+    let flushes: u64 = disks.iter().map(|disk| disk.counts.flush_ios).sum();
+    if disks.is_empty() || flushes + device.counts.flush_ios > 0 {
+        return None;
+    }
+    let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
+    let sentence = format!(
+        "{} received no flush: written data may still be in its volatile cache.",
+        names.join("+")
+    );
+    let evidence = [("flush_ios", json!(0))];
+    let remedy = "Set fdatasync=1 to measure durable writes, or run until the cache is full.";
+    Some(Finding::new(
+        Note,
+        "device_cache",
+        sentence,
+        &evidence,
+        remedy,
+    ))
+}

@@ -1,0 +1,123 @@
+//! Rows of the proof.
+
+use crate::analysis::tests::*;
+use leadline_protocol::counters::Memory;
+use leadline_protocol::report::MemoryReport;
+use leadline_protocol::report::device::Reading;
+use leadline_protocol::verdict::{Layer, Proof};
+
+fn proof_of(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
+    let run = with(one_way(rw, false, (10_000, 4), (5000, 20_000)), |report| {
+        let counts = report.device.as_ref().unwrap().counts;
+        let start = DeviceCounts {
+            read_ios: 100,
+            read_bytes: 512_000,
+            write_ios: 7,
+            ..DeviceCounts::default()
+        };
+        let end = DeviceCounts {
+            read_ios: 100 + counts.read_ios,
+            read_bytes: 512_000 + counts.read_bytes,
+            write_ios: 7 + counts.write_ios,
+            write_bytes: counts.write_bytes,
+            ..DeviceCounts::default()
+        };
+        report.readings = vec![Reading {
+            device: "vda".into(),
+            start,
+            end,
+        }];
+        let memory = |cached, dirty| Memory {
+            cached,
+            dirty,
+            ..Memory::default()
+        };
+        report.memory = Some(MemoryReport {
+            start: memory(1000, 50),
+            end: memory(900, 80),
+        });
+        change(report);
+    });
+    verdict_of(&run).proof
+}
+
+#[test]
+fn differences_and_commands() {
+    let rows = proof_of("randread", |_| {});
+    let row = |name: &str| {
+        rows.iter()
+            .find(|row| row.name == name)
+            .unwrap_or_else(|| panic!("{name} is missing in {rows:#?}"))
+    };
+    let reads = row("reads completed by vda");
+    assert_eq!(
+        (reads.before, reads.after, reads.difference, reads.layer),
+        (Some(100), Some(5100), 5000, Layer::Device)
+    );
+    assert_eq!(
+        reads.command.as_deref(),
+        Some("awk '{print $1}' /sys/class/block/vda/stat")
+    );
+    assert_eq!(
+        row("bytes read by vda").command.as_deref(),
+        Some("awk '{print $3*512}' /sys/class/block/vda/stat")
+    );
+    assert_eq!(row("reads issued").difference, 10_000);
+    assert_eq!(
+        row("bytes read from storage by this process").difference,
+        20_000 * 1024
+    );
+    assert_eq!(row("Cached (whole host)").difference, -100);
+    for row in &rows {
+        let known = row.before.zip(row.after);
+        assert!(
+            known.is_none_or(|(before, after)| after as i64 - before as i64 == row.difference),
+            "{row:?}"
+        );
+        assert!(
+            row.command.is_some() || row.layer == Layer::Application,
+            "{row:?}"
+        );
+    }
+    assert!(rows.is_sorted_by_key(|row| row.layer), "from top to bottom");
+}
+
+#[test]
+fn dirty_data_of_writes() {
+    let rows = proof_of("randwrite", |_| {});
+    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    for name in [
+        "/data/file dirty or in writeback",
+        "Dirty (whole host)",
+        "writes completed by vda",
+    ] {
+        assert!(names.contains(&name), "{name} is missing in {names:?}");
+    }
+    assert!(!names.contains(&"reads completed by vda"), "{names:?}");
+}
+
+#[test]
+fn paths_are_quoted() {
+    let rows = proof_of("randread", |report| {
+        report.targets[0].path = "/data/it's mine; $HOME".into()
+    });
+    let command = rows.iter().find_map(|row| {
+        row.command
+            .as_deref()
+            .filter(|command| command.starts_with("filefrag"))
+    });
+    assert_eq!(command, Some(r"filefrag -v '/data/it'\''s mine; $HOME'"));
+}
+
+#[test]
+fn devices_are_cached_in_buffers() {
+    let rows = proof_of("randread", |report| {
+        report.targets[0].kind = TargetKind::Device
+    });
+    assert!(rows.iter().any(|row| row.name == "Buffers (whole host)"));
+    assert!(rows.iter().all(|row| {
+        row.command
+            .as_deref()
+            .is_none_or(|command| !command.contains("fincore"))
+    }));
+}

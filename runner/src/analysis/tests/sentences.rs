@@ -1,0 +1,124 @@
+//! Sentences, shares and evidence.
+
+use crate::analysis::tests::evidence::check as check_class;
+use crate::analysis::tests::*;
+use leadline_protocol::evidence::transition::{Direction, ServedBy, Transition};
+use leadline_protocol::phase::Phase;
+use leadline_protocol::report::PhaseTime;
+use leadline_protocol::verdict::VerdictClass;
+
+#[test]
+fn sentences() {
+    let check = |rw, direct, issued, counted, want: &str| {
+        assert_eq!(
+            verdict_of(&one_way(rw, direct, issued, counted)).sentence,
+            want
+        )
+    };
+    check(
+        "randread",
+        false,
+        (25_600_000, 4),
+        (0, 0),
+        "853,333 IOPS from memory: 0 of 25,600,000 reads reached vda.",
+    );
+    check(
+        "randread",
+        true,
+        (300_000, 4),
+        (300_012, 1_200_048),
+        "All 10,000 IOPS reached vda: 300,000 reads issued, 300,012 seen by the device.",
+    );
+    check(
+        "randread",
+        false,
+        (2560, 4),
+        (1121, 4484),
+        "43.8 % of the bytes from vda, 56.2 % from memory: 1,121 of 2,560 reads reached vda.",
+    );
+    check(
+        "read",
+        false,
+        (262_144, 4),
+        (4156, 1_048_576),
+        "8,738 IOPS through readahead: vda served 4,156 reads of 252 KiB for 262,144 issued.",
+    );
+    check(
+        "randwrite",
+        false,
+        (3_000_000, 4),
+        (100, 120_000),
+        "100,000 IOPS into memory: only 1.0 % of the 11.4 GiB reached vda before the measurement ended.",
+    );
+    check(
+        "randwrite",
+        false,
+        (3_000_000, 4),
+        (0, 0),
+        "100,000 IOPS into memory: none of the 11.4 GiB reached vda before the measurement ended.",
+    );
+    check(
+        "randwrite",
+        false,
+        (3_000_000, 4),
+        (10, 1200),
+        "100,000 IOPS into memory: under 0.1 % of the 11.4 GiB reached vda before the measurement ended.",
+    );
+}
+
+#[test]
+fn shares_and_evidence() {
+    let verdict = verdict_of(&one_way("randread", false, (2560, 4), (1121, 4484)));
+    assert!(
+        (verdict.shares["device"] - 0.4379).abs() < 0.0001
+            && (verdict.shares["page_cache"] - 0.5621).abs() < 0.0001
+    );
+    // One I/O of 4 KiB can be in flight at a boundary.
+    assert!((verdict.uncertainty - 1.0 / 2560.0).abs() < 1e-9);
+    let number = |name: &str| verdict.evidence[name];
+    assert_eq!(
+        [
+            number("issued_ios"),
+            number("device_ios"),
+            number("own_bytes")
+        ],
+        [2560, 1121, 4484 * KIB]
+    );
+    let at_depth = |engine: &str| {
+        let run = one_way("randread", false, (2560, 4), (1121, 4484));
+        verdict_of(&with_job(run, json!({"iodepth": 64, "ioengine": engine}))).uncertainty
+    };
+    assert!((at_depth("io_uring") - 64.0 / 2560.0).abs() < 1e-9);
+    assert!(
+        (at_depth("psync") - 1.0 / 2560.0).abs() < 1e-9,
+        "psync executes one I/O at a time"
+    );
+}
+
+#[test]
+fn transition_to_memory() {
+    let run = with(
+        one_way("randread", false, (1_000_000, 4), (10_000, 40_000)),
+        |report| {
+            report.phases = vec![PhaseTime {
+                phase: Phase::Measure,
+                start_ms: 500.0,
+                duration_ms: 30_000.0,
+                bytes: None,
+            }];
+            report.transitions = vec![Transition {
+                t_ms: 3_700.0,
+                direction: Direction::Read,
+                from: ServedBy::Device,
+                to: ServedBy::Memory,
+            }];
+        },
+    );
+    check_class(
+        "transition",
+        &run,
+        VerdictClass::PageCache,
+        "Served from memory after 3.2 s.",
+    );
+    assert_eq!(verdict_of(&run).transition_ms, Some(3_700.0));
+}

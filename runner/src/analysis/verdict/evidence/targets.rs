@@ -1,0 +1,81 @@
+//! What the targets of one direction are: their devices, extents and page cache.
+
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::evidence::transition::Direction;
+use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use leadline_protocol::report::Report;
+
+/// The engine or filesystem of jobs without any block device.
+pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
+    if jobs.iter().all(|job| job.mode == Mode::Null) {
+        return Some("ioengine=null".into());
+    }
+    let mut targets = jobs.iter().flat_map(|job| &job.targets);
+    if targets.any(|target| target.device.is_some()) {
+        return None;
+    }
+    let filesystem = jobs.first()?.targets.first()?.filesystem.clone();
+    Some(filesystem.unwrap_or_else(|| "the target".into()))
+}
+
+/// Bytes of jobs whose targets have no block device.
+pub(super) fn bytes_without_device(
+    direction: Direction,
+    report: &Report,
+    jobs: &[ResolvedJob],
+) -> u64 {
+    let has_no_device =
+        |job: &ResolvedJob| job.targets.iter().all(|target| target.device.is_none());
+    let reports = report.jobs.iter().zip(jobs);
+    reports
+        .filter(|(_, job)| has_no_device(job))
+        .map(|(report, _)| direction.select(&report.read, &report.write).bytes)
+        .sum()
+}
+
+/// At the start and the end of the window; `None` if it is unknown for one of the targets.
+pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
+    let mut sum: Option<(Residency, Residency)> = None;
+    for target in targets {
+        let start = target.residency.start?;
+        let end = target.residency.end?;
+        sum = match sum {
+            Some((start_sum, end_sum)) => Some((start_sum.and(start), end_sum.and(end))),
+            None => Some((start, end)),
+        };
+    }
+    sum
+}
+
+/// Holes and unwritten extents, without delayed ones, whose data is in memory.
+pub(super) fn unwritten_share(targets: &[&TargetReport]) -> Option<f64> {
+    let mut unwritten = 0;
+    let mut region = 0;
+    for target in targets {
+        let extents = target.extents.before?;
+        unwritten += extents.unwritten + extents.hole;
+        region += target.region_bytes;
+    }
+    (region > 0).then(|| (unwritten as f64 / region as f64).min(1.0))
+}
+
+pub(super) fn encoded_share(targets: &[&TargetReport]) -> f64 {
+    let mut encoded = 0;
+    let mut region = 0;
+    for target in targets {
+        let extents = [target.extents.before, target.extents.after];
+        let each = extents.into_iter().flatten();
+        encoded += each
+            .map(|extents| extents.inline + extents.encoded)
+            .max()
+            .unwrap_or(0);
+        region += target.region_bytes;
+    }
+    encoded as f64 / region.max(1) as f64
+}
+
+pub(super) fn falls_back(direction: Direction, target: &TargetReport) -> bool {
+    let direct = &target.direct;
+    direction.select(direct.reads_past_cache, direct.writes_past_cache) == Some(false)
+}

@@ -1,0 +1,54 @@
+//! Residency of the file behind a loop device without direct I/O, at both ends of the measured window.
+
+use crate::system::host::block_device::SECTOR_BYTES;
+use crate::system::host::inventory::Inventory;
+use crate::system::probes::region::Region;
+use crate::system::probes::residency::ResidencyMethod;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::target::BackingFile;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+
+pub(crate) struct ObservedBackingFile {
+    file: File,
+    region: Region,
+    pub(crate) observed: BackingFile,
+}
+
+impl ObservedBackingFile {
+    /// `device`: kernel name. `None` if it is not a loop device, or if the file cannot be opened.
+    pub(crate) fn of(device: &str, host: &Inventory) -> Option<Self> {
+        let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();
+        let file = File::open(&path).ok()?;
+        let stat = file.metadata().ok()?;
+        if !stat.is_file() {
+            return None;
+        }
+        let observed = BackingFile {
+            path,
+            allocated_bytes: (stat.blocks() * SECTOR_BYTES).min(stat.len()),
+            start: None,
+            end: None,
+        };
+        Some(Self {
+            file,
+            region: Region::of([0..stat.len()]),
+            observed,
+        })
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.observed.start = self.residency();
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.observed.end = self.residency();
+    }
+
+    fn residency(&self) -> Option<Residency> {
+        let file = self.file.as_fd();
+        let method = ResidencyMethod::detect(file).ok()?;
+        method.residency(file, &self.region).ok()
+    }
+}

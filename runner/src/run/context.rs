@@ -1,0 +1,53 @@
+//! What all phases of a run need.
+
+use crate::run::error::RunError;
+use crate::run::event_sink::EventSink;
+use crate::run::stop::StopSignal;
+use crate::system::target::cancellable::run_unless_stopped;
+use crate::system::target::{Finish, Targets};
+use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::plan::Plan;
+use leadline_protocol::plan::job::ResolvedJob;
+use std::io;
+
+pub(crate) struct RunContext<'a, 'b> {
+    pub(crate) plan: &'a mut Plan,
+    pub(crate) targets: &'a mut Targets,
+    pub(crate) sink: &'a mut EventSink<'b>,
+    pub(crate) stop: &'a StopSignal,
+}
+
+impl RunContext<'_, '_> {
+    pub(crate) fn any_job(&self, condition: impl Fn(&ResolvedJob) -> bool) -> bool {
+        self.plan.jobs.iter().any(condition)
+    }
+
+    pub(crate) fn in_phase<T>(
+        &mut self,
+        phase: Phase,
+        work: impl FnOnce(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        if self.stop.is_requested() {
+            return Err(RunError::Stopped);
+        }
+        self.sink.phase(phase, PhaseState::Begin);
+        let result = work(self);
+        self.sink.phase(phase, PhaseState::End);
+        result
+    }
+
+    /// Runs blocking work; a stop does not wait for it.
+    pub(crate) fn cancellable<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Option<T>> {
+        run_unless_stopped(self.stop.flag(), work)
+    }
+}
+
+pub(crate) fn unless_stopped(finish: Finish) -> Result<(), RunError> {
+    match finish {
+        Finish::Done => Ok(()),
+        Finish::Stopped => Err(RunError::Stopped),
+    }
+}

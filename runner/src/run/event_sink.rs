@@ -1,0 +1,92 @@
+//! Numbers and timestamps the events of a run.
+
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use leadline_protocol::event::{Event, EventBody};
+use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
+use leadline_protocol::report::PhaseTime;
+
+pub(crate) struct EventSink<'a> {
+    listener: &'a mut dyn FnMut(&Event),
+    origin_ns: u64,
+    seq: u64,
+    /// Phases so far.
+    pub(crate) phases: Vec<PhaseTime>,
+}
+
+impl<'a> EventSink<'a> {
+    /// Times count from now.
+    pub(crate) fn new(listener: &'a mut dyn FnMut(&Event)) -> Self {
+        Self {
+            listener,
+            origin_ns: Monotonic.now_ns(),
+            seq: 0,
+            phases: Vec::new(),
+        }
+    }
+
+    fn ms(&self, at_ns: u64) -> f64 {
+        at_ns.saturating_sub(self.origin_ns) as f64 / MILLISECOND_NS as f64
+    }
+
+    /// Milliseconds since the start of the run.
+    pub(crate) fn now_ms(&self) -> f64 {
+        self.ms(Monotonic.now_ns())
+    }
+
+    pub(crate) fn emit(&mut self, body: EventBody) {
+        let event = Event {
+            seq: self.seq,
+            t_ms: self.now_ms(),
+            body,
+        };
+        self.seq += 1;
+        (self.listener)(&event);
+    }
+
+    pub(crate) fn phase(&mut self, phase: Phase, state: PhaseState) {
+        self.phase_at(phase, state, Monotonic.now_ns());
+    }
+
+    /// `at_ns`: time of the change, in ns of CLOCK_MONOTONIC.
+    pub(crate) fn phase_at(&mut self, phase: Phase, state: PhaseState, at_ns: u64) {
+        self.record(phase_change(phase, state), at_ns);
+    }
+
+    pub(crate) fn phase_note(&mut self, phase: Phase, state: PhaseState, note: Option<String>) {
+        let change = phase_change(phase, state);
+        self.change(PhaseChange { note, ..change });
+    }
+
+    pub(crate) fn change(&mut self, change: PhaseChange) {
+        self.record(change, Monotonic.now_ns());
+    }
+
+    fn record(&mut self, change: PhaseChange, at_ns: u64) {
+        let now_ms = self.ms(at_ns);
+        if change.state == PhaseState::Begin {
+            self.phases.push(PhaseTime {
+                phase: change.phase,
+                start_ms: now_ms,
+                duration_ms: 0.0,
+                bytes: None,
+            });
+        } else if let Some(time) = self.phases.last_mut()
+            && time.phase == change.phase
+        {
+            time.duration_ms = now_ms - time.start_ms;
+            time.bytes = change.done_bytes.or(time.bytes);
+        }
+        self.emit(EventBody::Phase(change));
+    }
+}
+
+fn phase_change(phase: Phase, state: PhaseState) -> PhaseChange {
+    PhaseChange {
+        phase,
+        state,
+        done_bytes: None,
+        total_bytes: None,
+        planned_ms: None,
+        note: None,
+    }
+}

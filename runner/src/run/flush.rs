@@ -1,0 +1,95 @@
+//! The flush phase after the measurement (`end_fsync`).
+
+use crate::load::worker::task::WorkerError;
+use crate::run::context::RunContext;
+use crate::run::open_targets::OpenTargets;
+use crate::system::target::OpenTarget;
+use crate::system::target::cache;
+use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::target::Target;
+use leadline_protocol::report::{FirstError, Report};
+use rustix::io::Errno;
+use std::io;
+
+pub(crate) struct FileToFlush {
+    /// Index of its job in the run.
+    job: usize,
+    opened: OpenTarget,
+}
+
+/// Duplicates the descriptors of jobs with `end_fsync`, because the workers own theirs.
+pub(crate) fn files_to_flush(
+    jobs: &[ResolvedJob],
+    open: &OpenTargets,
+) -> Result<Vec<FileToFlush>, WorkerError> {
+    let mut files = Vec::new();
+    for worker in &open.workers {
+        if !jobs[worker.job].target.end_fsync {
+            continue;
+        }
+        for opened in &worker.targets {
+            let opened = opened
+                .try_clone()
+                .map_err(WorkerError::during("duplicating descriptors for the flush"))?;
+            files.push(FileToFlush {
+                job: worker.job,
+                opened,
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// A failed flush is reported as a failed I/O and keeps the results. A stop does not wait for it.
+pub(crate) fn flush(run: &mut RunContext, files: Vec<FileToFlush>, report: &mut Report) {
+    if files.is_empty() {
+        return;
+    }
+    if run.stop.is_requested() {
+        return set_absent(report, "the run was stopped before its flush".into());
+    }
+    run.sink.phase(Phase::Flush, PhaseState::Begin);
+    let flush_all = move || {
+        let mut failed = files
+            .into_iter()
+            .map(|file| (cache::flush(&file.opened), file));
+        failed.find_map(|(result, file)| Some((file, result.err()?)))
+    };
+    let flushed = run.cancellable(flush_all);
+    run.sink.phase(Phase::Flush, PhaseState::End);
+    match flushed {
+        Err(error) => set_absent(report, error.to_string()),
+        Ok(None) => set_absent(report, "the run was stopped during its flush".into()),
+        Ok(Some(Some((file, errno)))) => {
+            add_failed_flush(report, file.job, &file.opened.target, errno);
+        }
+        Ok(Some(None)) => {
+            let mut phases = run.sink.phases.iter();
+            let phase = phases.find(|time| time.phase == Phase::Flush);
+            if let Some(flush) = &mut report.flush {
+                flush.duration_ms = phase.map(|phase| phase.duration_ms);
+            }
+        }
+    }
+}
+
+fn set_absent(report: &mut Report, reason: String) {
+    report.absent.insert("flush".into(), reason);
+}
+
+fn add_failed_flush(report: &mut Report, job: usize, target: &Target, errno: Errno) {
+    let message = io::Error::from(errno).to_string();
+    set_absent(report, format!("the flush failed: {message}"));
+    let job = &mut report.jobs[job];
+    job.errors += 1;
+    report.errors.total += 1;
+    report.errors.first.get_or_insert_with(|| FirstError {
+        job: job.name.clone(),
+        operation: "sync".into(),
+        offset: target.offset,
+        bytes: target.size,
+        errno: errno.raw_os_error(),
+        message,
+    });
+}

@@ -1,0 +1,124 @@
+//! Puts the page cache into the requested state before the measurement: dropped, evicted, filled,
+//! advised. Writing dirty pages can take long; a stop does not wait for it.
+
+use crate::load::worker::task::WorkerError;
+use crate::run::context::{RunContext, unless_stopped};
+use crate::run::error::RunError;
+use crate::run::open_targets::OpenTargets;
+use crate::system::probes::region::Region;
+use crate::system::probes::residency::ResidencyMethod;
+use crate::system::target::OpenTarget;
+use crate::system::target::cache::{advise, drop_caches, evict, invalidate, pre_read};
+use leadline_protocol::format::bytes;
+use leadline_protocol::job::keyword::CacheState;
+use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::plan::job::ResolvedJob;
+use rustix::io::Errno;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsFd;
+
+/// Runs the phases that some job requests.
+pub(crate) fn prepare(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
+    if run.any_job(|job| job.target.drop_caches) {
+        run.in_phase(Phase::DropCaches, |run| {
+            let dropped = run.cancellable(drop_caches).map_err(failed)?;
+            Ok(dropped.ok_or(RunError::Stopped)??)
+        })?;
+    }
+    if run.any_job(|job| job.target.invalidate) {
+        run.in_phase(Phase::Invalidate, |run| empty_caches(run, open))?;
+    }
+    if run.any_job(|job| job.target.pre_read) {
+        run.in_phase(Phase::PreRead, |run| read_targets(run, open))?;
+    }
+    for worker in &open.workers {
+        let hint = run.plan.jobs[worker.job].target.fadvise_hint;
+        for opened in &worker.targets {
+            advise(opened, hint, range(opened)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_cold(job: &ResolvedJob) -> bool {
+    job.target.cache_state == CacheState::Cold
+}
+
+fn empty_caches(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
+    let drop_clean = |opened: &OpenTarget| invalidate(opened, range(opened));
+    let mut kept = 0;
+    for worker in &open.workers {
+        let job = &run.plan.jobs[worker.job];
+        if job.target.invalidate && !is_cold(job) {
+            for opened in &worker.targets {
+                empty(run, opened, drop_clean)?;
+            }
+        }
+    }
+    for worker in &open.workers {
+        if is_cold(&run.plan.jobs[worker.job]) {
+            for opened in &worker.targets {
+                empty(run, opened, evict)?;
+            }
+        }
+    }
+    for worker in &open.workers {
+        if worker.number == 0 && is_cold(&run.plan.jobs[worker.job]) {
+            kept += worker.targets.iter().filter_map(cached_bytes).sum::<u64>();
+        }
+    }
+    if kept > 0 {
+        let note = format!(
+            "{} stayed in the page cache: mapped, locked, or read again by another process",
+            bytes(kept)
+        );
+        run.sink
+            .phase_note(Phase::Invalidate, PhaseState::Progress, Some(note));
+    }
+    Ok(())
+}
+
+fn empty(
+    run: &RunContext,
+    opened: &OpenTarget,
+    method: fn(&OpenTarget) -> Result<(), Errno>,
+) -> Result<(), RunError> {
+    let opened = opened.try_clone().map_err(failed)?;
+    let emptied = run.cancellable(move || method(&opened)).map_err(failed)?;
+    Ok(emptied.ok_or(RunError::Stopped)?.map_err(failed)?)
+}
+
+fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
+    for worker in &open.workers {
+        if !run.plan.jobs[worker.job].target.pre_read {
+            continue;
+        }
+        for opened in &worker.targets {
+            let sink = &mut *run.sink;
+            let mut progress = |change| sink.change(change);
+            let read = pre_read(opened, range(opened), &mut progress, run.stop.flag());
+            unless_stopped(read.map_err(WorkerError::during(
+                "reading the target into the page cache",
+            ))?)?;
+        }
+    }
+    Ok(())
+}
+
+fn failed(error: impl Into<io::Error>) -> WorkerError {
+    WorkerError::during("setting the page cache")(error)
+}
+
+/// Of the region; `None` if unknown.
+fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
+    let file = opened.fd.as_fd();
+    let region = Region::of([range(opened)]);
+    let residency = ResidencyMethod::detect(file).ok()?.residency(file, &region);
+    Some(residency.ok()?.cached)
+}
+
+/// The region of the job.
+fn range(opened: &OpenTarget) -> Range<u64> {
+    opened.target.offset..opened.target.offset + opened.target.size
+}

@@ -1,0 +1,119 @@
+//! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
+
+use crate::load::worker::task::WorkerError;
+use crate::run::context::{RunContext, unless_stopped};
+use crate::run::error::RunError;
+use crate::run::flush::{files_to_flush, flush};
+use crate::run::observers::Observers;
+use crate::run::open_targets::OpenTargets;
+use crate::run::page_cache;
+use crate::run::report::{ReportContext, report};
+use crate::run::sampler::Sampler;
+use crate::run::worker_pool::WorkerPool;
+use crate::system::clock::{MILLISECOND_NS, wall_ms};
+use crate::system::host::facts::host_facts;
+use crate::system::probes::thermal::throttles;
+use crate::system::target::layout_data::LayoutData;
+use leadline_protocol::event::{Accepted, EventBody};
+use leadline_protocol::host::HostFacts;
+use leadline_protocol::phase::Phase;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::window::window_ms;
+use leadline_protocol::report::Report;
+use std::collections::BTreeSet;
+
+/// Seed of the data written by the layout.
+const LAYOUT_SEED: u64 = 0x1EAD_11E0;
+
+pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunError> {
+    let host = host_facts();
+    let mut observers = accept(run, &host);
+    lay_out(run)?;
+    if run.targets.attach_loops(&mut run.plan.jobs)? {
+        // The names of the loop devices were unknown before.
+        observers = accept(run, &host);
+    }
+    let open = run.in_phase(Phase::Guard, |run| {
+        Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
+    })?;
+    observers.targets.examine(open.iter());
+    page_cache::prepare(run, &open)?;
+    let files = files_to_flush(&run.plan.jobs, &open)?;
+    observers.targets.prepare(&run.plan.jobs);
+    let mut report = run_workers(run, observers, open)?;
+    flush(run, files, &mut report);
+    Ok((report, host))
+}
+
+/// Opens the counters of the known devices and emits `accepted`.
+fn accept(run: &mut RunContext, host: &HostFacts) -> Observers {
+    let jobs = &run.plan.jobs;
+    let devices = devices(jobs);
+    let observers = Observers::new(jobs, &devices);
+    let accepted = Accepted {
+        at_ms: wall_ms(),
+        jobs: jobs.clone(),
+        host: host.clone(),
+        sample_ms: run.plan.sample_ms,
+        measure_ms: window_ms(jobs),
+        devices,
+        absent: observers.absent.clone(),
+    };
+    run.sink.emit(EventBody::Accepted(Box::new(accepted)));
+    observers
+}
+
+/// Kernel names of the devices under all targets.
+fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
+    let targets = jobs.iter().flat_map(|job| &job.targets);
+    let devices: BTreeSet<String> = targets.filter_map(|target| target.device.clone()).collect();
+    devices.into_iter().collect()
+}
+
+fn lay_out(run: &mut RunContext) -> Result<(), RunError> {
+    let mut targets = run.plan.jobs.iter().flat_map(|job| &job.targets);
+    if targets.all(|target| target.existed && target.layout_bytes == 0) {
+        return Ok(());
+    }
+    run.in_phase(Phase::Layout, |run| {
+        let data = LayoutData::new(LAYOUT_SEED);
+        let mut fill = |offset: u64, buffer: &mut [u8]| data.fill(offset, buffer);
+        let sink = &mut *run.sink;
+        let mut progress = |change| sink.change(change);
+        let flag = run.stop.flag();
+        unless_stopped(
+            run.targets
+                .lay_out(&run.plan.jobs, &mut fill, &mut progress, flag)?,
+        )
+    })
+}
+
+fn run_workers(
+    run: &mut RunContext,
+    mut observers: Observers,
+    open: OpenTargets,
+) -> Result<Report, RunError> {
+    let jobs = &run.plan.jobs;
+    let pool = WorkerPool::spawn(jobs, open).map_err(WorkerError::during("starting threads"))?;
+    let throttles_before = throttles();
+    let sampler = Sampler {
+        pool: &pool,
+        jobs,
+        interval_ns: u64::from(run.plan.sample_ms) * MILLISECOND_NS,
+        observers: &mut observers,
+        sink: &mut *run.sink,
+        stop: run.stop,
+        stopped: false,
+    };
+    let window = sampler.run();
+    let finished = pool.join();
+    let throttled = throttles().zip(throttles_before);
+    let context = ReportContext {
+        devices: observers.probes.devices().to_vec(),
+        absent: observers.absent,
+        thermal_throttles: throttled.map(|(after, before)| after.saturating_sub(before)),
+        window,
+        observation: observers.targets.finish(run.stop),
+    };
+    Ok(report(jobs, finished, context)?)
+}

@@ -1,0 +1,102 @@
+//! The report from the results of the workers, the counters of the measured window, and what was
+//! observed.
+
+mod devices;
+mod workers;
+
+use crate::load::worker::task::WorkerError;
+use crate::run::report::devices::{cpu_report, device_report, readings};
+use crate::run::report::workers::{MeasuredWorker, WorkerTotals};
+use crate::run::report::workers::{achieved_depth, errors, job_report, last_end, window_ns};
+use crate::run::sampler::MeasuredWindow;
+use crate::run::target_observers::Observation;
+use crate::run::worker_pool::FinishedWorker;
+use crate::system::clock::MILLISECOND_NS;
+use crate::system::probes::Counters;
+use leadline_protocol::evidence::FlushReport;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::report::{JobReport, MemoryReport, Report};
+use std::collections::BTreeMap;
+
+/// Everything in the report that the workers did not count.
+pub(crate) struct ReportContext {
+    /// Kernel names of the devices under the targets.
+    pub(crate) devices: Vec<String>,
+    /// Missing counters with the reason.
+    pub(crate) absent: BTreeMap<String, String>,
+    pub(crate) thermal_throttles: Option<u64>,
+    pub(crate) window: MeasuredWindow,
+    pub(crate) observation: Observation,
+}
+
+/// # Errors
+/// The first worker that could not start or continue.
+pub(crate) fn report(
+    jobs: &[ResolvedJob],
+    finished: Vec<FinishedWorker>,
+    context: ReportContext,
+) -> Result<Report, WorkerError> {
+    let workers: Vec<MeasuredWorker> = finished
+        .into_iter()
+        .map(MeasuredWorker::new)
+        .collect::<Result<_, _>>()?;
+    let all: Vec<&MeasuredWorker> = workers.iter().collect();
+    let ReportContext {
+        devices,
+        mut absent,
+        thermal_throttles,
+        window,
+        observation,
+    } = context;
+    absent.extend(observation.absent);
+    let counters = Counters::window(&window.before, &window.after);
+    let memory = window.before.memory.zip(window.after.memory);
+    let duration_ns = window_ns(&all);
+    let WorkerTotals {
+        read,
+        write,
+        trim,
+        sync,
+    } = WorkerTotals::of(&all, duration_ns);
+    let writes = jobs.iter().any(|job| job.pattern.rw.writes());
+    let reports = jobs.iter().enumerate();
+    let jobs: Vec<JobReport> = reports
+        .map(|(index, job)| job_report(index, job, &all, window.stopped))
+        .collect();
+    let begins = || workers.iter().map(|worker| worker.outcome.begin_ns);
+    Ok(Report {
+        started_at_ms: window.started_at_ms,
+        duration_ms: ms(duration_ns),
+        ended_by: last_end(jobs.iter().map(|job| job.ended_by)),
+        phases: Vec::new(),
+        read,
+        write,
+        trim,
+        sync,
+        achieved_depth: achieved_depth(&all),
+        start_skew_ns: begins().max().unwrap_or(0) - begins().min().unwrap_or(0),
+        errors: errors(&jobs, &all),
+        device: device_report(&devices, &counters),
+        readings: readings(&window),
+        cpu: cpu_report(&counters, thermal_throttles),
+        memory: memory.map(|(start, end)| MemoryReport { start, end }),
+        pressure: counters.pressure,
+        storage: counters.storage,
+        flush: writes.then_some(FlushReport {
+            dirty_bytes: observation.dirty_bytes,
+            duration_ms: None,
+        }),
+        targets: observation.targets,
+        gauge: None,
+        transitions: observation.transitions,
+        writeback: observation.writeback,
+        requests: observation.requests,
+        profile: observation.profile,
+        absent,
+        jobs,
+    })
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / MILLISECOND_NS as f64
+}

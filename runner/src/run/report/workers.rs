@@ -1,0 +1,264 @@
+//! Results of workers: per job and in total, and what ended them.
+
+use crate::load::measure::exit::LoopExit;
+use crate::load::pattern::io::Kind;
+use crate::load::stats::{IoStats, WorkerStats};
+use crate::load::worker::progress::Progress;
+use crate::load::worker::task::{WorkerError, WorkerOutcome};
+use crate::run::direction_stats::{direction_stats, latency_sum_ns, sync_stats};
+use crate::run::worker_pool::FinishedWorker;
+use crate::system::clock::MILLISECOND_NS;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::report::stats::{DirectionStats, SyncStats};
+use leadline_protocol::report::{EndedBy, ErrorReport, FirstError, JobReport};
+use std::sync::Arc;
+
+pub(super) struct MeasuredWorker {
+    job: usize,
+    progress: Arc<Progress>,
+    pub(super) outcome: WorkerOutcome,
+}
+
+impl MeasuredWorker {
+    pub(super) fn new(finished: FinishedWorker) -> Result<Self, WorkerError> {
+        Ok(Self {
+            job: finished.job,
+            progress: finished.progress,
+            outcome: finished.result?,
+        })
+    }
+
+    fn stats(&self) -> &WorkerStats {
+        &self.progress.measure
+    }
+
+    fn measured_ns(&self) -> u64 {
+        self.outcome.end_ns - self.outcome.measure_ns
+    }
+
+    /// I/Os limited by `number_ios`: including the ramp, without syncs.
+    fn limited_ios(&self) -> u64 {
+        let mut ios = 0;
+        for stats in [&self.progress.ramp, self.stats()] {
+            for kind in [Kind::Read, Kind::Write, Kind::Trim] {
+                ios += stats.of(kind).ios.get();
+            }
+        }
+        ios
+    }
+}
+
+pub(super) struct WorkerTotals {
+    pub(super) read: DirectionStats,
+    pub(super) write: DirectionStats,
+    pub(super) trim: DirectionStats,
+    pub(super) sync: SyncStats,
+}
+
+impl WorkerTotals {
+    /// `duration_ns`: length of the measured window.
+    pub(super) fn of(workers: &[&MeasuredWorker], duration_ns: u64) -> Self {
+        let stats = |kind| -> Vec<&IoStats> {
+            workers
+                .iter()
+                .map(|worker| worker.stats().of(kind))
+                .collect()
+        };
+        Self {
+            read: direction_stats(&stats(Kind::Read), duration_ns),
+            write: direction_stats(&stats(Kind::Write), duration_ns),
+            trim: direction_stats(&stats(Kind::Trim), duration_ns),
+            sync: sync_stats(&stats(Kind::Sync)),
+        }
+    }
+}
+
+/// Start of the first measured window to the end of the last one. Workers that finished in their ramp
+/// are excluded: their `measure_ns` is the scheduled end of the ramp, possibly long after the run.
+pub(super) fn window_ns(workers: &[&MeasuredWorker]) -> u64 {
+    let measured = || workers.iter().filter(|worker| worker.measured_ns() > 0);
+    let begin = measured().map(|worker| worker.outcome.measure_ns).min();
+    let end = measured().map(|worker| worker.outcome.end_ns).max();
+    end.unwrap_or(0) - begin.unwrap_or(0)
+}
+
+pub(super) fn job_report(
+    index: usize,
+    job: &ResolvedJob,
+    all: &[&MeasuredWorker],
+    stopped: bool,
+) -> JobReport {
+    let mut workers = all.to_vec();
+    workers.retain(|worker| worker.job == index);
+    let duration_ns = window_ns(&workers);
+    let WorkerTotals {
+        read,
+        write,
+        trim,
+        sync,
+    } = WorkerTotals::of(&workers, duration_ns);
+    let ios = read.ios + write.ios + trim.ios + sync.ios;
+    let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
+    let mut user_ns = 0;
+    let mut system_ns = 0;
+    let mut errors = 0;
+    for worker in &workers {
+        user_ns += worker.outcome.cpu.user_ns;
+        system_ns += worker.outcome.cpu.system_ns;
+        errors += worker.stats().errors.get() + worker.progress.ramp.errors.get();
+    }
+    let ends = workers.iter().map(|worker| ended_by(job, worker, stopped));
+    let first = workers.first();
+    JobReport {
+        name: job.name.clone(),
+        engine: job.ring.ioengine,
+        workers: workers.len() as u32,
+        duration_ms: duration_ns as f64 / MILLISECOND_NS as f64,
+        ended_by: last_end(ends),
+        user_ns_per_io: per_io(user_ns),
+        system_ns_per_io: per_io(system_ns),
+        errors,
+        decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
+        read,
+        write,
+        trim,
+        sync,
+    }
+}
+
+fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedBy {
+    let runtime_ns = job.timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
+    let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);
+    let number_ios = job.timing.number_ios;
+    match worker.outcome.exit {
+        LoopExit::Failed(_) => EndedBy::Error,
+        LoopExit::TimeUp if is_over => EndedBy::Runtime,
+        LoopExit::TimeUp if stopped => EndedBy::Signal,
+        // An error of one worker stops all of them.
+        LoopExit::TimeUp => EndedBy::Error,
+        LoopExit::Finished if number_ios.is_some_and(|max| worker.limited_ios() >= max) => {
+            EndedBy::NumberIos
+        }
+        LoopExit::Finished => EndedBy::Size,
+    }
+}
+
+/// An error takes precedence over a signal, a signal over a limit, and a time limit over the others.
+pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
+    let precedence = |end: &EndedBy| match end {
+        EndedBy::Size => 0,
+        EndedBy::NumberIos => 1,
+        EndedBy::Runtime => 2,
+        EndedBy::Signal => 3,
+        EndedBy::Error => 4,
+    };
+    ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
+}
+
+/// Little's law: sum of all latencies / sum of the measured times.
+pub(super) fn achieved_depth(workers: &[&MeasuredWorker]) -> Option<f64> {
+    let measured_ns: u64 = workers.iter().map(|worker| worker.measured_ns()).sum();
+    let latency_ns = latency_sum_ns(workers.iter().map(|worker| worker.stats()));
+    (measured_ns > 0 && latency_ns > 0).then(|| latency_ns as f64 / measured_ns as f64)
+}
+
+pub(super) fn errors(jobs: &[JobReport], workers: &[&MeasuredWorker]) -> ErrorReport {
+    let mut errors = ErrorReport {
+        total: jobs.iter().map(|job| job.errors).sum(),
+        first: None,
+    };
+    for worker in workers {
+        if let LoopExit::Failed(error) = &worker.outcome.exit {
+            errors.first = Some(FirstError {
+                job: jobs[worker.job].name.clone(),
+                operation: error.operation().into(),
+                offset: error.io.offset,
+                bytes: u64::from(error.io.len),
+                errno: error.errno,
+                message: error.message(),
+            });
+            break;
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::measure::exit::IoError;
+    use crate::load::pattern::io::Io;
+    use crate::plan::fixture::resolved;
+    use crate::system::clock::SECOND_NS;
+    use serde_json::json;
+
+    /// A worker with a measured window in s.
+    fn measured(from_s: u64, to_s: u64, exit: LoopExit) -> MeasuredWorker {
+        MeasuredWorker {
+            job: 0,
+            progress: Arc::default(),
+            outcome: WorkerOutcome {
+                begin_ns: 0,
+                measure_ns: from_s * SECOND_NS,
+                end_ns: to_s * SECOND_NS,
+                exit,
+                cpu: Default::default(),
+                decisions: Vec::new(),
+            },
+        }
+    }
+
+    #[test]
+    fn workers_that_finished_in_the_ramp_are_excluded() {
+        // A ramp of 60 s, stopped after 10 s.
+        let finished = measured(60, 60, LoopExit::Finished);
+        let stopped = measured(10, 11, LoopExit::TimeUp);
+        let late = measured(12, 15, LoopExit::TimeUp);
+        assert_eq!(window_ns(&[&finished, &stopped]), SECOND_NS);
+        assert_eq!(window_ns(&[&finished, &finished]), 0);
+        assert_eq!(window_ns(&[&stopped, &late]), 5 * SECOND_NS);
+    }
+
+    #[test]
+    fn end_of_a_worker() {
+        let failed = LoopExit::Failed(IoError {
+            io: Io {
+                offset: 0,
+                len: 4096,
+                target: 0,
+                kind: Kind::Read,
+            },
+            errno: 5,
+        });
+        let timed = json!({"runtime_ms": 2000});
+        let endless = json!({});
+        let counted = json!({"number_ios": 1000});
+        for (job, to_s, ios, exit, stopped, expected) in [
+            (&timed, 2, 0, LoopExit::TimeUp, false, EndedBy::Runtime),
+            (&timed, 2, 0, LoopExit::TimeUp, true, EndedBy::Runtime),
+            (&timed, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
+            (&endless, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
+            // An error of another worker.
+            (&timed, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
+            (&endless, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
+            (&timed, 1, 0, failed, true, EndedBy::Error),
+            (&endless, 1, 256, LoopExit::Finished, false, EndedBy::Size),
+            (&counted, 1, 256, LoopExit::Finished, false, EndedBy::Size),
+            (
+                &counted,
+                1,
+                1000,
+                LoopExit::Finished,
+                false,
+                EndedBy::NumberIos,
+            ),
+        ] {
+            let worker = measured(0, to_s, exit);
+            worker.progress.ramp.of(Kind::Read).ios.add(ios / 2);
+            worker.stats().of(Kind::Write).ios.add(ios - ios / 2);
+            worker.stats().of(Kind::Sync).ios.add(1000);
+            let ended_by = ended_by(&resolved(job.clone()), &worker, stopped);
+            assert_eq!(ended_by, expected, "{job} {ios} {exit:?} {stopped}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Emits one sample per interval and enforces phase boundaries and stops while the workers run. Runs
+//! on its own thread and only reads the workers' statistics.
+
+pub(crate) mod totals;
+
+use crate::analysis::gauge::sample_gauge;
+use crate::run::event_sink::EventSink;
+use crate::run::observers::Observers;
+use crate::run::sampler::totals::{IoTotals, WindowCounts};
+use crate::run::stop::StopSignal;
+use crate::run::worker_pool::{StartTimes, WorkerPool};
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
+use crate::system::probes::Counters;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::event::EventBody;
+use leadline_protocol::phase::{Phase, PhaseState};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::sample::Sample;
+use std::thread::{park_timeout, sleep};
+use std::time::Duration;
+
+/// Maximum time between two checks of the stop flag, in ns.
+const POLL_NS: u64 = 50 * MILLISECOND_NS;
+/// Maximum time to wait for the device counters after the last I/O, in ns.
+const SETTLE_NS: u64 = MILLISECOND_NS;
+/// Interval at which a worker that is blocked past its boundary is woken, in ns.
+const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
+
+/// The measured window.
+pub(crate) struct MeasuredWindow {
+    /// Counters at the start.
+    pub(crate) before: Counters,
+    /// Counters at the end.
+    pub(crate) after: Counters,
+    /// Ended by a stop.
+    pub(crate) stopped: bool,
+    /// Milliseconds since 1970 UTC.
+    pub(crate) started_at_ms: u64,
+}
+
+pub(crate) struct Sampler<'a, 'b> {
+    pub(crate) pool: &'a WorkerPool,
+    pub(crate) jobs: &'a [ResolvedJob],
+    pub(crate) interval_ns: u64,
+    pub(crate) observers: &'a mut Observers,
+    pub(crate) sink: &'a mut EventSink<'b>,
+    pub(crate) stop: &'a StopSignal,
+    /// Initially false.
+    pub(crate) stopped: bool,
+}
+
+/// Counters and totals at one moment.
+#[derive(Clone)]
+struct Reading {
+    counters: Counters,
+    totals: IoTotals,
+}
+
+impl Sampler<'_, '_> {
+    /// Starts the workers and samples until all of them are done.
+    pub(crate) fn run(mut self) -> MeasuredWindow {
+        if !self.pool.has_ramp() {
+            // May take longer than the head start of the workers.
+            self.observers.targets.start();
+        }
+        let StartTimes {
+            begin_ns,
+            measure_ns,
+        } = self.pool.start();
+        if measure_ns > begin_ns {
+            self.sample_phase(Phase::Ramp, begin_ns, measure_ns);
+        }
+        let mut window = self.sample_phase(Phase::Measure, measure_ns, u64::MAX);
+        window.stopped = self.stopped;
+        window
+    }
+
+    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end of
+    /// the phase at their scheduled times, not when the counters were read.
+    fn sample_phase(&mut self, phase: Phase, start_ns: u64, end_ns: u64) -> MeasuredWindow {
+        // Read while the workers are waiting, so that no I/O is missed.
+        let mut before = self.observers.probes.read();
+        before.at_ns = before.at_ns.max(start_ns);
+        if phase == Phase::Measure && self.pool.has_ramp() {
+            self.observers.targets.start();
+        }
+        self.sleep_until(start_ns);
+        let started_at_ms = wall_ms();
+        let begin_ns = start_ns.min(Monotonic.now_ns());
+        self.sink.phase_at(phase, PhaseState::Begin, begin_ns);
+        let start = Reading {
+            counters: before.clone(),
+            totals: IoTotals::default(),
+        };
+        let mut last = start.clone();
+        let mut last_residency = None;
+        let mut interval = 1;
+        loop {
+            let next_ns = self.without_remainder(start_ns + interval * self.interval_ns);
+            let is_running = self.sleep_until(next_ns.min(end_ns));
+            let boundary_ns = end_ns.min(Monotonic.now_ns());
+            let counters = if is_running {
+                self.observers.probes.read()
+            } else {
+                self.settled_counters()
+            };
+            let totals = IoTotals::of(self.pool.stats(phase));
+            let residency = if is_running || phase != Phase::Measure {
+                self.observers.targets.poll()
+            } else {
+                self.observers.targets.end()
+            };
+            let now = Reading { counters, totals };
+            let mut sample = sample_between(phase, &last, &now, residency);
+            last_residency = residency.or(last_residency);
+            let phase_so_far = sample_between(phase, &start, &now, last_residency);
+            sample.gauge = Some(sample_gauge(&phase_so_far, self.jobs));
+            if phase == Phase::Measure {
+                self.observers
+                    .targets
+                    .push_sample(self.sink.now_ms(), &sample);
+            }
+            self.sink.emit(EventBody::Sample(Box::new(sample)));
+            last = now;
+            if !is_running || Monotonic.now_ns() >= end_ns {
+                self.sink.phase_at(phase, PhaseState::End, boundary_ns);
+                return MeasuredWindow {
+                    before,
+                    after: last.counters,
+                    stopped: false,
+                    started_at_ms,
+                };
+            }
+            // Missed intervals (SIGSTOP, an overloaded host) are skipped: the window is longer.
+            let elapsed_ns = Monotonic.now_ns().saturating_sub(start_ns);
+            interval = (elapsed_ns / self.interval_ns + 1).max(interval + 1);
+        }
+    }
+
+    /// Extends the last window of the run by a remainder of less than half an interval, because the
+    /// rates of a few I/Os are meaningless.
+    fn without_remainder(&self, next_ns: u64) -> u64 {
+        match self.pool.end_ns().checked_sub(next_ns) {
+            Some(remaining_ns) if remaining_ns < self.interval_ns / 2 => next_ns + self.interval_ns,
+            _ => next_ns,
+        }
+    }
+
+    /// Enforces phase boundaries and stops while it sleeps. Returns false as soon as all workers are
+    /// done.
+    fn sleep_until(&mut self, due_ns: u64) -> bool {
+        loop {
+            let now_ns = Monotonic.now_ns();
+            if self.pool.is_done() {
+                return false;
+            }
+            if !self.stopped && self.stop.is_requested() {
+                self.stopped = true;
+                self.pool.stop();
+            }
+            if self.pool.has_failed() {
+                self.pool.stop();
+            }
+            self.pool.wake_late(now_ns.saturating_sub(WAKE_INTERVAL_NS));
+            if now_ns >= due_ns {
+                return true;
+            }
+            let boundary_ns = self.pool.next_boundary_ns(now_ns).unwrap_or(u64::MAX);
+            let wake_ns = boundary_ns.saturating_add(WAKE_INTERVAL_NS);
+            let until_ns = due_ns.min(wake_ns).min(now_ns + POLL_NS);
+            park_timeout(Duration::from_nanos(until_ns - now_ns));
+        }
+    }
+
+    /// Counters after the last I/O. The kernel wakes the worker before it counts the I/O at the device
+    /// (blk_mq_end_request completes the bio first).
+    fn settled_counters(&mut self) -> Counters {
+        let begin = self.observers.probes.read();
+        let mut last = begin.clone();
+        loop {
+            let device = Counters::window(&begin, &last).device;
+            let is_busy = device.is_some_and(|device| device.in_flight > 0);
+            if !is_busy || last.at_ns >= begin.at_ns + SETTLE_NS {
+                return last;
+            }
+            sleep(Duration::from_nanos(SETTLE_NS / 10));
+            last = self.observers.probes.read();
+        }
+    }
+}
+
+fn sample_between(
+    phase: Phase,
+    last: &Reading,
+    now: &Reading,
+    residency: Option<Residency>,
+) -> Sample {
+    let window = Counters::window(&last.counters, &now.counters);
+    let WindowCounts {
+        read,
+        write,
+        trim,
+        sync,
+        in_flight,
+        errors,
+    } = now.totals.since(&last.totals);
+    Sample {
+        phase,
+        window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
+        read,
+        write,
+        trim,
+        sync,
+        in_flight,
+        errors,
+        physical_devices: window.physical_device_counts(),
+        device: window.device,
+        memory: window.memory,
+        cpu: window.cpu,
+        pressure: window.pressure,
+        storage: window.storage,
+        residency,
+        gauge: None,
+    }
+}

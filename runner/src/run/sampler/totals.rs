@@ -1,0 +1,132 @@
+//! Sums of the workers' statistics, and their differences per window. Reads the counters in place,
+//! without locks.
+
+use crate::load::stats::{IoStats, WorkerStats};
+use leadline_protocol::counters::IoCounts;
+use leadline_protocol::histogram::{BUCKETS, sparse};
+
+/// Cumulative counts of all workers in a phase.
+#[derive(Clone, Default)]
+pub(crate) struct IoTotals {
+    /// Reads, writes, trims and syncs.
+    directions: [DirectionTotals; 4],
+    in_flight: u64,
+    errors: u64,
+}
+
+#[derive(Clone)]
+struct DirectionTotals {
+    bytes: u64,
+    buckets: Box<[u64; BUCKETS]>,
+}
+
+/// Counts of all workers in a window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct WindowCounts {
+    pub(crate) read: IoCounts,
+    pub(crate) write: IoCounts,
+    pub(crate) trim: IoCounts,
+    pub(crate) sync: IoCounts,
+    /// At the end of the window.
+    pub(crate) in_flight: u64,
+    /// Failed I/Os.
+    pub(crate) errors: u64,
+}
+
+impl Default for DirectionTotals {
+    fn default() -> Self {
+        let buckets = vec![0; BUCKETS].into_boxed_slice();
+        Self {
+            bytes: 0,
+            buckets: buckets.try_into().expect("BUCKETS elements"),
+        }
+    }
+}
+
+impl DirectionTotals {
+    fn add(&mut self, stats: &IoStats) {
+        if stats.ios.get() > 0 {
+            self.bytes += stats.bytes.get();
+            for latencies in stats.latencies() {
+                latencies.add_to(&mut self.buckets);
+            }
+        }
+    }
+
+    /// I/Os are counted in the buckets, so that the two agree in every sample. An I/O that a worker is
+    /// counting right now appears in the next sample.
+    fn since(&self, before: &Self) -> IoCounts {
+        let mut window = Self::default();
+        for (bucket, count) in window.buckets.iter_mut().enumerate() {
+            *count = self.buckets[bucket].saturating_sub(before.buckets[bucket]);
+        }
+        IoCounts {
+            ios: window.buckets.iter().sum(),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            lat_ns: sparse(&window.buckets),
+        }
+    }
+}
+
+impl IoTotals {
+    pub(crate) fn of<'a>(workers: impl Iterator<Item = &'a WorkerStats>) -> Self {
+        let mut totals = Self::default();
+        for worker in workers {
+            for (total, stats) in totals.directions.iter_mut().zip(&worker.directions) {
+                total.add(stats);
+            }
+            totals.in_flight += worker.in_flight.get();
+            totals.errors += worker.errors.get();
+        }
+        totals
+    }
+
+    pub(crate) fn since(&self, before: &Self) -> WindowCounts {
+        let window = |index: usize| self.directions[index].since(&before.directions[index]);
+        WindowCounts {
+            read: window(0),
+            write: window(1),
+            trim: window(2),
+            sync: window(3),
+            in_flight: self.in_flight,
+            errors: self.errors.saturating_sub(before.errors),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::pattern::io::Kind;
+    use crate::load::stats::IoTimes;
+
+    #[test]
+    fn windows_add_up_to_the_total_of_all_workers() {
+        let workers = [WorkerStats::default(), WorkerStats::default()];
+        let mut before = IoTotals::default();
+        let mut sum = (0, 0, 0);
+        for number in 1..=5u64 {
+            let times = IoTimes::default();
+            let reads = workers[0].of(Kind::Read);
+            reads.record(times, number * 1000, number, number * 4096);
+            workers[1].of(Kind::Read).record(times, 50, 1, 512);
+            workers[1].of(Kind::Write).record(times, 70, 2, 1024);
+            let now = IoTotals::of(workers.iter());
+            let window = now.since(&before);
+            assert_eq!(window.read.ios, number + 1);
+            let in_buckets: u64 = window.read.lat_ns.iter().map(|bucket| bucket.1).sum();
+            assert_eq!(in_buckets, number + 1);
+            let written = IoCounts {
+                ios: 2,
+                bytes: 1024,
+                lat_ns: vec![(70, 2)],
+            };
+            assert_eq!(window.write, written);
+            sum.0 += window.read.ios;
+            sum.1 += window.read.bytes;
+            sum.2 += window.write.ios;
+            before = now;
+        }
+        assert_eq!(sum, (20, 15 * 4096 + 5 * 512, 10));
+    }
+}

@@ -1,0 +1,224 @@
+//! Observes the targets, the host's writeback and, on request, request sizes and CPU stacks: before
+//! the run, at both ends of the measured window, and once a second in between.
+
+use crate::analysis::transitions::TransitionDetector;
+use crate::run::observed_target::ObservedTarget;
+use crate::run::stop::StopSignal;
+use crate::system::clock::{Clock, Monotonic, SECOND_NS};
+use crate::system::host::inventory::Inventory;
+use crate::system::host::kernel::Kernel;
+use crate::system::probes::profile::Profiler;
+use crate::system::probes::request_trace::RequestTrace;
+use crate::system::probes::vmstat::{self, VmStat};
+use crate::system::target::OpenTarget;
+use crate::system::target::cancellable::run_unless_stopped;
+use leadline_protocol::counters::Residency;
+use leadline_protocol::evidence::target::TargetReport;
+use leadline_protocol::evidence::transition::Transition;
+use leadline_protocol::evidence::{Profile, Requests, Writeback};
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::sample::Sample;
+use std::collections::BTreeMap;
+
+/// Why counters are missing with `probes=0`.
+pub(crate) const NO_PROBES: &str = "disabled by probes=0";
+
+/// Minimum ratio of the time between two residency readings to the duration of one.
+const MIN_READING_INTERVAL: u64 = 100;
+/// Targets in a report: each has a map of some hundred numbers.
+const MAX_REPORTED_TARGETS: usize = 128;
+
+pub(crate) struct TargetObservers {
+    targets: Vec<ObservedTarget>,
+    vmstat: Option<VmStat>,
+    vmstat_start: Option<Writeback>,
+    vmstat_end: Option<Writeback>,
+    next_reading_ns: u64,
+    transitions: TransitionDetector,
+    request_trace: Option<RequestTrace>,
+    profiler: Option<Profiler>,
+    absent: BTreeMap<String, String>,
+}
+
+/// What was observed in the measured window.
+pub(crate) struct Observation {
+    pub(crate) targets: Vec<TargetReport>,
+    pub(crate) transitions: Vec<Transition>,
+    pub(crate) writeback: Option<Writeback>,
+    pub(crate) requests: Option<Requests>,
+    pub(crate) profile: Option<Profile>,
+    /// Bytes of the targets that were dirty or in writeback at the end.
+    pub(crate) dirty_bytes: Option<u64>,
+    /// Missing numbers with the reason.
+    pub(crate) absent: BTreeMap<String, String>,
+}
+
+impl TargetObservers {
+    /// Reads the initial state of the targets. Observes nothing if a job has `probes=0`.
+    pub(crate) fn new(jobs: &[ResolvedJob]) -> Self {
+        let mut observers = Self {
+            targets: Vec::new(),
+            vmstat: None,
+            vmstat_start: None,
+            vmstat_end: None,
+            next_reading_ns: 0,
+            transitions: TransitionDetector::default(),
+            request_trace: None,
+            profiler: None,
+            absent: BTreeMap::new(),
+        };
+        if jobs.iter().any(|job| !job.probes) {
+            for key in ["writeback", "residency"] {
+                observers.absent.insert(key.into(), NO_PROBES.into());
+            }
+            return observers;
+        }
+        observers.targets = ObservedTarget::of_jobs(jobs);
+        observers.vmstat = observers.known("writeback", VmStat::open());
+        let reason = if observers.targets.is_empty() {
+            Some("ioengine=null does not use the page cache".into())
+        } else {
+            observers
+                .targets
+                .iter()
+                .find_map(ObservedTarget::unreadable_reason)
+        };
+        if let Some(reason) = reason {
+            observers.absent.insert("residency".into(), reason);
+        }
+        observers
+    }
+
+    pub(crate) fn absent(&self) -> &BTreeMap<String, String> {
+        &self.absent
+    }
+
+    /// Examines the open targets before their cache state is set.
+    pub(crate) fn examine<'a>(&mut self, open: impl Iterator<Item = &'a OpenTarget> + Clone) {
+        if self.targets.is_empty() {
+            return;
+        }
+        let host = Inventory::read(&Kernel::live());
+        for observed in &mut self.targets {
+            let mut open = open.clone();
+            if let Some(opened) = open.find(|opened| opened.target.path == observed.path()) {
+                observed.examine(opened, &host);
+            }
+        }
+    }
+
+    /// Prepares request sizes and the CPU profile. Must be called before the workers start, because
+    /// they inherit the events of perf.
+    pub(crate) fn prepare(&mut self, jobs: &[ResolvedJob]) {
+        if jobs.iter().any(|job| job.request_sizes) {
+            let targets = jobs.iter().flat_map(|job| &job.targets);
+            let devices = targets.filter_map(|target| target.device.clone()).collect();
+            let host = Inventory::read(&Kernel::live());
+            self.request_trace = self.known("requests", RequestTrace::begin(&host, &devices));
+            if let Some(reason) = self.absent.get("requests") {
+                self.absent.insert("throttled_ms".into(), reason.clone());
+            }
+        }
+        if jobs.iter().any(|job| job.profile) {
+            self.profiler = self.known("profile", Profiler::begin());
+        }
+    }
+
+    fn known<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
+        result
+            .map_err(|reason| self.absent.insert(what.into(), reason))
+            .ok()
+    }
+
+    /// Start of the measured window.
+    pub(crate) fn start(&mut self) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.start();
+        }
+        if let Some(trace) = &mut self.request_trace {
+            trace.start(Monotonic.now_ns());
+        }
+        self.vmstat_start = self.vmstat.as_mut().and_then(VmStat::read);
+        self.targets.iter_mut().for_each(ObservedTarget::start);
+        self.next_reading_ns = Monotonic.now_ns() + SECOND_NS;
+    }
+
+    /// Called for every sample. Returns the residency of all targets if a reading is due.
+    pub(crate) fn poll(&mut self) -> Option<Residency> {
+        if let Some(trace) = &mut self.request_trace {
+            trace.record_threads();
+        }
+        let begin_ns = Monotonic.now_ns();
+        if begin_ns < self.next_reading_ns || self.targets.is_empty() {
+            return None;
+        }
+        let residency = total(&self.targets, ObservedTarget::residency);
+        let reading_ns = Monotonic.now_ns() - begin_ns;
+        self.next_reading_ns = begin_ns + SECOND_NS.max(reading_ns * MIN_READING_INTERVAL);
+        residency
+    }
+
+    /// End of the measured window. Returns the residency of all targets.
+    pub(crate) fn end(&mut self) -> Option<Residency> {
+        if let Some(trace) = &mut self.request_trace {
+            trace.end(Monotonic.now_ns());
+        }
+        if let Some(profiler) = &mut self.profiler {
+            profiler.end();
+        }
+        self.vmstat_end = self.vmstat.as_mut().and_then(VmStat::read);
+        self.targets.iter_mut().for_each(ObservedTarget::end);
+        total(&self.targets, ObservedTarget::residency_at_end)
+    }
+
+    /// `end_ms`: end of a sample of the measured window.
+    pub(crate) fn push_sample(&mut self, end_ms: f64, sample: &Sample) {
+        self.transitions.push(end_ms, sample);
+    }
+
+    /// Must be called before the flush. A stop does not wait for the CPU profile.
+    pub(crate) fn finish(mut self, stop: &StopSignal) -> Observation {
+        let at_end = total(&self.targets, ObservedTarget::residency_at_end);
+        if let Some(omitted @ 1..) = self.targets.len().checked_sub(MAX_REPORTED_TARGETS) {
+            let reason = format!("{omitted} more files are counted but not listed");
+            self.absent.insert("targets".into(), reason);
+        }
+        let mut writeback = None;
+        if let (Some(start), Some(end)) = (self.vmstat_start, self.vmstat_end) {
+            writeback = Some(vmstat::since(start, end));
+        }
+        let trace = self.request_trace.take().map(RequestTrace::finish);
+        if let (Some(writeback), Some(trace)) = (&mut writeback, &trace) {
+            writeback.throttled_ms = Some(trace.throttled_ms);
+        }
+        let mut profile = None;
+        if let Some(profiler) = self.profiler.take() {
+            profile = self.known("profile", read_stacks(profiler, stop));
+        }
+        let targets = self.targets.into_iter().take(MAX_REPORTED_TARGETS);
+        Observation {
+            targets: targets.map(ObservedTarget::finish).collect(),
+            transitions: self.transitions.finish(),
+            writeback,
+            requests: trace.map(|trace| trace.requests),
+            profile,
+            dirty_bytes: at_end.and_then(Residency::pending_write_bytes),
+            absent: self.absent,
+        }
+    }
+}
+
+fn read_stacks(profiler: Profiler, stop: &StopSignal) -> Result<Profile, String> {
+    let read = run_unless_stopped(stop.flag(), move || profiler.finish())
+        .map_err(|error| format!("reading stacks: {error}"))?;
+    read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
+}
+
+/// `None` if it is unknown for one of the targets.
+fn total(
+    targets: &[ObservedTarget],
+    residency: fn(&ObservedTarget) -> Option<Residency>,
+) -> Option<Residency> {
+    let each = targets.iter().map(residency);
+    each.reduce(|sum, next| Some(sum?.and(next?))).flatten()
+}

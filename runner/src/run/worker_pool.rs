@@ -1,0 +1,240 @@
+//! The workers of all jobs of a run: starts them together, wakes them at phase boundaries, and stops
+//! them.
+
+use crate::load::stats::WorkerStats;
+use crate::load::worker;
+use crate::load::worker::progress::{Progress, Stage};
+use crate::load::worker::schedule::{ENDLESS_NS, Schedule};
+use crate::load::worker::start_barrier::StartBarrier;
+use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
+use crate::run::open_targets::OpenTargets;
+use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use leadline_protocol::phase::Phase;
+use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::window::window_begin_ms;
+use std::io;
+use std::os::unix::thread::JoinHandleExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread::{Builder, JoinHandle};
+
+/// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
+/// waiting, and to read the counters.
+const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
+/// Interrupts a system call of a worker. Has no other effect.
+const WAKE_SIGNAL: i32 = libc::SIGUSR1;
+/// Linux keeps 15 bytes of a thread name.
+const MAX_THREAD_NAME: usize = 15;
+
+type WorkerResult = Result<WorkerOutcome, WorkerError>;
+
+pub(crate) struct WorkerPool {
+    workers: Vec<Worker>,
+    jobs: Vec<Arc<ResolvedJob>>,
+    barrier: Arc<Barrier>,
+}
+
+struct Worker {
+    job: usize,
+    progress: Arc<Progress>,
+    schedule: Arc<Schedule>,
+    handle: JoinHandle<WorkerResult>,
+}
+
+/// A worker after its thread has ended.
+pub(crate) struct FinishedWorker {
+    /// Index of the job in the run.
+    pub(crate) job: usize,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) result: WorkerResult,
+}
+
+/// In ns of CLOCK_MONOTONIC.
+pub(crate) struct StartTimes {
+    /// First I/O.
+    pub(crate) begin_ns: u64,
+    /// Start of the measured window.
+    pub(crate) measure_ns: u64,
+}
+
+impl WorkerPool {
+    /// Starts a thread per worker. The workers prepare and wait at the barrier.
+    ///
+    /// # Errors
+    /// If a thread cannot be started. Threads that were started wait until the process exits.
+    pub(crate) fn spawn(jobs: &[ResolvedJob], open: OpenTargets) -> io::Result<Self> {
+        signal_hook::flag::register(WAKE_SIGNAL, Arc::new(AtomicBool::new(false)))?;
+        let mut pool = Self {
+            workers: Vec::new(),
+            jobs: jobs.iter().cloned().map(Arc::new).collect(),
+            barrier: Arc::new(Barrier::new(open.workers.len() + 1)),
+        };
+        let schedules: Vec<Arc<Schedule>> = jobs.iter().map(|_| Arc::default()).collect();
+        for opened in open.workers {
+            let job = pool.jobs[opened.job].clone();
+            let name = format!("{}.{}", job.name, opened.number);
+            let barrier = pool.barrier.clone();
+            let progress = Arc::new(Progress::default());
+            let shared_progress = progress.clone();
+            let schedule = schedules[opened.job].clone();
+            let shared_schedule = schedule.clone();
+            let handle = start(&name, move || WorkerTask {
+                job,
+                number: opened.number,
+                files: opened.targets.into_iter().map(|target| target.fd).collect(),
+                barrier: StartBarrier::new(shared_progress.clone(), barrier),
+                progress: shared_progress,
+                schedule: shared_schedule,
+            })?;
+            pool.workers.push(Worker {
+                job: opened.job,
+                progress,
+                schedule,
+                handle,
+            });
+        }
+        Ok(pool)
+    }
+
+    /// Opens the barrier.
+    pub(crate) fn start(&self) -> StartTimes {
+        self.barrier.wait();
+        let begin_ns = Monotonic.now_ns() + HEAD_START_NS;
+        let mut measure_ns = None;
+        for worker in &self.workers {
+            let timing = &self.jobs[worker.job].timing;
+            let begin_ns = begin_ns + timing.startdelay_ms * MILLISECOND_NS;
+            let ramp_end_ns = begin_ns + timing.ramp_ms * MILLISECOND_NS;
+            let runtime_ns = timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
+            let end_ns = ramp_end_ns + runtime_ns.unwrap_or(ENDLESS_NS);
+            worker.set_schedule(begin_ns, ramp_end_ns, end_ns);
+            measure_ns = Some(measure_ns.map_or(ramp_end_ns, |first: u64| first.min(ramp_end_ns)));
+        }
+        self.barrier.wait();
+        StartTimes {
+            begin_ns,
+            measure_ns: measure_ns.unwrap_or(begin_ns),
+        }
+    }
+
+    /// Whether the measured window starts later than the workers.
+    pub(crate) fn has_ramp(&self) -> bool {
+        window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
+    }
+
+    /// The next time from `now_ns` on at which a worker must leave a phase; `None` if all are done.
+    pub(crate) fn next_boundary_ns(&self, now_ns: u64) -> Option<u64> {
+        let boundaries = self.workers.iter().filter_map(Worker::boundary_ns);
+        boundaries.map(|boundary_ns| boundary_ns.max(now_ns)).min()
+    }
+
+    /// Scheduled end of the last measurement.
+    pub(crate) fn end_ns(&self) -> u64 {
+        let ends = self.workers.iter();
+        ends.map(|worker| worker.schedule.end_ns.load(Ordering::Acquire))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Wakes workers that are blocked past the end of their phase.
+    pub(crate) fn wake_late(&self, now_ns: u64) {
+        for worker in &self.workers {
+            if worker
+                .boundary_ns()
+                .is_some_and(|boundary_ns| boundary_ns <= now_ns)
+            {
+                worker.wake();
+            }
+        }
+    }
+
+    /// Ends all phases now.
+    pub(crate) fn stop(&self) {
+        for worker in &self.workers {
+            worker.set_schedule(0, 0, 0);
+        }
+        self.wake_late(Monotonic.now_ns());
+    }
+
+    /// `phase`: ramp or measure.
+    pub(crate) fn stats(&self, phase: Phase) -> impl Iterator<Item = &WorkerStats> {
+        let progress = self.workers.iter().map(|worker| &worker.progress);
+        progress.map(move |progress| match phase {
+            Phase::Ramp => &progress.ramp,
+            _ => &progress.measure,
+        })
+    }
+
+    /// Whether an I/O or a worker failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        let mut stats = self.stats(Phase::Ramp).chain(self.stats(Phase::Measure));
+        self.workers
+            .iter()
+            .any(|worker| worker.progress.has_failed())
+            || stats.any(|stats| stats.errors.get() > 0)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        let mut workers = self.workers.iter();
+        workers.all(|worker| worker.progress.stage() == Stage::Done)
+    }
+
+    pub(crate) fn join(self) -> Vec<FinishedWorker> {
+        let panicked = |_| {
+            Err(WorkerError {
+                action: "running a worker",
+                error: io::Error::other("its thread panicked"),
+            })
+        };
+        let join = |worker: Worker| FinishedWorker {
+            job: worker.job,
+            progress: worker.progress,
+            result: worker.handle.join().unwrap_or_else(panicked),
+        };
+        self.workers.into_iter().map(join).collect()
+    }
+}
+
+/// The task, and with it the barrier, is created on the new thread: if the thread cannot be started,
+/// no other thread waits for it.
+fn start(
+    name: &str,
+    task: impl FnOnce() -> WorkerTask + Send + 'static,
+) -> io::Result<JoinHandle<WorkerResult>> {
+    let sampler = std::thread::current();
+    let name = name.chars().filter(char::is_ascii_graphic);
+    let name = name.take(MAX_THREAD_NAME).collect();
+    Builder::new().name(name).spawn(move || {
+        let task = task();
+        let result = worker::run(&task);
+        drop(task);
+        sampler.unpark();
+        result
+    })
+}
+
+impl Worker {
+    fn set_schedule(&self, begin_ns: u64, ramp_end_ns: u64, end_ns: u64) {
+        self.schedule.begin_ns.store(begin_ns, Ordering::Release);
+        self.schedule
+            .ramp_end_ns
+            .store(ramp_end_ns, Ordering::Release);
+        self.schedule.end_ns.store(end_ns, Ordering::Release);
+    }
+
+    /// Scheduled end of the current phase.
+    fn boundary_ns(&self) -> Option<u64> {
+        let boundary = match self.progress.stage() {
+            Stage::Waiting | Stage::Ramp => &self.schedule.ramp_end_ns,
+            Stage::Measure => &self.schedule.end_ns,
+            Stage::Done => return None,
+        };
+        Some(boundary.load(Ordering::Acquire))
+    }
+
+    fn wake(&self) {
+        // SAFETY: the handle has not been joined, so the thread id is valid. A signal to a thread that
+        // has ended returns ESRCH.
+        let _ = unsafe { libc::pthread_kill(self.handle.as_pthread_t(), WAKE_SIGNAL) };
+    }
+}
