@@ -21,14 +21,14 @@ pub struct DeviceCounts {
     /// Completed reads.
     pub read_ios: u64,
     pub read_bytes: u64,
-    /// Reads merged into others.
+    /// Reads merged into other reads.
     pub read_merges: u64,
     /// Sum of the read latencies.
     pub read_ticks_ms: u64,
     /// Completed writes.
     pub write_ios: u64,
     pub write_bytes: u64,
-    /// Writes merged into others.
+    /// Writes merged into other writes.
     pub write_merges: u64,
     /// Sum of the write latencies.
     pub write_ticks_ms: u64,

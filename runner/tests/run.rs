@@ -543,7 +543,7 @@ fn bad_jobs_meet_one_clear_error_and_write_nothing() {
             "rate_iops",
         ),
         (json!({"rw": "randtrim"}), 2, "rw", "device"),
-        (json!({"verify": "md5"}), 2, "verify", "not built"),
+        (json!({"verify": "md5"}), 2, "verify", "not supported"),
         (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
         (json!({"bs": "2m"}), 2, "bs", "size"),
         (json!({"direct": "maybe"}), 2, "direct", "1"),
