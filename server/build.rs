@@ -4,8 +4,8 @@ use std::path::Path;
 
 fn main() {
     let dist = Path::new("../web/dist");
-    // The server also builds without the web application. Cargo would rerun this script on every build if the directory
-    // did not exist.
+    // The server also builds without the web application. Cargo would rerun this script on every
+    // build if the directory did not exist.
     if !dist.exists() {
         std::fs::create_dir_all(dist).expect("web/dist can be created");
     }

@@ -1,5 +1,5 @@
-//! Lifecycle of the server: lock the data directory, recover runs, listen, and on a signal stop runs and connections
-//! within five seconds.
+//! Lifecycle of the server: lock the data directory, recover runs, listen, and on a signal stop
+//! runs and connections within five seconds.
 
 mod banner;
 mod connections;
@@ -85,7 +85,8 @@ fn raise_file_limit() {
     }
 }
 
-/// Stops the runs on the first signal, or gives up on them on the second; then stops the connections.
+/// Stops the runs on the first signal, or gives up on them on the second; then stops the
+/// connections.
 async fn stop_on_signal(runs: &Runs, stop: oneshot::Sender<()>) {
     wait_for_signal().await;
     tracing::info!("stopping");

@@ -12,7 +12,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
     <h1>Leadline</h1><p>This build does not include the web application. Run <code>make build</code>, \
     or use the <a href=/api/docs>HTTP API</a>.</p></html>";
 
-/// Serves all paths outside `/api` and `/login`. Paths without a file are client-side routes and get the index page.
+/// Serves all paths outside `/api` and `/login`. Paths without a file are client-side routes and
+/// get the index page.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let assets = memory_serve::load!();
     if assets.manifest().get(INDEX).is_none() {

@@ -1,5 +1,6 @@
-//! Access control. All routes check `Host` against DNS rebinding, and `Origin`, if present, against other sites.
-//! Routes under `/api` also require the token, as bearer token or in the cookie set by the sign-in link.
+//! Access control. All routes check `Host` against DNS rebinding, and `Origin`, if present, against
+//! other sites. Routes under `/api` also require the token, as bearer token or in the cookie set by
+//! the sign-in link.
 //!
 //! There are no permissions: the token grants full access.
 
@@ -87,8 +88,8 @@ pub(crate) async fn require_host(
     Ok(next.run(request).await)
 }
 
-/// Middleware: rejects requests without the token with 401, and WebSockets opened with the cookie but without an
-/// `Origin`, which browsers always send, with 403.
+/// Middleware: rejects requests without the token with 401, and WebSockets opened with the cookie
+/// but without an `Origin`, which browsers always send, with 403.
 pub(crate) async fn require_token(
     State(auth): State<Auth>,
     request: Request,

@@ -10,7 +10,9 @@ use axum::extract::State;
 use leadline_protocol::compare::{CompareQuery, Comparison};
 
 /// Compare 2 to 8 runs
-#[utoipa::path(get, path = "/compare", tag = "compare", params(CompareQuery), responses((status = 200, body = Comparison), ProblemResponses))]
+#[utoipa::path(get, path = "/compare", tag = "compare",
+    params(CompareQuery),
+    responses((status = 200, body = Comparison), ProblemResponses))]
 pub(crate) async fn compare_runs(
     State(runs): State<Runs>,
     Query(query): Query<CompareQuery>,

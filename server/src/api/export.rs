@@ -13,9 +13,14 @@ use leadline_protocol::event::Event;
 use leadline_protocol::query::{ExportFormat, ExportQuery};
 
 /// Export a run
-#[utoipa::path(get, path = "/runs/{n}/export", tag = "runs", params(ExportQuery),
+#[utoipa::path(get, path = "/runs/{n}/export", tag = "runs",
+    params(ExportQuery),
     responses(
-        (status = 200, description = "The exported file", content((String = "text/csv"), (Event = "application/x-ndjson"))),
+        (
+            status = 200,
+            description = "The exported file",
+            content((String = "text/csv"), (Event = "application/x-ndjson"))
+        ),
         ProblemResponses
     ))]
 pub(crate) async fn export_run(

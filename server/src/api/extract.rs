@@ -13,14 +13,14 @@ pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Path), rejection(ApiError))]
-pub(crate) struct Path<T>(pub(crate) T);
+pub(crate) struct Path<T>(pub T);
 
 #[derive(FromRequestParts)]
 #[from_request(via(axum::extract::Query), rejection(ApiError))]
-pub(crate) struct Query<T>(pub(crate) T);
+pub(crate) struct Query<T>(pub T);
 
 /// JSON body, parsed by the handler: the idempotency key covers its bytes.
-pub(crate) struct JsonBody(pub(crate) Bytes);
+pub(crate) struct JsonBody(pub Bytes);
 
 impl JsonBody {
     pub(crate) fn is_empty(&self) -> bool {

@@ -32,8 +32,12 @@ pub(crate) struct FlameDifferenceQuery {
 }
 
 /// Get the CPU flame graph of a run with `profile=1`
-#[utoipa::path(get, path = "/runs/{n}/flame.svg", tag = "runs", params(FlameQuery),
-    responses((status = 200, description = "Flame graph", body = String, content_type = "image/svg+xml"), ProblemResponses))]
+#[utoipa::path(get, path = "/runs/{n}/flame.svg", tag = "runs",
+    params(FlameQuery),
+    responses(
+        (status = 200, description = "Flame graph", body = String, content_type = "image/svg+xml"),
+        ProblemResponses
+    ))]
 pub(crate) async fn run_flame(
     State(runs): State<Runs>,
     Path(n): Path<u64>,
@@ -46,8 +50,12 @@ pub(crate) async fn run_flame(
 }
 
 /// Get the differential CPU flame graph of two runs with `profile=1`
-#[utoipa::path(get, path = "/compare/flame.svg", tag = "compare", params(FlameDifferenceQuery),
-    responses((status = 200, description = "Differential flame graph", body = String, content_type = "image/svg+xml"), ProblemResponses))]
+#[utoipa::path(get, path = "/compare/flame.svg", tag = "compare",
+    params(FlameDifferenceQuery),
+    responses(
+        (status = 200, description = "Flame graph", body = String, content_type = "image/svg+xml"),
+        ProblemResponses
+    ))]
 pub(crate) async fn difference_flame(
     State(runs): State<Runs>,
     Query(query): Query<FlameDifferenceQuery>,
@@ -71,7 +79,7 @@ fn profile(run: Run) -> Result<Profile, ApiError> {
     let profile = run.report.and_then(|report| report.profile);
     profile.ok_or_else(|| {
         ApiError::not_found(format!(
-            "profile of run #{number}. Run it with profile=1, on a host where profiling is available"
+            "profile of run #{number}. Run it with profile=1 on a host that supports profiling"
         ))
     })
 }

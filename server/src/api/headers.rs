@@ -3,7 +3,8 @@
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
 
-/// Scripts and connections are limited to this server. Inline styles are allowed for the component library.
+/// Scripts and connections are limited to this server. Inline styles are allowed for the component
+/// library.
 const SECURITY: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,

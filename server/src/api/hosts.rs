@@ -1,4 +1,5 @@
-//! Handlers of hosts and job options. The runner is queried on every call, because the use of devices changes.
+//! Handlers of hosts and job options. The runner is queried on every call, because the use of
+//! devices changes.
 
 use crate::api::extract::Path;
 use crate::api::problem::{ApiError, ProblemResponses};
@@ -11,7 +12,8 @@ use leadline_protocol::host::{HostDetail, HostSummary, LOCAL_HOST};
 use leadline_protocol::job::{OPTIONS, OptionDoc};
 
 /// List hosts
-#[utoipa::path(get, path = "/hosts", tag = "hosts", responses((status = 200, body = Vec<HostSummary>), ProblemResponses))]
+#[utoipa::path(get, path = "/hosts", tag = "hosts",
+    responses((status = 200, body = Vec<HostSummary>), ProblemResponses))]
 pub(crate) async fn list_hosts(
     State(runs): State<Runs>,
     State(runner): State<Runner>,
@@ -47,7 +49,8 @@ pub(crate) async fn list_devices(
 }
 
 /// List all job options
-#[utoipa::path(get, path = "/options", tag = "runs", responses((status = 200, body = Vec<OptionDoc>), ProblemResponses))]
+#[utoipa::path(get, path = "/options", tag = "runs",
+    responses((status = 200, body = Vec<OptionDoc>), ProblemResponses))]
 pub(crate) async fn list_options() -> Json<&'static [OptionDoc]> {
     Json(OPTIONS)
 }

@@ -68,7 +68,8 @@ pub(crate) async fn record(request: Request, next: Next) -> Response {
 }
 
 /// Get metrics in the Prometheus text format
-#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, body = String, content_type = "text/plain"), ProblemResponses))]
+#[utoipa::path(get, path = "/metrics", tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain"), ProblemResponses))]
 pub(crate) async fn get_metrics(
     State(runs): State<Runs>,
     State(handle): State<PrometheusHandle>,

@@ -16,11 +16,12 @@ use utoipa::{Modify, OpenApi};
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Types of query strings, WebSocket messages and shared responses, which utoipa does not collect.
+    // Types of query strings, WebSocket messages and shared responses, which utoipa does not
+    // collect.
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
-        (name = "studies", description = "Ordered runs that are started together, and built-in experiments"),
+        (name = "studies", description = "Ordered runs started together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
         (name = "hosts", description = "Hosts and their devices"),
         (name = "server", description = "Health and metrics")

@@ -1,4 +1,5 @@
-//! Parses request bodies and reports all invalid fields. The runner checks the options of jobs. Pure.
+//! Parses request bodies and reports all invalid fields. The runner checks the options of jobs.
+//! Pure.
 
 use crate::studies::submit::StudyRequest;
 use leadline_protocol::host::LOCAL_HOST;
@@ -42,7 +43,8 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     fields.finish(request)
 }
 
-/// Body of `POST /studies` and `POST /studies/plan`. The fields of the server are removed from the document.
+/// Body of `POST /studies` and `POST /studies/plan`. The fields of the server are removed from the
+/// document.
 pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
     let mut document = body;
     let mut own = Map::new();

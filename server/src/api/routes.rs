@@ -56,7 +56,8 @@ fn calls() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
 }
 
-/// Middleware order, outermost first: panics, metrics, security headers, `Host`, compression, token (`/api` only).
+/// Middleware order, outermost first: panics, metrics, security headers, `Host`, compression, token
+/// (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
     let (calls, document) = calls().split_for_parts();
     let api = calls

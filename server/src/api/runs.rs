@@ -17,8 +17,12 @@ use leadline_protocol::query::{RunQuery, SeriesQuery};
 use leadline_protocol::run::{RerunRequest, Run, RunList, RunPatch, RunRequest, RunSummary};
 use leadline_protocol::series::Series;
 
-/// Plan a run without starting it: resolved jobs, estimated time and bytes written, findings and problems
-#[utoipa::path(post, path = "/plan", tag = "runs", request_body = RunRequest, responses((status = 200, body = Plan), ProblemResponses))]
+/// Plan a run without starting it
+///
+/// Returns the resolved jobs, estimated time and bytes written, findings and problems.
+#[utoipa::path(post, path = "/plan", tag = "runs",
+    request_body = RunRequest,
+    responses((status = 200, body = Plan), ProblemResponses))]
 pub(crate) async fn plan_run(
     State(runs): State<Runs>,
     body: JsonBody,
@@ -28,7 +32,9 @@ pub(crate) async fn plan_run(
 }
 
 /// List runs, newest first by default
-#[utoipa::path(get, path = "/runs", tag = "runs", params(RunQuery), responses((status = 200, body = RunList), ProblemResponses))]
+#[utoipa::path(get, path = "/runs", tag = "runs",
+    params(RunQuery),
+    responses((status = 200, body = RunList), ProblemResponses))]
 pub(crate) async fn list_runs(
     State(runs): State<Runs>,
     Query(query): Query<RunQuery>,
@@ -102,10 +108,11 @@ pub(crate) async fn cancel_run(
 }
 
 /// Queue a run again, optionally with changed options
-#[utoipa::path(post, path = "/runs/{n}/rerun", tag = "runs", request_body = Option<RerunRequest>,
+#[utoipa::path(post, path = "/runs/{n}/rerun", tag = "runs",
+    request_body = Option<RerunRequest>,
     params(IdempotencyHeader),
     responses(
-        (status = 201, body = Run, headers(("Location" = String, description = "Path of the new run"))),
+        (status = 201, body = Run, headers(("Location" = String, description = "Path of the run"))),
         QueueFull,
         ProblemResponses
     ))]

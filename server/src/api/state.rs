@@ -9,8 +9,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 /// Handlers extract the fields they need with `State`.
 #[derive(Clone, FromRef)]
 pub(crate) struct AppState {
-    pub(crate) runs: Runs,
-    pub(crate) runner: Runner,
-    pub(crate) auth: Auth,
-    pub(crate) metrics: PrometheusHandle,
+    pub runs: Runs,
+    pub runner: Runner,
+    pub auth: Auth,
+    pub metrics: PrometheusHandle,
 }

@@ -1,4 +1,5 @@
-//! Event streams: the events of one run as WebSocket or NDJSON, and status changes of all runs as WebSocket.
+//! Event streams: the events of one run as WebSocket or NDJSON, and status changes of all runs as
+//! WebSocket.
 
 use crate::api::extract::{Path, Query};
 use crate::api::problem::{ApiError, ProblemResponses};
@@ -23,12 +24,18 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 /// Stream the events of a run until it ends
 ///
-/// Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
-/// NDJSON with one event per line.
-#[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs", params(StreamQuery),
+/// Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
+/// 1000 after the last event, or, without an upgrade request, as NDJSON.
+#[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs",
+    params(StreamQuery),
     responses(
-        (status = 101, description = "WebSocket with one `Event` per text frame; closed with code 1000 after the last event"),
-        (status = 200, body = Event, content_type = "application/x-ndjson", description = "One `Event` per line"),
+        (status = 101, description = "WebSocket with one `Event` per frame"),
+        (
+            status = 200,
+            body = Event,
+            content_type = "application/x-ndjson",
+            description = "One `Event` per line"
+        ),
         ProblemResponses
     ))]
 pub(crate) async fn stream_run(
@@ -65,8 +72,13 @@ pub(crate) async fn stream_run(
 
 /// Stream status changes of all runs
 ///
-/// Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
-#[utoipa::path(get, path = "/events", tag = "runs", responses((status = 101, description = "WebSocket with one `RunsEvent` per text frame"), ProblemResponses))]
+/// Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
+/// again.
+#[utoipa::path(get, path = "/events", tag = "runs",
+    responses(
+        (status = 101, description = "WebSocket with one `RunsEvent` per frame"),
+        ProblemResponses
+    ))]
 pub(crate) async fn stream_runs(
     State(runs): State<Runs>,
     upgrade: Upgrade,

@@ -31,10 +31,15 @@ pub(crate) async fn plan_study(
 /// Queue all runs of a study, or none on error
 ///
 /// Repeating a request with the same `Idempotency-Key` and body returns the same study.
-#[utoipa::path(post, path = "/studies", tag = "studies", request_body = StudyDefinition,
+#[utoipa::path(post, path = "/studies", tag = "studies",
+    request_body = StudyDefinition,
     params(IdempotencyHeader),
     responses(
-        (status = 201, body = Study, headers(("Location" = String, description = "Path of the study"))),
+        (
+            status = 201,
+            body = Study,
+            headers(("Location" = String, description = "Path of the study"))
+        ),
         QueueFull,
         ProblemResponses
     ))]
@@ -51,7 +56,9 @@ pub(crate) async fn create_study(
 }
 
 /// List studies, newest first
-#[utoipa::path(get, path = "/studies", tag = "studies", params(StudyQuery), responses((status = 200, body = StudyList), ProblemResponses))]
+#[utoipa::path(get, path = "/studies", tag = "studies",
+    params(StudyQuery),
+    responses((status = 200, body = StudyList), ProblemResponses))]
 pub(crate) async fn list_studies(
     State(runs): State<Runs>,
     Query(query): Query<StudyQuery>,
@@ -83,9 +90,10 @@ pub(crate) async fn cancel_study(
 
 /// List the built-in experiments
 ///
-/// Experiments are studies that reproduce published, misleading benchmark results. `study` is a valid body of
-/// `POST /studies`.
-#[utoipa::path(get, path = "/experiments", tag = "studies", responses((status = 200, body = Vec<Experiment>), ProblemResponses))]
+/// Experiments are studies that reproduce published, misleading benchmark results. `study` is a
+/// valid body of `POST /studies`.
+#[utoipa::path(get, path = "/experiments", tag = "studies",
+    responses((status = 200, body = Vec<Experiment>), ProblemResponses))]
 pub(crate) async fn list_experiments() -> Result<Json<Vec<Experiment>>, ApiError> {
     Ok(Json(experiments::all().map_err(anyhow::Error::from)?))
 }

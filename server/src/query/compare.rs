@@ -1,5 +1,5 @@
-//! Compares runs: metrics relative to a baseline, different settings and host facts, and whether the runs are the same
-//! test. Pure.
+//! Compares runs: metrics relative to a baseline, different settings and host facts, and whether
+//! the runs are the same test. Pure.
 
 mod comparability;
 mod layers;

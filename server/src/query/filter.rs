@@ -1,7 +1,8 @@
-//! Parses the query of a list of runs: free text and `key:value` terms, as typed into the search field. Pure.
+//! Parses the query of a list of runs: free text and `key:value` terms, as typed into the search
+//! field. Pure.
 //!
-//! `rw:rand tag:nightly -status:failed "my disk"` matches random patterns tagged `nightly` that did not fail and have
-//! the text in name, target, tags or notes. Commas separate alternative values.
+//! `rw:rand tag:nightly -status:failed "my disk"` matches random patterns tagged `nightly` that did
+//! not fail and have the text in name, target, tags or notes. Commas separate alternative values.
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
 use leadline_protocol::job::rw::RwKind;

@@ -1,6 +1,7 @@
 //! CPU flame graphs as SVG, drawn by inferno from the folded stacks of `report.profile`. Pure.
 //!
-//! The images contain no scripts, which the content security policy forbids. Frame names are shown as titles.
+//! The images contain no scripts, which the content security policy forbids. Frame names are shown
+//! as titles.
 
 use inferno::differential;
 use inferno::flamegraph::color::{BackgroundColor, BasicPalette, Color, Palette};

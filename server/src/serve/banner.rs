@@ -7,12 +7,12 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 pub(crate) struct Banner<'a> {
-    pub(crate) config: &'a ResolvedConfig,
-    pub(crate) address: SocketAddr,
+    pub config: &'a ResolvedConfig,
+    pub address: SocketAddr,
     /// The requested port was in use.
-    pub(crate) other_port: bool,
+    pub other_port: bool,
     /// Number of runs interrupted by the previous shutdown.
-    pub(crate) interrupted: usize,
+    pub interrupted: usize,
 }
 
 impl Banner<'_> {

@@ -1,7 +1,7 @@
 //! Serves HTTP/1.1 connections.
 //!
-//! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would hold file descriptors
-//! for ever.
+//! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would
+//! hold file descriptors forever.
 
 use axum::Router;
 use axum::serve::{Listener, ListenerExt};
@@ -59,8 +59,9 @@ pub(crate) async fn serve(
     stopping.closed().await;
 }
 
-/// Sends small messages without delay. The kernel closes connections whose peer does not acknowledge data within the
-/// timeout (`TCP_USER_TIMEOUT`, tcp(7)), also while the peer's receive window is closed.
+/// Sends small messages without delay. The kernel closes connections whose peer does not
+/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), also while the peer's receive
+/// window is closed.
 fn configure(stream: &mut TcpStream, send_timeout: Duration) {
     let configured = stream.set_nodelay(true).and_then(|()| {
         let milliseconds = send_timeout.as_millis() as u32;
@@ -90,7 +91,8 @@ mod tests {
         TcpStream::connect(address).await.unwrap()
     }
 
-    /// Sends `request`; expects a connection that stays open for the timeout, and a response that starts with `expected`.
+    /// Sends `request`; expects a connection that stays open for the timeout, and a response that
+    /// starts with `expected`.
     async fn check(request: &str, expected: &str) {
         let mut stream = connect().await;
         let started = Instant::now();

@@ -28,8 +28,8 @@ pub(crate) enum Term {
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Condition {
-    pub(crate) term: Term,
-    pub(crate) negated: bool,
+    pub term: Term,
+    pub negated: bool,
 }
 
 impl From<Term> for Condition {
@@ -44,20 +44,20 @@ impl From<Term> for Condition {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filter {
     /// All must hold.
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) sort: RunSort,
-    pub(crate) order: SortOrder,
+    pub conditions: Vec<Condition>,
+    pub sort: RunSort,
+    pub order: SortOrder,
     /// Runs per page.
-    pub(crate) limit: u32,
-    pub(crate) cursor: Option<Cursor>,
+    pub limit: u32,
+    pub cursor: Option<Cursor>,
 }
 
 /// Position after the last run of the previous page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cursor {
-    pub(crate) number: u64,
+    pub number: u64,
     /// Value of the sort column; `None` for null.
-    pub(crate) value: Option<SortValue>,
+    pub value: Option<SortValue>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

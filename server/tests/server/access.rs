@@ -91,7 +91,10 @@ async fn api_reference_is_served_with_the_token() {
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let text = response.text().await.unwrap();
         assert!(text.contains(part), "{path}");
-        assert!(!text.contains("src=\"http"), "{path} loads from another host");
+        assert!(
+            !text.contains("src=\"http"),
+            "{path} loads from another host"
+        );
     }
 }
 

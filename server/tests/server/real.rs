@@ -1,5 +1,5 @@
-//! The server with the real runner and a real file: latency and completeness of events, and recovery after `kill -9`
-//! of the server or the runner.
+//! The server with the real runner and a real file: latency and completeness of events, and
+//! recovery after `kill -9` of the server or the runner.
 
 use std::fs::File;
 use std::process::Command;

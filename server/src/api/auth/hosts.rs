@@ -6,7 +6,8 @@ use axum::http::{HeaderMap, header};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// Allowed values of `Host`, lower case and without port: the port may differ behind port forwarding.
+/// Allowed values of `Host`, lower case and without port: the port may differ behind port
+/// forwarding.
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedHosts(BTreeSet<String>);
 

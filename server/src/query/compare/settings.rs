@@ -1,4 +1,5 @@
-//! Differences between the settings and host facts of runs, based on their JSON form, which includes new options.
+//! Differences between the settings and host facts of runs, based on their JSON form, which
+//! includes new options.
 
 use crate::query::compare::value_text::value_text;
 use leadline_protocol::compare::Difference;
@@ -17,12 +18,13 @@ pub(crate) const HELD_DATA: &str = "targets.held_data";
 const IGNORED_HOST_FACTS: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
 
 pub(crate) struct Differences {
-    pub(crate) different: Vec<Difference>,
+    pub different: Vec<Difference>,
     /// Number of equal facts.
-    pub(crate) equal: u64,
+    pub equal: u64,
 }
 
-/// Settings of further jobs are named like `jobs[1].bs`. Jobs that not all runs have only count in `jobs`.
+/// Settings of further jobs are named like `jobs[1].bs`. Jobs that not all runs have only count in
+/// `jobs`.
 pub(crate) fn compare_settings(runs: &[Run]) -> Differences {
     let jobs = |run: &Run| run.resolved.as_ref().map_or(0, Vec::len);
     let common_jobs = runs.iter().map(jobs).min().unwrap_or(0);
@@ -69,8 +71,8 @@ fn settings(run: &Run, jobs: usize) -> Facts {
     facts
 }
 
-/// Returns for each written target whether it held data before the run. The first write to a file also allocates its
-/// blocks, which is a different test from an overwrite.
+/// Returns for each written target whether it held data before the run. The first write to a file
+/// also allocates its blocks, which is a different test from an overwrite.
 fn held_data(run: &Run) -> Option<String> {
     let jobs = run.resolved.iter().flatten();
     let writers: Vec<&String> = jobs

@@ -1,7 +1,8 @@
 //! Aggregates samples into buckets. Pure.
 //!
-//! The mean of a bucket is computed from its counts per time, from its merged latency histogram, or as the time average
-//! of a gauge. Min and max are values of single sampling windows, so short stalls stay visible at any zoom.
+//! The mean of a bucket is computed from its counts per time, from its merged latency histogram, or
+//! as the time average of a gauge. Min and max are values of single sampling windows, so short
+//! stalls stay visible at any zoom.
 
 use leadline_protocol::histogram::{self, Buckets};
 use leadline_protocol::metrics::{METRICS, Metric, WindowValue};

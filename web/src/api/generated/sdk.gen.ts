@@ -39,7 +39,8 @@ export const differenceFlame = <ThrowOnError extends boolean = false>(options: O
 /**
  * Stream status changes of all runs
  *
- * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
+ * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
+ * again.
  */
 export const streamRuns = <ThrowOnError extends boolean = false>(options?: Options<StreamRunsData, ThrowOnError>) => (options?.client ?? client).get<unknown, StreamRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -50,8 +51,8 @@ export const streamRuns = <ThrowOnError extends boolean = false>(options?: Optio
 /**
  * List the built-in experiments
  *
- * Experiments are studies that reproduce published, misleading benchmark results. `study` is a valid body of
- * `POST /studies`.
+ * Experiments are studies that reproduce published, misleading benchmark results. `study` is a
+ * valid body of `POST /studies`.
  */
 export const listExperiments = <ThrowOnError extends boolean = false>(options?: Options<ListExperimentsData, ThrowOnError>) => (options?.client ?? client).get<ListExperimentsResponses, ListExperimentsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -114,7 +115,9 @@ export const listOptions = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * Plan a run without starting it: resolved jobs, estimated time and bytes written, findings and problems
+ * Plan a run without starting it
+ *
+ * Returns the resolved jobs, estimated time and bytes written, findings and problems.
  */
 export const planRun = <ThrowOnError extends boolean = false>(options: Options<PlanRunData, ThrowOnError>) => (options.client ?? client).post<PlanRunResponses, PlanRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -235,8 +238,8 @@ export const getSeries = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Stream the events of a run until it ends
  *
- * Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
- * NDJSON with one event per line.
+ * Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
+ * 1000 after the last event, or, without an upgrade request, as NDJSON.
  */
 export const streamRun = <ThrowOnError extends boolean = false>(options: Options<StreamRunData, ThrowOnError>) => (options.client ?? client).get<StreamRunResponses, StreamRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

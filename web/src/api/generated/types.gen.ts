@@ -404,7 +404,7 @@ export type DeviceCounts = {
     read_ios: number;
     read_bytes: number;
     /**
-     * Reads merged into others.
+     * Reads merged into other reads.
      */
     read_merges: number;
     /**
@@ -417,7 +417,7 @@ export type DeviceCounts = {
     write_ios: number;
     write_bytes: number;
     /**
-     * Writes merged into others.
+     * Writes merged into other writes.
      */
     write_merges: number;
     /**
@@ -2117,6 +2117,9 @@ export type RingOptions = {
      * Minimum completions to wait for; null if the engine decides.
      */
     iodepth_batch_complete_min?: number | null;
+    /**
+     * Registered buffers.
+     */
     fixedbufs?: boolean;
     hipri?: boolean;
     sqthread_poll?: boolean;
@@ -3201,7 +3204,7 @@ export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameEr
 
 export type DifferenceFlameResponses = {
     /**
-     * Differential flame graph
+     * Flame graph
      */
     200: Blob | File;
 };

@@ -80,7 +80,8 @@ export const streamRunsQueryKey = (options?: Options<StreamRunsData>) => createQ
 /**
  * Stream status changes of all runs
  *
- * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list again.
+ * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
+ * again.
  */
 export const streamRunsOptions = (options?: Options<StreamRunsData>) => queryOptions<unknown, StreamRunsError, unknown, ReturnType<typeof streamRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -100,8 +101,8 @@ export const listExperimentsQueryKey = (options?: Options<ListExperimentsData>) 
 /**
  * List the built-in experiments
  *
- * Experiments are studies that reproduce published, misleading benchmark results. `study` is a valid body of
- * `POST /studies`.
+ * Experiments are studies that reproduce published, misleading benchmark results. `study` is a
+ * valid body of `POST /studies`.
  */
 export const listExperimentsOptions = (options?: Options<ListExperimentsData>) => queryOptions<ListExperimentsResponse, ListExperimentsError, ListExperimentsResponse, ReturnType<typeof listExperimentsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -227,7 +228,9 @@ export const listOptionsOptions = (options?: Options<ListOptionsData>) => queryO
 export const planRunQueryKey = (options: Options<PlanRunData>) => createQueryKey('planRun', options);
 
 /**
- * Plan a run without starting it: resolved jobs, estimated time and bytes written, findings and problems
+ * Plan a run without starting it
+ *
+ * Returns the resolved jobs, estimated time and bytes written, findings and problems.
  */
 export const planRunOptions = (options: Options<PlanRunData>) => queryOptions<PlanRunResponse, PlanRunError, PlanRunResponse, ReturnType<typeof planRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -393,8 +396,8 @@ export const streamRunQueryKey = (options: Options<StreamRunData>) => createQuer
 /**
  * Stream the events of a run until it ends
  *
- * Sends stored events from `since` on, then live events. WebSocket with one event per text frame; without an upgrade,
- * NDJSON with one event per line.
+ * Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
+ * 1000 after the last event, or, without an upgrade request, as NDJSON.
  */
 export const streamRunOptions = (options: Options<StreamRunData>) => queryOptions<StreamRunResponse, StreamRunError, StreamRunResponse, ReturnType<typeof streamRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
