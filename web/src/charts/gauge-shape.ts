@@ -1,8 +1,8 @@
 // Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to its own scale. Not
 // here: the counts (`model/gauge`).
 
-import type { LayerFlow } from '../model/gauge/layer-flow';
-import type { Gauge } from '../model/gauge/types';
+import type { Gauge, Layer, LayerFlow } from '../api';
+import { LAYERS } from '../model/gauge/layers';
 
 /** Size of the drawing, in its own units. */
 export const WIDTH = 356;
@@ -14,7 +14,12 @@ export const ROPE_X = 128;
 /** y of the start of the flows. */
 export const TOP = 32;
 /** Color tokens of the layers. */
-export const LAYER_COLORS = ['app', 'cache', 'block', 'device'] as const;
+export const LAYER_COLORS = {
+  application: 'app',
+  page_cache: 'cache',
+  filesystem: 'block',
+  device: 'device',
+} as const;
 
 /** x of the centers of the flows. */
 const CENTERS = { ios: 196, bytes: 300 };
@@ -31,7 +36,7 @@ const UNKNOWN_LENGTH = 46;
 
 interface FlowPath {
   d: string;
-  color: (typeof LAYER_COLORS)[number];
+  color: (typeof LAYER_COLORS)[Layer];
   /** Drawn as an outline: the layer was bypassed. */
   bypassed?: boolean;
   /** The layers below were not counted. */
@@ -54,8 +59,8 @@ export function flowShapes(gauge: Gauge): FlowShape[] {
 }
 
 /** The largest count of any layer, which is drawn at full width. */
-const maxOf = ({ issued, pastCache, reached }: Gauge, kind: keyof LayerFlow) =>
-  Math.max(issued[kind], pastCache?.[kind] ?? 0, reached?.[kind] ?? 0);
+const maxOf = ({ issued, past_cache, reached }: Gauge, kind: keyof LayerFlow) =>
+  Math.max(issued[kind], past_cache?.[kind] ?? 0, reached?.[kind] ?? 0);
 
 function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
   const { bypassed } = gauge;
@@ -66,12 +71,12 @@ function pathsOf(gauge: Gauge, kind: keyof LayerFlow, x: number): FlowPath[] {
   const [, cache, block, device] = DEPTHS;
   const top = width(issued);
   const paths: FlowPath[] = [{ d: column(x, top, TOP, cache), color: 'app' }];
-  if (gauge.pastCache === null || gauge.servedBy === 0) return paths;
+  if (!gauge.past_cache || gauge.served_by === 'application') return paths;
 
-  const middle = width(gauge.pastCache[kind]);
+  const middle = width(gauge.past_cache[kind]);
   paths.push({ d: funnel(x, top, middle, cache, block), color: 'cache', bypassed });
   if (middle === 0) return paths;
-  if (gauge.reached === null) {
+  if (!gauge.reached) {
     const d = column(x, middle, block, block + UNKNOWN_LENGTH);
     return [...paths, { d, color: 'block', unknown: true }];
   }
@@ -115,9 +120,10 @@ function basin(x: number, width: number, top: number): string {
 }
 
 /** y of the lead: the middle of the layer that served most bytes, below its label. */
-export function leadDepth({ issued, servedBy }: Gauge): number {
+export function leadDepth({ issued, served_by }: Gauge): number {
   if (issued.ios === 0) return TOP + 14;
-  const top = DEPTHS[servedBy] ?? 0;
-  const bottom = DEPTHS[servedBy + 1] ?? HEIGHT;
-  return (top + bottom) / 2 + (servedBy === 0 ? 8 : 18);
+  const layer = LAYERS.indexOf(served_by);
+  const top = DEPTHS[layer] ?? 0;
+  const bottom = DEPTHS[layer + 1] ?? HEIGHT;
+  return (top + bottom) / 2 + (layer === 0 ? 8 : 18);
 }

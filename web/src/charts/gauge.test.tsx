@@ -1,19 +1,19 @@
 import { render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import { gaugeOf } from '../model/gauge/gauge';
-import type { Gauge } from '../model/gauge/types';
+import type { Gauge } from '../api';
+import { EMPTY_GAUGE, LAYERS } from '../model/gauge/layers';
 import { DepthGauge } from './gauge';
 import { DEPTHS, flowShapes, leadDepth } from './gauge-shape';
 
 const NOTHING = { ios: 0, bytes: 0 };
 const cached: Gauge = {
   issued: { ios: 853_333, bytes: 853_333 * 4096 },
-  pastCache: NOTHING,
+  past_cache: NOTHING,
   reached: NOTHING,
   foreign: null,
   bypassed: false,
-  servedBy: 1,
-  notes: { 1: 'served from memory' },
+  served_by: 'page_cache',
+  notes: { page_cache: 'served from memory' },
   uncertainty: 0,
 };
 
@@ -33,25 +33,17 @@ it('ends a flow in the layer that served it', () => {
 });
 
 it('marks unknown counts instead of drawing zero', () => {
-  render(<DepthGauge gauge={{ ...cached, pastCache: null, reached: null }} description="" />);
+  render(<DepthGauge gauge={{ ...cached, past_cache: null, reached: null }} description="" />);
   expect(screen.getByRole('img')).toHaveTextContent('not known');
 });
 
-it.each([0, 1, 2, 3] as const)('places the lead in layer %i', (servedBy) => {
-  const depth = leadDepth({ ...cached, servedBy });
-  expect(depth).toBeGreaterThan(DEPTHS[servedBy]);
-  expect(depth).toBeLessThan(DEPTHS[servedBy + 1] ?? 0);
+it.each(LAYERS)('places the lead in the layer %s', (served_by) => {
+  const depth = leadDepth({ ...cached, served_by });
+  const layer = LAYERS.indexOf(served_by);
+  expect(depth).toBeGreaterThan(DEPTHS[layer] ?? 0);
+  expect(depth).toBeLessThan(DEPTHS[layer + 1] ?? 0);
 });
 
 it('draws nothing before the first I/O', () => {
-  const nothing = gaugeOf({
-    read: NOTHING,
-    write: NOTHING,
-    trim: NOTHING,
-    device: null,
-    physical_devices: null,
-    direct: true,
-    mode: 'direct',
-  });
-  expect(flowShapes(nothing).flatMap(({ paths }) => paths)).toEqual([]);
+  expect(flowShapes(EMPTY_GAUGE).flatMap(({ paths }) => paths)).toEqual([]);
 });

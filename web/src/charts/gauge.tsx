@@ -1,9 +1,9 @@
 // The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The lead marks the layer
 // that served most bytes. Live runs, finished runs and comparisons use the same drawing.
 import { memo, useId } from 'react';
+import type { Gauge, Layer, LayerFlow } from '../api';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
-import type { LayerFlow } from '../model/gauge/layer-flow';
-import { type Gauge, LAYERS, type Layer } from '../model/gauge/types';
+import { LAYERS } from '../model/gauge/layers';
 import {
   DEPTHS,
   type FlowShape,
@@ -43,7 +43,7 @@ export const DepthGauge = memo(function DepthGauge({
       aria-label={`Depth gauge. ${description}`}
     >
       {LAYERS.map((layer, i) => (
-        <LayerBand key={layer} index={i} note={gauge.notes[i as Layer] ?? ''} />
+        <LayerBand key={layer} layer={layer} index={i} note={gauge.notes[layer] ?? ''} />
       ))}
       {flowShapes(gauge).map((shape) => (
         <Flow key={shape.kind} shape={shape} gauge={gauge} />
@@ -53,10 +53,10 @@ export const DepthGauge = memo(function DepthGauge({
   );
 });
 
-function LayerBand({ index, note }: { index: number; note: string }) {
+function LayerBand({ layer, index, note }: { layer: Layer; index: number; note: string }) {
   const top = DEPTHS[index] ?? 0;
   const bottom = DEPTHS[index + 1] ?? HEIGHT;
-  const color = `var(--${LAYER_COLORS[index]})`;
+  const color = `var(--${LAYER_COLORS[layer]})`;
   const label = (LABELS[index] ?? '').split('|');
   const noteTop = top + 19 + 14 * label.length + 3;
   return (
@@ -68,7 +68,7 @@ function LayerBand({ index, note }: { index: number; note: string }) {
           x={12}
           y={top + 19 + 14 * i}
           className="layer"
-          style={{ fill: `var(--${LAYER_COLORS[index]}-text)` }}
+          style={{ fill: `var(--${LAYER_COLORS[layer]}-text)` }}
         >
           {line}
         </text>
@@ -94,7 +94,7 @@ function wrap(note: string): string[] {
 }
 
 function Flow({ shape: { kind, x, paths, foreign }, gauge }: { shape: FlowShape; gauge: Gauge }) {
-  const { issued, pastCache, reached } = gauge;
+  const { issued, past_cache, reached } = gauge;
   return (
     <g>
       <text x={x} y={20} textAnchor="middle" className="note" style={{ fontWeight: 600 }}>
@@ -119,7 +119,7 @@ function Flow({ shape: { kind, x, paths, foreign }, gauge }: { shape: FlowShape;
           strokeDasharray="3 2"
         />
       )}
-      {[issued, pastCache, reached].map((flow, i) => (
+      {[issued, past_cache, reached].map((flow, i) => (
         <Boundary key={DEPTHS[i]} index={i} {...{ x, kind, flow, gauge }} />
       ))}
     </g>
@@ -131,7 +131,7 @@ interface BoundaryProps {
   index: number;
   x: number;
   kind: keyof LayerFlow;
-  flow: LayerFlow | null;
+  flow: LayerFlow | null | undefined;
   gauge: Gauge;
 }
 

@@ -1,10 +1,10 @@
 // The color of a layer, and the badge of a verdict.
-import type { Layer } from '../model/gauge/types';
+import type { Layer } from '../api';
 import type { Badge as VerdictLabel } from '../model/run/verdict';
 import { Badge, type Tone } from '../ui/parts';
 import { LAYER_COLORS } from './gauge-shape';
 
-export const toneOf = (layer: Layer | null): Tone => (layer === null ? null : LAYER_COLORS[layer]);
+export const toneOf = (layer: Layer | null): Tone => layer && LAYER_COLORS[layer];
 
 export function VerdictBadge({ badge: { label, layer } }: { badge: VerdictLabel }) {
   return <Badge tone={toneOf(layer)}>{label}</Badge>;

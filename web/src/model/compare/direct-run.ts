@@ -1,7 +1,7 @@
 // Finds the direct counterpart of a run served from memory: the same job on the same target with direct I/O. Not here:
 // fetching lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
-import { verdictsOf } from '../gauge/layer-flow';
+import { verdictsOf } from '../run/verdict';
 
 /** Settings that may differ: names, the I/O path, the cache state, the duration, and preparation and cleanup. */
 const MAY_DIFFER: ReadonlySet<string> = new Set([

@@ -4,6 +4,7 @@ import type {
   Accepted,
   Event,
   Failure,
+  Gauge,
   Phase,
   PhaseChange,
   ResolvedJob,
@@ -46,6 +47,8 @@ export class RunFold {
   phases: PhaseProgress[] = [];
   series = new TimeSeries();
   totals = new Totals();
+  /** Of the latest measured sample. */
+  gauge: Gauge | null = null;
   result: RunResult | null = null;
   failure: Failure | null = null;
 
@@ -91,7 +94,9 @@ export class RunFold {
   private foldSample(event: SampleEvent) {
     const window = windowOf(event);
     this.series.add(window);
-    if (window.phase === 'measure') this.totals.add(window);
+    if (window.phase !== 'measure') return;
+    this.totals.add(window);
+    this.gauge = event.gauge ?? this.gauge;
   }
 
   private foldPhase({ state, ...change }: PhaseChange, t_ms: number) {

@@ -1,21 +1,10 @@
-// The depth gauge of a run: of its report, or of the counts so far.
-import type { Residency, Run } from '../../api';
+// The depth gauge of a run: from its report, or from its latest sample. The runner computes it.
+import type { Gauge } from '../../api';
 import type { RunFold } from '../fold/run-fold';
-import { gaugeOf } from './gauge';
-import { gaugeOfReport } from './report-gauge';
-import type { Gauge } from './types';
+import { EMPTY_GAUGE } from './layers';
 
-export function runGauge(run: Run, fold: RunFold): Gauge {
-  const jobs = fold.accepted?.jobs ?? run.resolved ?? [];
-  const direct = jobs.length > 0 ? jobs.every((job) => job.direct) : run.direct;
-  const mode = jobs[0]?.mode ?? run.mode ?? null;
-  const { result, totals } = fold;
-  if (result) return gaugeOfReport(result.report, { direct, mode, verdicts: result.verdict });
-  return gaugeOf({ ...totals, direct, mode, waiting_bytes: waitingBytes(totals.residency) });
-}
-
-/** Null if only mincore(2) was available, which does not report dirty pages. */
-function waitingBytes(residency: Residency | null): number | null {
-  const { dirty, writeback } = residency ?? {};
-  return dirty === null || dirty === undefined ? null : dirty + (writeback ?? 0);
+/** Null for runs recorded before the runner reported gauges. */
+export function runGauge({ result, gauge, totals }: RunFold): Gauge | null {
+  if (result) return result.report.gauge?.total ?? null;
+  return gauge ?? (totals.length_ms > 0 ? null : EMPTY_GAUGE);
 }

@@ -83,7 +83,7 @@ it('lists verdicts with label, share and layer', () => {
   };
   const lines = verdictLines({ read, write: null } as unknown as Verdicts);
   expect(lines.map(({ label, layer, sentence }) => [plain(label), layer, sentence])).toEqual([
-    ['page cache 99.99 %', 1, 'Served from memory.'],
+    ['page cache 99.99 %', 'page_cache', 'Served from memory.'],
   ]);
   expect(verdictLines(null)).toEqual([]);
 });

@@ -1,9 +1,7 @@
 // Verdicts for display: label and layer of each class, shares of the bytes, and the suggested rerun. Not here: the
 // sentence, which the runner writes; runs without a verdict (`gauge/gauge-text`).
-import type { Finding, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
+import type { Finding, Layer, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
 import { digits, share } from '../format/numbers';
-import { verdictsOf } from '../gauge/layer-flow';
-import type { Layer } from '../gauge/types';
 
 export interface Badge {
   label: string;
@@ -19,33 +17,43 @@ interface ClassDisplay extends Badge {
 }
 
 const CLASSES: Record<VerdictClass, ClassDisplay> = {
-  device: { label: 'device', layer: 3, share: 'device' },
-  readahead: { label: 'readahead', layer: 3, share: 'device' },
-  merged: { label: 'merged', layer: 3, share: 'device' },
-  foreign: { label: 'device, shared', layer: 3 },
+  device: { label: 'device', layer: 'device', share: 'device' },
+  readahead: { label: 'readahead', layer: 'device', share: 'device' },
+  merged: { label: 'merged', layer: 'device', share: 'device' },
+  foreign: { label: 'device, shared', layer: 'device' },
   page_cache: {
     label: 'page cache',
-    layer: 1,
+    layer: 'page_cache',
     share: 'page_cache',
     note: 'from memory, not the disk',
   },
   deferred_write: {
     label: 'still in memory',
-    layer: 1,
+    layer: 'page_cache',
     share: 'page_cache',
     note: 'to memory, not yet the disk',
   },
   unwritten: {
     label: 'never written',
-    layer: 2,
+    layer: 'filesystem',
     share: 'unwritten',
     note: 'from the filesystem: nothing to read',
   },
-  amplified: { label: 'amplified', layer: 2 },
-  mixed: { label: 'mixed', layer: 2 },
-  no_device: { label: 'no device', layer: 0 },
+  amplified: { label: 'amplified', layer: 'filesystem' },
+  mixed: { label: 'mixed', layer: 'filesystem' },
+  no_device: { label: 'no device', layer: 'application' },
   unknown: { label: 'unknown', layer: null },
 };
+
+/** The available verdicts by direction. */
+export function verdictsOf(
+  verdicts: Verdicts | null | undefined,
+): { direction: 'read' | 'write'; verdict: Verdict }[] {
+  return (['read', 'write'] as const).flatMap((direction) => {
+    const verdict = verdicts?.[direction];
+    return verdict ? [{ direction, verdict }] : [];
+  });
+}
 
 export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
 

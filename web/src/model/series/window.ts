@@ -9,7 +9,6 @@ import type {
   Phase,
   Pressure,
   Residency,
-  StorageIo,
 } from '../../api';
 import { mergeBuckets } from './histogram';
 
@@ -25,12 +24,9 @@ export interface Window {
   trim: IoCounts;
   in_flight: number;
   device: DeviceCounts | null;
-  physical_devices: DeviceCounts | null;
   memory: Memory | null;
   cpu: CpuUse | null;
   pressure: Pressure | null;
-  /** Storage I/O of the runner process. */
-  storage: StorageIo | null;
   /** Cached pages of the targets, read about once a second. */
   residency: Residency | null;
 }
@@ -46,11 +42,9 @@ export function windowOf(event: SampleEvent): Window {
     trim,
     in_flight,
     device: event.device ?? null,
-    physical_devices: event.physical_devices ?? null,
     memory: event.memory ?? null,
     cpu: event.cpu ?? null,
     pressure: event.pressure ?? null,
-    storage: event.storage ?? null,
     residency: event.residency ?? null,
   };
 }
@@ -68,11 +62,9 @@ export function joinWindows(a: Window, b: Window): Window {
     trim: addIoCounts(a.trim, b.trim),
     in_flight: b.in_flight,
     device: addCounts(a.device, b.device),
-    physical_devices: addCounts(a.physical_devices, b.physical_devices),
     memory: b.memory ?? a.memory,
     cpu: weightedMean(a.cpu, b.cpu, weight),
     pressure: weightedMean(a.pressure, b.pressure, weight),
-    storage: addStorage(a.storage, b.storage),
     residency: b.residency ?? a.residency,
   };
 }
@@ -83,22 +75,13 @@ export function addIoCounts(a: IoCounts, b: IoCounts): IoCounts {
 }
 
 /** Adds device counters; `in_flight` is a gauge and taken from `b`. */
-export function addCounts(a: DeviceCounts | null, b: DeviceCounts | null): DeviceCounts | null {
+function addCounts(a: DeviceCounts | null, b: DeviceCounts | null): DeviceCounts | null {
   if (!a || !b) return a ?? b;
   const sum = { ...b };
   for (const key of Object.keys(b) as (keyof DeviceCounts)[]) {
     if (key !== 'in_flight') sum[key] = a[key] + b[key];
   }
   return sum;
-}
-
-export function addStorage(a: StorageIo | null, b: StorageIo | null): StorageIo | null {
-  if (!a || !b) return a ?? b;
-  return {
-    read_bytes: a.read_bytes + b.read_bytes,
-    write_bytes: a.write_bytes + b.write_bytes,
-    cancelled_write_bytes: a.cancelled_write_bytes + b.cancelled_write_bytes,
-  };
 }
 
 function weightedMean<T extends CpuUse | Pressure>(

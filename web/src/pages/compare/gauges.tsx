@@ -5,7 +5,6 @@ import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { verdictLabel } from '../../model/compare/metrics';
 import { gaugeText } from '../../model/gauge/gauge-text';
-import { gaugeOfCompared } from '../../model/gauge/report-gauge';
 import { runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
 import { Badge, ScrollRegion } from '../../ui/parts';
@@ -41,7 +40,7 @@ interface RunGaugeProps extends Actions {
 function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaugeProps) {
   const { number } = compared.run;
   const title = runTitle(compared.run);
-  const gauge = gaugeOfCompared(compared);
+  const gauge = compared.gauge?.total;
   const verdict = verdictLabel(compared);
   return (
     <section className="card">
@@ -69,10 +68,14 @@ function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaug
           ×
         </button>
       </div>
-      <DepthGauge
-        gauge={gauge}
-        description={gaugeText(gauge, compared.device?.name ?? null) ?? 'No I/O was issued.'}
-      />
+      {gauge ? (
+        <DepthGauge
+          gauge={gauge}
+          description={gaugeText(gauge, compared.device?.name ?? null) ?? 'No I/O was issued.'}
+        />
+      ) : (
+        <p className="mute">Depth gauge not recorded.</p>
+      )}
     </section>
   );
 }

@@ -1,17 +1,12 @@
 // Counters behind the verdict, from the job down to the device, each with the command that shows it without Leadline.
-import type { Layer, Proof } from '../../api';
+import type { Proof } from '../../api';
+import { toneOf } from '../../charts/verdict-badge';
 import { proofRow } from '../../model/run/proof';
 import type { VerdictLine } from '../../model/run/verdict';
 import { Command } from '../../ui/command';
 import { NamedRows } from '../../ui/named-rows';
-import { Badge, Card, type Tone } from '../../ui/parts';
+import { Badge, Card } from '../../ui/parts';
 
-const TONES: Record<Layer, Tone> = {
-  application: 'app',
-  page_cache: 'cache',
-  filesystem: 'block',
-  device: 'device',
-};
 const HEADS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
 
 /** Counters of one direction. */
@@ -47,7 +42,7 @@ export function CountersCard({ line: { direction, proof } }: { line: VerdictLine
 function CounterName({ layer, name }: Proof) {
   return (
     <>
-      <Badge tone={TONES[layer]}>{layer.replace('_', ' ')}</Badge> {name}
+      <Badge tone={toneOf(layer)}>{layer.replace('_', ' ')}</Badge> {name}
     </>
   );
 }

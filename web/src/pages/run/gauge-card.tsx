@@ -8,13 +8,17 @@ import { Card } from '../../ui/parts';
 
 export function GaugeCard({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
   useTick(chartGroup);
-  const gauge = runGauge(run, fold);
+  const gauge = runGauge(fold);
   const device = fold.result?.report.device?.name ?? run.device ?? null;
   const absent = fold.accepted?.absent.device ?? fold.result?.report.absent.device;
   return (
     <Card title="Depth gauge" aside={device && <span className="mute small">{device}</span>}>
-      <DepthGauge gauge={gauge} description={gaugeText(gauge, device) ?? 'No I/O issued yet.'} />
-      {absent && !gauge.reached && (
+      {gauge ? (
+        <DepthGauge gauge={gauge} description={gaugeText(gauge, device) ?? 'No I/O issued yet.'} />
+      ) : (
+        <p className="mute">Not recorded for this run.</p>
+      )}
+      {absent && !gauge?.reached && (
         <p className="mute small" style={{ marginTop: 8 }}>
           Device counters unavailable: {absent}
         </p>

@@ -42,7 +42,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
       {hasVerdict && (
         <VerdictNotices verdicts={verdicts} run={run} findings={result?.findings ?? run.findings} />
       )}
-      {!hasVerdict && result && <GaugeNotice run={run} fold={fold} />}
+      {!hasVerdict && result && <GaugeNotice fold={fold} />}
     </>
   );
 }
@@ -133,8 +133,8 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
 }
 
 /** For reports without a verdict. */
-function GaugeNotice({ run, fold }: { run: Run; fold: RunFold }) {
-  const gauge = runGauge(run, fold);
-  const title = gaugeText(gauge, fold.result?.report.device?.name ?? null);
-  return title && <Notice tone={toneOf(gauge.servedBy)} title={title} />;
+function GaugeNotice({ fold }: { fold: RunFold }) {
+  const gauge = runGauge(fold);
+  const title = gauge && gaugeText(gauge, fold.result?.report.device?.name ?? null);
+  return title && <Notice tone={toneOf(gauge.served_by)} title={title} />;
 }

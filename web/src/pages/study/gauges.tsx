@@ -67,10 +67,11 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
 function LiveGauge({ run }: { run: Run }) {
   const { fold, chartGroup, bucketed } = useLive(run);
   useTick(chartGroup);
-  const gauge = runGauge(run, fold);
+  const gauge = runGauge(fold);
   const [iops] = tilesOf(fold);
   const device = fold.result?.report.device?.name ?? run.device ?? null;
   const isComplete = bucketed || (isFinal(fold.status) && fold.lastSeq >= 0);
+  if (!gauge) return <p className="mute">Depth gauge not recorded.</p>;
   if (isComplete && gauge.issued.ios === 0)
     return <p className="mute">The run ended before issuing any I/O.</p>;
   return (

@@ -1,0 +1,15 @@
+// The layers of the depth gauge, from top to bottom, and the gauge before the first I/O.
+import type { Gauge, Layer } from '../../api';
+
+export const LAYERS: readonly Layer[] = ['application', 'page_cache', 'filesystem', 'device'];
+
+export const EMPTY_GAUGE: Gauge = {
+  issued: { ios: 0, bytes: 0 },
+  past_cache: null,
+  reached: null,
+  bypassed: false,
+  foreign: null,
+  served_by: 'application',
+  uncertainty: 0,
+  notes: {},
+};
