@@ -1,13 +1,11 @@
-//! The memory that I/O moves data to and from: one page-aligned mapping per clone, cut into equal slots. It is given
-//! back only when no I/O is in flight; a clone that must leave I/Os behind leaks it instead, because the kernel still
-//! writes there.
+//! I/O buffers: one page-aligned mapping per worker, divided into equal slots. The mapping is released only when no I/O is
+//! in flight. A worker that must abandon I/Os leaks it, because the kernel still writes there.
 
 use leadline_protocol::job::engine::BufferPages;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::io;
 use std::ptr::NonNull;
 
-/// Equal slots of page-aligned memory.
 #[derive(Debug)]
 pub struct BufferPool {
     base: NonNull<u8>,
@@ -16,36 +14,25 @@ pub struct BufferPool {
     slots: usize,
 }
 
-// SAFETY: the pool owns its mapping and hands out raw pointers only; whoever moves it moves the mapping with it.
+// SAFETY: the pool owns its mapping and hands out raw pointers only; moving it moves the ownership of the mapping.
 unsafe impl Send for BufferPool {}
 
 impl BufferPool {
-    /// Maps `slots` slots of at least `bytes` bytes in such pages and touches them all, so that no page fault falls into a
+    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page fault occurs during the
     /// measurement.
     ///
     /// # Errors
-    /// What mmap(2) and madvise(2) say, such as ENOMEM, also where no huge pages are reserved; ENOMEM for more than can be
-    /// addressed.
+    /// ENOMEM, also without reserved huge pages and for more than the address space.
     pub fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         let slots = slots.max(1);
         let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
-        let flags = if pages == BufferPages::Mmaphuge {
-            MapFlags::PRIVATE | MapFlags::HUGETLB
-        } else {
-            MapFlags::PRIVATE
-        };
-        // SAFETY: a new private mapping at an address of the kernel's choice touches no memory that exists.
-        let base = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                flags,
-            )?
-        };
-        let base = NonNull::new(base.cast::<u8>()).expect("mmap does not return null");
+        let mut flags = MapFlags::PRIVATE;
+        flags.set(MapFlags::HUGETLB, pages == BufferPages::Mmaphuge);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new private mapping at an address of the kernel's choice does not affect existing memory.
+        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, protection, flags)? };
         let pool = Self {
-            base,
+            base: NonNull::new(base.cast()).expect("mmap does not return null"),
             length,
             stride,
             slots,
@@ -54,10 +41,10 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// Says which pages are wanted, and writes into each.
+    /// Requests the page size and writes to every page.
     fn touch(&self, pages: BufferPages) -> io::Result<()> {
         let advice = match pages {
-            // Small ones also where the host gives huge ones unasked: they change the number.
+            // Prevents huge pages that the host may use by default, because they change the result.
             BufferPages::Mmap => Some(Advice::LinuxNoHugepage),
             BufferPages::Thp => Some(Advice::LinuxHugepage),
             BufferPages::Mmaphuge => None,
@@ -66,28 +53,24 @@ impl BufferPool {
         if let Some(advice) = advice {
             // SAFETY: the advice concerns this mapping only and changes no content.
             let advised = unsafe { madvise(base.cast(), self.length, advice) };
-            // A kernel without huge pages (EINVAL) has small ones anyway.
-            advised.or_else(|error| {
-                if pages == BufferPages::Mmap {
-                    Ok(())
-                } else {
-                    Err(error)
-                }
-            })?;
+            // EINVAL: a kernel without huge pages has small pages only.
+            if pages != BufferPages::Mmap {
+                advised?;
+            }
         }
         for offset in (0..self.length).step_by(BufferPages::SMALL as usize) {
-            // SAFETY: the offset lies inside the mapping, which nobody else knows yet.
+            // SAFETY: the offset is inside the mapping, to which no other pointer exists yet.
             unsafe { base.add(offset).write_volatile(0) };
         }
         Ok(())
     }
 
-    /// Where the mapping begins, and its bytes.
+    /// Start and length of the mapping.
     pub fn region(&self) -> (*mut u8, usize) {
         (self.base.as_ptr(), self.length)
     }
 
-    /// Where a slot begins. The slot must exist.
+    /// Start of a slot below `slots()`.
     #[inline]
     pub fn slot(&self, slot: u32) -> *mut u8 {
         debug_assert!((slot as usize) < self.slots);
@@ -95,32 +78,29 @@ impl BufferPool {
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
-    /// A slot's bytes, to fill them while no I/O is in flight.
+    /// The bytes of a slot, to fill them while no I/O is in flight.
     pub fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = self.slot(slot);
-        // SAFETY: the slot lies inside the mapping, which is initialised (zero pages) and borrowed mutably with self.
+        // SAFETY: the slot is inside the mapping, which is initialised (zero pages) and borrowed mutably with self.
         unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }
 
-    /// How many slots there are.
     pub fn slots(&self) -> usize {
         self.slots
     }
 }
 
-/// Bytes from slot to slot, and of the whole mapping; `None` beyond the address space.
+/// Bytes per slot and of the whole mapping; `None` beyond the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
-    let (stride, length) = (
-        BufferPages::stride(bytes as u64)?,
-        pages.mapped(slots as u64, bytes as u64)?,
-    );
+    let stride = BufferPages::stride(bytes as u64)?;
+    let length = pages.mapped(slots as u64, bytes as u64)?;
     Some((stride.try_into().ok()?, length.try_into().ok()?))
 }
 
 impl Drop for BufferPool {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this length and nobody holds a pointer into it: the loop leaks the
-        // pool when I/O is still in flight.
+        // SAFETY: `new` created the mapping with this length, and no pointer into it is left: the loop leaks the pool
+        // when I/O is still in flight.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }
@@ -130,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_addressed_is_no_memory() {
+    fn too_large_pools_are_enomem() {
         for (slots, bytes) in [
             (usize::MAX / 4096, 8192),
             (2, usize::MAX),

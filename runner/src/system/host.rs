@@ -6,6 +6,7 @@ pub mod device_list;
 pub(crate) mod device_use;
 pub mod doctor;
 pub(crate) mod facts;
+pub(crate) mod fiemap;
 pub(crate) mod file;
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -8,14 +8,15 @@
 mod attached_loop;
 pub mod cache;
 pub(crate) mod cancellable;
+mod checks;
 mod created_files;
+mod file_spec;
 mod layout;
 pub mod layout_data;
 pub(crate) mod leftovers;
 mod loop_devices;
 mod open;
 mod owned_file;
-mod problems;
 mod progress;
 mod root_path;
 

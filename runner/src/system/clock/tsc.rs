@@ -1,23 +1,29 @@
-//! CLOCK_MONOTONIC, told by the processor's time stamp counter where the kernel itself trusts it: 10 ns a reading instead
-//! of the 25 of clock_gettime(2), which an I/O from the page cache would feel.
+//! CLOCK_MONOTONIC read from the time stamp counter where the kernel trusts it: 10 ns per reading instead of 25 for
+//! clock_gettime(2), which matters for I/O from the page cache.
 //!
-//! The counter is anchored to CLOCK_MONOTONIC again and again, at most every 256 ms, so that it follows what NTP does
-//! to the clock's rate. Where it cannot be used, every reading is one of CLOCK_MONOTONIC.
+//! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate adjustments by NTP.
+//! Where it cannot be used, every reading calls clock_gettime.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use std::cell::Cell;
 use std::fs::read_to_string;
 
-/// The shortest time over which the counter's rate is measured: 30 ns of doubt are then 30 ppm of it.
-const FIRST_SPAN_NS: u64 = MILLISECOND_NS;
-/// The longest time between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
-const LONGEST_SPAN_NS: u64 = 256 * MILLISECOND_NS;
-/// Readings of both clocks for an anchor; the narrowest counts, as we may lose the processor between the two.
+/// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of it.
+const MIN_SPAN_NS: u64 = MILLISECOND_NS;
+/// Longest interval between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
+const MAX_SPAN_NS: u64 = 256 * MILLISECOND_NS;
+/// Readings of both clocks per anchor. The narrowest is used, because the thread may be preempted between the two.
 const TRIES: u32 = 5;
 /// Fraction bits of a rate.
 const FRACTION: u32 = 32;
 
-/// The counter as a clock, of one thread.
+/// Returns true if the kernel's clock uses the counter.
+pub(crate) fn is_trusted() -> bool {
+    let source = read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    cfg!(target_arch = "x86_64") && source.is_ok_and(|name| name.trim() == "tsc")
+}
+
+/// For one thread.
 #[derive(Debug)]
 pub struct Tsc {
     trusted: bool,
@@ -26,65 +32,54 @@ pub struct Tsc {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Anchor {
-    /// The counter at the anchor.
     ticks: u64,
-    /// What this clock told then, in ns.
-    told_ns: u64,
-    /// What CLOCK_MONOTONIC told then, in ns.
-    seen_ns: u64,
-    /// ns of a tick × 2^32.
+    /// Time of this clock at `ticks`.
+    clock_ns: u64,
+    /// CLOCK_MONOTONIC at `ticks`.
+    monotonic_ns: u64,
+    /// ns per tick × 2^32.
     rate: u64,
-    /// Ticks for which it holds.
+    /// Ticks until the next anchor is needed.
     span: u64,
 }
 
 impl Tsc {
-    /// Looks whether the kernel uses the counter for its own clock.
-    pub fn new() -> Self {
-        let source =
-            read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-        let trusted = cfg!(target_arch = "x86_64") && source.is_ok_and(|name| name.trim() == "tsc");
+    /// `trusted`: the kernel's clock uses the counter. Otherwise every reading calls clock_gettime.
+    pub fn new(trusted: bool) -> Self {
         let (ticks, ns) = read_both();
         Self {
             trusted,
             anchor: Cell::new(Anchor {
                 ticks,
-                told_ns: ns,
-                seen_ns: ns,
+                clock_ns: ns,
+                monotonic_ns: ns,
                 ..Anchor::default()
             }),
         }
     }
 
-    /// Whether it is the counter that tells the time.
-    pub fn is_trusted(&self) -> bool {
-        self.trusted
-    }
-
-    /// Anchors anew when the old anchor is stale. Told time never goes back: where it ran ahead, it runs slower until
-    /// the next anchor.
+    /// Replaces a stale anchor. The clock never goes back: when it is ahead, it runs slower until the next anchor.
     #[cold]
-    fn anchor_anew(&self) -> u64 {
+    fn synchronize(&self) -> u64 {
         let old = self.anchor.get();
-        let (ticks, seen_ns) = read_both();
-        let passed_ns = seen_ns.saturating_sub(old.seen_ns);
-        if !self.trusted || ticks <= old.ticks || passed_ns < FIRST_SPAN_NS {
-            return seen_ns.max(old.told_ns);
+        let (ticks, monotonic_ns) = read_both();
+        let passed_ns = monotonic_ns.saturating_sub(old.monotonic_ns);
+        if !self.trusted || ticks <= old.ticks || passed_ns < MIN_SPAN_NS {
+            return monotonic_ns.max(old.clock_ns);
         }
         let passed = ticks - old.ticks;
-        let told_ns = seen_ns.max(old.told_ns + scaled(passed, old.rate));
-        let rate = ((u128::from(passed_ns) << FRACTION) / u128::from(passed)) as u64;
-        let span_ns = (2 * passed_ns).min(LONGEST_SPAN_NS);
-        let span = (u128::from(span_ns) << FRACTION) as u64 / rate.max(1);
-        let slower = ((u128::from(told_ns - seen_ns) << FRACTION) / u128::from(span.max(1))) as u64;
+        let clock_ns = monotonic_ns.max(old.clock_ns + scaled(passed, old.rate));
+        let rate = quotient(passed_ns, passed);
+        let span = quotient((2 * passed_ns).min(MAX_SPAN_NS), rate.max(1));
+        let slower = quotient(clock_ns - monotonic_ns, span.max(1));
         self.anchor.set(Anchor {
             ticks,
-            told_ns,
-            seen_ns,
+            clock_ns,
+            monotonic_ns,
             rate: rate.saturating_sub(slower),
             span,
         });
-        told_ns
+        clock_ns
     }
 }
 
@@ -94,9 +89,9 @@ impl Clock for Tsc {
         let anchor = self.anchor.get();
         let passed = ticks().wrapping_sub(anchor.ticks);
         if passed >= anchor.span {
-            self.anchor_anew()
+            self.synchronize()
         } else {
-            anchor.told_ns + ((passed * anchor.rate) >> FRACTION)
+            anchor.clock_ns + ((passed * anchor.rate) >> FRACTION)
         }
     }
 
@@ -109,7 +104,12 @@ fn scaled(ticks: u64, rate: u64) -> u64 {
     ((u128::from(ticks) * u128::from(rate)) >> FRACTION) as u64
 }
 
-/// The counter and CLOCK_MONOTONIC at the same moment, to some 10 ns.
+/// `a` / `b` × 2^32.
+fn quotient(a: u64, b: u64) -> u64 {
+    ((u128::from(a) << FRACTION) / u128::from(b)) as u64
+}
+
+/// The counter and CLOCK_MONOTONIC at the same moment, to about 10 ns.
 fn read_both() -> (u64, u64) {
     let read = || {
         let before = ticks();
@@ -124,7 +124,7 @@ fn read_both() -> (u64, u64) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn ticks() -> u64 {
-    // SAFETY: every processor of this architecture has the instruction.
+    // SAFETY: every x86_64 processor has this instruction.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
@@ -137,8 +137,8 @@ fn ticks() -> u64 {
 mod tests {
     use super::*;
 
-    /// How far it may be from CLOCK_MONOTONIC, in ns.
-    const DOUBT_NS: u64 = 1000;
+    /// Permitted difference from CLOCK_MONOTONIC.
+    const TOLERANCE_NS: u64 = 1000;
 
     fn check(clock: &Tsc) {
         let end_ns = Monotonic.now_ns() + 400 * MILLISECOND_NS;
@@ -149,7 +149,7 @@ mod tests {
             let after_ns = Monotonic.now_ns();
             assert!(now_ns >= last_ns, "{now_ns} after {last_ns}");
             assert!(
-                (before_ns - DOUBT_NS..=after_ns + DOUBT_NS).contains(&now_ns),
+                (before_ns - TOLERANCE_NS..=after_ns + TOLERANCE_NS).contains(&now_ns),
                 "{before_ns} {now_ns} {after_ns} {clock:?}"
             );
             last_ns = now_ns;
@@ -157,21 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_the_kernels_time_and_never_goes_back() {
-        check(&Tsc::new());
+    fn follows_clock_monotonic_and_never_goes_back() {
+        check(&Tsc::new(is_trusted()));
     }
 
     #[test]
-    fn without_a_trusted_counter_it_still_does() {
-        check(&Tsc {
-            trusted: false,
-            ..Tsc::new()
-        });
+    fn follows_clock_monotonic_without_a_trusted_counter() {
+        check(&Tsc::new(false));
     }
 
     #[test]
-    fn after_a_long_sleep_it_is_right_at_once() {
-        let clock = Tsc::new();
+    fn is_exact_after_a_long_sleep() {
+        let clock = Tsc::new(is_trusted());
         check(&clock);
         std::thread::sleep(std::time::Duration::from_millis(700));
         check(&clock);

@@ -39,7 +39,7 @@ impl Guard {
             ));
         }
         if purpose == Purpose::Read {
-            open_device(path, OFlags::empty()).map_err(|error| permission_denied(path, error))?;
+            open_device(path, OFlags::empty()).map_err(permission_denied(path))?;
             return Ok(Admission { claim: None });
         }
         self.check_write(block)?;
@@ -129,24 +129,27 @@ fn in_use(block: &BlockDevice, used_by: &Use) -> Problem {
 
 /// Opens a device with O_EXCL, so that no other program can start to use it.
 fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
-    for _ in 1..CLAIM_TRIES {
+    let mut tries = 1;
+    loop {
         match open_device(path, OFlags::EXCL) {
-            Err(Errno::BUSY) => sleep(CLAIM_PAUSE),
-            result => return result.map_err(|error| permission_denied(path, error)),
+            Err(Errno::BUSY) if tries < CLAIM_TRIES => sleep(CLAIM_PAUSE),
+            Err(Errno::BUSY) => return Err(held(block)),
+            result => return result.map_err(permission_denied(path)),
         }
+        tries += 1;
     }
-    open_device(path, OFlags::EXCL).map_err(|error| match error {
-        Errno::BUSY => Problem::guard(
-            "device_in_use",
-            FIELD,
-            format!(
-                "{} is held exclusively (EBUSY) by another run or by a mount in a hidden namespace.",
-                block.path()
-            ),
-            "Wait for the other run, or choose another target. Devices in use are never written.",
+}
+
+fn held(block: &BlockDevice) -> Problem {
+    let path = block.path();
+    Problem::guard(
+        "device_in_use",
+        FIELD,
+        format!(
+            "{path} is held exclusively (EBUSY) by another run or by a mount in a hidden namespace."
         ),
-        error => permission_denied(path, error),
-    })
+        "Wait for the other run, or choose another target. Devices in use are never written.",
+    )
 }
 
 /// O_RDONLY is enough for a claim, and closing it triggers no udev event for writers. O_NONBLOCK, so that a drive

@@ -109,22 +109,20 @@ fn check_access(path: &Path, wanted: Access) -> Result<(), Problem> {
             format!("{} is on a filesystem mounted read-only.", path.display()),
             "Choose a target on another filesystem.",
         ),
-        error => permission_denied(path, error),
+        error => permission_denied(path)(error),
     })
 }
 
-pub(crate) fn permission_denied(path: &Path, error: Errno) -> Problem {
-    // For root, EPERM comes from a container or an immutable file.
-    let remedy = match error {
-        Errno::PERM => {
-            "Give the container or service access (docker run --device, DeviceAllow=), or remove the immutable flag (chattr -i)."
-        }
-        _ => "Run as a user with access (root for devices), or change the permissions.",
-    };
-    Problem::environment(
-        "permission_denied",
-        FIELD,
-        format!("{} cannot be opened: {error}.", path.display()),
-        remedy,
-    )
+pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
+    move |error| {
+        // For root, EPERM comes from a container or an immutable file.
+        let remedy = match error {
+            Errno::PERM => {
+                "Give the container or service access (docker run --device, DeviceAllow=), or remove the immutable flag (chattr -i)."
+            }
+            _ => "Run as a user with access (root for devices), or change the permissions.",
+        };
+        let detail = format!("{} cannot be opened: {error}.", path.display());
+        Problem::environment("permission_denied", FIELD, detail, remedy)
+    }
 }

@@ -40,27 +40,11 @@ fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
     may_be_empty || block.size_bytes > 0
 }
 
-/// Sorted by name where the relations leave a choice.
+/// A device has all devices below its parents below it, and the parents.
 fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
-    let mut order: Vec<&BlockDevice> = Vec::new();
-    let mut waiting: Vec<&BlockDevice> = host.blocks.values().collect();
-    while !waiting.is_empty() {
-        let is_ready = |block: &&BlockDevice| {
-            let parents = host.parents(block);
-            parents
-                .iter()
-                .all(|parent| order.iter().any(|known| known.name == parent.name))
-        };
-        let (ready, rest): (Vec<_>, Vec<_>) = waiting.iter().copied().partition(is_ready);
-        if ready.is_empty() {
-            // Only a cycle, which the kernel does not permit.
-            order.extend(rest);
-            break;
-        }
-        order.extend(ready);
-        waiting = rest;
-    }
-    order
+    let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
+    blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());
+    blocks
 }
 
 fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<String>>) -> Device {

@@ -7,7 +7,7 @@ mod rights;
 mod storage;
 
 use crate::system::host::kernel::Kernel;
-use leadline_protocol::doctor::Doctor;
+use leadline_protocol::doctor::{Check, Doctor};
 use std::path::{Path, PathBuf};
 
 /// `data_dir`: where results are kept, and files without `roots`.
@@ -15,19 +15,25 @@ pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     let kernel = Kernel::live();
     let mut directories = vec![data_dir];
     directories.extend(roots.iter().map(PathBuf::as_path));
+    let checks = [
+        ("kernel", processor::kernel()),
+        ("io_uring", rights::io_uring(&kernel)),
+        ("memlock", rights::memlock()),
+        ("clocksource", processor::clocksource(&kernel)),
+        ("governor", processor::governor(&kernel)),
+        ("perf", processor::perf(&kernel)),
+        ("o_direct", storage::o_direct(&directories)),
+        ("cachestat", storage::cachestat()),
+        ("psi", storage::psi(&kernel)),
+        ("privileges", rights::privileges()),
+    ];
     Doctor {
-        checks: vec![
-            processor::kernel(),
-            rights::io_uring(&kernel),
-            rights::memlock(),
-            processor::clocksource(&kernel),
-            processor::governor(&kernel),
-            processor::perf(&kernel),
-            storage::o_direct(&directories),
-            storage::cachestat(),
-            storage::psi(&kernel),
-            rights::privileges(),
-        ],
+        checks: checks
+            .map(|(name, check)| Check {
+                name: name.into(),
+                ..check
+            })
+            .into(),
     }
 }
 

@@ -2,19 +2,17 @@
 //! visible changes.
 
 use crate::plan::host_view::DirectAlignment;
-use crate::system::host::ioctl::{Extent, extent, extents};
+use crate::system::host::fiemap::{UNWRITTEN, each_extent};
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, statvfs, statx,
 };
 use rustix::io::Errno;
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Alignment of direct I/O in bytes where the kernel reports none: the smallest sector size.
 const DEFAULT_ALIGNMENT: u32 = 512;
-/// Limit of FIEMAP calls for one file: a million extents, about 0.1 s.
-const MAX_EXTENT_CALLS: u32 = 4096;
 
 /// STATX_MNT_ID, Linux 5.8.
 pub fn mount_id(path: &Path) -> Option<u64> {
@@ -43,10 +41,8 @@ pub fn free_bytes(path: &Path) -> u64 {
 /// # Errors
 /// Why direct I/O is not possible.
 pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let direct = open(path, flags, Mode::empty());
-    let plain = || open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    alignment(direct, plain, block_bytes)
+    let direct = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK;
+    alignment(path, direct, OFlags::PATH, block_bytes)
 }
 
 /// Alignment of direct I/O on new files in a directory, from an unnamed temporary file.
@@ -54,39 +50,33 @@ pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlign
 /// # Errors
 /// Why direct I/O is not possible.
 pub fn alignment_in(directory: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
-    let unnamed = |flags| {
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC | flags;
-        open(directory, flags, Mode::RUSR | Mode::WUSR)
-    };
-    let plain = || unnamed(OFlags::empty());
-    alignment(unnamed(OFlags::DIRECT), plain, block_bytes)
+    let plain = OFlags::TMPFILE | OFlags::WRONLY;
+    alignment(directory, plain | OFlags::DIRECT, plain, block_bytes)
 }
 
+/// `direct`, `plain`: flags to open with and without O_DIRECT.
 fn alignment(
-    direct: Result<OwnedFd, Errno>,
-    plain: impl FnOnce() -> Result<OwnedFd, Errno>,
+    path: &Path,
+    direct: OFlags,
+    plain: OFlags,
     block_bytes: Option<u32>,
 ) -> Result<DirectAlignment, String> {
-    if matches!(direct, Err(Errno::INVAL)) {
-        return Err("the filesystem does not support O_DIRECT".into());
-    }
-    let fd = direct.or_else(|_| plain()).ok();
-    match fd.and_then(statx_direct_io) {
-        Some(found) if found.stx_dio_offset_align == 0 => {
-            Err("the kernel reports that this file does not support direct I/O (statx)".into())
-        }
-        Some(found) => Ok(DirectAlignment {
-            memory: found.stx_dio_mem_align,
-            offset: found.stx_dio_offset_align,
-        }),
+    let open = |flags| open(path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    let fd = match open(direct) {
+        Err(Errno::INVAL) => return Err("the filesystem does not support O_DIRECT".into()),
+        direct => direct.or_else(|_| open(plain)).ok(),
+    };
+    let (memory, offset) = match fd.and_then(statx_direct_io) {
+        Some(found) => (found.stx_dio_mem_align, found.stx_dio_offset_align),
         None => {
             let bytes = block_bytes.unwrap_or(DEFAULT_ALIGNMENT);
-            Ok(DirectAlignment {
-                memory: bytes,
-                offset: bytes,
-            })
+            (bytes, bytes)
         }
+    };
+    if offset == 0 {
+        return Err("the kernel reports that this file does not support direct I/O (statx)".into());
     }
+    Ok(DirectAlignment { memory, offset })
 }
 
 /// Whether every block of a file holds written data; `None` if unknown.
@@ -112,34 +102,10 @@ pub fn is_fully_written(path: &Path) -> Option<bool> {
 fn has_unwritten(file: impl AsFd, sync: bool) -> Result<bool, Errno> {
     let mut unwritten = false;
     each_extent(file, 0, sync, |extent| {
-        unwritten |= extent.flags & extent::UNWRITTEN != 0;
+        unwritten |= extent.flags & UNWRITTEN != 0;
         !unwritten
     })?;
     Ok(unwritten)
-}
-
-/// Calls `visit` for the extents of a file from byte `start` on, in order, until it returns false. `sync` writes dirty
-/// pages first.
-///
-/// # Errors
-/// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.
-pub fn each_extent(
-    file: impl AsFd,
-    mut start: u64,
-    sync: bool,
-    mut visit: impl FnMut(&Extent) -> bool,
-) -> Result<(), Errno> {
-    for _ in 0..MAX_EXTENT_CALLS {
-        let batch = extents(file.as_fd(), start, sync)?;
-        if !batch.found.iter().all(&mut visit) {
-            return Ok(());
-        }
-        match batch.next {
-            Some(next) if next > start => start = next,
-            _ => return Ok(()),
-        }
-    }
-    Err(Errno::OVERFLOW)
 }
 
 #[cfg(test)]

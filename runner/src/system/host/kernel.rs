@@ -105,28 +105,24 @@ pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// Decodes the octal escapes of /proc tables, such as `\040` for a space.
+/// Decodes the octal escapes of /proc tables, such as `\040` for a space. The kernel escapes ASCII characters only.
 pub fn unescape(field: &str) -> String {
-    let bytes = field.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = match bytes[at] {
-            b'\\' => field.get(at + 1..at + 4),
-            _ => None,
-        };
-        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 4;
+    let mut parts = field.split('\\');
+    let mut text: String = parts.next().unwrap_or_default().into();
+    for part in parts {
+        let digits = part.get(..3).unwrap_or_default();
+        match u8::from_str_radix(digits, 8) {
+            Ok(byte) => {
+                text.push(byte.into());
+                text.push_str(&part[3..]);
             }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
+            Err(_) => {
+                text.push('\\');
+                text.push_str(part);
             }
         }
     }
-    String::from_utf8_lossy(&decoded).into_owned()
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `HostView` of the real host, from one inventory.
 
-use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
+use crate::plan::host_view::{HostView, PathFacts, PathKind};
+use crate::system::clock::tsc;
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::block_device::BlockDevice;
 use crate::system::host::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
@@ -42,16 +43,26 @@ impl View {
 impl HostView for View {
     fn path(&self, path: &str) -> PathFacts {
         let found = ResolvedPath::find(&self.default_directory.join(path));
+        let host = &self.guard.host;
         let refused = |purpose| self.guard.admit(&found, purpose).err();
-        let facts = match found.kind {
-            PathKind::Device => device_facts(&self.guard.host, &found),
-            _ => file_facts(&self.guard.host, &found),
-        };
-        PathFacts {
+        let facts = PathFacts {
+            kind: found.kind,
+            canonical: found.path.to_string_lossy().into_owned(),
+            length: 0,
+            filesystem: None,
+            device: None,
+            identity: None,
+            direct_alignment: Err(String::new()),
+            free_bytes: 0,
+            fully_written: None,
+            is_owned: false,
             under_target_root: self.guard.is_under_root(&found.path),
-            reading_refused: refused(Purpose::Read),
-            writing_refused: refused(Purpose::Write),
-            ..facts
+            read_problem: refused(Purpose::Read),
+            write_problem: refused(Purpose::Write),
+        };
+        match found.kind {
+            PathKind::Device => device_facts(host, &found, facts),
+            _ => file_facts(host, &found, facts),
         }
     }
 
@@ -104,6 +115,10 @@ impl HostView for View {
         access(file, Access::WRITE_OK).is_ok()
     }
 
+    fn has_tsc_clock(&self) -> bool {
+        tsc::is_trusted()
+    }
+
     fn lockable_bytes(&self) -> u64 {
         let is_exempt =
             capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
@@ -114,59 +129,34 @@ impl HostView for View {
     }
 }
 
-/// The facts that every path has. The guard's problems are added later.
-fn base_facts(
-    found: &ResolvedPath,
-    direct_alignment: Result<DirectAlignment, String>,
-) -> PathFacts {
-    PathFacts {
-        kind: found.kind,
-        canonical: found.path.to_string_lossy().into_owned(),
-        length: 0,
-        filesystem: None,
-        device: None,
-        identity: None,
-        direct_alignment,
-        free_bytes: 0,
-        fully_written: None,
-        is_ours: false,
-        under_target_root: false,
-        reading_refused: None,
-        writing_refused: None,
-    }
-}
-
-fn device_facts(host: &Inventory, found: &ResolvedPath) -> PathFacts {
+fn device_facts(host: &Inventory, found: &ResolvedPath, facts: PathFacts) -> PathFacts {
     let block = found.stat.and_then(|stat| host.by_dev(stat.rdev));
-    let alignment = alignment_of(&found.path, block.and_then(logical_block));
     PathFacts {
         length: block.map_or(0, |block| block.size_bytes),
         device: block.map(|block| block.name.clone()),
         identity: block.and_then(|block| identity(host, block)),
-        ..base_facts(found, alignment)
+        direct_alignment: alignment_of(&found.path, block.and_then(logical_block)),
+        ..facts
     }
 }
 
-fn file_facts(host: &Inventory, found: &ResolvedPath) -> PathFacts {
+fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> PathFacts {
     let existing = deepest_existing(&found.path);
     let mount = host.mount_at(existing);
     let block = mount.and_then(|mount| host.mounted_device(mount));
     let block_bytes = block.and_then(logical_block);
-    let facts = match found.stat {
-        Some(stat) if found.kind == PathKind::File => PathFacts {
-            length: stat.length,
-            fully_written: is_fully_written(&found.path),
-            is_ours: ownership::is_owned(&found.path),
-            ..base_facts(found, alignment_of(&found.path, block_bytes))
-        },
-        _ => base_facts(found, alignment_in(existing, block_bytes)),
-    };
-    PathFacts {
-        filesystem: mount.map(|mount| mount.filesystem.clone()),
-        device: block.map(|block| block.name.clone()),
-        free_bytes: free_bytes(existing),
-        ..facts
+    facts.filesystem = mount.map(|mount| mount.filesystem.clone());
+    facts.device = block.map(|block| block.name.clone());
+    facts.free_bytes = free_bytes(existing);
+    if found.kind == PathKind::File {
+        facts.length = found.stat.map_or(0, |stat| stat.length);
+        facts.fully_written = is_fully_written(&found.path);
+        facts.is_owned = ownership::is_owned(&found.path);
+        facts.direct_alignment = alignment_of(&found.path, block_bytes);
+    } else {
+        facts.direct_alignment = alignment_in(existing, block_bytes);
     }
+    facts
 }
 
 /// The path itself, or the deepest existing directory above it.
@@ -196,7 +186,7 @@ mod tests {
             (PathKind::File, 8192, Some(true))
         );
         assert!(facts.under_target_root && facts.filesystem.is_some() && facts.free_bytes > 0);
-        assert_eq!((facts.reading_refused, facts.writing_refused), (None, None));
+        assert_eq!((facts.read_problem, facts.write_problem), (None, None));
         let missing = view.path("new");
         assert_eq!(
             (missing.kind, missing.length, missing.fully_written),
@@ -226,7 +216,7 @@ mod tests {
             assert_eq!(
                 (
                     facts.kind,
-                    facts.reading_refused.map(|problem| problem.code).as_deref()
+                    facts.read_problem.map(|problem| problem.code).as_deref()
                 ),
                 (kind, refused),
                 "{path}"

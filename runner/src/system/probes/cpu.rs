@@ -7,15 +7,9 @@ use leadline_protocol::counters::CpuUse;
 /// Only the first line is needed.
 pub(crate) const BYTES: usize = 512;
 
-/// Ticks of all CPUs.
+/// Ticks of all CPUs: user, system, idle, iowait, steal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct HostTicks {
-    user: u64,
-    system: u64,
-    idle: u64,
-    iowait: u64,
-    steal: u64,
-}
+pub(crate) struct HostTicks([u64; 5]);
 
 impl HostTicks {
     /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`. `user` includes guests.
@@ -25,39 +19,33 @@ impl HostTicks {
         let mut next = || ticks.next()?.ok();
         let [user, nice, system, idle] = [next()?, next()?, next()?, next()?];
         let [iowait, irq, softirq, steal] = [(); 4].map(|()| next().unwrap_or(0));
-        Some(Self {
-            user: user + nice,
-            system: system + irq + softirq,
-            idle,
-            iowait,
-            steal,
-        })
+        let system = system + irq + softirq;
+        Some(Self([user + nice, system, idle, iowait, steal]))
     }
 
     /// The kernel's idle and iowait may decrease.
     pub(crate) fn since(self, from: Self) -> Self {
-        Self {
-            user: self.user.saturating_sub(from.user),
-            system: self.system.saturating_sub(from.system),
-            idle: self.idle.saturating_sub(from.idle),
-            iowait: self.iowait.saturating_sub(from.iowait),
-            steal: self.steal.saturating_sub(from.steal),
-        }
+        Self(std::array::from_fn(|at| {
+            self.0[at].saturating_sub(from.0[at])
+        }))
     }
 }
 
 /// `process` in percent of one CPU, `host` in percent of all CPUs.
 pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
-    let total = host.user + host.system + host.idle + host.iowait + host.steal;
-    let of_all = |ticks: u64| ticks as f64 * 100.0 / total.max(1) as f64;
+    let total: u64 = host.0.iter().sum();
+    let of_all = host
+        .0
+        .map(|ticks| ticks as f64 * 100.0 / total.max(1) as f64);
+    let [host_user, host_system, _idle, host_iowait, host_steal] = of_all;
     CpuUse {
         process_user: of_one(process.user_ns),
         process_system: of_one(process.system_ns),
-        host_user: of_all(host.user),
-        host_system: of_all(host.system),
-        host_iowait: of_all(host.iowait),
-        host_steal: of_all(host.steal),
+        host_user,
+        host_system,
+        host_iowait,
+        host_steal,
     }
 }
 
@@ -68,13 +56,7 @@ mod tests {
     #[test]
     fn parses_the_cpu_line() {
         let time = |user, system, idle, iowait, steal| {
-            Some(HostTicks {
-                user,
-                system,
-                idle,
-                iowait,
-                steal,
-            })
+            Some(HostTicks([user, system, idle, iowait, steal]))
         };
         for (text, want) in [
             (
@@ -92,20 +74,8 @@ mod tests {
 
     #[test]
     fn window_percentages() {
-        let from = HostTicks {
-            user: 10,
-            system: 10,
-            idle: 100,
-            iowait: 5,
-            steal: 0,
-        };
-        let to = HostTicks {
-            user: 15,
-            system: 12,
-            idle: 111,
-            iowait: 4,
-            steal: 2,
-        };
+        let from = HostTicks([10, 10, 100, 5, 0]);
+        let to = HostTicks([15, 12, 111, 4, 2]);
         let process = CpuTimes {
             user_ns: 50_000_000,
             system_ns: 20_000_000,

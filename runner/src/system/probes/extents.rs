@@ -1,8 +1,7 @@
 //! Extents of a region by kind, from FS_IOC_FIEMAP (Documentation/filesystems/fiemap.rst). Never read inside the measured
 //! window, because it may read metadata from the device. On ext4, one extent takes 3 µs and 10,000 extents take 6 ms.
 
-use crate::system::host::file::each_extent;
-use crate::system::host::ioctl::{Extent, extent};
+use crate::system::host::fiemap::{self, Extent, each_extent};
 use crate::system::probes::region::Region;
 use leadline_protocol::evidence::target::Extents;
 use rustix::io::Errno;
@@ -57,18 +56,18 @@ fn extents(file: BorrowedFd, region: &Region, sync: bool) -> Result<Extents, Err
 fn add(sum: &mut Extents, found: &Extent, region: &Region) {
     let bytes = region.overlap(&(found.logical..found.logical.saturating_add(found.length)));
     let is = |flags: u32| found.flags & flags != 0;
-    let kind = if is(extent::UNWRITTEN) {
+    let kind = if is(fiemap::UNWRITTEN) {
         &mut sum.unwritten
-    } else if is(extent::DELALLOC) {
+    } else if is(fiemap::DELALLOC) {
         &mut sum.delayed
-    } else if is(extent::DATA_INLINE) {
+    } else if is(fiemap::DATA_INLINE) {
         &mut sum.inline
-    } else if is(extent::ENCODED | extent::DATA_ENCRYPTED) {
+    } else if is(fiemap::ENCODED | fiemap::DATA_ENCRYPTED) {
         &mut sum.encoded
     } else {
         &mut sum.written
     };
     *kind += bytes;
-    sum.shared += if is(extent::SHARED) { bytes } else { 0 };
+    sum.shared += if is(fiemap::SHARED) { bytes } else { 0 };
     sum.count += u64::from(bytes > 0);
 }

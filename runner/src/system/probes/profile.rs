@@ -48,39 +48,36 @@ impl Profiler {
     /// # Errors
     /// Why there is no profile, with a remedy.
     pub(crate) fn begin() -> Result<Self, String> {
-        let start_error = |error: io::Error| format!("perf cannot be started: {error}");
-        let data = memfd_create("leadline-profile", MemfdFlags::empty())
-            .map_err(|error| start_error(error.into()))?;
-        // Without O_CLOEXEC: perf inherits both under the same numbers.
-        let (control_read, control) = pipe().map_err(|error| start_error(error.into()))?;
-        let (acks, acks_write) = pipe().map_err(|error| start_error(error.into()))?;
-        let control_fds = format!("fd:{},{}", control_read.as_raw_fd(), acks_write.as_raw_fd());
-        let perf = Command::new("perf")
-            .args(["record", "--quiet", "--event", "cpu-clock"])
-            .args(["--freq", &FREQUENCY_HZ.to_string()])
-            .args(["--call-graph", "fp", "--max-size", MAX_DATA])
-            .args(["--delay", "-1", "--control", &control_fds])
-            .args(["--pid", &std::process::id().to_string()])
-            .args(["--output", &path_of(&data)])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}. Install it (Debian: linux-perf)", start_error(error)))?;
-        // Only perf may hold these ends, so that its exit closes the pipes.
-        drop(control_read);
-        drop(acks_write);
-        let mut profiler = Self {
-            perf,
-            control: control.into(),
-            acks: acks.into(),
-            data,
-        };
+        let mut profiler = Self::spawn().map_err(|error| {
+            format!("perf cannot be started: {error}. Install it (Debian: linux-perf)")
+        })?;
         if profiler.send("ping") {
             Ok(profiler)
         } else {
             Err(profiler.failure())
         }
+    }
+
+    fn spawn() -> io::Result<Self> {
+        let data = memfd_create("leadline-profile", MemfdFlags::empty())?;
+        // Without O_CLOEXEC: perf inherits both under the same numbers. The other ends are closed on return, so that the exit
+        // of perf closes the pipes.
+        let (control_read, control) = pipe()?;
+        let (acks, acks_write) = pipe()?;
+        let arguments = format!(
+            "record --quiet --event cpu-clock --freq {FREQUENCY_HZ} --call-graph fp --max-size {MAX_DATA} \
+             --delay -1 --control fd:{},{} --pid {} --output {}",
+            control_read.as_raw_fd(),
+            acks_write.as_raw_fd(),
+            std::process::id(),
+            path_of(&data)
+        );
+        Ok(Self {
+            perf: perf(&arguments).stderr(Stdio::piped()).spawn()?,
+            control: control.into(),
+            acks: acks.into(),
+            data,
+        })
     }
 
     pub(crate) fn start(&mut self) {
@@ -130,12 +127,10 @@ impl Profiler {
     pub(crate) fn finish(mut self) -> Result<Profile, String> {
         self.stop();
         let _ = self.perf.wait();
-        let mut script = Command::new("perf")
-            .args(["script", "--fields", "comm,pid,tid,time,event,ip,sym,dso"])
-            .args(["--input", &path_of(&self.data)])
-            .stdin(Stdio::null())
+        let fields = "comm,pid,tid,time,event,ip,sym,dso";
+        let data = path_of(&self.data);
+        let mut script = perf(&format!("script --fields {fields} --input {data}"))
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("perf script: {error}"))?;
         let mut folded = Vec::new();
@@ -152,6 +147,16 @@ impl Drop for Profiler {
         let _ = self.perf.kill();
         let _ = self.perf.wait();
     }
+}
+
+fn perf(arguments: &str) -> Command {
+    let mut command = Command::new("perf");
+    command
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
 }
 
 /// Path under which perf can open a descriptor of this process.

@@ -75,6 +75,7 @@ impl RequestTrace {
     /// `now_ns`: CLOCK_MONOTONIC.
     pub(crate) fn start(&mut self, now_ns: u64) {
         self.window.from_ns.store(now_ns, Ordering::Release);
+        self.window.to_ns.store(u64::MAX, Ordering::Release);
         self.record_threads();
     }
 

@@ -4,7 +4,7 @@
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::target::problems::remove_failed;
+use crate::system::target::checks::remove_failed;
 use crate::system::target::root_path::remove_in_root;
 use leadline_protocol::job::run_spec::is_file_id;
 use leadline_protocol::problem::Problem;
@@ -46,7 +46,7 @@ fn remove_when_free(
 ) -> Result<bool, Problem> {
     if !is_file_id(file_id) || !path.contains(file_id) {
         return Err(Problem::guard(
-            "not_our_file",
+            "file_not_owned",
             "files",
             format!("{path} does not contain the file_id of the study."),
             "Remove it manually if it is not needed.",
@@ -79,10 +79,8 @@ fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
     }
     let guard = Guard::live(roots);
     guard.admit(&found, Purpose::Write)?;
-    match remove_in_root(&guard, path) {
-        Ok(()) => Ok(true),
-        Err(error) => Err(remove_failed(path, error)),
-    }
+    remove_in_root(&guard, path).map_err(remove_failed(path))?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -138,9 +136,9 @@ mod tests {
         check(&root, &format!("a-{FILE_ID}"), FILE_ID, Ok(true));
         check(&root, &format!("a-{FILE_ID}"), FILE_ID, Ok(false));
         check(&root, &format!("missing/{FILE_ID}"), FILE_ID, Ok(false));
-        check(&root, "found", FILE_ID, Err("not_our_file"));
-        check(&root, "found", "found", Err("not_our_file"));
-        check(&root, "found", "", Err("not_our_file"));
+        check(&root, "found", FILE_ID, Err("file_not_owned"));
+        check(&root, "found", "found", Err("file_not_owned"));
+        check(&root, "found", "", Err("file_not_owned"));
         check(
             &root,
             &format!("link-{FILE_ID}"),

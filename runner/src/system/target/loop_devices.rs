@@ -2,16 +2,16 @@
 //! takes the I/O.
 
 use crate::system::guard::{Guard, Purpose};
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::Targets;
 use crate::system::target::attached_loop::{AttachedLoop, is_attached};
-use crate::system::target::problems::{identity_changed, open_failed};
+use crate::system::target::checks::{check_identity, identity_changed, open_failed};
+use crate::system::target::file_spec::{FileSpec, file_specs};
 use crate::system::target::root_path::open_in_root;
 use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::plan::target::TargetKind;
 use leadline_protocol::problem::Problem;
 use rustix::fs::OFlags;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -21,13 +21,6 @@ use std::time::{Duration, Instant};
 const DETACH_TIMEOUT: Duration = Duration::from_secs(2);
 const DETACH_POLL: Duration = Duration::from_millis(5);
 
-/// What the jobs that share one backing file need together.
-struct LoopSpec {
-    purpose: Purpose,
-    unlink: bool,
-    alignment: u32,
-}
-
 impl Targets {
     /// Attaches the files of all loop targets and stores the device names in the targets. Call it after `lay_out`.
     /// Returns whether there are any.
@@ -36,15 +29,14 @@ impl Targets {
     /// A problem of the guard, `open_failed`, or `loop_failed`.
     pub fn attach_loops(&mut self, jobs: &mut [ResolvedJob]) -> Result<bool, Problem> {
         let guard = self.guard();
-        for (path, spec) in loop_specs(jobs) {
-            let attached = self.attach(&guard, &path, &spec)?;
-            self.loops.insert(path, attached);
+        for file in file_specs(jobs, |_, target| target.kind == TargetKind::Loop) {
+            let attached = self.attach(&guard, &file)?;
+            self.loops.insert(file.path.into(), attached);
         }
         for target in jobs.iter_mut().flat_map(|job| &mut job.targets) {
-            if target.kind != TargetKind::Loop {
-                continue;
-            }
-            if let Some(attached) = self.loops.get(&target.path) {
+            if let Some(attached) = self.loops.get(&target.path)
+                && target.kind == TargetKind::Loop
+            {
                 target.device = Some(attached.name.clone());
                 // The filesystem is below the loop device, not on it.
                 target.filesystem = None;
@@ -78,46 +70,17 @@ impl Targets {
         }
     }
 
-    fn attach(
-        &mut self,
-        guard: &Guard,
-        path: &str,
-        spec: &LoopSpec,
-    ) -> Result<AttachedLoop, Problem> {
+    fn attach(&mut self, guard: &Guard, spec: &FileSpec) -> Result<AttachedLoop, Problem> {
+        let path = spec.path;
         let found = ResolvedPath::find(Path::new(path));
         guard.admit(&found, spec.purpose)?;
         let flags = spec.purpose.open_flags() | OFlags::CLOEXEC;
-        let file =
-            open_in_root(guard, &found.path, flags).map_err(|error| open_failed(path, error))?;
-        let stat = Stat::of_fd(&file).map_err(|error| open_failed(path, error))?;
-        if !found.stat.is_some_and(|before| before.is_same(&stat)) {
-            return Err(identity_changed(path, "was replaced by another file"));
-        }
+        let file = open_in_root(guard, &found.path, flags).map_err(open_failed(path))?;
+        let stat = check_identity(path, &file, found.stat)?;
         self.adopt_study_file(&found.path, stat, spec.unlink);
         AttachedLoop::attach(&file, spec.alignment, spec.purpose == Purpose::Read)
             .map_err(|error| loop_failed(path, &error))
     }
-}
-
-/// By path: jobs that name the same file share the device.
-fn loop_specs(jobs: &[ResolvedJob]) -> BTreeMap<String, LoopSpec> {
-    let mut specs: BTreeMap<String, LoopSpec> = BTreeMap::new();
-    for job in jobs {
-        for target in &job.targets {
-            if target.kind != TargetKind::Loop {
-                continue;
-            }
-            let spec = specs.entry(target.path.clone()).or_insert(LoopSpec {
-                purpose: Purpose::Read,
-                unlink: true,
-                alignment: 1,
-            });
-            spec.purpose = spec.purpose.max(Purpose::of(job));
-            spec.unlink &= job.target.unlink;
-            spec.alignment = spec.alignment.max(target.alignment);
-        }
-    }
-    specs
 }
 
 fn loop_failed(path: &str, error: &io::Error) -> Problem {

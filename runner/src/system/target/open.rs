@@ -3,8 +3,8 @@
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::system::target::checks::{check_identity, identity_changed, open_failed};
 use crate::system::target::owned_file::OwnedFile;
-use crate::system::target::problems::{identity_changed, open_failed};
 use crate::system::target::root_path::open_in_root;
 use crate::system::target::{OpenTarget, Targets};
 use leadline_protocol::job::keyword::SyncMode;
@@ -44,7 +44,7 @@ impl Targets {
         let path = &target.path;
         let fd = match target.kind {
             TargetKind::Null => open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-                .map_err(|error| open_failed(path, error))?,
+                .map_err(open_failed(path))?,
             TargetKind::File => self.open_file(guard, job, target)?,
             TargetKind::Device => self.open_device(guard, job, target, Path::new(path))?,
             TargetKind::Loop => self.open_device(guard, job, target, &self.loop_node(path)?)?,
@@ -76,13 +76,12 @@ impl Targets {
         flags.set(OFlags::CREATE, create);
         let fd = with_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
-        let stat = Stat::of_fd(&fd).map_err(|error| open_failed(path, error))?;
-        match found.stat {
-            Some(before) if !before.is_same(&stat) => {
-                return Err(identity_changed(path, "was replaced by another file"));
-            }
-            Some(_) => self.adopt_study_file(&found.path, stat, unlink),
-            None => self.created.push(OwnedFile::new(&found.path, stat, unlink)),
+        let stat = check_identity(path, &fd, found.stat)?;
+        if found.stat.is_some() {
+            self.adopt_study_file(&found.path, stat, unlink);
+        } else {
+            let created = OwnedFile::new(&found.path, stat, unlink);
+            self.created.push(created);
         }
         Ok(fd)
     }
@@ -137,12 +136,12 @@ impl Targets {
 /// Compares an open device with the one that the guard checked and with the name and size in the plan.
 fn check_device(guard: &Guard, fd: &OwnedFd, before: Stat, target: &Target) -> Result<(), Problem> {
     let path = &target.path;
-    let now = Stat::of_fd(fd).map_err(|error| open_failed(path, error))?;
-    let size = seek(fd, SeekFrom::End(0)).map_err(|error| open_failed(path, error))?;
+    let now = check_identity(path, fd, Some(before))?;
+    let size = seek(fd, SeekFrom::End(0)).map_err(open_failed(path))?;
     let block = guard.host.by_dev(now.rdev);
     let is_renamed =
         target.device.is_some() && block.map(|block| &block.name) != target.device.as_ref();
-    if is_renamed || !now.is_same(&before) {
+    if is_renamed {
         return Err(identity_changed(path, "became another device"));
     }
     if size < target.length || block.is_some_and(|block| block.size_bytes != size) {
@@ -190,6 +189,6 @@ fn open_problem(target: &Target, job: &ResolvedJob, error: Errno) -> Problem {
             format!("{path} cannot be opened: too many open files."),
             "Use fewer files or clones, or raise the limit (ulimit -n).",
         ),
-        error => open_failed(path, error),
+        error => open_failed(path)(error),
     }
 }

@@ -3,7 +3,7 @@
 use crate::plan::host_view::PathKind;
 use crate::system::guard::Guard;
 use crate::system::host::resolved_path::{ResolvedPath, Stat};
-use crate::system::target::problems::remove_failed;
+use crate::system::target::checks::remove_failed;
 use crate::system::target::root_path::remove_in_root;
 use leadline_protocol::problem::Problem;
 use std::path::{Path, PathBuf};
@@ -37,9 +37,7 @@ impl OwnedFile {
         if !self.is_unchanged() {
             return Ok(false);
         }
-        match remove_in_root(guard, &self.path) {
-            Ok(()) => Ok(true),
-            Err(error) => Err(remove_failed(&self.path, error)),
-        }
+        remove_in_root(guard, &self.path).map_err(remove_failed(&self.path))?;
+        Ok(true)
     }
 }

@@ -32,15 +32,15 @@ fn check_kernel(release: &str) -> Check {
     let linux = format!("Linux {release}");
     let remedy = "Use Linux 6.1 or newer.";
     if version >= RECOMMENDED {
-        ok("kernel", linux)
+        ok(linux)
     } else if version >= REQUIRED {
         let detail = format!(
             "{linux}: before 6.1, io_uring is slower and the alignment of direct I/O is unknown"
         );
-        warn("kernel", detail, remedy)
+        warn(detail, remedy)
     } else {
         let detail = format!("{linux}: before 5.6, targets cannot be opened safely (openat2)");
-        fail("kernel", detail, remedy)
+        fail(detail, remedy)
     }
 }
 
@@ -52,18 +52,13 @@ pub(super) fn clocksource(kernel: &Kernel) -> Check {
 fn check_clock(name: Option<&str>) -> Check {
     match name {
         Some(name) if VDSO_CLOCKS.contains(&name) => {
-            ok("clocksource", format!("{name}, read without a system call"))
+            ok(format!("{name}, read without a system call"))
         }
         Some(name) => warn(
-            "clocksource",
             format!("{name}: each reading needs a system call, about 1 µs"),
             "Boot with clocksource=tsc tsc=reliable if the TSC of the processor is invariant.",
         ),
-        None => warn(
-            "clocksource",
-            "unknown: sysfs is not available",
-            "Mount sysfs at /sys.",
-        ),
+        None => warn("unknown: sysfs is not available", "Mount sysfs at /sys."),
     }
 }
 
@@ -74,13 +69,9 @@ pub(super) fn governor(kernel: &Kernel) -> Check {
 
 fn check_governor(name: Option<&str>) -> Check {
     match name {
-        None => ok(
-            "governor",
-            "none: the firmware or the hypervisor controls the frequency",
-        ),
-        Some("performance") => ok("governor", "performance"),
+        None => ok("none: the firmware or the hypervisor controls the frequency"),
+        Some("performance") => ok("performance"),
         Some(name) => warn(
-            "governor",
             format!("{name}: CPU frequency, and with it latency, varies with the load"),
             "Run cpupower frequency-set -g performance.",
         ),
@@ -95,16 +86,13 @@ pub(super) fn perf(kernel: &Kernel) -> Check {
 fn check_perf(level: Option<i32>, is_root: bool) -> Check {
     match level {
         None => warn(
-            "perf",
             "the kernel has no performance events",
             "Use a kernel with CONFIG_PERF_EVENTS for flame graphs.",
         ),
-        Some(level) if is_root || level <= MAX_PERF_LEVEL => ok(
-            "perf",
-            format!("allowed (kernel.perf_event_paranoid={level})"),
-        ),
+        Some(level) if is_root || level <= MAX_PERF_LEVEL => {
+            ok(format!("allowed (kernel.perf_event_paranoid={level})"))
+        }
         Some(level) => warn(
-            "perf",
             format!("not allowed for users (kernel.perf_event_paranoid={level})"),
             "Run sysctl kernel.perf_event_paranoid=1, or run as root.",
         ),

@@ -12,8 +12,8 @@ const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
 pub(super) fn io_uring(kernel: &Kernel) -> Check {
     match io_uring_support::unavailable(kernel) {
-        None => ok("io_uring", "allowed (created a ring)"),
-        Some((reason, remedy)) => fail("io_uring", reason, remedy),
+        None => ok("allowed (created a ring)"),
+        Some((reason, remedy)) => fail(reason, remedy),
     }
 }
 
@@ -26,17 +26,16 @@ pub(super) fn memlock() -> Check {
 
 fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
     let Some(bytes) = limit_bytes else {
-        return ok("memlock", "unlimited");
+        return ok("unlimited");
     };
     let mib = bytes >> 20;
     if is_exempt {
         let detail = format!("{mib} MiB, which does not apply (CAP_IPC_LOCK)");
-        ok("memlock", detail)
+        ok(detail)
     } else if bytes >= MIN_MEMLOCK_BYTES {
-        ok("memlock", format!("{mib} MiB"))
+        ok(format!("{mib} MiB"))
     } else {
         warn(
-            "memlock",
             format!("{} KiB: too little for registered buffers", bytes >> 10),
             "Raise the limit: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
         )
@@ -49,17 +48,12 @@ pub(super) fn privileges() -> Check {
 
 fn check_privileges(is_root: bool, is_admin: bool) -> Check {
     match (is_root, is_admin) {
-        (true, true) => ok(
-            "privileges",
-            "root with CAP_SYS_ADMIN: can open devices and drop caches",
-        ),
+        (true, true) => ok("root with CAP_SYS_ADMIN: can open devices and drop caches"),
         (true, false) => warn(
-            "privileges",
             "root without CAP_SYS_ADMIN (container): cannot drop the page cache of a device",
             "Run on the host itself, or add the capability to test raw devices.",
         ),
         (false, _) => warn(
-            "privileges",
             "unprivileged user: can test files, but cannot open devices or drop the caches of the host",
             "Run as root for raw devices and drop_caches.",
         ),

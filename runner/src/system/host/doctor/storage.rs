@@ -15,67 +15,48 @@ const BLOCK_BYTES: usize = 4096;
 /// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT and ignores it.
 const TMPFS_MAGIC: FsWord = 0x0102_1994;
 
-#[derive(PartialEq)]
-enum DirectIo {
-    Works,
-    InMemory,
-    Unsupported,
-    Untested(Errno),
-}
-
 pub(super) fn o_direct(directories: &[&Path]) -> Check {
-    let results: Vec<(&Path, DirectIo)> = directories
-        .iter()
-        .map(|directory| (*directory, try_direct(directory)))
-        .collect();
-    let paths_with = |wanted: DirectIo| -> Option<String> {
-        let matching = results.iter().filter(|(_, result)| *result == wanted);
-        let paths: Vec<_> = matching.map(|(path, _)| path.to_string_lossy()).collect();
-        (!paths.is_empty()).then(|| paths.join(", "))
-    };
-    if let Some(paths) = paths_with(DirectIo::Unsupported) {
-        return fail(
-            "o_direct",
-            format!("not supported in {paths}"),
-            "Use a target root (--target-root) on ext4, xfs or btrfs, or use direct=0.",
-        );
-    }
-    for (path, result) in &results {
-        if let DirectIo::Untested(error) = result {
-            return warn(
-                "o_direct",
-                format!("cannot be tested in {}: {error}", path.display()),
-                "Create the directory and give the user of the runner write access.",
-            );
+    let [mut works, mut in_memory, mut unsupported, mut untested] = [(); 4].map(|()| Vec::new());
+    for directory in directories {
+        let path = directory.display().to_string();
+        match try_direct(directory) {
+            Ok(TMPFS_MAGIC) => in_memory.push(path),
+            Ok(_) => works.push(path),
+            Err(Errno::INVAL) => unsupported.push(path),
+            Err(error) => untested.push(format!("{path}: {error}")),
         }
     }
-    if let Some(paths) = paths_with(DirectIo::InMemory) {
-        return warn(
-            "o_direct",
-            format!("accepted in {paths}, which is memory (tmpfs)"),
+    if !unsupported.is_empty() {
+        fail(
+            format!("not supported in {}", unsupported.join(", ")),
+            "Use a target root (--target-root) on ext4, xfs or btrfs, or use direct=0.",
+        )
+    } else if !untested.is_empty() {
+        warn(
+            format!("cannot be tested in {}", untested.join(", ")),
+            "Create the directory and give the user of the runner write access.",
+        )
+    } else if !in_memory.is_empty() {
+        warn(
+            format!(
+                "accepted in {}, which is memory (tmpfs)",
+                in_memory.join(", ")
+            ),
             "Use a target root (--target-root) on a filesystem with a device below it.",
-        );
+        )
+    } else {
+        ok(format!("works in {}", works.join(", ")))
     }
-    let paths = paths_with(DirectIo::Works).unwrap_or_default();
-    ok("o_direct", format!("works in {paths}"))
 }
 
-/// Writes one block to an unnamed temporary file.
-fn try_direct(directory: &Path) -> DirectIo {
+/// Writes one block to an unnamed temporary file and returns the type of its filesystem.
+fn try_direct(directory: &Path) -> Result<FsWord, Errno> {
     let memory = vec![0; 2 * BLOCK_BYTES];
     let head = memory.as_ptr().align_offset(BLOCK_BYTES);
-    let block = &memory[head..head + BLOCK_BYTES];
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
-    let written = open(directory, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
-        pwrite(&file, block, 0)?;
-        fstatfs(&file)
-    });
-    match written {
-        Ok(filesystem) if filesystem.f_type == TMPFS_MAGIC => DirectIo::InMemory,
-        Ok(_) => DirectIo::Works,
-        Err(Errno::INVAL) => DirectIo::Unsupported,
-        Err(error) => DirectIo::Untested(error),
-    }
+    let file = open(directory, flags, Mode::RUSR | Mode::WUSR)?;
+    pwrite(&file, &memory[head..head + BLOCK_BYTES], 0)?;
+    Ok(fstatfs(&file)?.f_type)
 }
 
 /// Counts the cached pages of the runner's own executable, which has some while it runs.
@@ -86,13 +67,11 @@ pub(super) fn cachestat() -> Check {
     };
     match counted {
         Ok(0) => warn(
-            "cachestat",
             "finds no page of the running executable",
             "Page cache residency is not measured on this filesystem.",
         ),
-        Ok(_) => ok("cachestat", "allowed (Linux 6.5 or newer)"),
+        Ok(_) => ok("allowed (Linux 6.5 or newer)"),
         Err(error) => warn(
-            "cachestat",
             format!("not available: {error}"),
             "Use Linux 6.5 or newer, or allow cachestat in the seccomp profile of the container. Page cache residency is not measured without it.",
         ),
@@ -105,9 +84,8 @@ fn cached_pages(file: &File) -> Result<u64, Errno> {
 
 pub(super) fn psi(kernel: &Kernel) -> Check {
     match fs::read(kernel.proc.join("pressure/io")) {
-        Ok(_) => ok("psi", "I/O pressure is available"),
+        Ok(_) => ok("I/O pressure is available"),
         Err(error) => warn(
-            "psi",
             format!("I/O pressure is not available: {error}"),
             "Boot with psi=1, on a kernel with CONFIG_PSI.",
         ),

@@ -21,23 +21,13 @@ pub(crate) struct RequestCounts {
     pub(crate) pauses_ms: BTreeMap<i32, u64>,
 }
 
-/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns.
-#[derive(Debug)]
+/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns; empty at first.
+#[derive(Debug, Default)]
 pub(crate) struct TraceWindow {
     pub(crate) from_ns: AtomicU64,
     pub(crate) to_ns: AtomicU64,
     /// Tracing has stopped: return after the last line.
     pub(crate) is_over: AtomicBool,
-}
-
-impl Default for TraceWindow {
-    fn default() -> Self {
-        Self {
-            from_ns: AtomicU64::new(u64::MAX),
-            to_ns: AtomicU64::new(u64::MAX),
-            is_over: AtomicBool::new(false),
-        }
-    }
 }
 
 impl RequestCounts {

@@ -1,83 +1,90 @@
 //! Gives one file its length and blocks: preallocation, writing with O_DIRECT where possible, and fsync.
 
-use crate::system::guard::Guard;
 use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::cancellable::run_unless_stopped;
-use crate::system::target::layout::file_spec::FileSpec;
-use crate::system::target::progress::Progress;
+use crate::system::target::file_spec::FileSpec;
+use crate::system::target::layout::Layout;
 use crate::system::target::root_path::open_in_root;
 use crate::system::target::{CHUNK_BYTES, Finish};
 use leadline_protocol::job::keyword::Fallocate;
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate};
-use rustix::io::{Errno, fcntl_dupfd_cloexec, pwrite};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Alignment of the write buffer in bytes: the largest sector size, and a page.
 const BUFFER_ALIGN: usize = 4096;
 
-/// Opens with O_DIRECT where the filesystem supports it and every write is aligned, so that the layout neither fills the
-/// page cache nor leaves dirty pages behind.
-pub(crate) fn open_for_layout(
-    guard: &Guard,
-    found: &ResolvedPath,
-    file: &FileSpec,
-) -> Result<OwnedFd, Errno> {
-    let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
-    flags.set(OFlags::CREATE | OFlags::EXCL, found.stat.is_none());
-    let align = u64::from(file.alignment).max(BUFFER_ALIGN as u64);
-    let is_aligned = file.write.start.is_multiple_of(align) && file.write.end.is_multiple_of(align);
-    if file.write.is_empty() || !is_aligned {
-        return open_in_root(guard, &found.path, flags);
+impl Layout<'_> {
+    /// Opens with O_DIRECT where the filesystem supports it and every write is aligned, so that the layout neither fills
+    /// the page cache nor leaves dirty pages behind.
+    pub(super) fn open(&self, found: &ResolvedPath, file: &FileSpec) -> Result<OwnedFd, Errno> {
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
+        flags.set(OFlags::CREATE | OFlags::EXCL, found.stat.is_none());
+        let open = |flags| open_in_root(&self.guard, &found.path, flags);
+        let align = u64::from(file.alignment).max(BUFFER_ALIGN as u64);
+        let ends = [file.write.start, file.write.end];
+        if file.write.is_empty() || !ends.iter().all(|end| end.is_multiple_of(align)) {
+            return open(flags);
+        }
+        match open(flags | OFlags::DIRECT) {
+            // The kernel may create the file before it rejects O_DIRECT.
+            Err(Errno::INVAL) => open(flags - OFlags::EXCL),
+            result => result,
+        }
     }
-    match open_in_root(guard, &found.path, flags | OFlags::DIRECT) {
-        // The kernel may create the file before it rejects O_DIRECT.
-        Err(Errno::INVAL) => open_in_root(guard, &found.path, flags - OFlags::EXCL),
-        result => result,
-    }
-}
 
-pub(crate) fn create_blocks(
-    fd: &OwnedFd,
-    file: &FileSpec,
-    fill: &mut dyn FnMut(u64, &mut [u8]),
-    progress: &mut Progress,
-    stop: &AtomicBool,
-) -> Result<Finish, Errno> {
-    if file.write.is_empty() {
-        reserve(fd, file.fallocate, file.length)?;
-        return sync(fd, stop);
+    pub(super) fn create_blocks(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
+        if file.write.is_empty() {
+            reserve(fd, file.fallocate, file.length)?;
+            return self.sync(fd);
+        }
+        // Detects a filesystem that is too small before anything is written.
+        match fallocate(fd, FallocateFlags::empty(), 0, file.write.end) {
+            Ok(()) | Err(Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error),
+        }
+        if self.write(fd, file)? == Finish::Stopped || self.sync(fd)? == Finish::Stopped {
+            return Ok(Finish::Stopped);
+        }
+        fadvise(fd, 0, None, Advice::DontNeed)?;
+        Ok(Finish::Done)
     }
-    // Detects a filesystem that is too small before anything is written.
-    match fallocate(fd, FallocateFlags::empty(), 0, file.write.end) {
-        Ok(()) | Err(Errno::OPNOTSUPP) => {}
-        Err(error) => return Err(error),
-    }
-    if write(fd, file, fill, progress, stop)? == Finish::Stopped
-        || sync(fd, stop)? == Finish::Stopped
-    {
-        return Ok(Finish::Stopped);
-    }
-    fadvise(fd, 0, None, Advice::DontNeed)?;
-    Ok(Finish::Done)
-}
 
-fn sync(fd: &OwnedFd, stop: &AtomicBool) -> Result<Finish, Errno> {
-    let fd = fcntl_dupfd_cloexec(fd, 0)?;
-    match run_unless_stopped(stop, move || fsync(fd)) {
-        Ok(Some(synced)) => synced.map(|()| Finish::Done),
-        Ok(None) => Ok(Finish::Stopped),
-        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    fn sync(&self, fd: &OwnedFd) -> Result<Finish, Errno> {
+        let fd = fcntl_dupfd_cloexec(fd, 0)?;
+        match run_unless_stopped(self.stop, move || fsync(fd)) {
+            Ok(Some(synced)) => synced.map(|()| Finish::Done),
+            Ok(None) => Ok(Finish::Stopped),
+            Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        }
+    }
+
+    fn write(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
+        let mut memory = vec![0; CHUNK_BYTES + BUFFER_ALIGN];
+        let head = memory.as_ptr().align_offset(BUFFER_ALIGN);
+        let mut offset = file.write.start;
+        while offset < file.write.end {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(Finish::Stopped);
+            }
+            let length = (file.write.end - offset).min(CHUNK_BYTES as u64);
+            let chunk = &mut memory[head..head + length as usize];
+            (self.fill)(offset, chunk);
+            write_all_at(fd, chunk, offset)?;
+            offset += length;
+            self.progress.add(length, file.path);
+        }
+        Ok(Finish::Done)
     }
 }
 
 fn reserve(fd: &OwnedFd, how: Fallocate, length: u64) -> Result<(), Errno> {
-    if length == 0 {
-        return Ok(());
-    }
+    let empty = FallocateFlags::empty();
     match how {
+        _ if length == 0 => Ok(()),
         Fallocate::Written | Fallocate::None => Ok(()),
-        Fallocate::Native => fallocate(fd, FallocateFlags::empty(), 0, length),
+        Fallocate::Native => fallocate(fd, empty, 0, length),
         Fallocate::Keep => fallocate(fd, FallocateFlags::KEEP_SIZE, 0, length),
         Fallocate::Truncate => ftruncate(fd, length),
         Fallocate::Posix => posix_fallocate(fd, length),
@@ -94,42 +101,14 @@ fn posix_fallocate(fd: &OwnedFd, length: u64) -> Result<(), Errno> {
     }
 }
 
-fn write(
-    fd: &OwnedFd,
-    file: &FileSpec,
-    fill: &mut dyn FnMut(u64, &mut [u8]),
-    progress: &mut Progress,
-    stop: &AtomicBool,
-) -> Result<Finish, Errno> {
-    let mut memory = vec![0; CHUNK_BYTES + BUFFER_ALIGN];
-    let head = memory.as_ptr().align_offset(BUFFER_ALIGN);
-    let buffer = &mut memory[head..head + CHUNK_BYTES];
-    let mut offset = file.write.start;
-    while offset < file.write.end {
-        if stop.load(Ordering::Relaxed) {
-            return Ok(Finish::Stopped);
-        }
-        let length = (file.write.end - offset).min(CHUNK_BYTES as u64);
-        let chunk = &mut buffer[..length as usize];
-        fill(offset, chunk);
-        write_all_at(fd, chunk, offset)?;
-        offset += length;
-        progress.add(length, file.path);
-    }
-    Ok(Finish::Done)
-}
-
 fn write_all_at(fd: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        match pwrite(fd, bytes, offset) {
-            Ok(0) => return Err(Errno::IO),
-            Ok(written) => {
-                bytes = &bytes[written..];
-                offset += written as u64;
-            }
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
+        let written = retry_on_intr(|| pwrite(fd, bytes, offset))?;
+        if written == 0 {
+            return Err(Errno::IO);
         }
+        bytes = &bytes[written..];
+        offset += written as u64;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! What the layout does with one file, merged over all jobs that name it.
+//! What several jobs need of one file: contents for the layout, or a loop device.
 
 use crate::system::guard::Purpose;
 use leadline_protocol::job::keyword::{Fallocate, FileState};
 use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::plan::target::Target;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -55,13 +55,15 @@ impl<'a> FileSpec<'a> {
     }
 }
 
-/// All files to lay out, without those of jobs with `create_on_open`.
-pub(crate) fn file_specs(jobs: &[ResolvedJob]) -> Vec<FileSpec<'_>> {
+/// One entry per file, merged over the selected targets.
+pub(crate) fn file_specs(
+    jobs: &[ResolvedJob],
+    is_selected: impl Fn(&ResolvedJob, &Target) -> bool,
+) -> Vec<FileSpec<'_>> {
     let mut specs: BTreeMap<&str, FileSpec> = BTreeMap::new();
     for job in jobs {
         for target in &job.targets {
-            let is_file = matches!(target.kind, TargetKind::File | TargetKind::Loop);
-            if job.target.create_on_open || !is_file {
+            if !is_selected(job, target) {
                 continue;
             }
             let spec = FileSpec::new(job, target);
