@@ -49,7 +49,7 @@ CREATE INDEX runs_by_name ON runs (name COLLATE NOCASE);
 
 -- Columns that only the page of one run reads.
 CREATE TABLE run_details (
-    run        INTEGER PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE,
+    run        INTEGER PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE, -- number of the run
     asked      TEXT NOT NULL,    -- JSON array: jobs as requested
     sample_ms  INTEGER NOT NULL, -- sampling interval
     locks      TEXT NOT NULL,    -- JSON array of text: devices and paths reserved by the run
@@ -64,7 +64,7 @@ CREATE TABLE run_details (
 
 -- Event journal of each run.
 CREATE TABLE events (
-    run  INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    run  INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE, -- number of the run
     seq  INTEGER NOT NULL, -- sequence number within the run, from 0, without gaps
     t_ms REAL NOT NULL,    -- since the start of the run
     type TEXT NOT NULL,    -- status, accepted, phase, sample, report or failed

@@ -1,4 +1,4 @@
-//! TODO
+//! Access to the kernel: host facts, device tree, guard, targets, probes, buffers, clock.
 
 pub(crate) mod buffers;
 pub(crate) mod clock;

@@ -15,7 +15,7 @@ test('every column has a comment', () => {
       .filter(({ line }) => {
         const code = line.trim();
         inTable = code.startsWith('CREATE TABLE') || (inTable && !code.startsWith(')'));
-        return inTable && /^[a-z]/.test(code) && !code.includes('-- ');
+        return inTable && /^[a-z]\w* +[A-Z]/.test(code) && !code.includes('-- ');
       })
       .map(({ number, line }) => `${file.path}:${number}: ${line.trim()}`);
   });

@@ -46,7 +46,9 @@ test('no private vocabulary', () => {
 });
 
 test('no private names', () => {
-  const code = files().filter(({ path }) => !path.startsWith('docs/lab/'));
+  // The migration from the old names has to spell them.
+  const excepted = /^docs\/lab\/|0005_vocabulary\.sql$|upgrade\.rs$/;
+  const code = files().filter(({ path }) => !excepted.test(path));
   const offenses = code.flatMap((file) =>
     lines(file).flatMap(({ number, line }) =>
       NAMES.filter(([pattern]) => pattern.test(line)).map(

@@ -9,12 +9,30 @@ const scripts = () => SCRIPTS.flatMap((folder) => sources(folder, ['.ts', '.tsx'
 
 /** Files that may contain `unsafe`, and the system call or memory that needs it. */
 const UNSAFE = {
-  UNSAFE_TABLE: '',
+  'runner/src/load/engine.rs': 'the promise that a buffer outlives its I/O',
+  'runner/src/load/engine/': 'buffers that the kernel writes to, io_uring_enter(2), pread(2), ioctl(2)',
+  'runner/src/load/measure.rs': 'the promise of an engine',
+  'runner/src/load/measure/tests': 'engines of tests',
+  'runner/src/load/source/rate_limited/tests.rs': 'engines of tests',
+  'runner/src/load/worker/engine_overhead.rs': 'the promises of a ring and an engine, passed through',
+  'runner/src/load/worker/instructions/': 'fork(2) and ptrace(2)',
+  'runner/src/run/worker_pool.rs': 'the signal that wakes a worker',
+  'runner/src/system/buffers.rs': 'mmap(2)',
+  'runner/src/system/clock/tsc.rs': 'the time stamp counter',
+  'runner/src/system/host/fiemap.rs': 'FS_IOC_FIEMAP',
+  'runner/src/system/host/ioctl.rs': 'ioctl(2) on block devices',
+  'runner/src/system/host/page_cache.rs': 'cachestat(2), mincore(2)',
+  'runner/src/system/probes/rusage.rs': 'getrusage(2)',
+  'runner/src/system/target/layout/blocks.rs': 'aligned memory for direct writes',
 };
 
 const MAX_LINES = 400;
 /** Longer files, with the reason. */
-const LONGER = {};
+const LONGER = {
+  'runner/src/analysis/gauge/tests.rs': 'one table of cases',
+  'runner/src/analysis/tests/findings.rs': 'one table of cases',
+  'runner/src/load/pattern/tests.rs': 'one table of cases',
+};
 
 const VAGUE = /^(utils?|helpers?|common|misc|managers?|shared)$/;
 

@@ -1,3 +1,5 @@
+// Preloading of page code.
+
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
