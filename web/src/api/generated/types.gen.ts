@@ -2117,9 +2117,6 @@ export type RingOptions = {
      * Minimum completions to wait for; null if the engine decides.
      */
     iodepth_batch_complete_min?: number | null;
-    /**
-     * Registered buffers.
-     */
     fixedbufs?: boolean;
     hipri?: boolean;
     sqthread_poll?: boolean;
