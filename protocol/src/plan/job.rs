@@ -73,6 +73,9 @@ pub struct ResolvedJob {
     #[serde(default)]
     #[schema(required = true)]
     pub profile: bool,
+    /// The runner reads the time stamp counter instead of calling clock_gettime. Not serialized.
+    #[serde(skip)]
+    pub tsc_clock: bool,
 }
 
 /// Runs stored before the option existed sampled the counters.
@@ -158,6 +161,10 @@ pub struct TimingOptions {
     pub number_ios: Option<u64>,
     /// Bytes per clone, including loops.
     pub io_size: u64,
+    /// The job sets `io_size`; otherwise each clone transfers its own region. Not serialized.
+    #[serde(default, skip_serializing)]
+    #[schema(ignore)]
+    pub is_io_size_requested: bool,
     /// Maximum bytes per second and clone; null if unlimited.
     pub rate: PerDirection<Option<u64>>,
     /// Maximum I/Os per second and clone; null if unlimited.
@@ -166,6 +173,34 @@ pub struct TimingOptions {
     /// Pause in µs after `thinktime_blocks` I/Os.
     pub thinktime_us: u64,
     pub thinktime_blocks: u32,
+}
+
+/// Registration of the I/O buffers with the ring. Serialized as a boolean.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(from = "bool", into = "bool")]
+pub enum BufferRegistration {
+    /// Requested: the run fails if the kernel rejects it.
+    Required,
+    /// Used if the kernel accepts it.
+    Preferred,
+    #[default]
+    Off,
+}
+
+impl From<bool> for BufferRegistration {
+    fn from(is_registered: bool) -> Self {
+        if is_registered {
+            Self::Preferred
+        } else {
+            Self::Off
+        }
+    }
+}
+
+impl From<BufferRegistration> for bool {
+    fn from(registration: BufferRegistration) -> Self {
+        registration != BufferRegistration::Off
+    }
 }
 
 /// I/O engine and queue.
@@ -179,10 +214,8 @@ pub struct RingOptions {
     /// Minimum completions to wait for; null if the engine decides.
     pub iodepth_batch_complete_min: Option<u32>,
     #[serde(default)]
-    pub fixedbufs: bool,
-    /// The job requests `fixedbufs`: the run fails if registration fails. Not serialized.
-    #[serde(skip)]
-    pub fixedbufs_required: bool,
+    #[schema(value_type = bool)]
+    pub fixedbufs: BufferRegistration,
     #[serde(default)]
     pub hipri: bool,
     #[serde(default)]
@@ -245,12 +278,10 @@ impl ResolvedJob {
     /// Bytes that the clone transfers, over all loops. A clone with a region that is truncated by
     /// the end of the target transfers less, unless `io_size` was requested.
     pub fn io_size_of(&self, clone: u32) -> u64 {
-        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
-        let loops = self.timing.loops;
-        if self.timing.io_size == self.target.size.saturating_mul(loops) {
-            region.saturating_mul(loops)
-        } else {
-            self.timing.io_size
+        if self.timing.is_io_size_requested {
+            return self.timing.io_size;
         }
+        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
+        region.saturating_mul(self.timing.loops)
     }
 }

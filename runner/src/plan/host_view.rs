@@ -24,6 +24,10 @@ pub trait HostView {
     /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its disk.
     fn misaligned_by(&self, device: &str) -> Option<u64>;
     fn may_drop_caches(&self) -> bool;
+    /// Returns true if the kernel's clock uses the CPU's time stamp counter.
+    fn has_tsc_clock(&self) -> bool {
+        false
+    }
     /// RLIMIT_MEMLOCK in bytes; `u64::MAX` if unlimited.
     fn lockable_bytes(&self) -> u64;
     /// Random number, for `randrepeat=0` and file IDs.

@@ -6,7 +6,7 @@ use crate::plan::issues::Issues;
 use leadline_protocol::format::bytes;
 use leadline_protocol::job::Job;
 use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::job::{BufferRegistration, ResolvedJob};
 
 /// Maximum size of a registered buffer in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;
@@ -26,24 +26,38 @@ fn clone_bytes(job: &ResolvedJob) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// Settles whose buffers are registered: of jobs that say so, and of all others if that fits as well. The kernel pins the pages, and
-/// counts those of all rings of a user together against the limit of locked memory (io_uring/rsrc.c, io_account_mem). Jobs that
-/// do not say it are treated alike, so that they can be compared.
-pub(crate) fn register(jobs: &mut [(usize, ResolvedJob)], asked: &[Job], host: &dyn HostView) {
-    let said = |number: usize| asked[number].fixedbufs.map(|flag| flag.0);
-    for (number, job) in jobs
-        .iter_mut()
-        .filter(|(_, job)| job.ring.ioengine == EngineName::IoUring)
-    {
-        job.ring.fixedbufs = said(*number).unwrap_or(clone_bytes(job) <= LARGEST_BUFFER);
-        job.ring.fixedbufs_required = said(*number).is_some();
+fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistration {
+    match requested {
+        _ if job.ring.ioengine != EngineName::IoUring => BufferRegistration::Off,
+        Some(true) => BufferRegistration::Required,
+        None if clone_bytes(job) <= LARGEST_BUFFER => BufferRegistration::Preferred,
+        _ => BufferRegistration::Off,
     }
-    let registered = jobs.iter().filter(|(_, job)| job.ring.fixedbufs);
-    let pinned = registered.fold(0u64, |sum, (_, job)| sum.saturating_add(buffer_bytes(job)));
+}
+
+/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers and counts those of all rings of a user
+/// against the limit of locked memory (io_uring/rsrc.c, io_account_mem). If they exceed it, no job without
+/// `fixedbufs` registers its buffers, so that such jobs stay comparable.
+pub(crate) fn resolve_registration(
+    jobs: &mut [(usize, ResolvedJob)],
+    requests: &[Job],
+    host: &dyn HostView,
+) {
+    for (index, job) in jobs.iter_mut() {
+        let requested = requests[*index].fixedbufs.map(|flag| flag.0);
+        job.ring.fixedbufs = registration(job, requested);
+    }
+    let pinned = jobs
+        .iter()
+        .filter(|(_, job)| job.ring.fixedbufs.into())
+        .map(|(_, job)| buffer_bytes(job))
+        .fold(0, u64::saturating_add);
     if pinned > host.lockable_bytes() {
-        jobs.iter_mut()
-            .filter(|(_, job)| !job.ring.fixedbufs_required)
-            .for_each(|(_, job)| job.ring.fixedbufs = false);
+        for (_, job) in jobs {
+            if job.ring.fixedbufs == BufferRegistration::Preferred {
+                job.ring.fixedbufs = BufferRegistration::Off;
+            }
+        }
     }
 }
 

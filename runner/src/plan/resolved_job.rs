@@ -14,7 +14,8 @@ use leadline_protocol::job::direction::PerDirection;
 use leadline_protocol::job::keyword::Fadvise;
 use leadline_protocol::job::size::Extent;
 use leadline_protocol::plan::job::{
-    DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions, TimingOptions,
+    BufferRegistration, DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions,
+    TimingOptions,
 };
 use leadline_protocol::plan::target::{Target, TargetKind};
 
@@ -58,6 +59,7 @@ pub(crate) fn resolve(
         pattern: pattern_options(request, sizes, seed(job, index, host)),
         timing,
         ring: ring_options(request),
+        tsc_clock: host.has_tsc_clock(),
         data: data_options(job),
     })
 }
@@ -148,10 +150,15 @@ fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
 fn timing_options(job: &Job, size: u64) -> TimingOptions {
     let loops = option_or_default!(job, loops);
     let runtime_ms = option_or_default!(job, runtime).0 / 1000;
+    let requested_io_size = job
+        .io_size
+        .and_then(|io_size| requested_io_size(io_size, size));
     TimingOptions {
-        io_size: io_size(job.io_size, size)
+        io_size: requested_io_size
+            .unwrap_or(size)
             .saturating_mul(loops)
             .min(MAX_JSON_INTEGER),
+        is_io_size_requested: requested_io_size.is_some(),
         runtime_ms: (runtime_ms > 0).then_some(runtime_ms),
         time_based: option_or_default!(job, time_based).0,
         ramp_ms: option_or_default!(job, ramp_time).0.div_ceil(1000),
@@ -167,11 +174,11 @@ fn timing_options(job: &Job, size: u64) -> TimingOptions {
 }
 
 /// 0 is equivalent to no `io_size`, as in fio.
-fn io_size(requested: Option<Extent>, size: u64) -> u64 {
-    match requested {
-        None | Some(Extent::Bytes(0) | Extent::Percent(0)) => size,
-        Some(Extent::Bytes(bytes)) => bytes,
-        Some(Extent::Percent(percent)) => (u128::from(size) * u128::from(percent) / 100) as u64,
+fn requested_io_size(io_size: Extent, size: u64) -> Option<u64> {
+    match io_size {
+        Extent::Bytes(0) | Extent::Percent(0) => None,
+        Extent::Bytes(bytes) => Some(bytes),
+        Extent::Percent(percent) => Some((u128::from(size) * u128::from(percent) / 100) as u64),
     }
 }
 
@@ -211,9 +218,8 @@ fn ring_options(request: &JobRequest) -> RingOptions {
         iodepth_batch_complete_min: job
             .iodepth_batch_complete_min
             .map(|batch| batch.min(iodepth)),
-        // Depends on all jobs of the run: `memory::register`.
-        fixedbufs: false,
-        fixedbufs_required: false,
+        // Depends on all jobs of the run: `memory::resolve_registration`.
+        fixedbufs: BufferRegistration::Off,
         hipri: option_or_default!(job, hipri).0,
         sqthread_poll: option_or_default!(job, sqthread_poll).0,
         spin_us: option_or_default!(job, spin).0,

@@ -46,6 +46,7 @@ fn region(kib: u64, options: Value) -> ResolvedJob {
     let Value::Object(options) = options else {
         unreachable!()
     };
+    all["is_io_size_requested"] = json!(options.contains_key("io_size"));
     for (name, value) in options {
         all[name] = value;
     }

@@ -5,8 +5,8 @@ use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::report::Decision;
 
 /// The decisions that the engine does not report.
-pub(crate) fn decisions(job: &ResolvedJob, is_tsc: bool) -> Vec<Decision> {
-    let mut decisions = vec![huge_pages(job.ring.mem), tsc_clock(is_tsc)];
+pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {
+    let mut decisions = vec![huge_pages(job.ring.mem), tsc_clock(job.tsc_clock)];
     let writes = job.pattern.rw.writes() && !job.ring.ioengine.is_null();
     if writes && !job.data.refill_buffers {
         let reason = "each I/O in flight writes the same buffer again, as in fio; refill_buffers=1 generates new data";

@@ -16,7 +16,7 @@ use crate::load::source::Unlimited;
 use crate::load::stats::WorkerStats;
 use crate::plan::fixture::{resolved, target};
 use crate::system::buffers::BufferPool;
-use crate::system::clock::tsc::Tsc;
+use crate::system::clock::tsc::{self, Tsc};
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use io_uring::squeue;
 use leadline_protocol::job::engine::BufferPages;
@@ -43,7 +43,7 @@ struct Stopwatch {
 impl Stopwatch {
     fn new() -> Self {
         Self {
-            clock: Rc::new(Tsc::new()),
+            clock: Rc::new(Tsc::new(tsc::is_trusted())),
             since_ns: Rc::default(),
             outside_ns: Rc::default(),
         }
@@ -154,7 +154,7 @@ fn measure<E: Engine>(
     }));
     let engine = make_engine(&files, &pool, &stopwatch);
     let source = Unlimited(Pattern::new(&job, 0));
-    let mut work = Loop::new(engine, Tsc::new(), source, pool, None, 1);
+    let mut work = Loop::new(engine, Tsc::new(tsc::is_trusted()), source, pool, None, 1);
     let stats = WorkerStats::default();
     let reads = &stats.of(Kind::Read).ios;
     let reading_ns = stopwatch.reading_ns();

@@ -19,7 +19,7 @@ use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
 use crate::system::buffers::BufferPool;
 use crate::system::clock::{Clock, MICROSECOND_NS, Monotonic};
 use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::job::{BufferRegistration, ResolvedJob};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
@@ -28,8 +28,10 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
         EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
         EngineName::Psync => run_engine(task, Psync::new(&task.files), pool),
         EngineName::IoUringNop => run_ring::<Nop>(task, pool, &setup(job)),
-        EngineName::IoUring if job.ring.fixedbufs => run_registered(task, pool),
-        EngineName::IoUring => run_ring::<Plain>(task, pool, &setup(job)),
+        EngineName::IoUring => match job.ring.fixedbufs {
+            BufferRegistration::Off => run_ring::<Plain>(task, pool, &setup(job)),
+            registration => run_registered(task, pool, registration),
+        },
     }
 }
 
@@ -55,14 +57,18 @@ fn run_ring<N: Entries>(
 }
 
 /// With registered buffers. If other processes of this user hold locked memory, the kernel may
-/// reject what fits the plan; a job without `fixedbufs` then uses plain buffers.
-fn run_registered(task: &WorkerTask, pool: BufferPool) -> Result<WorkerOutcome, WorkerError> {
+/// reject what fits the plan; `Preferred` then falls back to plain buffers.
+fn run_registered(
+    task: &WorkerTask,
+    pool: BufferPool,
+    registration: BufferRegistration,
+) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
     let mut setup = setup(job);
     setup.buffer = Some(pool.region());
     match Uring::<_, Registered>::new(&task.files, job.in_flight(), &setup) {
         Ok(engine) => run_engine(task, engine, pool),
-        Err(error) if job.ring.fixedbufs_required => {
+        Err(error) if registration == BufferRegistration::Required => {
             Err(WorkerError::during("setting up io_uring")(error))
         }
         Err(error) => {

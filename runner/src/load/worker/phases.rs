@@ -27,8 +27,7 @@ pub(crate) fn run<E: Engine, S: Source>(
     let job = &task.job;
     let progress = &task.progress;
     let schedule = &task.schedule;
-    let clock = Tsc::new();
-    let is_tsc = clock.is_trusted();
+    let clock = Tsc::new(job.tsc_clock);
     let batch_limit = job.ring.iodepth_batch_submit.map(|batch| batch as usize);
     let complete_min = job.ring.iodepth_batch_complete_min.unwrap_or(1);
     let mut measuring_loop = Loop::new(engine, clock, source, pool, batch_limit, complete_min);
@@ -61,7 +60,7 @@ pub(crate) fn run<E: Engine, S: Source>(
     measuring_loop.drain(Monotonic.now_ns() + DRAIN_NS);
     let exit = exit.map_err(failed)?;
     let mut all_decisions = measuring_loop.decisions();
-    all_decisions.extend(decisions(job, is_tsc));
+    all_decisions.extend(decisions(job));
     Ok(WorkerOutcome {
         begin_ns,
         measure_ns,

@@ -2,6 +2,7 @@
 
 use crate::plan::tests::host::{GIB, MIB, TableHost};
 use crate::plan::tests::{accepted, merge, plan, plan_on};
+use leadline_protocol::plan::job::BufferRegistration;
 use serde_json::{Value, json};
 
 #[test]
@@ -16,8 +17,26 @@ fn buffers_are_registered_within_the_memlock_limit() {
         (json!({"ioengine": "psync", "fixedbufs": 1}), false),
     ] {
         let job = merge(json!({"filename": "full", "direct": 1}), &changes);
-        assert_eq!(plan(job).jobs[0].ring.fixedbufs, want, "{changes}");
+        let registration = plan(job).jobs[0].ring.fixedbufs;
+        assert_eq!(bool::from(registration), want, "{changes}");
     }
+}
+
+#[test]
+fn only_a_requested_registration_is_required() {
+    let registration = |changes: Value| {
+        let job = merge(json!({"filename": "full", "direct": 1}), &changes);
+        plan(job).jobs[0].ring.fixedbufs
+    };
+    assert_eq!(registration(json!({})), BufferRegistration::Preferred);
+    assert_eq!(
+        registration(json!({"fixedbufs": 1})),
+        BufferRegistration::Required
+    );
+    assert_eq!(
+        registration(json!({"fixedbufs": 0})),
+        BufferRegistration::Off
+    );
 }
 
 #[test]
@@ -58,7 +77,7 @@ fn memlock_limit_applies_to_all_jobs_together() {
         assert_eq!(
             plan.jobs
                 .iter()
-                .map(|job| job.ring.fixedbufs)
+                .map(|job| bool::from(job.ring.fixedbufs))
                 .collect::<Vec<_>>(),
             want,
             "{jobs:?}"

@@ -88,6 +88,14 @@ fn regions_are_resolved_to_bytes() {
         ],
     );
     assert_eq!((rest.io_size_of(0), rest.io_size_of(1)), (GIB, 512 * MIB));
+    let explicit = resolved_job(
+        json!({"filename": "full", "offset_increment": "512m", "numjobs": 2, "direct": 1, "io_size": "1g"}),
+    );
+    assert_eq!(
+        explicit.io_size_of(1),
+        GIB,
+        "a requested io_size is not truncated"
+    );
     check_targets(
         json!({"filename": "new", "filesize": "8m", "size": "4m", "offset": "50%", "direct": 1}),
         &[("/data/new", None, 4, 4, 8, 8)],

@@ -16,7 +16,7 @@ use crate::load::stats::WorkerStats;
 use crate::run::direction_stats::direction_stats;
 use crate::system::buffers::BufferPool;
 use crate::system::clock::Clock;
-use crate::system::clock::tsc::Tsc;
+use crate::system::clock::tsc::{self, Tsc};
 use leadline_protocol::histogram::ERROR;
 use leadline_protocol::job::engine::BufferPages;
 use std::cell::{Cell, RefCell};
@@ -120,7 +120,7 @@ fn check_latencies<E: Engine>(name: &str, inner: E, depth: usize) {
         latencies: latencies.clone(),
     };
     let stats = WorkerStats::default();
-    let clock = RecordingClock(Tsc::new(), last);
+    let clock = RecordingClock(Tsc::new(tsc::is_trusted()), last);
     let mut work = Loop::new(engine, clock, reads(), pool(depth), None, 1);
     let exit = work.run(&AtomicU64::new(u64::MAX), &stats).unwrap();
     assert_eq!(exit, LoopExit::Finished);
@@ -169,7 +169,14 @@ fn thread_io(name: &str) -> u64 {
 /// I/Os and bytes of the statistics, and the increase of a kernel counter.
 fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let stats = WorkerStats::default();
-    let mut work = Loop::new(engine, Tsc::new(), reads(), pool(depth), None, 1);
+    let mut work = Loop::new(
+        engine,
+        Tsc::new(tsc::is_trusted()),
+        reads(),
+        pool(depth),
+        None,
+        1,
+    );
     // Reading the counter is counted, too.
     let first = thread_io(name);
     let before = thread_io(name);
