@@ -1,5 +1,5 @@
-//! What is missing on a host is missing in the report with its reason, and there is a report all the same: no cachestat(2) (a
-//! container's filter), no root, no tracing.
+//! Reports on hosts without cachestat(2) (the seccomp filter of a container), root or tracing: missing
+//! numbers have a reason.
 
 mod scratch;
 
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 const CACHESTAT: u32 = 451;
 
-/// Runs a job by this command; the whole result.
 fn result_of(mut command: Command, job: &Value) -> Value {
     let mut child = command
         .stdin(Stdio::piped())
@@ -47,7 +46,7 @@ fn reads(path: &Path) -> Value {
     json!({"filename": path, "size": "4m", "rw": "read", "bs": "64k", "direct": 0})
 }
 
-/// From the next exec(2) on, one system call fails as in a container whose filter does not know it.
+/// Lets one system call fail after the next exec(2), as in a container whose filter rejects it.
 fn without_call(command: &mut Command, number: u32, error: i32) {
     let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter {
         code: code as u16,
@@ -56,7 +55,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
         k,
     };
     let filter = [
-        // The number stands first in struct seccomp_data.
+        // The number is the first field of struct seccomp_data.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
         instruction(
@@ -92,7 +91,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
 }
 
 #[test]
-fn without_cachestat_mincore_tells_what_is_cached_and_nothing_more() {
+fn mincore_without_cachestat() {
     let Some(disk) = Disk::ext4() else { return };
     for error in [libc::ENOSYS, libc::EPERM] {
         let mut command = runner();
@@ -118,12 +117,12 @@ fn without_cachestat_mincore_tells_what_is_cached_and_nothing_more() {
 }
 
 #[test]
-fn a_user_without_rights_gets_a_report_and_the_reasons() {
+fn unprivileged_user() {
     let directory = tempfile::tempdir().unwrap();
     let nobody = 65_534;
     std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody))
         .unwrap_or_else(|error| skip(&error.to_string()));
-    // The program must lie where everybody may go.
+    // The program must be accessible for all users.
     let program = directory.path().join("leadline-runner");
     std::fs::copy(env!("CARGO_BIN_EXE_leadline-runner"), &program).unwrap();
     let mut command = Command::new(&program);
@@ -159,12 +158,12 @@ fn a_user_without_rights_gets_a_report_and_the_reasons() {
     assert_eq!(
         report["targets"][0]["residency"]["end"]["cached"],
         json!(4 << 20),
-        "its own file"
+        "file of the same user"
     );
 }
 
 #[test]
-fn of_a_file_of_somebody_else_the_kernel_tells_nothing() {
+fn file_of_another_user() {
     let directory = tempfile::tempdir().unwrap();
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), open_to_all).unwrap();
@@ -181,13 +180,13 @@ fn of_a_file_of_somebody_else_the_kernel_tells_nothing() {
     let report = &result["report"];
     assert_eq!(
         report["targets"][0]["residency"],
-        json!({"found": null, "start": null, "end": null})
+        json!({"initial": null, "start": null, "end": null})
     );
     assert!(
         report["absent"]["residency"]
             .as_str()
             .unwrap()
-            .contains("somebody else"),
+            .contains("only to the owner"),
         "{}",
         report["absent"]
     );

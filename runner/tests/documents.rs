@@ -1,19 +1,19 @@
-//! Documents tied to the code: the event lines of docs/protocol.md are events as they are today, docs/measurement.md speaks
-//! of every number in them, and jobs that documents show are jobs.
+//! Documents match the code: the event lines of docs/protocol.md parse, docs/measurement.md defines every
+//! number in them, and jobs in documents are valid.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use leadline_protocol::event::Event;
-use leadline_protocol::job::parse::parse_run;
+use leadline_protocol::job::run_spec::parse_run;
 use serde_json::Value;
 
 fn document(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
 }
 
-/// The texts between ```json and ``` of a document.
+/// JSON code blocks.
 fn blocks(document: &str) -> Vec<&str> {
     document
         .split("```json\n")
@@ -22,7 +22,6 @@ fn blocks(document: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The example lines of docs/protocol.md.
 fn example_events() -> Vec<Value> {
     let protocol = document("docs/protocol.md");
     blocks(&protocol)
@@ -44,20 +43,20 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_example_line_is_an_event_with_all_its_fields() {
+fn example_lines_are_complete_events() {
     for line in example_events() {
         let event: Event =
             serde_json::from_value(line.clone()).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(
             serde_json::to_value(&event).unwrap(),
             line,
-            "docs/protocol.md shows a line that is not written like this any more"
+            "docs/protocol.md: this line differs from the current event"
         );
     }
 }
 
 #[test]
-fn every_type_of_event_has_an_example() {
+fn every_event_type_has_an_example() {
     let types: BTreeSet<String> = example_events()
         .iter()
         .map(|event| event["type"].as_str().unwrap().to_owned())
@@ -76,13 +75,13 @@ fn every_type_of_event_has_an_example() {
     assert_eq!(
         declared,
         types.len(),
-        "an event type was added or removed: show it in docs/protocol.md"
+        "docs/protocol.md needs one example per event type"
     );
 }
 
 #[test]
-fn every_number_of_a_sample_and_a_report_is_defined() {
-    /// Fields that hold no measured number: names, words, and what other fields stand in.
+fn every_number_is_defined() {
+    /// Fields without a measured number: names, enums, and objects.
     const NOT_NUMBERS: &[&str] = &[
         "seq",
         "type",
@@ -96,7 +95,6 @@ fn every_number_of_a_sample_and_a_report_is_defined() {
         "jobs",
         "name",
         "engine",
-        "clones",
         "decisions",
         "used",
         "reason",
@@ -128,7 +126,7 @@ fn every_number_of_a_sample_and_a_report_is_defined() {
         .iter()
         .filter(|event| event["type"] == "report")
     {
-        // The evidence of a verdict or finding is named after the numbers that it repeats.
+        // Evidence of verdicts and findings repeats these numbers.
         names(&report["report"], &mut found);
     }
     found.retain(|name| !NOT_NUMBERS.contains(&name.as_str()) && name.parse::<f64>().is_err());
@@ -138,12 +136,12 @@ fn every_number_of_a_sample_and_a_report_is_defined() {
         .collect();
     assert!(
         undefined.is_empty(),
-        "docs/measurement.md does not say what these are: {undefined:?}"
+        "docs/measurement.md does not define: {undefined:?}"
     );
 }
 
 #[test]
-fn jobs_that_documents_show_are_jobs() {
+fn jobs_in_documents_are_valid() {
     let mut shown = 0;
     for path in ["README.md", "examples/README.md", "CONTRIBUTING.md"] {
         for block in blocks(&document(path)) {
@@ -153,5 +151,5 @@ fn jobs_that_documents_show_are_jobs() {
             shown += 1;
         }
     }
-    assert!(shown > 0, "README.md shows no job any more");
+    assert!(shown > 0, "README.md contains no job");
 }

@@ -1,4 +1,4 @@
-//! Runs whose end goes wrong: what was measured is told all the same.
+//! Runs with errors at the end, which keep their results.
 
 mod scratch;
 
@@ -15,22 +15,20 @@ fn buffered_write(file: &Path, size: &str) -> Value {
         "ioengine": "psync", "end_fsync": 1})
 }
 
-fn has_finding(told: &Value, code: &str) -> bool {
-    told["findings"]
+fn has_finding(result: &Value, code: &str) -> bool {
+    result["findings"]
         .as_array()
         .unwrap()
         .iter()
         .any(|finding| finding["code"] == code)
 }
 
-/// A filesystem that is larger than the memory that it lies on: memory takes what the device cannot.
+/// A filesystem larger than the tmpfs of its image: the page cache accepts more than the device.
 #[test]
-fn a_flush_that_fails_is_an_io_error_beside_the_numbers() {
+fn failed_flush_is_an_io_error() {
     let directory = scratch::directory();
-    let (small, large) = (
-        directory.path().join("small"),
-        directory.path().join("large"),
-    );
+    let small = directory.path().join("small");
+    let large = directory.path().join("large");
     std::fs::create_dir(&small).unwrap();
     std::fs::create_dir(&large).unwrap();
     if let Err(reason) = scratch::run(
@@ -58,14 +56,14 @@ fn a_flush_that_fails_is_an_io_error_beside_the_numbers() {
     scratch::run("mkfs.ext2", &["-q", &device.0]).unwrap();
     let _disk = Mounted::new(&device.0, &large);
     let output = run(&buffered_write(&large.join("t1"), "32m"), &["--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         output.status.code(),
         Some(1),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let report = &told["report"];
+    let report = &result["report"];
     assert_eq!(
         (
             report["write"]["ios"].as_u64(),
@@ -81,11 +79,11 @@ fn a_flush_that_fails_is_an_io_error_beside_the_numbers() {
                 .unwrap()
                 .contains("failed")
     );
-    assert!(has_finding(&told, "io_errors"), "{}", told["findings"]);
+    assert!(has_finding(&result, "io_errors"), "{}", result["findings"]);
 }
 
 #[test]
-fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
+fn file_that_cannot_be_removed_is_a_finding() {
     let directory = scratch::directory();
     let at = directory.path().to_str().unwrap();
     let mut job = buffered_write(&directory.path().join("t1"), "1m");
@@ -104,7 +102,7 @@ fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
         lines.any(|line| line.contains("\"type\":\"sample\"")),
         "ended without a sample"
     );
-    // From here on the directory takes names, and gives none back, not even to root.
+    // Append only: names cannot be removed anymore, even by root.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
         return scratch::skip(&reason);
@@ -112,17 +110,17 @@ fn a_file_that_cannot_be_removed_is_told_beside_the_numbers() {
     let last = lines.last().unwrap();
     scratch::run("chattr", &["-a", at]).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{last}");
-    let told: Value = serde_json::from_str(&last).unwrap();
-    assert!(told["report"]["write"]["ios"].as_u64().unwrap() > 0);
+    let result: Value = serde_json::from_str(&last).unwrap();
+    assert!(result["report"]["write"]["ios"].as_u64().unwrap() > 0);
     assert!(
-        has_finding(&told, "clean_up_failed"),
+        has_finding(&result, "clean_up_failed"),
         "{}",
-        told["findings"]
+        result["findings"]
     );
 }
 
 #[test]
-fn who_stops_a_run_does_not_wait_for_its_flush() {
+fn stop_does_not_wait_for_the_flush() {
     let directory = scratch::directory();
     let mut job = buffered_write(&directory.path().join("t1"), "64m");
     for (option, value) in [("runtime", json!("60s")), ("time_based", json!(1))] {
@@ -142,15 +140,15 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
     assert!(
         rest.iter()
             .all(|line| !line.contains("\"phase\":\"flush\"")),
-        "it flushed"
+        "flush phase after a stop"
     );
-    let told: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
+    let result: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
     assert!(
-        told["report"]["flush"]["dirty_bytes"].is_u64()
-            && told["report"]["flush"]["duration_ms"].is_null()
+        result["report"]["flush"]["dirty_bytes"].is_u64()
+            && result["report"]["flush"]["duration_ms"].is_null()
     );
     assert!(
-        told["report"]["absent"]["flush"]
+        result["report"]["absent"]["flush"]
             .as_str()
             .unwrap()
             .contains("stopped")
@@ -158,7 +156,7 @@ fn who_stops_a_run_does_not_wait_for_its_flush() {
 }
 
 #[test]
-fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
+fn job_finished_in_its_ramp_does_not_extend_a_stopped_run() {
     let plain = json!({"ioengine": "null", "size": "1m", "ramp_time": "60s", "runtime": "60s"});
     let jobs = [
         with(&plain, json!({"name": "done"})),
@@ -173,9 +171,9 @@ fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
         "ended without a sample"
     );
     scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
-    let told: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
+    let result: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let report = &told["report"];
+    let report = &result["report"];
     assert!(
         report["duration_ms"].as_f64().unwrap() < 1000.0,
         "{}",
@@ -191,7 +189,7 @@ fn a_job_that_was_done_in_its_ramp_does_not_lengthen_a_run_that_is_stopped() {
 }
 
 #[test]
-fn what_cannot_be_told_on_standard_error_stops_nothing() {
+fn full_stderr_has_no_effect() {
     let full = std::fs::OpenOptions::new()
         .write(true)
         .open("/dev/full")
@@ -211,7 +209,8 @@ fn what_cannot_be_told_on_standard_error_stops_nothing() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
-/// For `timeout`: as a user who may have three threads, since root may have as many as it likes (RLIMIT_NPROC, setrlimit(2)).
+/// For `timeout`: as a user with at most three threads, because root has no limit (RLIMIT_NPROC,
+/// setrlimit(2)).
 const FEW_THREADS: [&str; 7] = [
     "20",
     "setpriv",
@@ -232,7 +231,7 @@ fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_run_that_gets_no_more_threads_says_so_and_ends() {
+fn missing_threads_are_a_problem() {
     if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
         return scratch::skip(&format!("threads cannot be limited here: {reason}"));
     }
@@ -253,7 +252,7 @@ fn a_run_that_gets_no_more_threads_says_so_and_ends() {
         .write_all(job.to_string().as_bytes())
         .unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("starting threads"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert!(stderr.contains("starting threads"), "{stderr}");
 }

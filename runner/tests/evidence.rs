@@ -397,7 +397,7 @@ fn without_probes_all_counters_have_a_reason() {
         "residency",
         "writeback",
     ] {
-        assert_eq!(report["absent"][name], "probes=0 was asked for", "{name}");
+        assert_eq!(report["absent"][name], "disabled by probes=0", "{name}");
     }
     assert_eq!(
         (&report["targets"], &result["verdict"]["read"]["class"]),

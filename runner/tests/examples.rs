@@ -1,16 +1,15 @@
-//! The examples are what somebody tries first: each is a run that the parser takes whole, and the README says of each
-//! what it shows.
+//! Each example is a valid job and has a row in the README of the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leadline_protocol::job::parse::{RunSpec, parse_run};
+use leadline_protocol::job::run_spec::{RunSpec, parse_run};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")
 }
 
-/// Name and parsed run of every example.
+/// Name and job of every example.
 fn examples() -> Vec<(String, RunSpec)> {
     let files = fs::read_dir(folder())
         .unwrap()
@@ -23,13 +22,13 @@ fn examples() -> Vec<(String, RunSpec)> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let value = serde_json::from_str(&fs::read_to_string(&path).unwrap())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ask = parse_run(&value).unwrap_or_else(|problems| {
+        let spec = parse_run(&value).unwrap_or_else(|problems| {
             panic!(
                 "{name}: {}",
                 problems.iter().map(ToString::to_string).collect::<String>()
             )
         });
-        (name, ask)
+        (name, spec)
     };
     let mut all: Vec<_> = jobs.map(parse).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -37,18 +36,15 @@ fn examples() -> Vec<(String, RunSpec)> {
 }
 
 #[test]
-fn every_example_is_a_run() {
-    assert!(examples().len() >= 8, "examples are gone");
+fn examples_are_valid() {
+    assert!(examples().len() >= 8, "missing examples");
 }
 
 #[test]
-fn every_example_says_buffered_or_direct_and_stays_where_it_is_started() {
-    for (name, ask) in examples() {
-        for job in &ask.jobs {
-            assert!(
-                job.direct.is_some(),
-                "{name}: say direct, there is no default"
-            );
+fn examples_set_direct_and_use_the_working_directory() {
+    for (name, spec) in examples() {
+        for job in &spec.jobs {
+            assert!(job.direct.is_some(), "{name}: direct is not set");
             let files = job
                 .filename
                 .as_ref()
@@ -63,13 +59,13 @@ fn every_example_says_buffered_or_direct_and_stays_where_it_is_started() {
 }
 
 #[test]
-fn a_single_job_is_named_like_its_file() {
-    for (name, ask) in examples()
+fn single_jobs_are_named_after_their_file() {
+    for (name, spec) in examples()
         .into_iter()
-        .filter(|(_, ask)| ask.jobs.len() == 1)
+        .filter(|(_, spec)| spec.jobs.len() == 1)
     {
         assert_eq!(
-            ask.jobs[0].name.as_deref(),
+            spec.jobs[0].name.as_deref(),
             name.strip_suffix(".json"),
             "{name}"
         );
@@ -77,17 +73,11 @@ fn a_single_job_is_named_like_its_file() {
 }
 
 #[test]
-fn the_readme_says_of_each_example_what_it_shows_and_names_no_other() {
+fn readme_has_one_row_per_example() {
     let readme = fs::read_to_string(folder().join("README.md")).unwrap();
-    let told: Vec<&str> = readme
-        .lines()
-        .filter_map(|line| line.strip_prefix("| [")?.split(']').next())
-        .collect();
-    let mut told_sorted: Vec<String> = told.iter().map(ToString::to_string).collect();
-    told_sorted.sort();
-    let there: Vec<String> = examples().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(
-        told_sorted, there,
-        "examples/README.md: one row for each file"
-    );
+    let name = |line: &str| Some(line.strip_prefix("| [")?.split(']').next()?.to_owned());
+    let mut rows: Vec<String> = readme.lines().filter_map(name).collect();
+    rows.sort();
+    let files: Vec<String> = examples().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(rows, files, "examples/README.md: one row per file");
 }

@@ -1,5 +1,5 @@
-//! The five experiments: each must show here what it was published for, in small: by counters, and by speed only where memory
-//! stands against a disk. How much faster one write is than another is for an idle disk to show: a time is no test.
+//! Each of the five experiments must show what it was published for, at a small scale: by counters, and by
+//! speed only for memory against a disk.
 
 mod scratch;
 
@@ -10,13 +10,13 @@ use scratch::Disk;
 use scratch::document::{files, is_behind_a_loop, steps};
 use serde_json::{Value, json};
 
-/// An experiment as it comes with the server, with files of `most` at most.
-fn experiment(name: &str, most: &str) -> Value {
+/// `max_size`: maximum size of its files.
+fn experiment(name: &str, max_size: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/experiments")
         .join(name);
     let mut study: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    study["scale"]["max_size"] = json!(most);
+    study["scale"]["max_size"] = json!(max_size);
     study["scale"]["free_percent"] = json!(90);
     for job in study["steps"]
         .as_array_mut()
@@ -31,24 +31,24 @@ fn experiment(name: &str, most: &str) -> Value {
     study
 }
 
-/// Device, Buffers and Cached are the whole machine's: one experiment at a time.
+/// Device counters, Buffers and Cached belong to the whole host: one experiment at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The steps of an experiment, done on a disk of the test's own; `None`, said aloud, where that cannot be had.
-fn shown(name: &str, most: &str) -> Option<Vec<Value>> {
+/// Runs an experiment on a disk of the test; `None`, with a message, if that is not available.
+fn run_experiment(name: &str, max_size: &str) -> Option<Vec<Value>> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let disk = Disk::ext4()?;
-    let steps = steps(&experiment(name, most), &disk.at);
+    let steps = steps(&experiment(name, max_size), &disk.at);
     assert!(
         files(&disk.at).is_empty(),
-        "{name} leaves {:?} behind",
+        "{name} leaves {:?}",
         files(&disk.at)
     );
     assert!(!is_behind_a_loop(&disk.at));
     Some(steps)
 }
 
-/// I/Os that the device counted for each one issued, in a direction.
+/// Device I/Os per issued I/O.
 fn reached(step: &Value, direction: &str) -> f64 {
     let device = step["report"]["device"][format!("{direction}_ios")]
         .as_f64()
@@ -56,7 +56,7 @@ fn reached(step: &Value, direction: &str) -> f64 {
     device / step["report"][direction]["ios"].as_f64().unwrap()
 }
 
-/// Bytes that the device counted for each one issued, in a direction.
+/// Device bytes per issued byte.
 fn bytes_reached(step: &Value, direction: &str) -> f64 {
     let device = step["report"]["device"][format!("{direction}_bytes")]
         .as_f64()
@@ -69,14 +69,14 @@ fn iops(step: &Value, direction: &str) -> f64 {
 }
 
 #[test]
-fn experiment_000_memory_answers_the_second_run() {
-    let Some(steps) = shown("000-page-cache.json", "16m") else {
+fn experiment_000_second_run_from_memory() {
+    let Some(steps) = run_experiment("000-page-cache.json", "16m") else {
         return;
     };
-    let of: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
+    let ratios: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
     assert!(
-        of[0] > 0.5 && of[1] < 0.02 && of[2] > 0.9 && of[3] > 0.9,
-        "{of:?}"
+        ratios[0] > 0.5 && ratios[1] < 0.02 && ratios[2] > 0.9 && ratios[3] > 0.9,
+        "{ratios:?}"
     );
     assert!(iops(&steps[1], "read") > 4.0 * iops(&steps[0], "read").max(iops(&steps[2], "read")));
     assert_eq!(steps[1]["verdict"]["read"]["class"], "page_cache");
@@ -84,9 +84,9 @@ fn experiment_000_memory_answers_the_second_run() {
 }
 
 #[test]
-fn experiment_001_the_first_write_is_another_test_than_the_second() {
-    // That the first write is slower is for an idle disk to show: a time is no test. What makes it so is one.
-    let Some(steps) = shown("001-first-write.json", "16m") else {
+fn experiment_001_first_write_differs_from_the_second() {
+    // Times depend on the disk; the cause of the difference does not.
+    let Some(steps) = run_experiment("001-first-write.json", "16m") else {
         return;
     };
     let is_first = |step: &Value| {
@@ -104,12 +104,12 @@ fn experiment_001_the_first_write_is_another_test_than_the_second() {
         .collect();
     assert_eq!(existed, [false, true, true, true, true]);
     let append = &steps[3]["jobs"][0]["targets"][0];
-    assert_eq!(append["offset"], append["length"], "it begins at the end");
+    assert_eq!(append["offset"], append["length"], "starts at the end");
 }
 
 #[test]
-fn experiment_002_what_was_asked_and_what_the_storage_saw() {
-    let Some(steps) = shown("002-buffered-or-not.json", "32m") else {
+fn experiment_002_issued_and_device_ios() {
+    let Some(steps) = run_experiment("002-buffered-or-not.json", "32m") else {
         return;
     };
     let class = |step: usize, direction: &str| {
@@ -131,7 +131,7 @@ fn experiment_002_what_was_asked_and_what_the_storage_saw() {
         (class(1, "read"), class(3, "write")),
         ("page_cache".into(), "deferred_write".into())
     );
-    // What the device got of the cached writes came in larger requests than were asked, or not at all yet.
+    // Buffered writes reach the device in larger requests, or not yet.
     let device = &steps[3]["report"]["device"];
     let request =
         device["write_bytes"].as_f64().unwrap() / device["write_ios"].as_f64().unwrap().max(1.0);
@@ -150,25 +150,28 @@ fn experiment_002_what_was_asked_and_what_the_storage_saw() {
             .iter()
             .all(|step| step["jobs"][0]["mode"] == "raw")
     );
-    // On Linux a block device has a cache of its own.
+    // On Linux a block device has a page cache.
     assert!(iops(&steps[5], "read") > iops(&steps[4], "read"));
 }
 
 #[test]
-fn experiment_003_few_large_reads_for_many_small_ones() {
-    let Some(steps) = shown("003-readahead.json", "32m") else {
+fn experiment_003_readahead() {
+    let Some(steps) = run_experiment("003-readahead.json", "32m") else {
         return;
     };
-    let of: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
-    assert!(of[0] < 0.1 && (0.9..1.1).contains(&of[1]), "{of:?}");
+    let ratios: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
+    assert!(
+        ratios[0] < 0.1 && (0.9..1.1).contains(&ratios[1]),
+        "{ratios:?}"
+    );
     assert!((0.9..1.3).contains(&bytes_reached(&steps[0], "read")));
     assert_eq!(steps[0]["verdict"]["read"]["class"], "readahead");
     assert_eq!(steps[1]["verdict"]["read"]["class"], "device");
 }
 
 #[test]
-fn experiment_004_a_device_fills_buffers_and_a_file_cached() {
-    let Some(steps) = shown("004-buffers-and-cached.json", "32m") else {
+fn experiment_004_buffers_and_cached() {
+    let Some(steps) = run_experiment("004-buffers-and-cached.json", "32m") else {
         return;
     };
     let grown = |step: usize, what: &str| {
@@ -188,7 +191,7 @@ fn experiment_004_a_device_fills_buffers_and_a_file_cached() {
     );
     assert!(
         grown(3, "cached").abs() < 0.2 * size,
-        "what is cached is written again: {}",
+        "cached pages are overwritten: {}",
         grown(3, "cached")
     );
     assert!(

@@ -1,4 +1,4 @@
-//! Studies on a terminal, and loop devices of a run's own.
+//! Studies on a terminal, and loop devices of a run.
 
 mod scratch;
 
@@ -14,7 +14,7 @@ fn until_no_loop(directory: &Path) {
     while is_behind_a_loop(directory) {
         assert!(
             began.elapsed() < Duration::from_secs(3),
-            "a loop device stays behind"
+            "a loop device remains"
         );
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -33,7 +33,7 @@ fn raw(changes: Value) -> Value {
 const BLOCKS: u64 = 16 * 256;
 
 #[test]
-fn a_loop_device_of_our_own_is_raw_and_gone_afterwards() {
+fn loop_device_is_raw_and_detached_at_the_end() {
     let Some(disk) = Disk::ext4() else { return };
     for rw in ["randread", "randwrite"] {
         let output = run(&raw(json!({"rw": rw})), &disk.at, &["--json"]);
@@ -69,7 +69,7 @@ fn a_loop_device_of_our_own_is_raw_and_gone_afterwards() {
 }
 
 #[test]
-fn through_the_page_cache_of_a_device_memory_answers_too() {
+fn page_cache_of_a_device() {
     let Some(disk) = Disk::ext4() else { return };
     let done = json_of(&run(
         &raw(json!({"direct": 0, "pre_read": 1})),
@@ -84,7 +84,7 @@ fn through_the_page_cache_of_a_device_memory_answers_too() {
 }
 
 #[test]
-fn a_file_that_was_found_stays() {
+fn existing_files_are_kept() {
     let Some(disk) = Disk::ext4() else { return };
     scratch::image(&disk.at.join("image"), 16 << 20);
     let before = std::fs::read(disk.at.join("image")).unwrap();
@@ -97,17 +97,14 @@ fn a_file_that_was_found_stays() {
 }
 
 #[test]
-fn stopped_or_killed_no_loop_device_stays() {
+fn no_loop_device_remains_after_a_stop_or_kill() {
     let Some(disk) = Disk::ext4() else { return };
     for signal in ["TERM", "KILL"] {
         let job = raw(json!({"runtime": "30s", "time_based": 1}));
         let child = start(&job, &disk.at, &["--events"]);
         let began = Instant::now();
         while !is_behind_a_loop(&disk.at) {
-            assert!(
-                began.elapsed() < Duration::from_secs(10),
-                "it is never attached"
-            );
+            assert!(began.elapsed() < Duration::from_secs(10), "never attached");
             std::thread::sleep(Duration::from_millis(20));
         }
         scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
@@ -135,7 +132,7 @@ fn nothing(name: &str, changes: Value) -> Value {
 }
 
 #[test]
-fn a_line_for_each_step_and_a_table_of_all() {
+fn one_line_per_step_and_a_table() {
     let root = scratch::directory();
     let study = json!({"name": "Ceilings", "steps": [nothing("one", json!({})), nothing("two", json!({"rw": "read"}))]});
     let output = run(&study, root.path(), &[]);
@@ -154,7 +151,7 @@ fn a_line_for_each_step_and_a_table_of_all() {
 }
 
 #[test]
-fn what_is_refused_in_one_step_is_refused_before_anything_is_begun() {
+fn problems_of_a_step_are_reported_before_the_start() {
     let root = scratch::directory();
     let unread = json!({"jobs": [{"filename": "f", "size": "1m", "rw": "read", "direct": 0, "fallocate": "none"}]});
     let output = run(
@@ -171,7 +168,7 @@ fn what_is_refused_in_one_step_is_refused_before_anything_is_begun() {
 }
 
 #[test]
-fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
+fn failed_step_ends_the_study_by_default() {
     let root = scratch::directory();
     let file = |changes: Value| {
         let mut job = json!({"filename": "$study", "size": "1m", "bs": "4k", "direct": 0, "fallocate": "none"});
@@ -182,7 +179,7 @@ fn a_step_that_fails_ends_the_study_unless_told_otherwise() {
             .for_each(|(name, value)| job[name] = value.clone());
         json!({"jobs": [job]})
     };
-    // One block is written, and all of them are to be read: foreseen by nobody.
+    // One block is written, all are read: not detected by the plan.
     let steps = [
         file(json!({"rw": "write", "number_ios": "1"})),
         file(json!({"rw": "read"})),
@@ -236,7 +233,7 @@ fn ctrl_c_ends_the_step_and_the_study() {
 }
 
 #[test]
-fn events_carry_the_step_that_they_are_of() {
+fn events_contain_the_step() {
     let root = scratch::directory();
     let study = json!({"steps": [nothing("one", json!({})), nothing("two", json!({}))]});
     let output = run(&study, root.path(), &["--events"]);

@@ -43,9 +43,9 @@ test('an experiment shows its plan, starts with one click, and shows its steps',
 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText(
-    /readahead.*IOPS came through readahead/,
+    /readahead.*IOPS through readahead/,
   );
-  await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/device.*IOPS came from/);
+  await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/device.*IOPS reached/);
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText('4,156');
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(page.getByRole('img', { name: /^IOPS over time/ })).toBeVisible();

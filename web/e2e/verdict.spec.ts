@@ -14,7 +14,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
   await expect(gauge).toContainText('served from');
   await expect(
-    page.locator('.notice').getByText(/IOPS came from memory: .* reached/),
+    page.locator('.notice').getByText(/IOPS from memory: .* reached/),
   ).toBeVisible();
   await expect(page.getByText(/^page cache (100|99\.\d+)\s%$/)).toBeVisible();
 

@@ -33,7 +33,7 @@ impl ObservedBackingFile {
         };
         Some(Self {
             file,
-            region: Region::of([0..stat.len()]),
+            region: Region::of(std::iter::once(0..stat.len())),
             observed,
         })
     }

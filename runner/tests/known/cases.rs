@@ -1,80 +1,73 @@
-//! The table: what is done where, in what state, and what the answer has to be, with how that is known.
+//! The table of cases: location, state, workload, expected classes, and the reason.
 
 use serde_json::{Value, json};
 
-use crate::neighbour::Kind::{self, Reads, Writes};
-use crate::places::Place::{self, *};
+use crate::foreign_io::Kind::{self, Reads, Writes};
+use crate::locations::Location::{self, *};
 use crate::state::State::{self, *};
 
-/// One case.
-pub struct Case {
-    /// What is done.
-    pub name: &'static str,
-    /// Where.
-    pub place: Place,
-    /// In what state it begins.
-    pub state: State,
-    /// The pattern.
-    pub rw: &'static str,
-    /// Past the page cache.
-    pub direct: u8,
-    /// Further options of the job.
-    pub more: fn() -> Value,
-    /// Who else uses the device meanwhile.
-    pub neighbour: Option<Kind>,
-    /// The class of the reads.
-    pub read: Option<&'static str>,
-    /// The class of the writes.
-    pub write: Option<&'static str>,
-    /// How that is known.
-    pub truth: &'static str,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    /// Initial state of the target.
+    pub(crate) state: State,
+    pub(crate) rw: &'static str,
+    pub(crate) direct: u8,
+    /// Additional job options.
+    pub(crate) more: fn() -> Value,
+    /// I/O of another program on the same device.
+    pub(crate) foreign_io: Option<Kind>,
+    /// Expected class of the reads.
+    pub(crate) read: Option<&'static str>,
+    /// Expected class of the writes.
+    pub(crate) write: Option<&'static str>,
+    /// Why the classes are known.
+    pub(crate) reason: &'static str,
 }
 
-/// Reads whose class is known.
-pub const fn reads(
+pub(crate) const fn reads(
     name: &'static str,
-    place: Place,
+    location: Location,
     state: State,
     rw: &'static str,
     direct: u8,
     class: &'static str,
-    truth: &'static str,
+    reason: &'static str,
 ) -> Case {
     Case {
         name,
-        place,
+        location,
         state,
         rw,
         direct,
         more: nothing,
-        neighbour: None,
+        foreign_io: None,
         read: Some(class),
         write: None,
-        truth,
+        reason,
     }
 }
 
-/// Writes whose class is known.
-pub const fn writes(
+pub(crate) const fn writes(
     name: &'static str,
-    place: Place,
+    location: Location,
     state: State,
     rw: &'static str,
     direct: u8,
     class: &'static str,
-    truth: &'static str,
+    reason: &'static str,
 ) -> Case {
     Case {
         name,
-        place,
+        location,
         state,
         rw,
         direct,
         more: nothing,
-        neighbour: None,
+        foreign_io: None,
         read: None,
         write: Some(class),
-        truth,
+        reason,
     }
 }
 
@@ -83,38 +76,32 @@ fn nothing() -> Value {
 }
 
 impl Case {
-    /// The same with further options.
-    pub const fn with(self, more: fn() -> Value) -> Self {
+    /// Adds job options.
+    pub(crate) const fn with(self, more: fn() -> Value) -> Self {
         Self { more, ..self }
     }
 
-    const fn beside(self, neighbour: Kind) -> Self {
+    const fn with_foreign_io(self, foreign_io: Kind) -> Self {
         Self {
-            neighbour: Some(neighbour),
+            foreign_io: Some(foreign_io),
             ..self
         }
     }
 }
 
-/// Direct I/O goes past the page cache, whatever lies there.
-pub const PAST: &str = "O_DIRECT on written blocks";
-/// The pages were dropped, and mincore(2) found none.
-pub const DROPPED: &str = "its pages were dropped before";
-/// The pages were read in, and stay.
-pub const CACHED: &str = "all its pages were read in before";
-/// Half of the pages were.
-pub const HALF_CACHED: &str = "the first half was read in before";
-/// Few large reads take the place of many small ones.
-pub const AHEAD: &str = "the kernel reads ahead of small reads in order";
-/// Nothing was ever written to it.
-pub const EMPTY: &str = "no block of it was ever written";
-/// Far less is written than makes the kernel write back.
-pub const SMALL: &str = "16 MiB wait 30 s before the kernel writes them";
-/// Nothing of it is on a block device.
-const NOWHERE: &str = "there is no block device";
+/// Direct I/O bypasses the page cache, whatever it contains.
+pub(crate) const PAST: &str = "O_DIRECT on written blocks";
+pub(crate) const DROPPED: &str = "its pages were dropped";
+pub(crate) const CACHED: &str = "all pages were read before";
+pub(crate) const HALF_CACHED: &str = "the first half was read before";
+pub(crate) const AHEAD: &str = "readahead of small sequential reads";
+pub(crate) const EMPTY: &str = "no block was written";
+pub(crate) const SMALL: &str = "the kernel writes 16 MiB after 30 s";
+const NOWHERE: &str = "no block device";
 
-/// All of them. A cold loop device is cooled by the job itself: whoever lists devices meanwhile reads its first blocks.
-pub const CASES: &[Case] = &[
+/// Jobs on cold loop devices drop the pages themselves, because programs that list devices read the
+/// first blocks.
+pub(crate) const CASES: &[Case] = &[
     reads(
         "ext4, random direct reads",
         Ext4,
@@ -204,7 +191,7 @@ pub const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it in",
+        "pre_read reads all of it",
     )
     .with(|| json!({"pre_read": 1})),
     reads(
@@ -260,7 +247,7 @@ pub const CASES: &[Case] = &[
         "randread",
         1,
         "mixed",
-        "half of its blocks were never written",
+        "half of the blocks were never written",
     ),
     writes(
         "ext4, random direct overwrites",
@@ -326,7 +313,7 @@ pub const CASES: &[Case] = &[
         "write",
         0,
         "merged",
-        "each flush writes 256 neighbours at once",
+        "each flush writes 256 adjacent blocks",
     )
     .with(|| json!({"fsync": 256, "iodepth": 1})),
     writes(
@@ -346,7 +333,7 @@ pub const CASES: &[Case] = &[
         "write",
         0,
         "amplified",
-        "each fsync commits a journal of its own",
+        "each fsync commits the journal",
     )
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
     Case {
@@ -366,17 +353,17 @@ pub const CASES: &[Case] = &[
         )
     },
     reads(
-        "ext4, direct reads beside a reader",
+        "ext4, direct reads with a foreign reader",
         Ext4,
         Cold,
         "randread",
         1,
         "foreign",
-        "fio reads another file of it meanwhile",
+        "fio reads another file on it",
     )
-    .beside(Reads),
+    .with_foreign_io(Reads),
     reads(
-        "ext4, warm reads beside a reader",
+        "ext4, warm reads with a foreign reader",
         Ext4,
         Warm,
         "randread",
@@ -384,10 +371,10 @@ pub const CASES: &[Case] = &[
         "page_cache",
         CACHED,
     )
-    .beside(Reads)
+    .with_foreign_io(Reads)
     .with(LONGER),
     reads(
-        "ext4, direct reads beside a writer",
+        "ext4, direct reads with a foreign writer",
         Ext4,
         Cold,
         "randread",
@@ -395,19 +382,19 @@ pub const CASES: &[Case] = &[
         "device",
         PAST,
     )
-    .beside(Writes),
+    .with_foreign_io(Writes),
     writes(
-        "ext4, direct overwrites beside a writer",
+        "ext4, direct overwrites with a foreign writer",
         Ext4,
         Cold,
         "randwrite",
         1,
         "foreign",
-        "fio writes another file of it meanwhile",
+        "fio writes another file on it",
     )
-    .beside(Writes),
+    .with_foreign_io(Writes),
     writes(
-        "ext4, buffered writes beside a writer",
+        "ext4, buffered writes with a foreign writer",
         Ext4,
         Cold,
         "randwrite",
@@ -415,7 +402,7 @@ pub const CASES: &[Case] = &[
         "deferred_write",
         SMALL,
     )
-    .beside(Writes),
+    .with_foreign_io(Writes),
     reads(
         "xfs, random direct reads",
         Xfs,
@@ -549,7 +536,7 @@ pub const CASES: &[Case] = &[
         "read",
         0,
         "mixed",
-        "half of each block is zeros, so that half is stored",
+        "half of each block is zeros, so half is stored",
     ),
     reads(
         "btrfs compressed, warm random reads",
@@ -613,7 +600,7 @@ pub const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it in",
+        "pre_read reads all of it",
     )
     .with(|| json!({"pre_read": 1})),
     writes(
@@ -641,7 +628,7 @@ pub const CASES: &[Case] = &[
         "randread",
         1,
         "page_cache",
-        "its backing file was read in before",
+        "its backing file was read before",
     ),
     writes(
         "loop device through a page cache, direct writes",
@@ -663,5 +650,5 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// Long enough for a neighbour to move more than the job.
+/// Long enough for a foreign_io to move more than the job.
 const LONGER: fn() -> Value = || json!({"runtime": "300ms", "time_based": 1});

@@ -1,54 +1,51 @@
-//! Cases whose answer is known before the runner is asked: files and devices are brought into a state by the test itself, on
-//! loop devices of its own, and the verdict has to say what that state means. The table (`cases`) tells of each how the truth is
-//! known; fio and the block layer's counters are the witness of the shares (`witness`).
+//! Cases with a known verdict: the test puts files and devices on its own loop devices into a state,
+//! and the verdict must match it. `cases` is the table with the reason for each verdict;
+//! `fio_comparison` compares the shares with fio and the device counters.
 //!
-//! What a host seldom has, dm and md, comes from a user-mode Linux that the test boots on disks of its own (`uml`): in it the same
-//! checks hold a table of their own (`stacked`).
+//! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`uml`,
+//! `stacked`).
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known` runs each case 20 times.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "the shares beside their witness's are there to be read"
-)]
+#![allow(clippy::print_stdout, reason = "prints the compared shares")]
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
 
 mod cases;
-mod neighbour;
-mod places;
-mod run;
+mod fio_comparison;
+mod foreign_io;
+mod locations;
+mod runner;
 mod stack;
 mod stacked;
 mod state;
-mod turn;
+mod transition;
 mod uml;
-mod witness;
 
 use std::env;
 
 use cases::{CASES, Case};
-use places::Places;
+use locations::Locations;
 use serde_json::{Value, json};
 
-/// Both must give the same answer.
+/// Both must give the same verdict.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
-/// At least so many are known.
-const FEWEST_CASES: usize = 40;
-/// So many times; once where it is not set.
+const MIN_CASES: usize = 40;
+/// Repetitions of each case; default 1.
 const REPEAT: &str = "LEADLINE_REPEAT";
-/// Only the cases with this in their name.
+/// Runs only cases whose name contains this.
 const ONLY: &str = "LEADLINE_CASE";
 
 #[test]
-fn what_is_known_is_what_is_told() {
-    let Some(places) = Places::make() else { return };
-    let held = hold(CASES, &places, |_, _| Ok(()));
-    assert!(env::var_os(ONLY).is_some() || held >= FEWEST_CASES);
+fn verdicts_match_the_known_cases() {
+    let Some(locations) = Locations::create() else {
+        return;
+    };
+    let count = check_all(CASES, &locations, |_, _| Ok(()));
+    assert!(env::var_os(ONLY).is_some() || count >= MIN_CASES);
 }
 
-/// How often each case is run.
 fn repeat() -> usize {
     env::var(REPEAT)
         .ok()
@@ -56,11 +53,11 @@ fn repeat() -> usize {
         .unwrap_or(1)
 }
 
-/// Holds each case by each engine, as often as wanted, and what is `beside` its verdict too; how many there were.
-fn hold(
+/// Checks each case with each engine, and `additional` facts of its result. Returns the number of cases.
+pub(crate) fn check_all(
     cases: &[Case],
-    places: &Places,
-    beside: impl Fn(&Case, &Value) -> Result<(), String>,
+    locations: &Locations,
+    additional: impl Fn(&Case, &Value) -> Result<(), String>,
 ) -> usize {
     let repeat = repeat();
     let only = env::var(ONLY).unwrap_or_default();
@@ -68,70 +65,71 @@ fn hold(
         .iter()
         .filter(|case| case.name.contains(&only))
         .collect();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for case in &chosen {
         for engine in ENGINES {
-            let held = || check(case, engine, places).and_then(|told| beside(case, &told));
-            let failed: Vec<String> = (0..repeat).filter_map(|_| held().err()).collect();
+            let run =
+                || check(case, engine, locations).and_then(|result| additional(case, &result));
+            let failed: Vec<String> = (0..repeat).filter_map(|_| run().err()).collect();
 
             println!(
-                "{} ({engine}): {} of {repeat} right",
+                "{} ({engine}): {} of {repeat} passed",
                 case.name,
                 repeat - failed.len()
             );
-            wrong.extend(failed);
+            failures.extend(failed);
         }
     }
     println!(
-        "{} cases, {} engines, {repeat} times: {} wrong",
+        "{} cases, {} engines, {repeat} times: {} failed",
         chosen.len(),
         ENGINES.len(),
-        wrong.len()
+        failures.len()
     );
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     chosen.len()
 }
 
-/// Brings the case about, runs it, and holds its verdict against the truth; everything that was told.
-fn check(case: &Case, engine: &str, places: &Places) -> Result<Value, String> {
-    let target = places.target(case.place);
-    state::bring_about(case.state, &target);
+/// Runs the case and compares its verdict. Returns the result.
+fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, String> {
+    let target = locations.target(case.location);
+    state::prepare(case.state, &target);
     let mut job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine});
-    run::change(
+    runner::change(
         &mut job,
         &json!({"rw": case.rw, "direct": case.direct, "invalidate": 0}),
     );
-    run::change(&mut job, &(case.more)());
-    let _busy = case
-        .neighbour
-        .map(|kind| neighbour::Neighbour::start(kind, &target));
-    let told = run::report(&job, places.root());
+    runner::change(&mut job, &(case.more)());
+    let _foreign_io = case
+        .foreign_io
+        .map(|kind| foreign_io::ForeignIo::start(kind, &target));
+    let result = runner::report(&job, locations.root());
     let class = |direction: &str| {
-        told["verdict"][direction]["class"]
+        result["verdict"][direction]["class"]
             .as_str()
             .map(str::to_owned)
     };
-    let told_classes = (class("read"), class("write"));
-    let want = (case.read.map(str::to_owned), case.write.map(str::to_owned));
-    if told_classes == want {
-        return Ok(told);
+    let classes = (class("read"), class("write"));
+    let expected = (case.read.map(str::to_owned), case.write.map(str::to_owned));
+    if classes == expected {
+        return Ok(result);
     }
-    let said = |direction: &str| {
-        told["verdict"][direction]["sentence"]
+    let sentence = |direction: &str| {
+        result["verdict"][direction]["sentence"]
             .as_str()
             .unwrap_or("")
             .to_owned()
     };
     let evidence: Vec<&Value> = ["read", "write"]
         .iter()
-        .map(|direction| &told["verdict"][*direction]["evidence"])
+        .map(|direction| &result["verdict"][*direction]["evidence"])
         .collect();
     Err(format!(
-        "{} ({engine}): {want:?} is known, since {}; told was {told_classes:?}: {} {}\n  {evidence:?} storage {}",
+        "{} ({engine}): expected {expected:?} ({}), got {classes:?}: {} {}\n  {evidence:?} storage {}",
         case.name,
-        case.truth,
-        said("read"),
-        said("write"),
-        told["report"]["storage"]
+        case.reason,
+        sentence("read"),
+        sentence("write"),
+        result["report"]["storage"]
     ))
 }

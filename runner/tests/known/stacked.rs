@@ -1,5 +1,5 @@
-//! What is known of dm and md, in a user-mode Linux whose kernel 6.1 has no cachestat(2): the classes, which disks lie beneath and
-//! what each of them did, and that residency comes from mincore(2) then.
+//! dm and md devices in a user-mode Linux with kernel 6.1, which has no cachestat(2): classes, the disks
+//! below and their counters, and residency from mincore(2).
 
 use std::env;
 
@@ -7,26 +7,25 @@ use leadline_runner::system::host::device_list::device_list;
 use serde_json::{Value, json};
 
 use crate::cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes};
-use crate::places::Place::*;
-use crate::places::Places;
+use crate::locations::Location::*;
+use crate::locations::Locations;
 use crate::stack::{self, STACKS, Stack};
 use crate::state::State::*;
-use crate::{hold, uml};
+use crate::{check_all, uml};
 
 /// Set in the user-mode Linux.
-pub const INSIDE: &str = "LEADLINE_STACKED";
-/// Superblocks of arrays, a journal commit: bytes that the disks move beside.
+pub(crate) const INSIDE: &str = "LEADLINE_STACKED";
+/// Bytes of array superblocks and a journal commit.
 const BESIDE_BYTES: u64 = 512 << 10;
-/// The class of direct I/O does not depend on how many disks there are: the array is the device that was asked.
-const MIRRORED: &str = "O_DIRECT on written blocks; that md writes each to both disks is what it is for, and stands beneath";
-/// Each sync writes the journal too.
-const COMMITS: &str = "each write commits a journal of its own";
-/// The device moves twice what was issued, and mincore(2) does not tell how much of that was ours.
-const UNTOLD: &str = "without cachestat(2) nobody knows what waits in memory, so that the journal cannot be told from a neighbour";
+/// The class refers to the array, not to its disks.
+const MIRRORED: &str =
+    "O_DIRECT on written blocks; the copies of md are in the counters of the disks";
+const COMMITS: &str = "each write commits the journal";
+/// The device moves twice the issued bytes.
+const NO_CACHESTAT: &str = "without cachestat(2) dirty bytes are unknown, so the journal cannot be separated from foreign I/O";
 /// Longer than a chunk.
 const OF_A_MIB: fn() -> Value = || json!({"bs": "1m"});
 
-/// All of them.
 const CASES: &[Case] = &[
     reads(
         "dm-linear, random direct reads",
@@ -44,7 +43,7 @@ const CASES: &[Case] = &[
         "randread",
         0,
         "page_cache",
-        "pre_read reads all of it in",
+        "pre_read reads all of it",
     )
     .with(|| json!({"pre_read": 1})),
     reads(
@@ -221,25 +220,25 @@ const CASES: &[Case] = &[
         "write",
         0,
         "unknown",
-        UNTOLD,
+        NO_CACHESTAT,
     )
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
 ];
 
-/// Outside it boots a user-mode Linux, whose init runs this same test inside.
+/// On the host this boots a user-mode Linux, whose init runs the same test.
 #[test]
-fn what_is_known_of_dm_and_md() {
+fn dm_and_md() {
     if env::var_os(INSIDE).is_none() {
-        return uml::run("stacked::what_is_known_of_dm_and_md");
+        return uml::run("stacked::dm_and_md");
     }
-    let places = Places::stacked();
-    hold(CASES, &places, beside);
-    no_disk_is_written_raw(&places);
+    let locations = Locations::stacked();
+    check_all(CASES, &locations, additional);
+    raw_writes_to_disks_are_rejected(&locations);
 }
 
-/// Neither what is part of something, nor what nobody uses: no raw writes but to loop devices.
-fn no_disk_is_written_raw(places: &Places) {
-    let listed = device_list(&[places.root().into()]).devices;
+/// Raw writes are allowed to loop devices only, whether a disk is in use or not.
+fn raw_writes_to_disks_are_rejected(locations: &Locations) {
+    let listed = device_list(&[locations.root().into()]).devices;
     let refused = |path: &str, part: &str| {
         let device = listed.iter().find(|device| device.path == path).unwrap();
         let reason = device.write_access.reason.as_deref().unwrap_or_default();
@@ -255,76 +254,77 @@ fn no_disk_is_written_raw(places: &Places) {
             .for_each(|disk| refused(&format!("/dev/{disk}"), "is in use: part of"));
         if !stack.has_filesystem {
             refused(
-                places.target(stack.place).path.to_str().unwrap(),
+                locations.target(stack.location).path.to_str().unwrap(),
                 "not a loop device",
             );
         }
     }
 }
 
-/// The disks beneath and the page cache, whatever the class.
-fn beside(case: &Case, told: &Value) -> Result<(), String> {
-    let held = residency(told)
-        .and_then(|()| beneath(stack::of(case.place), told))
-        .and_then(|()| copies(case, told));
-    held.map_err(|wrong| format!("{}: {wrong}", case.name))
+/// The disks below and the page cache.
+fn additional(case: &Case, result: &Value) -> Result<(), String> {
+    let checked = residency(result)
+        .and_then(|()| physical_devices(stack::of(case.location), result))
+        .and_then(|()| copies(case, result));
+    checked.map_err(|error| format!("{}: {error}", case.name))
 }
 
-/// Whoever writes to a mirror is told that the disks wrote more.
-fn copies(case: &Case, told: &Value) -> Result<(), String> {
-    let known = stack::of(case.place).copies() > 1
+/// Writes to a mirror report the copies.
+fn copies(case: &Case, result: &Value) -> Result<(), String> {
+    let known = stack::of(case.location).copies() > 1
         && case.write.is_some_and(|class| class != "deferred_write");
-    let findings = told["findings"].as_array().unwrap();
+    let findings = result["findings"].as_array().unwrap();
     let is_told = findings
         .iter()
         .any(|finding| finding["code"] == "lower_device_amplification");
     if is_told == known {
         Ok(())
     } else {
-        Err(format!("that there are copies is {known}: {findings:?}"))
+        Err(format!("copies: {known}, findings: {findings:?}"))
     }
 }
 
-/// Told by mincore(2), which knows of no dirty pages, and said so.
-fn residency(told: &Value) -> Result<(), String> {
-    let target = &told["report"]["targets"][0];
+/// From mincore(2), which does not report dirty pages.
+fn residency(result: &Value) -> Result<(), String> {
+    let target = &result["report"]["targets"][0];
     let end = &target["residency"]["end"];
     let reason = target["absent"]["dirty"].as_str().unwrap_or_default();
-    let held = end["cached"].is_u64() && end["dirty"].is_null() && reason.contains("mincore(2)");
-    if held {
+    let is_mincore =
+        end["cached"].is_u64() && end["dirty"].is_null() && reason.contains("mincore(2)");
+    if is_mincore {
         Ok(())
     } else {
         Err(format!("residency {end}, absent {}", target["absent"]))
     }
 }
 
-/// The disks by name, and what each of them moved for the device on top.
-fn beneath(stack: &Stack, told: &Value) -> Result<(), String> {
-    let device = &told["report"]["device"];
-    let leaves = device["physical_devices"]
+/// Names of the disks, and bytes that each moved for the device above.
+fn physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
+    let device = &result["report"]["device"];
+    let physical = device["physical_devices"]
         .as_array()
-        .ok_or_else(|| format!("nothing is counted: {}", told["report"]["absent"]))?;
-    let names: Vec<&str> = leaves
+        .ok_or_else(|| format!("not counted: {}", result["report"]["absent"]))?;
+    let names: Vec<&str> = physical
         .iter()
-        .filter_map(|leaf| leaf["name"].as_str())
+        .filter_map(|physical| physical["name"].as_str())
         .collect();
-    let held = |what: &str, copies: u64, is_shared_evenly: bool| {
+    let matches = |what: &str, copies: u64, is_shared_evenly: bool| {
         let all = copies * device[what].as_u64().unwrap();
-        let each: Vec<u64> = leaves
+        let each: Vec<u64> = physical
             .iter()
-            .map(|leaf| leaf[what].as_u64().unwrap())
+            .map(|physical| physical[what].as_u64().unwrap())
             .collect();
         let near = |bytes: u64, known: u64| bytes.abs_diff(known) <= BESIDE_BYTES;
         let part = all / each.len() as u64;
         near(each.iter().sum(), all)
             && (!is_shared_evenly || each.iter().all(|bytes| near(*bytes, part)))
     };
-    // A mirror reads from whichever disk it likes.
-    let reads_held = || held("read_bytes", 1, stack.is_striped());
-    let writes_held = || held("write_bytes", stack.copies(), true);
-    if names == stack.disks && reads_held() && writes_held() {
+    // A mirror reads from any of its disks.
+    let reads_match = || matches("read_bytes", 1, stack.is_striped());
+    let writes_match = || matches("write_bytes", stack.copies(), true);
+    if names == stack.disks && reads_match() && writes_match() {
         Ok(())
     } else {
-        Err(format!("beneath are {:?}: {device}", stack.disks))
+        Err(format!("expected {:?}: {device}", stack.disks))
     }
 }

@@ -1,4 +1,4 @@
-//! Brings a target into a state, with system calls and nothing of the runner.
+//! Puts a target into a state, with system calls only.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -8,37 +8,35 @@ use std::path::Path;
 
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 
-use crate::places::Target;
+use crate::locations::Target;
 
-/// Bytes of a file.
-pub const BYTES: u64 = 16 << 20;
+/// Size of a target.
+pub(crate) const BYTES: u64 = 16 << 20;
 const CHUNK: usize = 1 << 20;
 
-/// How a case begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum State {
-    /// Written, nothing of it in the page cache.
+pub(crate) enum State {
+    /// Written, not cached.
     Cold,
-    /// Written, all of it in the page cache.
+    /// Written and cached.
     Warm,
-    /// Written, its first half in the page cache.
+    /// Written, first half cached.
     HalfWarm,
-    /// Written with blocks that are half zeros; cold.
+    /// Written with blocks that are half zeros, not cached.
     HalfZero,
-    /// The same, warm.
+    /// The same, cached.
     WarmHalfZero,
-    /// A length, and nothing else.
+    /// A hole.
     Sparse,
-    /// Its first half written, the rest a hole; cold.
+    /// First half written, the rest a hole, not cached.
     HalfSparse,
-    /// Blocks without data.
+    /// Allocated, not written.
     Fallocated,
-    /// Not there.
+    /// Does not exist.
     Absent,
 }
 
-/// Brings it about.
-pub fn bring_about(state: State, target: &Target) {
+pub(crate) fn prepare(state: State, target: &Target) {
     let path = &target.path;
     let is_device = path.starts_with("/dev");
     if !is_device {
@@ -63,7 +61,7 @@ pub fn bring_about(state: State, target: &Target) {
     }
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
-    settle(&target.directory);
+    sync_filesystem(&target.directory);
     drop_pages(&file);
     match state {
         State::Warm | State::WarmHalfZero => read(&file, BYTES),
@@ -77,8 +75,8 @@ pub fn bring_about(state: State, target: &Target) {
     }
 }
 
-/// The filesystem's own writes are done before the case begins, and not in it.
-fn settle(directory: &Path) {
+/// Completes writes of the filesystem before the case starts.
+fn sync_filesystem(directory: &Path) {
     rustix::fs::syncfs(File::open(directory).unwrap()).unwrap();
 }
 
@@ -86,7 +84,7 @@ fn drop_pages(file: impl AsFd) {
     fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }
 
-/// Data that does not compress, or does by half.
+/// Incompressible data, or half zeros.
 fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     let file = OpenOptions::new()
         .read(true)
@@ -109,12 +107,12 @@ fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     file
 }
 
-/// Page by page at random places first, so that no readahead goes past the end of what is wanted.
+/// Without readahead beyond the range.
 fn read(file: &File, bytes: u64) {
     fadvise(file, 0, None, Advice::Random).unwrap();
     let mut chunk = vec![0; CHUNK];
     for offset in (0..bytes).step_by(CHUNK) {
-        let wanted = CHUNK.min((bytes - offset) as usize);
-        file.read_exact_at(&mut chunk[..wanted], offset).unwrap();
+        let length = CHUNK.min((bytes - offset) as usize);
+        file.read_exact_at(&mut chunk[..length], offset).unwrap();
     }
 }

@@ -1,7 +1,6 @@
-//! A user-mode Linux (linux.uml) that is a Linux with dm and md on disks of the test's own: its root is this host's, read-only, by
-//! hostfs; its init is a script that runs one test of this very program, by its name. What it prints is printed here.
-//!
-//! It ends by itself, or is ended with all its processes. Not here: what is tested in it (`stacked`).
+//! A user-mode Linux (linux.uml) with dm and md on disks of the test. Its root is that of the host,
+//! read-only through hostfs; its init is a script that runs one test of this program by name. Its
+//! console is printed here.
 
 use std::env;
 use std::fs::{self, File, Permissions};
@@ -20,7 +19,7 @@ use crate::stack::{DISK_BYTES, STACKS};
 use crate::stacked::INSIDE;
 use crate::{ONLY, REPEAT, repeat};
 
-/// Programs that are needed, and the Debian packages that have them.
+/// Required programs and their Debian packages.
 const PROGRAMS: &[(&str, &str)] = &[
     ("linux.uml", "user-mode-linux"),
     ("mdadm", "mdadm"),
@@ -28,19 +27,19 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("modprobe", "kmod"),
     ("mkfs.ext4", "e2fsprogs"),
 ];
-/// Where they are; administrators' programs are not on everybody's path.
+/// Includes the directories of administration programs.
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Time for all cases once: they take 20 s, and a minute where everything else is tested too.
+/// All cases take 20 s, or a minute next to other tests.
 const LONGEST: Duration = Duration::from_secs(180);
-/// Its memory: some files of a case in its page cache, and the programs.
+/// For the page cache of a case and the programs.
 const MEMORY_BYTES: u64 = 384 << 20;
-/// What its init prints first.
+/// Printed by init first.
 const BOOTED: &str = "this is a user-mode Linux";
-/// What it prints when the test inside passed.
+/// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
 
-/// Runs a test of this program in it. Panics with everything it printed when that does not pass.
-pub fn run(test: &str) {
+/// Runs a test of this program in it.
+pub(crate) fn run(test: &str) {
     if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_here(program)) {
         return skip(&format!(
             "no {program} for dm and md: sudo apt-get install {package}"
@@ -51,17 +50,17 @@ pub fn run(test: &str) {
     let mut linux = Linux::boot(directory.path(), test, &console);
     let has_ended = linux.wait(LONGEST * repeat() as u32);
     drop(linux);
-    let told = String::from_utf8_lossy(&fs::read(&console).unwrap()).into_owned();
-    // Indented, so that nobody counts its results as others.
-    told.lines().for_each(|line| println!("  {line}"));
-    if has_ended && !told.contains(BOOTED) {
+    let result = String::from_utf8_lossy(&fs::read(&console).unwrap()).into_owned();
+    // Indented, to distinguish its results.
+    result.lines().for_each(|line| println!("  {line}"));
+    if has_ended && !result.contains(BOOTED) {
         return skip(&format!(
             "linux.uml does not boot here: {}",
-            told.lines().last().unwrap_or_default()
+            result.lines().last().unwrap_or_default()
         ));
     }
     assert!(has_ended, "it did not end in time");
-    assert!(told.contains(PASSED), "it ended without passing");
+    assert!(result.contains(PASSED), "it ended without passing");
 }
 
 fn is_here(program: &str) -> bool {
@@ -70,7 +69,7 @@ fn is_here(program: &str) -> bool {
         .any(|path| Path::new(path).join(program).exists())
 }
 
-/// It runs; ended when dropped.
+/// Killed when dropped.
 struct Linux(Child);
 
 impl Linux {
@@ -79,7 +78,7 @@ impl Linux {
         fs::write(&init, script(test)).unwrap();
         fs::set_permissions(&init, Permissions::from_mode(0o755)).unwrap();
         let out = File::create(console).unwrap();
-        stay_here();
+        pin_to_cpu();
         let child = Command::new("linux.uml")
             .args([
                 "rootfstype=hostfs",
@@ -107,7 +106,7 @@ impl Linux {
         Self(child)
     }
 
-    /// Whether it ended by itself.
+    /// Whether it ended in time.
     fn wait(&mut self, longest: Duration) -> bool {
         let end = Instant::now() + longest;
         while Instant::now() < end {
@@ -122,21 +121,21 @@ impl Linux {
 
 impl Drop for Linux {
     fn drop(&mut self) {
-        // Its own processes are processes of the host, in one group.
+        // Its processes are processes of the host in one group.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
     }
 }
 
-/// Keeps this thread and what it starts on one processor: a user-mode Linux is processes that take turns, and waking another
-/// processor for each turn took four times as long on an idle virtual machine (175 s instead of 44).
-fn stay_here() {
+/// Pins this thread and its children to one CPU: the processes of a user-mode Linux alternate, and waking
+/// another CPU each time took four times as long on an idle virtual machine (175 s instead of 44).
+fn pin_to_cpu() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());
     sched_setaffinity(None, &here).unwrap();
 }
 
-/// Empty files, each a disk of its name.
+/// Empty files as disks.
 fn disks(directory: &Path) -> impl Iterator<Item = String> {
     STACKS.iter().flat_map(|stack| stack.disks).map(|name| {
         let file = directory.join(name);
@@ -145,8 +144,8 @@ fn disks(directory: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// What its init does. /dev is there already; /run is where things are written, since the host's root is not. The kernel asks for
-/// modules too (ciphers), by the program named in /proc/sys/kernel/modprobe.
+/// The init script. /run is writable, the root of the host is not. The kernel loads modules (ciphers)
+/// through the program in /proc/sys/kernel/modprobe.
 fn script(test: &str) -> String {
     let program = env::current_exe().unwrap();
     let passed_on = [ONLY, REPEAT]
@@ -174,7 +173,7 @@ fn script(test: &str) -> String {
     )
 }
 
-/// Where the file is that it has for memory: in memory, if that much of it may be filled there (containers have 64 MiB).
+/// Directory of the file with its memory: in memory if there is enough space (containers have 64 MiB).
 fn memory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);

@@ -1,4 +1,4 @@
-//! Somebody else on the same device: fio on another file, as long as a case lasts.
+//! Another program on the same device: fio on another file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,40 +6,39 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::places::Target;
+use crate::locations::Target;
 
-/// Time for fio to lay out its file and be well on its way.
+/// Time for fio to lay out its file and to start.
 const WARM_UP: Duration = Duration::from_millis(700);
 
-/// What the neighbour does.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Direct reads of 64 KiB.
     Reads,
     /// Direct writes of 64 KiB.
     Writes,
 }
 
-/// A neighbour at work; ended when dropped.
-pub struct Neighbour {
+/// Ended when dropped.
+pub(crate) struct ForeignIo {
     fio: Child,
     file: PathBuf,
 }
 
-impl Neighbour {
-    /// Starts it, and waits until it works.
-    pub fn start(kind: Kind, target: &Target) -> Self {
-        let file = target.directory.join("neighbour");
+impl ForeignIo {
+    /// Returns when fio is running.
+    pub(crate) fn start(kind: Kind, target: &Target) -> Self {
+        let file = target.directory.join("foreign");
         let rw = match kind {
             Kind::Reads => "--rw=randread",
             Kind::Writes => "--rw=randwrite",
         };
-        // Written whole first, so that it only overwrites: its metadata is not the case.
+        // Overwrites cause no metadata.
         fs::write(&file, vec![7; 16 << 20]).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let fio = Command::new("fio")
             .args([
-                "--name=neighbour",
+                "--name=foreign",
                 "--size=16m",
                 "--bs=64k",
                 "--iodepth=16",
@@ -57,9 +56,9 @@ impl Neighbour {
     }
 }
 
-impl Drop for Neighbour {
+impl Drop for ForeignIo {
     fn drop(&mut self) {
-        // fio ends its worker when told to; killed, it would leave it behind.
+        // SIGKILL would leave the worker of fio running.
         let _ = rustix::process::kill_process(
             rustix::process::Pid::from_child(&self.fio),
             rustix::process::Signal::TERM,

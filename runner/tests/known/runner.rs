@@ -1,4 +1,4 @@
-//! The runner as a program.
+//! Runs the runner.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// Options that replace those of a job.
-pub fn change(job: &mut Value, options: &Value) {
+/// Replaces options of a job.
+pub(crate) fn change(job: &mut Value, options: &Value) {
     for (name, value) in options.as_object().unwrap() {
         job[name] = value.clone();
     }
 }
 
-/// What `leadline-runner run - --json` says of a job that succeeds.
-pub fn report(job: &Value, root: &Path) -> Value {
+/// Output of `leadline-runner run - --json` for a job that succeeds.
+pub(crate) fn report(job: &Value, root: &Path) -> Value {
     let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
         .args([
             "run",

@@ -1,0 +1,55 @@
+//! A run that is served by the device first and by memory later.
+
+use serde_json::json;
+
+use crate::locations::{Location, Locations};
+use crate::runner;
+use crate::state::{BYTES, State, prepare};
+
+/// Reads per second: one pass over the file takes two seconds.
+const RATE: u64 = BYTES / 4096 / 2;
+
+#[test]
+fn the_verdict_contains_the_time_of_the_transition() {
+    let Some(locations) = Locations::create() else {
+        return;
+    };
+    let target = locations.target(Location::Ext4);
+    prepare(State::Cold, &target);
+    let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
+        "rate_iops": RATE, "runtime": "4s", "time_based": 1});
+    let result = runner::report(&job, locations.root());
+    let verdict = &result["verdict"]["read"];
+    let phases = result["report"]["phases"].as_array().unwrap();
+    let begin_ms = phases
+        .iter()
+        .find(|phase| phase["phase"] == "measure")
+        .unwrap()["start_ms"]
+        .as_f64()
+        .unwrap();
+    let transition_ms = verdict["transition_ms"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{verdict}"))
+        - begin_ms;
+    // Two seconds on an idle host, later on an overloaded one.
+    let end_ms = result["report"]["duration_ms"].as_f64().unwrap();
+    assert!(
+        (1_000.0..end_ms).contains(&transition_ms),
+        "{transition_ms} ms: {}",
+        verdict["sentence"]
+    );
+    assert_eq!(verdict["class"], "mixed", "{verdict}");
+    let share = verdict["shares"]["device"].as_f64().unwrap();
+    assert!(
+        (share - 0.5).abs() < 0.02,
+        "{share}: each block is read twice, once from the device"
+    );
+    assert!(
+        verdict["sentence"]
+            .as_str()
+            .unwrap()
+            .contains("Served from memory after"),
+        "{}",
+        verdict["sentence"]
+    );
+}
