@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::{Result, Write, stderr, stdout};
 
 /// What `run` writes to standard output.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum OutputFormat {
     /// A text report at the end.
     Text,
@@ -47,18 +47,16 @@ pub(crate) fn print_json(value: &impl Serialize) -> u8 {
     u8::from(write(&(text + "\n")).is_err())
 }
 
-/// # Errors
-///
-/// Standard output is closed.
 pub(crate) fn write(text: &str) -> Result<()> {
-    let mut out = stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    write_to(stdout().lock(), text)
 }
 
 /// Writes text with ANSI escapes, which are removed unless standard output is a terminal with color.
 pub(crate) fn write_styled(text: &str) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    write_to(anstream::stdout().lock(), text)
+}
+
+fn write_to(mut out: impl Write, text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()
 }

@@ -54,7 +54,8 @@ pub(crate) fn run(
         OutputFormat::Events => 0,
         OutputFormat::Json => print_json(&json_report(&plan, &steps)),
         OutputFormat::Text => {
-            let text = text::study::render_results(&plan, &results(&steps), terminal_width());
+            let results: Vec<_> = steps.iter().map(Step::result).collect();
+            let text = text::study::render_results(&plan, &results, terminal_width());
             u8::from(write_styled(&text).is_err())
         }
     };
@@ -117,10 +118,6 @@ fn clean_up(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
         .filter_map(|file| file.reason.as_ref())
         .for_each(print_error);
     !left.is_empty()
-}
-
-fn results<'a>(steps: &'a [Step]) -> Vec<StepResult<'a>> {
-    steps.iter().map(Step::result).collect()
 }
 
 fn json_report(plan: &StudyPlan, steps: &[Step]) -> Value {

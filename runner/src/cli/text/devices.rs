@@ -123,14 +123,6 @@ fn title(device: &Device) -> String {
 
 /// Such as `512 B blocks (4 KiB physical) · scheduler mq-deadline · write back cache · 256 requests`.
 fn queue(device: &Device) -> String {
-    let rotational = |is_rotational| {
-        let text = if is_rotational {
-            "rotational"
-        } else {
-            "not rotational"
-        };
-        text.to_owned()
-    };
     let parts = [
         blocks(device),
         device.rotational.map(rotational),
@@ -150,6 +142,15 @@ fn queue(device: &Device) -> String {
             .map(|requests| format!("{requests} requests")),
     ];
     join(parts, " · ")
+}
+
+fn rotational(is_rotational: bool) -> String {
+    if is_rotational {
+        "rotational"
+    } else {
+        "not rotational"
+    }
+    .into()
 }
 
 fn blocks(device: &Device) -> Option<String> {
@@ -225,34 +226,34 @@ mod tests {
         │  queue    512 B blocks (4 KiB physical) · not rotational · scheduler mq-deadline · write back
         │           cache · readahead 128 KiB · 256 requests
         │  used by  its partition sda1: mounted at /boot (ext4); its partition sda2: part of md0
-        │  reading  allowed
-        │  writing  refused. /dev/sda is in use: its partition sda1: mounted at /boot (ext4). Unmount it
+        │  read     allowed
+        │  write    denied: /dev/sda is in use: its partition sda1: mounted at /boot (ext4). Unmount it
         │           first, or choose another target.
         ├─ sda1  1 GiB partition · ext4
         │  │  identity wwid:eui.1-part1
-        │  │  reading  allowed
-        │  │  writing  refused. It is not a loop device. Write to a file.
+        │  │  read     allowed
+        │  │  write    denied: It is not a loop device. Write to a file.
         │  └─ loop0  1 GiB loop device · read-only
-        │        identity none that would survive a restart
+        │        identity not stable
         │        queue    512 B blocks
         │        file     /data/image
-        │        reading  allowed
-        │        writing  allowed
+        │        read     allowed
+        │        write    allowed
         └─ sda2  1 GiB partition
-           │  identity none that would survive a restart
-           │  reading  allowed
-           │  writing  refused. It is not a loop device. Write to a file.
+           │  identity not stable
+           │  read     allowed
+           │  write    denied: It is not a loop device. Write to a file.
            └─ md0  1 GiB md RAID
-                 identity none that would survive a restart
+                 identity not stable
                  queue    512 B blocks
-                 lies on  sda2, sdb
-                 reading  allowed
-                 writing  refused. It is not a loop device. Write to a file.
+                 parents  sda2, sdb
+                 read     allowed
+                 write    denied: It is not a loop device. Write to a file.
         sdb  1 GiB disk
-           identity none that would survive a restart
+           identity not stable
            queue    512 B blocks
-           reading  allowed
-           writing  refused. It is not a loop device. Write to a file.
+           read     allowed
+           write    denied: It is not a loop device. Write to a file.
         ");
     }
 

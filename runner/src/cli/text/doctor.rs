@@ -1,7 +1,7 @@
 //! Checks of the host, with a remedy below each failed one.
 
 use crate::cli::text::style::{BOLD, GREEN, RED, YELLOW, paint};
-use crate::cli::text::writer::TextWriter;
+use crate::cli::text::writer::{TextWriter, plural};
 use leadline_protocol::doctor::{CheckStatus, Doctor};
 
 /// Width of the status column.
@@ -43,11 +43,6 @@ fn summary(doctor: &Doctor) -> String {
             plural(warnings, "warning")
         ),
     }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    let suffix = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{suffix}")
 }
 
 #[cfg(test)]
@@ -95,7 +90,7 @@ mod tests {
         warn  governor     powersave
                            → cpupower frequency-set -g performance
 
-        1 of 3 will not work; 1 to mind.
+        1 failure, 1 warning.
         ");
     }
 

@@ -3,14 +3,12 @@
 use crate::cli::text::plan;
 use crate::cli::text::style::{BOLD, DIM, RED, YELLOW, paint};
 use crate::cli::text::writer::{TextWriter, number_table};
-use anstyle::Style;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use leadline_protocol::format::{bandwidth, latency, rate};
 use leadline_protocol::report_summary::ReportSummary;
 use leadline_protocol::result::RunResult;
 use leadline_protocol::study::plan::StudyPlan;
 
-#[derive(Clone, Copy, Debug)]
 pub(crate) enum StepResult<'a> {
     Done(&'a RunResult),
     /// Detail of the problem.
@@ -92,13 +90,13 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
 
 fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
     let mut table = number_table(["#", "step", "IOPS", "bandwidth", "p99", "vs. first"]);
-    let figures: Vec<Option<Figures>> = results.iter().map(Figures::new).collect();
-    let first_iops = figures.iter().flatten().next().map(|first| first.iops);
-    for (number, (step, figures)) in (1..).zip(study.steps.iter().zip(figures)) {
+    let mut first_iops = None;
+    for (number, (step, result)) in (1..).zip(study.steps.iter().zip(results)) {
         let mut row = vec![number.to_string(), step.name.clone()];
-        if let Some(figures) = figures {
+        if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
-            row.extend(first_iops.map(|first| change(figures.iops, first)));
+            row.push(first_iops.map_or("–".into(), |first| change(figures.iops, first)));
+            first_iops.get_or_insert(figures.iops);
         }
         table.add_row(row);
     }
@@ -117,17 +115,16 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
 }
 
 fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
-    let outcomes: Vec<(Style, &str)> = match result {
-        StepResult::Done(result) => [&result.verdict.read, &result.verdict.write]
-            .into_iter()
-            .flatten()
-            .map(|verdict| (DIM, verdict.sentence.as_str()))
-            .collect(),
-        StepResult::Failed(detail) => vec![(RED, detail)],
-        StepResult::Skipped => vec![(YELLOW, "Skipped.")],
-    };
-    for (style, text) in outcomes {
-        out.styled_field(style, &format!("step {number}"), text);
+    let label = format!("step {number}");
+    match result {
+        StepResult::Done(result) => {
+            let verdicts = [&result.verdict.read, &result.verdict.write];
+            for verdict in verdicts.into_iter().flatten() {
+                out.field(&label, &verdict.sentence);
+            }
+        }
+        StepResult::Failed(detail) => out.styled_field(RED, &label, detail),
+        StepResult::Skipped => out.styled_field(YELLOW, &label, "Skipped."),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One-line summary of a job.
 
+use crate::cli::text::writer::plural;
 use leadline_protocol::format::bytes;
 use leadline_protocol::plan::job::{Mode, ResolvedJob};
 use leadline_protocol::plan::target::TargetKind;
@@ -10,7 +11,7 @@ pub(crate) fn workload(job: &ResolvedJob) -> String {
         job.pattern.rw.as_str(),
         &block_size(job),
         &format!("depth {}", job.in_flight()),
-        &workers(job.numjobs),
+        &plural(job.numjobs as usize, "worker"),
         mode(job),
         job.ring.ioengine.as_str(),
         &targets(job),
@@ -29,11 +30,6 @@ fn block_size(job: &ResolvedJob) -> String {
     } else {
         format!("{} to {}", bytes(sizes.min), bytes(sizes.max))
     }
-}
-
-fn workers(count: u32) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} worker{plural}")
 }
 
 fn mode(job: &ResolvedJob) -> &'static str {

@@ -7,7 +7,9 @@ use comfy_table::{CellAlignment, Table};
 use textwrap::{Options, WordSplitter};
 
 /// Width of the label column.
-const LABEL: usize = 11;
+const LABEL: usize = 12;
+/// Header of a label column; keeps it as wide as the labels.
+pub(crate) const LABEL_HEADER: &str = "           ";
 
 pub(crate) struct TextWriter {
     text: String,
@@ -95,6 +97,12 @@ pub(crate) fn number_table<const N: usize>(header: [&str; N]) -> Table {
         labels.set_cell_alignment(CellAlignment::Left);
     }
     table
+}
+
+/// Such as `1 worker` and `2 workers`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    let suffix = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{suffix}")
 }
 
 /// Joins the parts that exist.

@@ -44,7 +44,7 @@ fn write_target(out: &mut TextWriter, target: &TargetReport) {
     };
     let residency = &target.residency;
     let states = [
-        cached("initially", residency.initial),
+        cached("before", residency.initial),
         cached("start", residency.start),
         cached("end", residency.end),
     ];

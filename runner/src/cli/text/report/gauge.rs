@@ -1,7 +1,7 @@
 //! The verdict and the depth gauge of one direction.
 
 use crate::cli::text::style::{GREEN, YELLOW};
-use crate::cli::text::writer::{TextWriter, number_table};
+use crate::cli::text::writer::{LABEL_HEADER, TextWriter, number_table};
 use leadline_protocol::evidence::transition::Direction;
 use leadline_protocol::format::{bytes, count, duration};
 use leadline_protocol::gauge::{Gauge, LayerFlow};
@@ -51,25 +51,26 @@ fn write_table(out: &mut TextWriter, gauge: &Gauge, device: &str) {
         "past the cache"
     };
     let reached = format!("reached {device}");
-    let mut table = number_table(["           ", "issued", past_cache, "", &reached, ""]);
-    for (label, value, format) in [
-        (
-            "  I/Os",
-            (|flow| flow.ios) as fn(LayerFlow) -> u64,
-            count as fn(u64) -> String,
-        ),
-        ("  bytes", |flow| flow.bytes, bytes),
-    ] {
-        let issued = value(gauge.issued);
-        let mut row = vec![label.to_owned(), format(issued)];
-        for flow in [gauge.past_cache, gauge.reached] {
-            let flow = flow.map(value);
-            row.push(flow.map_or("not counted".into(), format));
-            row.push(flow.map_or(String::new(), |flow| ratio(flow, issued)));
-        }
-        table.add_row(row);
-    }
+    let mut table = number_table([LABEL_HEADER, "issued", past_cache, "", &reached, ""]);
+    table.add_row(row("  I/Os", gauge, |flow| flow.ios, count));
+    table.add_row(row("  bytes", gauge, |flow| flow.bytes, bytes));
     out.table(&table);
+}
+
+fn row(
+    label: &str,
+    gauge: &Gauge,
+    value: fn(LayerFlow) -> u64,
+    format: fn(u64) -> String,
+) -> Vec<String> {
+    let issued = value(gauge.issued);
+    let mut row = vec![label.into(), format(issued)];
+    for flow in [gauge.past_cache, gauge.reached] {
+        let flow = flow.map(value);
+        row.push(flow.map_or("not counted".into(), format));
+        row.push(flow.map_or(String::new(), |flow| ratio(flow, issued)));
+    }
+    row
 }
 
 /// `43.8 %`, or `12 ×` from ten times on.

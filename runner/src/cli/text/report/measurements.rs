@@ -1,7 +1,7 @@
 //! Throughput, latency, device, CPU and time of the measured window.
 
 use crate::cli::text::style::BOLD;
-use crate::cli::text::writer::{TextWriter, join, number_table};
+use crate::cli::text::writer::{LABEL_HEADER, TextWriter, join, number_table};
 use leadline_protocol::format::{bandwidth, bytes, count, duration, latency, rate};
 use leadline_protocol::report::device::DeviceReport;
 use leadline_protocol::report::stats::{DirectionStats, LatencyStats};
@@ -21,11 +21,10 @@ pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
         out.field("device", &device_text(device));
     }
     if let Some(cpu) = &report.cpu {
-        let ios: u64 = directions.iter().map(|(_, stats)| stats.ios).sum();
-        out.field("CPU", &cpu_text(cpu, ios + report.sync.ios));
+        out.field("CPU", &cpu_text(cpu, report.cpu_ns_per_io()));
     }
     if let Some(depth) = report.achieved_depth {
-        let text = format!("{depth:.1} I/Os in flight per worker on average");
+        let text = format!("{depth:.1} I/Os in flight on average per worker");
         out.field("depth", &text);
     }
     out.field("time", &times(report));
@@ -69,16 +68,7 @@ fn write_latencies(
         return;
     }
     let [p50, p90, p99, p999, p9999] = PERCENTILES.map(|percentile| format!("p{percentile}"));
-    let header = [
-        "           ",
-        "mean",
-        &p50,
-        &p90,
-        &p99,
-        &p999,
-        &p9999,
-        "max",
-    ];
+    let header = [LABEL_HEADER, "mean", &p50, &p90, &p99, &p999, &p9999, "max"];
     let mut table = number_table(header);
     for (label, stats) in rows {
         let mut row = vec![label, mean(stats)];
@@ -109,16 +99,6 @@ fn whole_ns(ns: Option<u64>) -> String {
 
 fn device_text(device: &DeviceReport) -> String {
     let counts = &device.counts;
-    let requests = |name: &str, ios: u64, moved: u64, merges: u64| {
-        (ios > 0).then(|| {
-            format!(
-                "{} {name} ({} on average, {} merged)",
-                count(ios),
-                bytes(moved / ios),
-                count(merges)
-            )
-        })
-    };
     let reads = requests(
         "reads",
         counts.read_ios,
@@ -131,23 +111,26 @@ fn device_text(device: &DeviceReport) -> String {
         counts.write_bytes,
         counts.write_merges,
     );
-    let is_idle = reads.is_none() && writes.is_none();
-    let parts = [
-        Some(device.name.clone()),
-        reads,
-        writes,
-        is_idle.then(|| "no reads or writes".into()),
-        Some(format!("{:.0} % busy", device.utilization)),
-    ];
-    join(parts, " · ")
+    let busy = device.utilization;
+    format!("{} · {reads} · {writes} · {busy:.0} % busy", device.name)
 }
 
-fn cpu_text(cpu: &CpuReport, ios: u64) -> String {
-    let per_io =
-        (ios > 0).then(|| latency((cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64) + " per I/O");
+fn requests(name: &str, ios: u64, moved: u64, merges: u64) -> String {
+    match moved.checked_div(ios) {
+        None => format!("no {name}"),
+        Some(average) => format!(
+            "{} {name} ({} on average, {} merged)",
+            count(ios),
+            bytes(average),
+            count(merges)
+        ),
+    }
+}
+
+fn cpu_text(cpu: &CpuReport, ns_per_io: Option<f64>) -> String {
     let parts = [
         Some(format!("runner {:.0} % of one CPU", cpu.process_percent)),
-        per_io,
+        ns_per_io.map(|ns| latency(ns) + " per I/O"),
         Some(format!("host {:.0} % of all CPUs", cpu.host_percent)),
     ];
     join(parts, " · ")

@@ -1,7 +1,6 @@
 //! Text of recorded runs. `recorded/` holds the output of `leadline-runner run JOB --json` without
 //! histogram buckets and cache maps.
 
-use crate::analysis::gauge::report_gauge;
 use crate::cli::text::report::render;
 use crate::cli::text::study::{StepResult, render_results};
 use anstream::adapter::strip_str;
@@ -25,16 +24,8 @@ const FAILED: &str = include_str!("recorded/failed.json");
 const BLIND: &str = include_str!("recorded/blind.json");
 const STUDY: &str = include_str!("recorded/study.json");
 
-/// The runs were recorded before reports had a gauge.
 fn read(recorded: &str) -> Recorded {
-    let mut recorded: Recorded = serde_json::from_str(recorded).expect("a recorded run");
-    let result = &mut recorded.result;
-    result.report.gauge = Some(report_gauge(
-        &result.report,
-        &recorded.jobs,
-        &result.verdict,
-    ));
-    recorded
+    serde_json::from_str(recorded).expect("a recorded run")
 }
 
 fn text(recorded: &Recorded, width: usize) -> String {
@@ -97,13 +88,15 @@ fn study_with_three_steps() {
 fn reports_without_a_gauge_are_rendered() {
     let mut recorded = read(DIRECT);
     recorded.result.report.gauge = None;
-    assert!(text(&recorded, 80).contains("  gauge     not recorded\n"));
+    assert!(text(&recorded, 80).contains("  gauge      not recorded\n"));
 }
 
 #[test]
 fn labels_are_styled() {
-    let recorded = read(MIXED);
-    let styled = render(&recorded.jobs, &recorded.result, 80);
+    let recorded = [read(DIRECT), read(MIXED)];
+    let styled = recorded
+        .map(|run| render(&run.jobs, &run.result, 80))
+        .concat();
     for style in ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"] {
         assert!(styled.contains(style), "{style:?}");
     }
