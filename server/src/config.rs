@@ -77,14 +77,14 @@ pub enum LogFormat {
 /// A configuration without open defaults. Its directories exist and their paths are canonical.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedConfig {
-    pub(crate) listen: SocketAddr,
-    pub(crate) data_dir: PathBuf,
-    pub(crate) target_roots: Vec<PathBuf>,
+    pub listen: SocketAddr,
+    pub data_dir: PathBuf,
+    pub target_roots: Vec<PathBuf>,
     /// `None` disables authentication.
-    pub(crate) token: Option<String>,
-    pub(crate) allowed_hosts: Vec<String>,
-    pub(crate) max_running: usize,
-    pub(crate) runner: PathBuf,
+    pub token: Option<String>,
+    pub allowed_hosts: Vec<String>,
+    pub max_running: usize,
+    pub runner: PathBuf,
 }
 
 impl Config {

@@ -13,12 +13,15 @@ pub(crate) mod state;
 pub(crate) mod submit;
 
 use crate::error::Error;
+use crate::events::buffer::EventBuffer;
+use crate::events::journal::Journal;
 use crate::runs::state::{SchedulerState, ServerPhase};
 use crate::scheduler::queue::Queue;
 use crate::store::Store;
 use crate::supervisor::runner::Runner;
 use leadline_protocol::run::{Run, RunPatch};
 use leadline_protocol::runs_event::RunsEvent;
+use leadline_protocol::status::RunStatus;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, broadcast, watch};
@@ -30,20 +33,18 @@ pub(crate) const MAX_STREAMS: usize = 256;
 
 /// Clones share their state.
 #[derive(Clone)]
-pub(crate) struct Runs(pub(crate) Arc<Shared>);
-
-pub(crate) struct Shared {
-    pub(crate) store: Store,
-    pub(crate) runner: Runner,
-    pub(crate) scheduler: Mutex<SchedulerState>,
+pub(crate) struct Runs {
+    pub store: Store,
+    pub runner: Runner,
+    scheduler: Arc<Mutex<SchedulerState>>,
     /// Held from the insertion of a run until it is queued, so that the queue is in order of numbers.
-    pub(crate) admission: tokio::sync::Mutex<()>,
+    pub admission: Arc<tokio::sync::Mutex<()>>,
     /// `RunsEvent`s as JSON.
-    pub(crate) changes: broadcast::Sender<Arc<str>>,
+    pub changes: broadcast::Sender<Arc<str>>,
     /// Notified when a run has released its locks.
-    pub(crate) released: watch::Sender<()>,
-    pub(crate) phase: watch::Sender<ServerPhase>,
-    pub(crate) stream_permits: Arc<Semaphore>,
+    pub released: watch::Sender<()>,
+    pub phase: watch::Sender<ServerPhase>,
+    pub stream_permits: Arc<Semaphore>,
 }
 
 /// Runs a task to completion even if the client disconnects and the request is dropped.
@@ -63,29 +64,42 @@ impl Runs {
             active_runs: HashMap::new(),
             paused: false,
         };
-        Self(Arc::new(Shared {
+        Self {
             store,
             runner,
-            scheduler: Mutex::new(scheduler),
-            admission: tokio::sync::Mutex::new(()),
+            scheduler: Arc::new(Mutex::new(scheduler)),
+            admission: Arc::default(),
             changes: broadcast::Sender::new(MAX_LAG),
             released: watch::Sender::new(()),
             phase: watch::Sender::new(ServerPhase::Open),
             stream_permits: Arc::new(Semaphore::new(MAX_STREAMS)),
-        }))
+        }
     }
 
     pub(crate) fn scheduler(&self) -> MutexGuard<'_, SchedulerState> {
         // A panic leaves the state consistent.
-        self.0
-            .scheduler
+        self.scheduler
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes the status of a run without a runner.
+    pub(crate) async fn set_status(
+        &self,
+        number: u64,
+        from: RunStatus,
+        to: RunStatus,
+        reason: &str,
+        buffer: Arc<EventBuffer>,
+    ) -> anyhow::Result<()> {
+        let mut journal = Journal::resume(number, from, self.store.clone(), buffer).await?;
+        journal.change_status(to, Some(reason.into())).await?;
+        Ok(())
+    }
+
     /// Changes name, tags or notes.
     pub(crate) async fn patch(&self, number: u64, patch: &RunPatch) -> Result<Run, Error> {
-        if !self.0.store.patch_run(number, patch).await? {
+        if !self.store.patch_run(number, patch).await? {
             return Err(Error::no_run(number));
         }
         self.publish_run(number).await;
@@ -95,7 +109,7 @@ impl Runs {
     /// Deletes a run that has ended.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
         let run = self.summary(number).await?;
-        if !self.0.store.delete_run(number).await? {
+        if !self.store.delete_run(number).await? {
             let status = run.status.as_str();
             return Err(Error::Conflict {
                 code: "not_ended",

@@ -5,7 +5,6 @@
 //! measurement: they survive a crash of the server, and a power failure once the next status change is committed.
 
 pub(crate) mod entry;
-mod enum_text;
 pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod keys;
@@ -21,18 +20,8 @@ pub(crate) mod update;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use sqlx::{Connection, raw_sql};
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
-
-/// What a commit waits for.
-#[derive(Clone, Copy)]
-enum Durability {
-    /// The disk: survives a power failure.
-    Disk,
-    /// The operating system: survives a crash of the server.
-    System,
-}
 
 /// Handle of the database; clones share it.
 #[derive(Clone)]
@@ -51,17 +40,25 @@ struct WriteTransaction<'a> {
 }
 
 impl Store {
-    async fn begin(&self, durability: Durability) -> sqlx::Result<WriteTransaction<'_>> {
+    /// Begins a transaction that is on disk when committed: it survives a power failure.
+    async fn begin(&self) -> sqlx::Result<WriteTransaction<'_>> {
+        self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    /// Begins a transaction that survives a crash of the server, but not a power failure.
+    async fn begin_unsynced(&self) -> sqlx::Result<WriteTransaction<'_>> {
+        self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    async fn begin_with(&self, sql: &'static str) -> sqlx::Result<WriteTransaction<'_>> {
         let mut writer = self.writer.lock().await;
         let mut connection = match writer.take() {
             Some(connection) => connection,
             None => SqliteConnection::connect_with(&self.writer_options).await?,
         };
-        let begin = match durability {
-            Durability::Disk => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
-            Durability::System => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
-        };
-        raw_sql(begin).execute(&mut connection).await?;
+        raw_sql(sql).execute(&mut connection).await?;
         Ok(WriteTransaction { writer, connection })
     }
 
@@ -83,19 +80,5 @@ impl WriteTransaction<'_> {
         raw_sql("COMMIT").execute(&mut self.connection).await?;
         *self.writer = Some(self.connection);
         Ok(())
-    }
-}
-
-impl Deref for WriteTransaction<'_> {
-    type Target = SqliteConnection;
-
-    fn deref(&self) -> &SqliteConnection {
-        &self.connection
-    }
-}
-
-impl DerefMut for WriteTransaction<'_> {
-    fn deref_mut(&mut self) -> &mut SqliteConnection {
-        &mut self.connection
     }
 }

@@ -26,12 +26,12 @@ impl Runs {
         for run in &mut stored.runs {
             run.queue = self.scheduler().queue.position(run.number);
         }
-        let verdicts = self.0.store.verdicts_of_study(number).await?;
+        let verdicts = self.store.verdicts_of_study(number).await?;
         Ok(summary::study(stored, &verdicts))
     }
 
     async fn stored_study(&self, number: u64) -> Result<StoredStudy, Error> {
-        let stored = self.0.store.study(number).await?;
+        let stored = self.store.study(number).await?;
         stored.ok_or(Error::no_study(number))
     }
 
@@ -46,7 +46,7 @@ impl Runs {
                 format!("Use a number from 1 to {MAX_LIMIT}."),
             ));
         }
-        let (mut stored, total) = self.0.store.studies(query.cursor, limit + 1).await?;
+        let (mut stored, total) = self.store.studies(query.cursor, limit + 1).await?;
         let has_more = stored.len() > limit as usize;
         stored.truncate(limit as usize);
         let last = stored.last().map(|study| study.number.to_string());
@@ -62,19 +62,19 @@ impl Runs {
         let Some(study) = run.study else {
             return Ok(None);
         };
-        let stored = self.0.store.study(study).await?;
+        let stored = self.store.study(study).await?;
         Ok(stored.map(|study| study.file_id))
     }
 
     pub(crate) async fn publish_study(&self, number: u64) {
-        match self.0.store.study(number).await {
+        match self.store.study(number).await {
             Ok(Some(stored)) => {
                 let study = Box::new(summary::summary(&stored));
                 self.publish(&RunsEvent::Study { study });
             }
             // Deleted with its last run.
             Ok(None) => {}
-            Err(error) => tracing::error!(study = number, %error, "cannot publish a study"),
+            Err(error) => tracing::error!(study = number, "cannot publish: {error:#}"),
         }
     }
 }

@@ -24,8 +24,6 @@ struct Tail {
     bytes: usize,
     /// Sequence number of the first line.
     first: u64,
-    /// Events below this sequence number are stored.
-    stored: u64,
     closed: bool,
     /// IOPS of the last sample.
     iops: f64,
@@ -49,7 +47,6 @@ impl EventBuffer {
             lines: VecDeque::new(),
             bytes: 0,
             first: next,
-            stored: next,
             closed: false,
             iops: 0.0,
         };
@@ -73,9 +70,7 @@ impl EventBuffer {
     /// Evicts old events. Events below `below` are stored.
     pub(crate) fn mark_stored(&self, below: u64) {
         let mut tail = self.tail();
-        tail.stored = below;
-        while tail.first < tail.stored && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES)
-        {
+        while tail.first < below && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES) {
             let Some(line) = tail.lines.pop_front() else {
                 break;
             };

@@ -8,7 +8,6 @@ use crate::events::buffer::EventBuffer;
 use crate::scheduler::run_states::{can_follow, status_after};
 use crate::store::Store;
 use crate::store::entry::Entry;
-use crate::store::update::Update;
 use leadline_protocol::event::EventBody;
 use leadline_protocol::phase::PhaseState;
 use leadline_protocol::sample::Sample;
@@ -64,15 +63,13 @@ impl Journal {
             return Ok(false);
         }
         let status = status_after(self.status, &body);
+        let change = status_change(status.unwrap_or(self.status), None);
         let mut entries = vec![entry];
-        if let Some(status) = status {
-            entries.push(self.next_entry(&status_event(status, None))?);
+        if status.is_some() {
+            entries.push(self.next_entry(&EventBody::Status(change.clone()))?);
         }
-        let update = Update {
-            status,
-            ..update_from(body)
-        };
-        self.store_then_publish(entries, update).await?;
+        self.store_then_publish(entries, &change, Some(&body))
+            .await?;
         Ok(status.is_some())
     }
 
@@ -85,16 +82,9 @@ impl Journal {
         if !can_follow(self.status, to) {
             return Ok(false);
         }
-        let now_ms = crate::clock::now_ms();
-        let entry = self.next_entry(&status_event(to, reason.clone()))?;
-        let update = Update {
-            status: Some(to),
-            started_at_ms: (to == RunStatus::Preparing).then_some(now_ms),
-            finished_at_ms: to.is_final().then_some(now_ms),
-            reason,
-            ..Update::default()
-        };
-        self.store_then_publish(vec![entry], update).await?;
+        let change = status_change(to, reason);
+        let entry = self.next_entry(&EventBody::Status(change.clone()))?;
+        self.store_then_publish(vec![entry], &change, None).await?;
         Ok(true)
     }
 
@@ -126,32 +116,24 @@ impl Journal {
     async fn store_then_publish(
         &mut self,
         entries: Vec<Entry>,
-        update: Update,
+        change: &StatusChange,
+        body: Option<&EventBody>,
     ) -> anyhow::Result<()> {
         let published = self.pending.len();
         self.pending.extend(entries);
-        let applied = self
+        let updated = self
             .store
-            .apply_update(self.run, self.status, &update, &self.pending)
+            .update_run(self.run, self.status, change, body, &self.pending)
             .await?;
-        anyhow::ensure!(
-            applied,
-            "run #{} is not {} in the store",
-            self.run,
-            self.status.as_str()
-        );
-        self.status = update.status.unwrap_or(self.status);
+        let status = self.status.as_str();
+        anyhow::ensure!(updated, "run #{} is not {status} in the store", self.run);
+        self.status = change.status;
         for entry in self.pending.drain(..).skip(published) {
             self.buffer.push(entry.line);
         }
         self.buffer.mark_stored(self.next_seq);
         Ok(())
     }
-}
-
-/// The event of a run that is being queued.
-pub(crate) fn first_entry() -> anyhow::Result<Entry> {
-    Ok(Entry::new(0, 0.0, &status_event(RunStatus::Queued, None))?)
 }
 
 /// Frequent events are stored in batches.
@@ -163,27 +145,12 @@ fn is_deferrable(body: &EventBody) -> bool {
     }
 }
 
-fn status_event(status: RunStatus, reason: Option<String>) -> EventBody {
-    EventBody::Status(StatusChange {
+fn status_change(status: RunStatus, reason: Option<String>) -> StatusChange {
+    StatusChange {
         status,
         at_ms: crate::clock::now_ms(),
         reason,
-    })
-}
-
-fn update_from(body: EventBody) -> Update {
-    let mut update = Update::default();
-    match body {
-        EventBody::Accepted(accepted) => {
-            update.resolved = Some(accepted.jobs);
-            update.host_facts = Some(accepted.host);
-            update.measure_ms = accepted.measure_ms;
-        }
-        EventBody::Report(result) => update.result = Some(result),
-        EventBody::Failed(failure) => update.failure = Some(failure),
-        _ => {}
     }
-    update
 }
 
 fn iops(sample: &Sample) -> f64 {

@@ -1,13 +1,10 @@
 //! Cancels runs.
 
 use crate::error::Error;
-use crate::events::buffer::EventBuffer;
-use crate::events::journal::Journal;
 use crate::runs::{Runs, detached};
 use crate::scheduler::outcome::StopRequest;
 use leadline_protocol::run::RunSummary;
 use leadline_protocol::status::RunStatus;
-use std::sync::Arc;
 
 impl Runs {
     /// Cancels a queued or running run.
@@ -57,7 +54,14 @@ impl Runs {
         }) else {
             return Ok(false);
         };
-        if let Err(error) = self.store_cancellation(number, buffer, reason).await {
+        let stored = self.set_status(
+            number,
+            RunStatus::Queued,
+            RunStatus::Cancelled,
+            reason,
+            buffer,
+        );
+        if let Err(error) = stored.await {
             self.scheduler().queue.push(number, locks);
             return Err(error);
         }
@@ -65,19 +69,5 @@ impl Runs {
         self.publish_run(number).await;
         self.release(number);
         Ok(true)
-    }
-
-    async fn store_cancellation(
-        &self,
-        number: u64,
-        buffer: Arc<EventBuffer>,
-        reason: &str,
-    ) -> anyhow::Result<()> {
-        let store = self.0.store.clone();
-        let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
-        journal
-            .change_status(RunStatus::Cancelled, Some(reason.into()))
-            .await?;
-        Ok(())
     }
 }

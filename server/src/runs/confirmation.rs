@@ -6,35 +6,22 @@
 
 use leadline_protocol::device::DeviceList;
 use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::plan::target::TargetKind;
 use leadline_protocol::problem::Problem;
+use std::collections::BTreeSet;
 
-/// Returns true if `problems` needs the list of devices.
-pub(crate) fn is_required(confirm: Option<&str>, jobs: &[ResolvedJob]) -> bool {
-    confirm.is_some() && overwritten(jobs).next().is_some()
-}
-
-/// One problem per device that would be overwritten and is not confirmed.
-pub(crate) fn problems(
-    confirm: Option<&str>,
-    jobs: &[ResolvedJob],
-    devices: &DeviceList,
-) -> Vec<Problem> {
-    let Some(confirm) = confirm else {
-        return Vec::new();
-    };
-    let mut names: Vec<&str> = overwritten(jobs)
+/// Kernel names of the devices that the jobs overwrite.
+pub(crate) fn overwritten_devices(jobs: &[ResolvedJob]) -> BTreeSet<&str> {
+    jobs.iter()
+        .filter(|job| job.pattern.rw.destroys())
+        .flat_map(|job| &job.targets)
+        .filter(|target| target.kind == TargetKind::Device)
         .filter_map(|target| target.device.as_deref())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-        .into_iter()
-        .filter_map(|name| problem(confirm, name, devices))
         .collect()
 }
 
-fn problem(confirm: &str, name: &str, devices: &DeviceList) -> Option<Problem> {
+/// Returns a problem if a device is not confirmed.
+pub(crate) fn problem(confirm: &str, name: &str, devices: &DeviceList) -> Option<Problem> {
     let device = devices.devices.iter().find(|device| device.name == name);
     let serial = device.and_then(|device| device.serial.as_deref());
     let (kind, expected) = match serial {
@@ -51,11 +38,4 @@ fn problem(confirm: &str, name: &str, devices: &DeviceList) -> Option<Problem> {
     let remedy =
         format!("To overwrite {name}, enter its {kind}: {expected}. Separate several by commas.");
     Some(Problem::guard("not_confirmed", "confirm", detail, remedy))
-}
-
-fn overwritten(jobs: &[ResolvedJob]) -> impl Iterator<Item = &Target> {
-    jobs.iter()
-        .filter(|job| job.pattern.rw.destroys())
-        .flat_map(|job| &job.targets)
-        .filter(|target| target.kind == TargetKind::Device)
 }

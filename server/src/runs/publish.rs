@@ -7,7 +7,7 @@ impl Runs {
     pub(crate) fn publish(&self, event: &RunsEvent) {
         if let Ok(json) = serde_json::to_string(event) {
             // Fails only without subscribers.
-            let _ = self.0.changes.send(json.into());
+            let _ = self.changes.send(json.into());
         }
     }
 
@@ -16,7 +16,7 @@ impl Runs {
         let run = match self.summary(number).await {
             Ok(run) => Box::new(run),
             Err(error) => {
-                tracing::error!(run = number, %error, "cannot publish a run");
+                tracing::error!(run = number, "cannot publish: {error:#}");
                 return;
             }
         };

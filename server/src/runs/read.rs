@@ -14,42 +14,37 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 /// Counts for `GET /metrics`.
 pub(crate) struct ServerStats {
-    pub(crate) running: usize,
-    pub(crate) queued: usize,
-    pub(crate) streams: usize,
+    pub running: usize,
+    pub queued: usize,
+    pub streams: usize,
     /// Number and IOPS of each active run.
-    pub(crate) iops: Vec<(u64, f64)>,
-    pub(crate) by_status: Vec<(RunStatus, u64)>,
+    pub iops: Vec<(u64, f64)>,
+    pub by_status: Vec<(RunStatus, u64)>,
 }
 
 impl Runs {
     pub(crate) fn store(&self) -> &Store {
-        &self.0.store
+        &self.store
     }
 
     pub(crate) async fn list(&self, query: &RunQuery) -> Result<RunList, Error> {
         let filter = filter::parse(query).map_err(Error::Rejected)?;
-        let page = self.0.store.list(&filter).await?;
-        Ok(RunList {
-            runs: page
-                .runs
-                .into_iter()
-                .map(|run| self.with_queue_position(run))
-                .collect(),
-            next_cursor: page.next.map(|cursor| cursor.encode()),
-            total: page.total,
-        })
+        let mut list = self.store.list(&filter).await?;
+        for run in &mut list.runs {
+            run.queue = self.scheduler().queue.position(run.number);
+        }
+        Ok(list)
     }
 
     pub(crate) async fn get(&self, number: u64) -> Result<Run, Error> {
-        let run = self.0.store.run(number).await?;
+        let run = self.store.run(number).await?;
         let mut run = run.ok_or(Error::no_run(number))?;
         run.summary = self.with_queue_position(run.summary);
         Ok(run)
     }
 
     pub(crate) async fn summary(&self, number: u64) -> Result<RunSummary, Error> {
-        let run = self.0.store.summary(number).await?;
+        let run = self.store.summary(number).await?;
         Ok(self.with_queue_position(run.ok_or(Error::no_run(number))?))
     }
 
@@ -62,32 +57,32 @@ impl Runs {
         // Looked up before the store is read: a run that ends in between is complete in the store.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.summary(number).await?;
-        Ok(Subscription::new(number, self.0.store.clone(), live, since))
+        Ok(Subscription::new(number, self.store.clone(), live, since))
     }
 
     /// The events stored so far.
     pub(crate) async fn stored_events(&self, number: u64) -> Result<Subscription, Error> {
         self.summary(number).await?;
-        Ok(Subscription::new(number, self.0.store.clone(), None, 0))
+        Ok(Subscription::new(number, self.store.clone(), None, 0))
     }
 
     /// Held for the lifetime of a stream.
     pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let permit = self.0.stream_permits.clone().try_acquire_owned();
+        let permit = self.stream_permits.clone().try_acquire_owned();
         permit.map_err(|_| Error::TooManyStreams(MAX_STREAMS))
     }
 
     pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
-        self.0.phase.subscribe()
+        self.phase.subscribe()
     }
 
     /// Subscribes to `RunsEvent`s as JSON.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<str>> {
-        self.0.changes.subscribe()
+        self.changes.subscribe()
     }
 
     pub(crate) async fn stats(&self) -> anyhow::Result<ServerStats> {
-        let by_status = self.0.store.count_by_status().await?;
+        let by_status = self.store.count_by_status().await?;
         let scheduler = self.scheduler();
         let (running, queued) = scheduler.queue.counts();
         let iops = scheduler
@@ -98,7 +93,7 @@ impl Runs {
         Ok(ServerStats {
             running,
             queued,
-            streams: MAX_STREAMS - self.0.stream_permits.available_permits(),
+            streams: MAX_STREAMS - self.stream_permits.available_permits(),
             iops,
             by_status,
         })

@@ -11,8 +11,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 impl Runs {
     /// Stops active runs, which end with the results so far, then closes all streams.
     pub(crate) async fn stop(&self) {
-        self.0.phase.send_replace(ServerPhase::Stopping);
-        let mut released = self.0.released.subscribe();
+        self.phase.send_replace(ServerPhase::Stopping);
+        let mut released = self.released.subscribe();
         {
             let scheduler = self.scheduler();
             for run in scheduler.queue.running() {
@@ -25,6 +25,6 @@ impl Runs {
         if tokio::time::timeout(STOP_TIMEOUT, all_ended).await.is_err() {
             tracing::warn!("a run did not stop in time; the next start marks it as interrupted");
         }
-        self.0.phase.send_replace(ServerPhase::Closed);
+        self.phase.send_replace(ServerPhase::Closed);
     }
 }

@@ -16,9 +16,9 @@ pub(crate) enum ServerPhase {
 }
 
 pub(crate) struct SchedulerState {
-    pub(crate) queue: Queue,
+    pub queue: Queue,
     /// Queued and running runs.
-    pub(crate) active_runs: HashMap<u64, Arc<EventBuffer>>,
+    pub active_runs: HashMap<u64, Arc<EventBuffer>>,
     /// No run starts until the runners of the previous server have exited and leftover files are removed.
-    pub(crate) paused: bool,
+    pub paused: bool,
 }

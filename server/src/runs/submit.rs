@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::events::buffer::EventBuffer;
-use crate::events::journal;
 use crate::runs::state::ServerPhase;
 use crate::runs::{Runs, confirmation, detached};
 use crate::scheduler::locks::{locks_for, uses_devices};
@@ -21,10 +20,31 @@ use std::sync::Arc;
 /// Stops runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 1_000;
 
-pub(crate) struct Submitted {
-    pub(crate) run: Run,
-    /// An earlier request with the same idempotency key created the run.
-    pub(crate) replayed: bool,
+/// A run or a study.
+pub(crate) struct Submitted<T> {
+    pub created: T,
+    /// It was created by an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+impl<T> Submitted<T> {
+    pub(crate) fn new(created: T) -> Self {
+        Self {
+            created,
+            replayed: false,
+        }
+    }
+
+    pub(crate) fn replayed(earlier: Result<T, Error>) -> Result<Self, Error> {
+        match earlier {
+            Ok(created) => Ok(Self {
+                created,
+                replayed: true,
+            }),
+            Err(Error::NotFound { what }) => Err(Error::created_and_deleted(&what)),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl Runs {
@@ -33,7 +53,7 @@ impl Runs {
         if let Some(sample_ms) = request.sample_ms {
             run["sample_ms"] = sample_ms.into();
         }
-        let mut plan: Plan = self.0.runner.plan(&run).await?;
+        let mut plan: Plan = self.runner.plan(&run).await?;
         let confirm = request.confirm.as_deref();
         plan.problems
             .extend(self.check_confirmation(confirm, &plan.jobs).await?);
@@ -45,11 +65,16 @@ impl Runs {
         confirm: Option<&str>,
         jobs: &[ResolvedJob],
     ) -> Result<Vec<Problem>, Error> {
-        if !confirmation::is_required(confirm, jobs) {
+        let Some(confirm) = confirm else {
+            return Ok(Vec::new());
+        };
+        let overwritten = confirmation::overwritten_devices(jobs);
+        if overwritten.is_empty() {
             return Ok(Vec::new());
         }
-        let devices = self.0.runner.devices().await?;
-        Ok(confirmation::problems(confirm, jobs, &devices))
+        let devices = self.runner.devices().await?;
+        let problem = |name| confirmation::problem(confirm, name, &devices);
+        Ok(overwritten.into_iter().filter_map(problem).collect())
     }
 
     /// Plans and queues a run, unless the key was used before.
@@ -57,9 +82,9 @@ impl Runs {
         &self,
         request: RunRequest,
         key: Option<IdempotencyKey>,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<Submitted<Run>, Error> {
         if let Some(key) = &key
-            && let Some(earlier) = self.0.store.find_key(key).await?
+            && let Some(earlier) = self.store.find_key(key).await?
         {
             return self.replay(earlier).await;
         }
@@ -80,7 +105,7 @@ impl Runs {
         number: u64,
         change: RerunRequest,
         key: Option<IdempotencyKey>,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<Submitted<Run>, Error> {
         let old = self.get(number).await?;
         let jobs = match &change.patch {
             Some(patch) => apply_patch(&old.requested.jobs, patch),
@@ -116,7 +141,7 @@ impl Runs {
     /// Devices of the host, if the jobs use any.
     pub(crate) async fn devices_of(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
         if uses_devices(jobs) {
-            Ok(self.0.runner.devices().await?)
+            Ok(self.runner.devices().await?)
         } else {
             Ok(DeviceList::default())
         }
@@ -126,12 +151,11 @@ impl Runs {
         &self,
         new: NewRun,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Submitted, Error> {
-        let admission = self.0.admission.lock().await;
+    ) -> Result<Submitted<Run>, Error> {
+        let admission = self.admission.lock().await;
         self.check_capacity(1)?;
-        let first = journal::first_entry()?;
         let now_ms = crate::clock::now_ms();
-        let number = match self.0.store.insert_run(&new, key, now_ms, &first).await? {
+        let number = match self.store.insert_run(&new, key, now_ms).await? {
             Ok(number) => number,
             Err(earlier) => return self.replay(earlier).await,
         };
@@ -142,10 +166,7 @@ impl Runs {
         // Read before the start, so that the response shows the queued run.
         let run = self.get(number).await?;
         self.start_ready();
-        Ok(Submitted {
-            run,
-            replayed: false,
-        })
+        Ok(Submitted::new(run))
     }
 
     /// Queues a stored run.
@@ -159,7 +180,7 @@ impl Runs {
 
     /// Fails if the server is stopping, or if the queue has no space for so many runs.
     pub(crate) fn check_capacity(&self, runs: usize) -> Result<(), Error> {
-        if *self.0.phase.borrow() != ServerPhase::Open {
+        if *self.phase.borrow() != ServerPhase::Open {
             return Err(Error::Stopping);
         }
         let (_, waiting) = self.scheduler().queue.counts();
@@ -169,17 +190,10 @@ impl Runs {
         Ok(())
     }
 
-    async fn replay(&self, earlier: KeyUse) -> Result<Submitted, Error> {
-        let KeyUse::Replayed { run, .. } = earlier else {
-            return Err(Error::key_reused());
-        };
-        match self.get(run).await {
-            Ok(run) => Ok(Submitted {
-                run,
-                replayed: true,
-            }),
-            Err(Error::NotFound { what }) => Err(Error::created_and_deleted(&what)),
-            Err(error) => Err(error),
+    async fn replay(&self, earlier: KeyUse) -> Result<Submitted<Run>, Error> {
+        match earlier {
+            KeyUse::Replayed { run, .. } => Submitted::replayed(self.get(run).await),
+            KeyUse::Reused => Err(Error::key_reused()),
         }
     }
 }

@@ -25,14 +25,14 @@ pub(crate) enum RunnerExit {
 /// What is known about a run when its runner has ended.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
-    pub(crate) exit: RunnerExit,
-    pub(crate) stop: Option<StopRequest>,
-    pub(crate) report: Option<&'a Report>,
-    pub(crate) failure: Option<&'a Failure>,
+    pub exit: RunnerExit,
+    pub stop: Option<StopRequest>,
+    pub report: Option<&'a Report>,
+    pub failure: Option<&'a Failure>,
     /// Why an event of the runner was invalid.
-    pub(crate) protocol_error: Option<&'a str>,
+    pub protocol_error: Option<&'a str>,
     /// Last line of standard error.
-    pub(crate) stderr_tail: Option<&'a str>,
+    pub stderr_tail: Option<&'a str>,
 }
 
 impl RunEnd<'_> {

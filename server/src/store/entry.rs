@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// One event as stored and published.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Since the start of the run.
-    pub(crate) t_ms: f64,
+    pub t_ms: f64,
     kind: &'static str,
     /// The event as one line of JSON, without a newline.
-    pub(crate) line: Arc<str>,
+    pub line: Arc<str>,
 }
 
 /// `leadline_protocol::event::Event` with a borrowed body.

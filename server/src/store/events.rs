@@ -1,10 +1,8 @@
 //! Reads and appends events.
 
+use crate::store::Store;
 use crate::store::entry::Entry;
-use crate::store::{Durability, Store};
 use anyhow::Result;
-use futures_util::TryStreamExt;
-use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
 use leadline_protocol::sample::Sample;
 use sqlx::types::Json;
 use std::sync::Arc;
@@ -16,16 +14,16 @@ const SAMPLES_PER_PAGE: u32 = 256;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SamplePosition {
     /// End of the sample's window, since the start of the run.
-    pub(crate) t_ms: f64,
-    pub(crate) seq: u64,
+    pub t_ms: f64,
+    pub seq: u64,
 }
 
 impl Store {
     /// Appends events that may be published before they are on disk.
     pub(crate) async fn append(&self, run: u64, entries: &[Entry]) -> Result<()> {
-        let mut transaction = self.begin(Durability::System).await?;
+        let mut transaction = self.begin_unsynced().await?;
         for entry in entries {
-            entry.insert(&mut transaction, run).await?;
+            entry.insert(&mut transaction.connection, run).await?;
         }
         Ok(transaction.commit().await?)
     }
@@ -62,17 +60,13 @@ impl Store {
 
     /// Start of the measured window since the start of the run, if there is one.
     pub(crate) async fn measure_begin_ms(&self, run: u64) -> Result<Option<f64>> {
-        let mut rows = sqlx::query_as::<_, (f64, Json<PhaseChange>)>(
-            "SELECT t_ms, line FROM events WHERE run = ? AND type = 'phase' ORDER BY t_ms",
+        Ok(sqlx::query_scalar(
+            "SELECT min(t_ms) FROM events WHERE run = ? AND type = 'phase'
+             AND line ->> 'phase' = 'measure' AND line ->> 'state' = 'begin'",
         )
         .bind(run.cast_signed())
-        .fetch(&self.readers);
-        while let Some((t_ms, change)) = rows.try_next().await? {
-            if change.phase == Phase::Measure && change.state == PhaseState::Begin {
-                return Ok(Some(t_ms));
-            }
-        }
-        Ok(None)
+        .fetch_one(&self.readers)
+        .await?)
     }
 
     /// The next page of samples after a position and up to `to_ms` (since the start of the run), in order. Empty at the

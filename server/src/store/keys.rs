@@ -11,9 +11,9 @@ const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// A key with the request it was sent with.
 #[derive(Clone, Debug)]
 pub(crate) struct IdempotencyKey {
-    pub(crate) key: String,
+    pub key: String,
     /// Hash of method, path and body.
-    pub(crate) request_sha256: [u8; 32],
+    pub request_sha256: [u8; 32],
 }
 
 /// Earlier use of a key.

@@ -2,25 +2,16 @@
 
 use crate::store::Store;
 use crate::store::filter::{Condition, Cursor, Filter, Key, SortValue, Term};
-use crate::store::rows::{self, SUMMARY};
+use crate::store::rows;
 use leadline_protocol::query::{RunSort, SortOrder};
-use leadline_protocol::run::RunSummary;
+use leadline_protocol::run::{RunList, RunSummary};
 use sqlx::{QueryBuilder, Sqlite};
 
-pub(crate) struct Page {
-    pub(crate) runs: Vec<RunSummary>,
-    /// `None` on the last page.
-    pub(crate) next: Option<Cursor>,
-    /// Matching runs on all pages.
-    pub(crate) total: u64,
-}
-
 impl Store {
-    pub(crate) async fn list(&self, filter: &Filter) -> anyhow::Result<Page> {
+    pub(crate) async fn list(&self, filter: &Filter) -> anyhow::Result<RunList> {
         let mut count = QueryBuilder::new("SELECT count(*) FROM runs WHERE TRUE");
         push_conditions(&mut count, &filter.conditions);
-        let mut page = QueryBuilder::new("");
-        page.push(format_args!("SELECT {SUMMARY} FROM runs WHERE TRUE"));
+        let mut page = QueryBuilder::new("SELECT * FROM runs WHERE TRUE");
         push_conditions(&mut page, &filter.conditions);
         push_position(&mut page, filter);
         push_order(&mut page, filter);
@@ -30,15 +21,16 @@ impl Store {
             page.build().try_map(rows::summary).fetch_all(&self.readers),
         )?;
         let limit = filter.limit as usize;
-        let mut next = None;
+        let mut next_cursor = None;
         if runs.len() > limit {
             runs.truncate(limit);
-            next = runs.last().map(|run| Cursor {
-                number: run.number,
-                value: sort_value(run, filter.sort),
-            });
+            next_cursor = runs.last().map(|run| cursor(run, filter.sort).encode());
         }
-        Ok(Page { runs, next, total })
+        Ok(RunList {
+            runs,
+            next_cursor,
+            total,
+        })
     }
 }
 
@@ -117,14 +109,18 @@ fn sort_column(sort: RunSort) -> &'static str {
     }
 }
 
-fn sort_value(run: &RunSummary, sort: RunSort) -> Option<SortValue> {
-    match sort {
+fn cursor(run: &RunSummary, sort: RunSort) -> Cursor {
+    let value = match sort {
         RunSort::Number => None,
         RunSort::Iops => run.iops.map(SortValue::Number),
         RunSort::BytesPerSecond => run.bytes_per_second.map(SortValue::Number),
         RunSort::LatP99Ns => run.lat_p99_ns.map(|ns| SortValue::Number(ns as f64)),
         RunSort::Name => Some(SortValue::Text(run.name.clone())),
         RunSort::CreatedAtMs => Some(SortValue::Number(run.created_at_ms as f64)),
+    };
+    Cursor {
+        number: run.number,
+        value,
     }
 }
 

@@ -7,24 +7,12 @@ use sqlx::sqlite::SqliteConnection;
 static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
 
 /// Checksums (SHA-384) of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole files and rejects a
-/// database whose applied migrations differ; these differ in comments only.
-const FORMER_CHECKSUMS: [(i64, &str); 4] = [
-    (
-        1,
-        "D408F2CAC3C66A19FA07D4983C8539867752DE445F3B6ACD960F5E2C317205A6ACA5B1B769152CBEB69BC9E3449FAFDB",
-    ),
-    (
-        2,
-        "D2ACB4AA4D415C25C43E254CEF041BCBD3DDACA32FD45E2AC23EDC8AA7C611A62CA18A338E37D9C550E7F21111CDE999",
-    ),
-    (
-        3,
-        "008DB0ADEE3C7DF2A9D3A5C188D376F5B01F700E101B8A95A2EDB193DEA27BDBC4067BD56CDFE244BE920557CBFB07DD",
-    ),
-    (
-        4,
-        "AFBE31FBD1E81B0C05807F3B13231EE9EC758733C10B073A8E3EC296B5571C3908EBA2F1F856B04F16440BC14297F7F4",
-    ),
+/// database whose applied migrations differ.
+const FORMER_CHECKSUMS: [&str; 4] = [
+    "D408F2CAC3C66A19FA07D4983C8539867752DE445F3B6ACD960F5E2C317205A6ACA5B1B769152CBEB69BC9E3449FAFDB",
+    "D2ACB4AA4D415C25C43E254CEF041BCBD3DDACA32FD45E2AC23EDC8AA7C611A62CA18A338E37D9C550E7F21111CDE999",
+    "008DB0ADEE3C7DF2A9D3A5C188D376F5B01F700E101B8A95A2EDB193DEA27BDBC4067BD56CDFE244BE920557CBFB07DD",
+    "AFBE31FBD1E81B0C05807F3B13231EE9EC758733C10B073A8E3EC296B5571C3908EBA2F1F856B04F16440BC14297F7F4",
 ];
 
 pub(super) async fn run(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
@@ -41,17 +29,12 @@ async fn update_checksums(connection: &mut SqliteConnection) -> sqlx::Result<()>
     if applied.is_none() {
         return Ok(());
     }
-    for (version, former) in FORMER_CHECKSUMS {
-        for migration in MIGRATIONS.iter().filter(|known| known.version == version) {
-            sqlx::query(
-                "UPDATE _sqlx_migrations SET checksum = ? WHERE version = ? AND hex(checksum) = ?",
-            )
+    for (migration, former) in MIGRATIONS.iter().zip(FORMER_CHECKSUMS) {
+        sqlx::query("UPDATE _sqlx_migrations SET checksum = ? WHERE hex(checksum) = ?")
             .bind(&*migration.checksum)
-            .bind(version)
             .bind(former)
             .execute(&mut *transaction)
             .await?;
-        }
     }
     transaction.commit().await
 }

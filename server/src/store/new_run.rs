@@ -1,11 +1,12 @@
 //! Inserts runs.
 
+use crate::store::Store;
 use crate::store::entry::Entry;
-use crate::store::enum_text::EnumText;
 use crate::store::keys::{self, IdempotencyKey, KeyUse};
-use crate::store::{Durability, Store};
 use anyhow::Result;
+use leadline_protocol::event::EventBody;
 use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::status::{RunStatus, StatusChange};
 use leadline_protocol::workload_summary::WorkloadSummary;
 use serde_json::Value;
 use sqlx::SqliteConnection;
@@ -15,16 +16,16 @@ use std::collections::BTreeSet;
 /// A run to be queued.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRun {
-    pub(crate) name: String,
-    pub(crate) host: String,
-    pub(crate) tags: Vec<String>,
-    pub(crate) notes: String,
+    pub name: String,
+    pub host: String,
+    pub tags: Vec<String>,
+    pub notes: String,
     /// Jobs as requested.
-    pub(crate) requested: Vec<Value>,
-    pub(crate) sample_ms: u32,
-    pub(crate) resolved: Vec<ResolvedJob>,
+    pub requested: Vec<Value>,
+    pub sample_ms: u32,
+    pub resolved: Vec<ResolvedJob>,
     /// Devices and paths reserved by the run.
-    pub(crate) locks: BTreeSet<String>,
+    pub locks: BTreeSet<String>,
 }
 
 impl Store {
@@ -34,17 +35,16 @@ impl Store {
         new: &NewRun,
         key: Option<&IdempotencyKey>,
         now_ms: u64,
-        first_event: &Entry,
     ) -> Result<Result<u64, KeyUse>> {
-        let mut transaction = self.begin(Durability::Disk).await?;
+        let mut transaction = self.begin().await?;
         if let Some(key) = key
-            && let Some(earlier) = keys::find(&mut transaction, key).await?
+            && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
             return Ok(Err(earlier));
         }
-        let number = insert(&mut transaction, new, None, now_ms, first_event).await?;
+        let number = insert(&mut transaction.connection, new, None, now_ms).await?;
         if let Some(key) = key {
-            keys::insert(&mut transaction, key, number, None, now_ms).await?;
+            keys::insert(&mut transaction.connection, key, number, None, now_ms).await?;
         }
         transaction.commit().await?;
         Ok(Ok(number))
@@ -57,7 +57,6 @@ pub(super) async fn insert(
     new: &NewRun,
     step: Option<(u64, u32)>,
     now_ms: u64,
-    first_event: &Entry,
 ) -> sqlx::Result<u64> {
     let number = insert_summary(connection, new, step, now_ms).await?;
     sqlx::query(
@@ -70,10 +69,15 @@ pub(super) async fn insert(
     .bind(Json(&new.resolved))
     .execute(&mut *connection)
     .await?;
-    first_event
-        .insert(connection, number.cast_unsigned())
-        .await?;
-    Ok(number.cast_unsigned())
+    let number = number.cast_unsigned();
+    let queued = EventBody::Status(StatusChange {
+        status: RunStatus::Queued,
+        at_ms: now_ms,
+        reason: None,
+    });
+    let entry = Entry::new(0, 0.0, &queued).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    entry.insert(connection, number).await?;
+    Ok(number)
 }
 
 async fn insert_summary(
@@ -91,7 +95,7 @@ async fn insert_summary(
     .bind(now_ms.cast_signed())
     .bind(&new.host)
     .bind(workload.jobs)
-    .bind(workload.mode.map(EnumText))
+    .bind(workload.mode.map(<&str>::from))
     .bind(&workload.rw)
     .bind(&workload.bs)
     .bind(workload.iodepth)

@@ -2,6 +2,7 @@
 //! migrated.
 
 use crate::store::{Store, migrations};
+use anyhow::{Context, Result, ensure};
 use sqlx::Connection;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
@@ -21,40 +22,25 @@ const READERS: u32 = 4;
 /// Readers never block, so connections only wait for a checkpoint or for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenError {
-    #[error(
-        "{path} has version {version}; this program supports versions up to {VERSION}. Use a newer leadline or another --data-dir. The file was not changed"
-    )]
-    Newer { path: String, version: i64 },
-    #[error(
-        "{path} is the database of another program. Use another --data-dir. The file was not changed"
-    )]
-    Foreign { path: String },
-    #[error("cannot open {path}: {reason}")]
-    Unusable { path: String, reason: String },
-}
-
 impl Store {
     /// Opens the database, creating it if necessary.
-    pub(crate) async fn open(path: &Path) -> Result<Self, OpenError> {
-        let shown = path.display().to_string();
+    pub(crate) async fn open(path: &Path) -> Result<Self> {
+        let store = Self::try_open(path).await;
+        store.with_context(|| format!("cannot open {}", path.display()))
+    }
+
+    async fn try_open(path: &Path) -> Result<Self> {
         if path.exists() {
-            let (version, application_id) = read_header(path).await.map_err(unusable(&shown))?;
-            check_header(&shown, version, application_id)?;
+            let (version, application_id) = read_header(path).await?;
+            check_header(version, application_id)?;
         }
         let writer_options = writer_options(path);
-        let mut writer = SqliteConnection::connect_with(&writer_options)
-            .await
-            .map_err(unusable(&shown))?;
-        migrations::run(&mut writer)
-            .await
-            .map_err(unusable(&shown))?;
+        let mut writer = SqliteConnection::connect_with(&writer_options).await?;
+        migrations::run(&mut writer).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .connect_with(common_options(path).read_only(true))
-            .await
-            .map_err(unusable(&shown))?;
+            .await?;
         Ok(Self {
             writer: Arc::new(Mutex::new(Some(writer))),
             writer_options,
@@ -63,27 +49,19 @@ impl Store {
     }
 }
 
-fn unusable<E: std::fmt::Display>(path: &str) -> impl FnOnce(E) -> OpenError {
-    move |error| OpenError::Unusable {
-        path: path.into(),
-        reason: error.to_string(),
-    }
-}
-
-fn check_header(path: &str, version: i64, application_id: i64) -> Result<(), OpenError> {
+fn check_header(version: i64, application_id: i64) -> Result<()> {
     // SQLite creates an empty file before the first migration commits.
     if (version, application_id) == (0, 0) {
         return Ok(());
     }
-    if application_id != APPLICATION_ID {
-        return Err(OpenError::Foreign { path: path.into() });
-    }
-    if version > VERSION {
-        return Err(OpenError::Newer {
-            path: path.into(),
-            version,
-        });
-    }
+    ensure!(
+        application_id == APPLICATION_ID,
+        "it is the database of another program. Use another --data-dir. The file was not changed"
+    );
+    ensure!(
+        version <= VERSION,
+        "it has version {version}, but this program supports versions up to {VERSION}. Use a newer leadline or another --data-dir. The file was not changed"
+    );
     Ok(())
 }
 

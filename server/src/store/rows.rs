@@ -1,21 +1,13 @@
 //! Database rows as protocol types.
 
-use crate::store::enum_text::EnumText;
 use leadline_protocol::run::{RequestedRun, Run, RunSummary};
 use leadline_protocol::workload_summary::WorkloadSummary;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use sqlx::types::Json;
-
-/// Columns of `runs` that `summary` reads.
-pub(super) const SUMMARY: &str = "number, status, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, \
-    device, iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, verdict, name, target, tags, notes, reason, study, step";
-
-/// Columns of `run_details` that `details` reads.
-pub(super) const DETAILS: &str = "requested, sample_ms, resolved, host_facts, measure_ms, report, verdict, findings, failure, \
-    (SELECT max(seq) FROM events WHERE events.run = run_details.run) AS last_seq, \
-    (SELECT count(*) FROM events WHERE events.run = run_details.run AND type = 'sample') AS samples";
+use std::str::FromStr;
+use strum::ParseError;
 
 /// A row of `runs`. The queue position is not stored.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
@@ -24,7 +16,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         status: variant(&row, "status")?,
         name: row.try_get("name")?,
         host: row.try_get("host")?,
-        tags: json(&row, "tags")?,
+        tags: json(&row, "tags")?.unwrap_or_default(),
         notes: row.try_get("notes")?,
         created_at_ms: row.try_get("created_at_ms")?,
         started_at_ms: row.try_get("started_at_ms")?,
@@ -53,42 +45,49 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     })
 }
 
-/// A row of `run_details`.
+/// A row of `run_details`, with `last_seq` and the number of samples.
 pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
     let sample_ms = row.try_get("sample_ms")?;
     Ok(Run {
         summary,
         requested: RequestedRun {
-            jobs: json(row, "requested")?,
+            jobs: json(row, "requested")?.unwrap_or_default(),
             sample_ms,
         },
-        resolved: optional_json(row, "resolved")?,
-        host_facts: optional_json(row, "host_facts")?,
+        resolved: json(row, "resolved")?,
+        host_facts: json(row, "host_facts")?,
         sample_ms,
         measure_ms: row.try_get("measure_ms")?,
-        report: optional_json(row, "report")?,
-        verdict: optional_json(row, "verdict")?,
-        findings: optional_json(row, "findings")?.unwrap_or_default(),
-        failure: optional_json(row, "failure")?,
+        report: json(row, "report")?,
+        verdict: json(row, "verdict")?,
+        findings: json(row, "findings")?.unwrap_or_default(),
+        failure: json(row, "failure")?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
 }
 
-fn variant<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<T> {
-    row.try_get(column).map(|EnumText(variant)| variant)
+pub(super) fn variant<T: FromStr<Err = ParseError>>(
+    row: &SqliteRow,
+    column: &str,
+) -> sqlx::Result<T> {
+    parse(row.try_get(column)?)
 }
 
-fn optional_variant<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<Option<T>> {
-    let variant: Option<EnumText<T>> = row.try_get(column)?;
-    Ok(variant.map(|EnumText(variant)| variant))
+fn optional_variant<T: FromStr<Err = ParseError>>(
+    row: &SqliteRow,
+    column: &str,
+) -> sqlx::Result<Option<T>> {
+    let name: Option<&str> = row.try_get(column)?;
+    name.map(parse).transpose()
 }
 
-fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<T> {
-    row.try_get(column).map(|Json(value)| value)
+fn parse<T: FromStr<Err = ParseError>>(name: &str) -> sqlx::Result<T> {
+    name.parse()
+        .map_err(|error: ParseError| sqlx::Error::Decode(error.into()))
 }
 
-fn optional_json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<Option<T>> {
+pub(super) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> sqlx::Result<Option<T>> {
     let value: Option<Json<T>> = row.try_get(column)?;
     Ok(value.map(|Json(value)| value))
 }

@@ -1,29 +1,28 @@
 //! Reads, changes and deletes runs.
 
-use crate::store::enum_text::EnumText;
 use crate::store::new_run::search_text;
-use crate::store::rows::{self, DETAILS, SUMMARY};
-use crate::store::{Durability, Store, study_steps};
+use crate::store::{Store, rows, study_steps};
 use anyhow::Result;
 use leadline_protocol::run::{Run, RunPatch, RunSummary};
 use leadline_protocol::status::RunStatus;
-use sqlx::AssertSqlSafe;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 use sqlx::types::Json;
 use std::collections::BTreeSet;
 
 /// A run without a final status, found at the start of the server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedRun {
-    pub(crate) number: u64,
-    pub(crate) status: RunStatus,
-    pub(crate) locks: BTreeSet<String>,
+    pub number: u64,
+    pub status: RunStatus,
+    pub locks: BTreeSet<String>,
 }
 
 impl Store {
     /// Changes name, tags or notes. Returns false if there is no such run.
     pub(crate) async fn patch_run(&self, run: u64, patch: &RunPatch) -> Result<bool> {
         // Begun before the read, so that no other change comes in between.
-        let mut transaction = self.begin(Durability::Disk).await?;
+        let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
             return Ok(false);
         };
@@ -39,7 +38,7 @@ impl Store {
         .bind(Json(tags))
         .bind(search_text(name, target, tags, notes))
         .bind(run.cast_signed())
-        .execute(&mut *transaction)
+        .execute(&mut transaction.connection)
         .await?;
         transaction.commit().await?;
         Ok(changed.rows_affected() == 1)
@@ -47,22 +46,21 @@ impl Store {
 
     /// Deletes a run with its events. Returns false if there is no such run or it has not ended.
     pub(crate) async fn delete_run(&self, run: u64) -> Result<bool> {
-        let mut transaction = self.begin(Durability::Disk).await?;
+        let mut transaction = self.begin().await?;
         let deleted = sqlx::query("DELETE FROM runs WHERE number = ? AND status IN ('done', 'failed', 'cancelled', 'interrupted')")
             .bind(run.cast_signed())
-            .execute(&mut *transaction)
+            .execute(&mut transaction.connection)
             .await?;
-        study_steps::delete_empty_studies(&mut transaction).await?;
+        study_steps::delete_empty_studies(&mut transaction.connection).await?;
         sqlx::query("PRAGMA incremental_vacuum")
-            .execute(&mut *transaction)
+            .execute(&mut transaction.connection)
             .await?;
         transaction.commit().await?;
         Ok(deleted.rows_affected() == 1)
     }
 
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {
-        let sql = format!("SELECT {SUMMARY} FROM runs WHERE number = ?");
-        Ok(sqlx::query(AssertSqlSafe(sql))
+        Ok(sqlx::query("SELECT * FROM runs WHERE number = ?")
             .bind(run.cast_signed())
             .try_map(rows::summary)
             .fetch_optional(&self.readers)
@@ -73,40 +71,40 @@ impl Store {
         let Some(summary) = self.summary(run).await? else {
             return Ok(None);
         };
-        let sql = format!("SELECT {DETAILS} FROM run_details WHERE run = ?");
-        Ok(sqlx::query(AssertSqlSafe(sql))
-            .bind(run.cast_signed())
-            .try_map(|row| rows::details(summary.clone(), &row))
-            .fetch_optional(&self.readers)
-            .await?)
+        let row = sqlx::query(
+            "SELECT *, (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
+                 (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample') AS samples
+             FROM run_details WHERE run = ?1",
+        )
+        .bind(run.cast_signed())
+        .fetch_one(&self.readers)
+        .await?;
+        Ok(Some(rows::details(summary, &row)?))
     }
 
     /// Runs without a final status, in queue order.
     pub(crate) async fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>> {
-        let rows: Vec<(u64, EnumText<RunStatus>, Json<BTreeSet<String>>)> = sqlx::query_as(
+        let run = |row: SqliteRow| {
+            Ok(UnfinishedRun {
+                number: row.try_get("number")?,
+                status: rows::variant(&row, "status")?,
+                locks: rows::json(&row, "locks")?.unwrap_or_default(),
+            })
+        };
+        Ok(sqlx::query(
             "SELECT number, status, locks FROM runs JOIN run_details ON run = number
              WHERE status IN ('queued', 'preparing', 'measuring', 'finishing') ORDER BY number",
         )
+        .try_map(run)
         .fetch_all(&self.readers)
-        .await?;
-        let runs = rows
-            .into_iter()
-            .map(|(number, EnumText(status), Json(locks))| UnfinishedRun {
-                number,
-                status,
-                locks,
-            });
-        Ok(runs.collect())
+        .await?)
     }
 
     pub(crate) async fn count_by_status(&self) -> Result<Vec<(RunStatus, u64)>> {
-        let rows: Vec<(EnumText<RunStatus>, u64)> =
-            sqlx::query_as("SELECT status, count(*) FROM runs GROUP BY status")
-                .fetch_all(&self.readers)
-                .await?;
-        let counts = rows
-            .into_iter()
-            .map(|(EnumText(status), count)| (status, count));
-        Ok(counts.collect())
+        let sql = "SELECT status, count(*) AS count FROM runs GROUP BY status";
+        Ok(sqlx::query(sql)
+            .try_map(|row: SqliteRow| Ok((rows::variant(&row, "status")?, row.try_get("count")?)))
+            .fetch_all(&self.readers)
+            .await?)
     }
 }

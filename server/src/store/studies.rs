@@ -1,10 +1,8 @@
 //! Inserts and reads studies.
 
-use crate::store::entry::Entry;
 use crate::store::keys::{self, IdempotencyKey, KeyUse};
 use crate::store::new_run::{self, NewRun};
-use crate::store::rows::{self, SUMMARY};
-use crate::store::{Durability, Store};
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::run::RunSummary;
 use leadline_protocol::study::description::StudyDescription;
@@ -12,93 +10,93 @@ use leadline_protocol::study::files::LeftoverFile;
 use leadline_protocol::study::scaling::Scaled;
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
-use sqlx::{AssertSqlSafe, FromRow, QueryBuilder, Sqlite, SqliteConnection};
-
-/// Columns of `StoredStudy`.
-const COLUMNS: &str =
-    "number, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files";
+use sqlx::{FromRow, SqliteConnection};
 
 /// A study to be queued.
 #[derive(Clone, Debug)]
 pub(crate) struct NewStudy {
-    pub(crate) description: StudyDescription,
-    pub(crate) scaled: Scaled,
-    pub(crate) continue_on_failure: bool,
-    pub(crate) file_id: String,
+    pub description: StudyDescription,
+    pub scaled: Scaled,
+    pub continue_on_failure: bool,
+    pub file_id: String,
     /// Canonical paths of the files that the study removes at its end.
-    pub(crate) owned_files: Vec<String>,
-    pub(crate) steps: Vec<(StepDescription, NewRun)>,
+    pub owned_files: Vec<String>,
+    pub steps: Vec<(StepDescription, NewRun)>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct StepDescription {
-    pub(crate) name: String,
-    pub(crate) note: Option<String>,
+    pub name: String,
+    pub note: Option<String>,
 }
 
 #[derive(Clone, Debug, FromRow)]
 pub(crate) struct StoredStudy {
-    pub(crate) number: u64,
-    pub(crate) created_at_ms: u64,
-    pub(crate) continue_on_failure: bool,
+    pub number: u64,
+    pub created_at_ms: u64,
+    pub continue_on_failure: bool,
     /// Random part of the names of its files.
-    pub(crate) file_id: String,
+    pub file_id: String,
     #[sqlx(json)]
-    pub(crate) description: StudyDescription,
+    pub description: StudyDescription,
     #[sqlx(json)]
-    pub(crate) scaled: Scaled,
+    pub scaled: Scaled,
     #[sqlx(json)]
-    pub(crate) steps: Vec<StepDescription>,
+    pub steps: Vec<StepDescription>,
     /// Files not yet removed.
     #[sqlx(json)]
-    pub(crate) owned_files: Vec<LeftoverFile>,
+    pub owned_files: Vec<LeftoverFile>,
     /// Runs of its steps in order, without deleted ones.
     #[sqlx(skip)]
-    pub(crate) runs: Vec<RunSummary>,
+    pub runs: Vec<RunSummary>,
 }
 
 impl Store {
-    /// Inserts a study with all its runs and returns its number and runs, or the earlier use of the key. `finish`
-    /// completes each run with the number of the study.
+    /// Inserts a study with all its runs and returns its number and runs, or the earlier use of the key. Each run
+    /// gets the lock of the study.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,
         key: Option<&IdempotencyKey>,
         now_ms: u64,
-        first_event: &Entry,
-        finish: impl Fn(u64, &mut NewRun) + Send,
+        lock: fn(u64) -> String,
     ) -> Result<Result<(u64, Vec<(u64, NewRun)>), KeyUse>> {
-        let mut transaction = self.begin(Durability::Disk).await?;
+        let mut transaction = self.begin().await?;
         if let Some(key) = key
-            && let Some(earlier) = keys::find(&mut transaction, key).await?
+            && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
             return Ok(Err(earlier));
         }
-        let study = insert(&mut transaction, new, now_ms).await?;
+        let study = insert(&mut transaction.connection, new, now_ms).await?;
         let mut runs = Vec::new();
         for (step, (_, run)) in (1..).zip(&new.steps) {
             let mut run = run.clone();
-            finish(study, &mut run);
+            run.locks.insert(lock(study));
             let step = Some((study, step));
-            let number = new_run::insert(&mut transaction, &run, step, now_ms, first_event).await?;
+            let number = new_run::insert(&mut transaction.connection, &run, step, now_ms).await?;
             runs.push((number, run));
         }
         if let Some(key) = key
             && let Some((first, _)) = runs.first()
         {
-            keys::insert(&mut transaction, key, *first, Some(study), now_ms).await?;
+            keys::insert(
+                &mut transaction.connection,
+                key,
+                *first,
+                Some(study),
+                now_ms,
+            )
+            .await?;
         }
         transaction.commit().await?;
         Ok(Ok((study, runs)))
     }
 
     pub(crate) async fn study(&self, number: u64) -> Result<Option<StoredStudy>> {
-        let study: Option<StoredStudy> = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM studies WHERE number = ?"
-        )))
-        .bind(i64::try_from(number).unwrap_or(i64::MAX))
-        .fetch_optional(&self.readers)
-        .await?;
+        let study: Option<StoredStudy> = sqlx::query_as("SELECT * FROM studies WHERE number = ?")
+            .bind(i64::try_from(number).unwrap_or(i64::MAX))
+            .fetch_optional(&self.readers)
+            .await?;
         let mut studies = Vec::from_iter(study);
         self.read_runs(&mut studies).await?;
         Ok(studies.pop())
@@ -113,13 +111,12 @@ impl Store {
         let below = below
             .and_then(|number| i64::try_from(number).ok())
             .unwrap_or(i64::MAX);
-        let mut studies: Vec<StoredStudy> = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?"
-        )))
-        .bind(below)
-        .bind(limit)
-        .fetch_all(&self.readers)
-        .await?;
+        let mut studies: Vec<StoredStudy> =
+            sqlx::query_as("SELECT * FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?")
+                .bind(below)
+                .bind(limit)
+                .fetch_all(&self.readers)
+                .await?;
         let total = sqlx::query_scalar("SELECT count(*) FROM studies")
             .fetch_one(&self.readers)
             .await?;
@@ -128,15 +125,14 @@ impl Store {
     }
 
     async fn read_runs(&self, studies: &mut [StoredStudy]) -> sqlx::Result<()> {
-        let mut query = QueryBuilder::<Sqlite>::new("");
-        query.push(format_args!("SELECT {SUMMARY} FROM runs WHERE study IN ("));
-        let mut list = query.separated(", ");
-        for study in studies.iter() {
-            list.push_bind(study.number.cast_signed());
-        }
-        query.push(") ORDER BY step");
-        let runs = query.build().try_map(rows::summary);
-        for run in runs.fetch_all(&self.readers).await? {
+        let numbers: Vec<u64> = studies.iter().map(|study| study.number).collect();
+        let runs = sqlx::query(
+            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY step",
+        )
+        .bind(Json(numbers))
+        .try_map(rows::summary)
+        .fetch_all(&self.readers);
+        for run in runs.await? {
             let study = studies
                 .iter_mut()
                 .find(|study| Some(study.number) == run.study);

@@ -1,22 +1,22 @@
 //! Progress of studies: which steps have ended or wait, and which files remain.
 
-use crate::store::enum_text::EnumText;
-use crate::store::{Durability, Store};
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::status::RunStatus;
 use leadline_protocol::study::files::LeftoverFile;
 use leadline_protocol::verdict::Verdicts;
-use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
 use sqlx::types::Json;
+use sqlx::{Row, SqliteConnection};
 use std::collections::BTreeMap;
 
 /// The failed or cancelled step that ended a study.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
     /// From 1.
-    pub(crate) step: u32,
-    pub(crate) status: RunStatus,
-    pub(crate) reason: Option<String>,
+    pub step: u32,
+    pub status: RunStatus,
+    pub reason: Option<String>,
 }
 
 impl Store {
@@ -34,18 +34,21 @@ impl Store {
 
     /// The first step whose failure or cancellation ended the study, if any.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
-        let row: Option<(u32, EnumText<RunStatus>, Option<String>)> = sqlx::query_as(
+        let last = |row: SqliteRow| {
+            Ok(LastStep {
+                step: row.try_get("step")?,
+                status: rows::variant(&row, "status")?,
+                reason: row.try_get("reason")?,
+            })
+        };
+        Ok(sqlx::query(
             "SELECT step, status, reason FROM runs JOIN studies ON studies.number = study
              WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
         )
         .bind(study.cast_signed())
+        .try_map(last)
         .fetch_optional(&self.readers)
-        .await?;
-        Ok(row.map(|(step, EnumText(status), reason)| LastStep {
-            step,
-            status,
-            reason,
-        }))
+        .await?)
     }
 
     /// Queued runs of the steps after a step.
@@ -80,13 +83,13 @@ impl Store {
 
     /// Replaces the files of a study. A study without files and runs is deleted.
     pub(crate) async fn set_owned_files(&self, study: u64, files: &[LeftoverFile]) -> Result<()> {
-        let mut transaction = self.begin(Durability::Disk).await?;
+        let mut transaction = self.begin().await?;
         sqlx::query("UPDATE studies SET owned_files = ? WHERE number = ?")
             .bind(Json(files))
             .bind(study.cast_signed())
-            .execute(&mut *transaction)
+            .execute(&mut transaction.connection)
             .await?;
-        delete_empty_studies(&mut transaction).await?;
+        delete_empty_studies(&mut transaction.connection).await?;
         Ok(transaction.commit().await?)
     }
 }

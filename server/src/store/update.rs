@@ -1,130 +1,127 @@
 //! Changes of a run together with the events that caused them.
 
+use crate::store::Store;
 use crate::store::entry::Entry;
-use crate::store::enum_text::EnumText;
-use crate::store::{Durability, Store};
-use anyhow::Result;
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::event::{Accepted, EventBody};
 use leadline_protocol::report_summary::ReportSummary;
-use leadline_protocol::result::{Failure, RunResult};
-use leadline_protocol::status::RunStatus;
+use leadline_protocol::result::RunResult;
+use leadline_protocol::status::{RunStatus, StatusChange};
+use leadline_protocol::verdict::VerdictClass;
 use leadline_protocol::workload_summary::WorkloadSummary;
-use sqlx::SqliteConnection;
 use sqlx::types::Json;
-
-/// New values; `None` leaves a value unchanged.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Update {
-    pub(crate) status: Option<RunStatus>,
-    pub(crate) started_at_ms: Option<u64>,
-    pub(crate) finished_at_ms: Option<u64>,
-    pub(crate) reason: Option<String>,
-    pub(crate) resolved: Option<Vec<ResolvedJob>>,
-    pub(crate) host_facts: Option<HostFacts>,
-    pub(crate) measure_ms: Option<u64>,
-    pub(crate) result: Option<Box<RunResult>>,
-    pub(crate) failure: Option<Failure>,
-}
+use sqlx::{SqliteConnection, query};
 
 impl Store {
-    /// Stores a change and its events in one transaction. Returns false, without changes, if the status of the run is
-    /// not `from`.
-    pub(crate) async fn apply_update(
+    /// Stores a status, the content of an event, and events in one transaction. Returns false, without changes, if the
+    /// status of the run is not `from`.
+    pub(crate) async fn update_run(
         &self,
         run: u64,
         from: RunStatus,
-        update: &Update,
+        change: &StatusChange,
+        body: Option<&EventBody>,
         entries: &[Entry],
-    ) -> Result<bool> {
-        let mut transaction = self.begin(Durability::Disk).await?;
-        if !update_summary(&mut transaction, run, from, update).await? {
+    ) -> anyhow::Result<bool> {
+        let mut transaction = self.begin().await?;
+        if !update_status(&mut transaction.connection, run, from, change).await? {
             return Ok(false);
         }
-        update_details(&mut transaction, run, update).await?;
-        if let Some(jobs) = &update.resolved {
-            update_workload(&mut transaction, run, &WorkloadSummary::new(jobs)).await?;
+        match body {
+            Some(EventBody::Accepted(accepted)) => {
+                update_accepted(&mut transaction.connection, run, accepted).await?;
+            }
+            Some(EventBody::Report(result)) => {
+                update_result(&mut transaction.connection, run, result).await?;
+            }
+            Some(EventBody::Failed(failure)) => {
+                query("UPDATE run_details SET failure = ? WHERE run = ?")
+                    .bind(Json(failure))
+                    .bind(run.cast_signed())
+                    .execute(&mut transaction.connection)
+                    .await?;
+            }
+            _ => {}
         }
         for entry in entries {
-            entry.insert(&mut transaction, run).await?;
+            entry.insert(&mut transaction.connection, run).await?;
         }
         transaction.commit().await?;
         Ok(true)
     }
 }
 
-async fn update_summary(
+async fn update_status(
     connection: &mut SqliteConnection,
     run: u64,
     from: RunStatus,
-    update: &Update,
+    change: &StatusChange,
 ) -> sqlx::Result<bool> {
-    let figures = update
-        .result
-        .as_ref()
-        .map(|result| ReportSummary::new(&result.report, &result.verdict))
-        .unwrap_or_default();
-    let changed = sqlx::query(
-        "UPDATE runs SET status = coalesce(?, status), started_at_ms = coalesce(?, started_at_ms), finished_at_ms = coalesce(?, finished_at_ms),
-             reason = coalesce(?, reason), iops = coalesce(?, iops), bytes_per_second = coalesce(?, bytes_per_second),
-             lat_p50_ns = coalesce(?, lat_p50_ns), lat_p99_ns = coalesce(?, lat_p99_ns), lat_max_ns = coalesce(?, lat_max_ns),
-             verdict = coalesce(?, verdict)
-         WHERE number = ? AND status = ?",
+    let updated = query(
+        "UPDATE runs SET status = ?1, reason = coalesce(?2, reason),
+             started_at_ms = iif(?1 = 'preparing', coalesce(started_at_ms, ?3), started_at_ms),
+             finished_at_ms = iif(?1 IN ('done', 'failed', 'cancelled', 'interrupted'), ?3, finished_at_ms)
+         WHERE number = ?4 AND status = ?5",
     )
-    .bind(update.status.map(EnumText))
-    .bind(update.started_at_ms.map(u64::cast_signed))
-    .bind(update.finished_at_ms.map(u64::cast_signed))
-    .bind(&update.reason)
-    .bind(figures.iops)
-    .bind(figures.bytes_per_second)
-    .bind(figures.lat_p50_ns.map(u64::cast_signed))
-    .bind(figures.lat_p99_ns.map(u64::cast_signed))
-    .bind(figures.lat_max_ns.map(u64::cast_signed))
-    .bind(figures.verdict.map(EnumText))
+    .bind(change.status.as_str())
+    .bind(&change.reason)
+    .bind(change.at_ms.cast_signed())
     .bind(run.cast_signed())
-    .bind(EnumText(from))
+    .bind(from.as_str())
     .execute(connection)
     .await?;
-    Ok(changed.rows_affected() == 1)
+    Ok(updated.rows_affected() == 1)
 }
 
-async fn update_workload(
+async fn update_accepted(
     connection: &mut SqliteConnection,
     run: u64,
-    workload: &WorkloadSummary,
+    accepted: &Accepted,
 ) -> sqlx::Result<()> {
-    sqlx::query("UPDATE runs SET mode = ?, target = ?, device = ?, iodepth = ?, direct = ? WHERE number = ?")
-        .bind(workload.mode.map(EnumText))
-        .bind(&workload.target)
-        .bind(&workload.device)
+    let workload = WorkloadSummary::new(&accepted.jobs);
+    query("UPDATE runs SET mode = ?, target = ?, device = ?, iodepth = ?, direct = ? WHERE number = ?")
+        .bind(workload.mode.map(<&str>::from))
+        .bind(workload.target)
+        .bind(workload.device)
         .bind(workload.iodepth)
         .bind(workload.direct)
+        .bind(run.cast_signed())
+        .execute(&mut *connection)
+        .await?;
+    query("UPDATE run_details SET resolved = ?, host_facts = ?, measure_ms = ? WHERE run = ?")
+        .bind(Json(&accepted.jobs))
+        .bind(Json(&accepted.host))
+        .bind(accepted.measure_ms.map(u64::cast_signed))
         .bind(run.cast_signed())
         .execute(connection)
         .await?;
     Ok(())
 }
 
-async fn update_details(
+async fn update_result(
     connection: &mut SqliteConnection,
     run: u64,
-    update: &Update,
+    result: &RunResult,
 ) -> sqlx::Result<()> {
-    let result = update.result.as_deref();
-    sqlx::query(
-        "UPDATE run_details SET resolved = coalesce(?, resolved), host_facts = coalesce(?, host_facts), measure_ms = coalesce(?, measure_ms),
-             report = coalesce(?, report), verdict = coalesce(?, verdict), findings = coalesce(?, findings), failure = coalesce(?, failure)
-         WHERE run = ?",
+    let summary = ReportSummary::new(&result.report, &result.verdict);
+    query(
+        "UPDATE runs SET iops = ?, bytes_per_second = ?, lat_p50_ns = ?, lat_p99_ns = ?, lat_max_ns = ?, verdict = ?
+         WHERE number = ?",
     )
-    .bind(update.resolved.as_ref().map(Json))
-    .bind(update.host_facts.as_ref().map(Json))
-    .bind(update.measure_ms.map(u64::cast_signed))
-    .bind(result.map(|result| Json(&result.report)))
-    .bind(result.map(|result| Json(&result.verdict)))
-    .bind(result.map(|result| Json(&result.findings)))
-    .bind(update.failure.as_ref().map(Json))
+    .bind(summary.iops)
+    .bind(summary.bytes_per_second)
+    .bind(summary.lat_p50_ns.map(u64::cast_signed))
+    .bind(summary.lat_p99_ns.map(u64::cast_signed))
+    .bind(summary.lat_max_ns.map(u64::cast_signed))
+    .bind(summary.verdict.map(VerdictClass::as_str))
     .bind(run.cast_signed())
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    query("UPDATE run_details SET report = ?, verdict = ?, findings = ? WHERE run = ?")
+        .bind(Json(&result.report))
+        .bind(Json(&result.verdict))
+        .bind(Json(&result.findings))
+        .bind(run.cast_signed())
+        .execute(connection)
+        .await?;
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Runs {
         let Some((study, step)) = run.study.zip(run.step) else {
             return Ok(None);
         };
-        match self.0.store.last_step(study).await? {
+        match self.store.last_step(study).await? {
             Some(last) if last.step < step => Ok(Some(reason(&last))),
             _ => Ok(None),
         }
@@ -48,10 +48,10 @@ impl Runs {
 
     /// Cancels queued steps if an earlier step ended the study.
     pub(crate) async fn try_cancel_remaining_steps(&self, study: u64) -> anyhow::Result<()> {
-        let Some(last) = self.0.store.last_step(study).await? else {
+        let Some(last) = self.store.last_step(study).await? else {
             return Ok(());
         };
-        for run in self.0.store.queued_runs_after(study, last.step).await? {
+        for run in self.store.queued_runs_after(study, last.step).await? {
             self.cancel_queued(run, &reason(&last)).await?;
         }
         Ok(())
@@ -60,8 +60,7 @@ impl Runs {
     /// Like `try_cancel_remaining_steps`, but logs errors.
     pub(crate) async fn cancel_remaining_steps(&self, study: u64) {
         if let Err(error) = self.try_cancel_remaining_steps(study).await {
-            let error = format!("{error:#}");
-            tracing::error!(study, error, "cannot cancel the remaining steps of a study");
+            tracing::error!(study, "cannot cancel the remaining steps: {error:#}");
         }
     }
 }

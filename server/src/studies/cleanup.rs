@@ -12,7 +12,7 @@ const MAX_STUDIES_AT_START: u32 = 100;
 impl Runs {
     /// Removes the files of a study if it has ended.
     pub(crate) async fn try_clean_up_study(&self, study: u64) -> anyhow::Result<()> {
-        let Some(stored) = self.0.store.study(study).await? else {
+        let Some(stored) = self.store.study(study).await? else {
             return Ok(());
         };
         let has_ended = stored.runs.iter().all(|run| run.status.is_final());
@@ -24,14 +24,14 @@ impl Runs {
             file_id: stored.file_id,
             files: files.collect(),
         };
-        let result = self.0.runner.clean_up(&owned).await?;
+        let result = self.runner.remove_leftovers(&owned).await?;
         tracing::info!(
             study,
             removed = result.removed.len(),
             left = result.left.len(),
             "removed the files of a study"
         );
-        self.0.store.set_owned_files(study, &result.left).await?;
+        self.store.set_owned_files(study, &result.left).await?;
         self.publish_study(study).await;
         Ok(())
     }
@@ -39,15 +39,13 @@ impl Runs {
     /// Like `try_clean_up_study`, but logs errors.
     pub(crate) async fn clean_up_study(&self, study: u64) {
         if let Err(error) = self.try_clean_up_study(study).await {
-            let error = format!("{error:#}");
-            tracing::error!(study, error, "files of a study remain until the next start");
+            tracing::error!(study, "files remain until the next start: {error:#}");
         }
     }
 
     /// Removes the files that studies of the previous server left.
     pub(crate) async fn clean_up_studies(&self) {
         match self
-            .0
             .store
             .studies_with_leftovers(MAX_STUDIES_AT_START)
             .await
@@ -57,20 +55,16 @@ impl Runs {
                     self.clean_up_study(study).await;
                 }
             }
-            Err(error) => {
-                let error = format!("{error:#}");
-                tracing::error!(error, "cannot read studies with leftover files");
-            }
+            Err(error) => tracing::error!("cannot find leftover files: {error:#}"),
         }
     }
 
     /// The study of a run. Logs errors.
     pub(crate) async fn study_of(&self, run: u64) -> Option<u64> {
-        match self.0.store.summary(run).await {
+        match self.store.summary(run).await {
             Ok(summary) => summary?.study,
             Err(error) => {
-                let error = format!("{error:#}");
-                tracing::error!(run, error, "cannot read a run");
+                tracing::error!(run, "cannot read a run: {error:#}");
                 None
             }
         }

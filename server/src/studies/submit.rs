@@ -1,7 +1,7 @@
 //! Creates studies.
 
 use crate::error::Error;
-use crate::events::journal;
+use crate::runs::submit::Submitted;
 use crate::runs::{Runs, detached};
 use crate::scheduler::locks::{locks_for, study_lock};
 use crate::store::keys::{IdempotencyKey, KeyUse};
@@ -17,23 +17,17 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct StudyRequest {
     /// The study as the runner reads it.
-    pub(crate) document: Value,
-    pub(crate) host: Option<String>,
+    pub document: Value,
+    pub host: Option<String>,
     /// Tags of all runs.
-    pub(crate) tags: Option<Vec<String>>,
+    pub tags: Option<Vec<String>>,
     /// Confirmation of the devices to be overwritten.
-    pub(crate) confirm: Option<String>,
-}
-
-pub(crate) struct Submitted {
-    pub(crate) study: Study,
-    /// An earlier request with the same idempotency key created the study.
-    pub(crate) replayed: bool,
+    pub confirm: Option<String>,
 }
 
 impl Runs {
     pub(crate) async fn plan_study(&self, request: &StudyRequest) -> Result<StudyPlan, Error> {
-        let mut plan: StudyPlan = self.0.runner.plan(&request.document).await?;
+        let mut plan: StudyPlan = self.runner.plan(&request.document).await?;
         let confirm = request.confirm.as_deref();
         plan.problems
             .extend(self.check_confirmation(confirm, &all_jobs(&plan)).await?);
@@ -45,9 +39,9 @@ impl Runs {
         &self,
         request: StudyRequest,
         key: Option<IdempotencyKey>,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<Submitted<Study>, Error> {
         if let Some(key) = &key
-            && let Some(earlier) = self.0.store.find_key(key).await?
+            && let Some(earlier) = self.store.find_key(key).await?
         {
             return self.replay_study(earlier).await;
         }
@@ -67,18 +61,13 @@ impl Runs {
         &self,
         new: &NewStudy,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Submitted, Error> {
-        let admission = self.0.admission.lock().await;
+    ) -> Result<Submitted<Study>, Error> {
+        let admission = self.admission.lock().await;
         self.check_capacity(new.steps.len())?;
-        let first = journal::first_entry()?;
         let now_ms = crate::clock::now_ms();
-        let add_lock = |study: u64, run: &mut NewRun| {
-            run.locks.insert(study_lock(study));
-        };
         let inserted = self
-            .0
             .store
-            .insert_study(new, key, now_ms, &first, add_lock)
+            .insert_study(new, key, now_ms, study_lock)
             .await?;
         let (number, runs) = match inserted {
             Ok(study) => study,
@@ -96,26 +85,15 @@ impl Runs {
         // Read before the start, so that the response shows the queued study.
         let study = self.study(number).await?;
         self.start_ready();
-        Ok(Submitted {
-            study,
-            replayed: false,
-        })
+        Ok(Submitted::new(study))
     }
 
-    async fn replay_study(&self, earlier: KeyUse) -> Result<Submitted, Error> {
-        let KeyUse::Replayed {
-            study: Some(study), ..
-        } = earlier
-        else {
-            return Err(Error::key_reused());
-        };
-        match self.study(study).await {
-            Ok(study) => Ok(Submitted {
-                study,
-                replayed: true,
-            }),
-            Err(Error::NotFound { what }) => Err(Error::created_and_deleted(&what)),
-            Err(error) => Err(error),
+    async fn replay_study(&self, earlier: KeyUse) -> Result<Submitted<Study>, Error> {
+        match earlier {
+            KeyUse::Replayed {
+                study: Some(study), ..
+            } => Submitted::replayed(self.study(study).await),
+            _ => Err(Error::key_reused()),
         }
     }
 }

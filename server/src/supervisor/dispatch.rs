@@ -9,7 +9,7 @@ impl Runs {
     pub(crate) fn start_ready(&self) {
         loop {
             let mut scheduler = self.scheduler();
-            if scheduler.paused || *self.0.phase.borrow() != ServerPhase::Open {
+            if scheduler.paused || *self.phase.borrow() != ServerPhase::Open {
                 return;
             }
             let Some(number) = scheduler.queue.start_next() else {
@@ -24,7 +24,7 @@ impl Runs {
     /// Releases the locks of a run.
     pub(crate) fn release(&self, number: u64) {
         self.scheduler().queue.finish(number);
-        self.0.released.send_replace(());
+        self.released.send_replace(());
         self.start_ready();
         self.publish_queue();
     }

@@ -2,11 +2,12 @@
 //! `interrupted` and keep their samples.
 
 use crate::events::buffer::EventBuffer;
-use crate::events::journal::Journal;
 use crate::runs::Runs;
-use crate::store::runs::UnfinishedRun;
 use leadline_protocol::status::RunStatus;
 use std::sync::Arc;
+
+const INTERRUPTED: &str =
+    "The server stopped while the run was active. Results up to then are stored.";
 
 impl Runs {
     /// Returns the number of interrupted runs.
@@ -14,40 +15,32 @@ impl Runs {
         // Cancelling the steps of an ended study releases locks, which must not start a run yet.
         self.scheduler().paused = true;
         let mut interrupted = 0;
-        for run in self.0.store.unfinished_runs().await? {
-            let (seq, _) = self.0.store.last_event(run.number).await?;
+        for run in self.store.unfinished_runs().await? {
+            let (seq, _) = self.store.last_event(run.number).await?;
             let buffer = Arc::new(EventBuffer::new(seq + 1));
             if run.status == RunStatus::Queued {
                 let mut scheduler = self.scheduler();
                 scheduler.active_runs.insert(run.number, buffer);
                 scheduler.queue.push(run.number, run.locks);
             } else {
-                self.interrupt(run, buffer).await?;
+                let to = RunStatus::Interrupted;
+                self.set_status(run.number, run.status, to, INTERRUPTED, buffer)
+                    .await?;
+                let status = run.status.as_str();
+                tracing::warn!(run = run.number, status, "run interrupted");
                 interrupted += 1;
             }
         }
-        for study in self.0.store.studies_with_queued_runs().await? {
+        for study in self.store.studies_with_queued_runs().await? {
             self.try_cancel_remaining_steps(study).await?;
         }
         tokio::spawn(self.clone().resume());
         Ok(interrupted)
     }
 
-    async fn interrupt(&self, run: UnfinishedRun, buffer: Arc<EventBuffer>) -> anyhow::Result<()> {
-        let store = self.0.store.clone();
-        let mut journal = Journal::resume(run.number, run.status, store, buffer).await?;
-        let reason = "The server stopped while the run was active. Results up to then are stored.";
-        journal
-            .change_status(RunStatus::Interrupted, Some(reason.into()))
-            .await?;
-        let status = run.status.as_str();
-        tracing::warn!(run = run.number, status, "run interrupted");
-        Ok(())
-    }
-
     /// Starts queued runs when the runners of the previous server have exited and leftover files are removed.
     async fn resume(self) {
-        if let Err(error) = self.0.runner.wait_for_previous().await {
+        if let Err(error) = self.runner.wait_for_previous().await {
             tracing::error!(%error, "cannot wait for the runners of the previous server");
         }
         self.clean_up_studies().await;

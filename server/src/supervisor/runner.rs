@@ -9,7 +9,7 @@ use leadline_protocol::study::files::{CleanupResult, OwnedFiles};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -55,10 +55,6 @@ impl Runner {
         Ok(())
     }
 
-    pub(crate) fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// Plans a run or a study. The plan contains the problems.
     pub(crate) async fn plan<T: DeserializeOwned>(&self, input: &Value) -> Result<T, RunnerError> {
         let mut command = self.command("plan");
@@ -67,9 +63,12 @@ impl Runner {
     }
 
     /// Removes files of a study.
-    pub(crate) async fn clean_up(&self, owned: &OwnedFiles) -> Result<CleanupResult, RunnerError> {
+    pub(crate) async fn remove_leftovers(
+        &self,
+        owned: &OwnedFiles,
+    ) -> Result<CleanupResult, RunnerError> {
         let input = serde_json::to_value(owned).map_err(|error| RunnerError(error.to_string()))?;
-        self.read_json(&mut self.command("tidy"), Some(&input))
+        self.read_json(&mut self.command("remove-leftovers"), Some(&input))
             .await
     }
 
@@ -89,10 +88,11 @@ impl Runner {
         self.read_json(command.arg("--json"), None).await
     }
 
-    pub(crate) fn start(&self, run: &Value) -> std::io::Result<RunnerProcess> {
+    pub(crate) fn start(&self, run: &Value) -> Result<RunnerProcess, RunnerError> {
         let mut command = self.command("run");
         command.args(["-", "--events", "--stop-when-orphaned"]);
         RunnerProcess::spawn(&mut command, run)
+            .map_err(|error| RunnerError(format!("{}: {error}", self.program.display())))
     }
 
     fn base_command(&self, verb: &str) -> Command {
@@ -127,18 +127,11 @@ impl Runner {
     ) -> Result<T, RunnerError> {
         let program = self.program.display();
         let _permit = self.commands.acquire().await;
-        let output = match timeout(COMMAND_TIMEOUT, output(command, input)).await {
-            Ok(Ok(output)) => output,
-            Ok(Err(error)) => {
-                return Err(RunnerError(format!("cannot start {program}: {error}")));
-            }
-            Err(_) => {
-                let seconds = COMMAND_TIMEOUT.as_secs();
-                return Err(RunnerError(format!(
-                    "{program} timed out after {seconds} s"
-                )));
-            }
-        };
+        let seconds = COMMAND_TIMEOUT.as_secs();
+        let output = timeout(COMMAND_TIMEOUT, output(command, input))
+            .await
+            .map_err(|_| RunnerError(format!("{program} timed out after {seconds} s")))?
+            .map_err(|error| RunnerError(format!("cannot start {program}: {error}")))?;
         serde_json::from_slice(&output.stdout)
             .map_err(|error| RunnerError(error_message(&output, &error)))
     }

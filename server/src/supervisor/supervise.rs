@@ -34,10 +34,10 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     let study = runs.study_of(number).await;
     let mut unkillable = None;
     if let Err(error) = execute(&runs, number, buffer, &mut unkillable).await {
-        let error = format!("{error:#}");
-        tracing::error!(run = number, error, "cannot store the events of a run");
+        tracing::error!(run = number, "cannot store events: {error:#}");
         runs.close_subscribers(number);
-        store_failure(&runs, number, &error).await;
+        let reason = format!("The server could not store events: {error:#}.");
+        store_failure(&runs, number, &reason).await;
     }
     runs.close_subscribers(number);
     runs.publish_run(number).await;
@@ -54,28 +54,22 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.release(number);
 }
 
-/// Marks a run as failed whose events could not be stored, such as on a full disk. Retries until that succeeds; the locks
-/// stay held meanwhile.
-async fn store_failure(runs: &Runs, number: u64, error: &str) {
-    let reason = format!("The server could not store events: {error}.");
-    while let Err(error) = try_store_failure(runs, number, &reason).await {
-        let error = format!("{error:#}");
-        tracing::error!(run = number, error, "cannot store a failure; retrying");
+/// Marks a run as failed whose events could not be stored, such as on a full disk. Retries until that succeeds, and the
+/// locks stay held until then.
+async fn store_failure(runs: &Runs, number: u64, reason: &str) {
+    while let Err(error) = try_store_failure(runs, number, reason).await {
+        tracing::error!(run = number, "cannot store a failure, retrying: {error:#}");
         sleep(RETRY_INTERVAL).await;
     }
 }
 
 async fn try_store_failure(runs: &Runs, number: u64, reason: &str) -> anyhow::Result<()> {
-    let store = runs.0.store.clone();
-    let Some(run) = store.summary(number).await? else {
+    let Some(run) = runs.store.summary(number).await? else {
         return Ok(());
     };
     let buffer = Arc::new(EventBuffer::new(0));
-    let mut journal = Journal::resume(number, run.status, store, buffer).await?;
-    journal
-        .change_status(RunStatus::Failed, Some(reason.into()))
-        .await?;
-    Ok(())
+    runs.set_status(number, run.status, RunStatus::Failed, reason, buffer)
+        .await
 }
 
 async fn execute(
@@ -85,7 +79,7 @@ async fn execute(
     unkillable: &mut Option<RunnerProcess>,
 ) -> anyhow::Result<()> {
     let stop = buffer.stop_requests();
-    let store = runs.0.store.clone();
+    let store = runs.store.clone();
     let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
     let run = runs.get(number).await?;
     if let Some(reason) = runs.skip_reason(&run.summary).await? {
@@ -147,13 +141,9 @@ impl Supervision<'_> {
                 None,
             ));
         }
-        let runner = &self.runs.0.runner;
-        let mut process = match runner.start(input) {
+        let mut process = match self.runs.runner.start(input) {
             Ok(process) => process,
-            Err(error) => {
-                let error = format!("{}: {error}", runner.program().display());
-                return Ok((RunnerExit::NotStarted(error), None));
-            }
+            Err(error) => return Ok((RunnerExit::NotStarted(error.to_string()), None)),
         };
         let read = self.read_events(&mut process).await;
         if read.is_err() {

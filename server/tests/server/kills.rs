@@ -42,7 +42,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
 }
 
 /// Checks sequence numbers, times, the order of statuses and the final status.
-pub fn check_events(events: &[Value], end: &str) {
+pub(crate) fn check_events(events: &[Value], end: &str) {
     for (index, event) in events.iter().enumerate() {
         assert_eq!(event["seq"].as_u64().unwrap() as usize, index);
     }

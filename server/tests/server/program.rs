@@ -12,10 +12,10 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// Limit of every wait.
-pub const TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server.
-pub struct Program {
+pub(crate) struct Program {
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
     pub address: String,
@@ -25,7 +25,7 @@ pub struct Program {
 }
 
 /// The server with default arguments.
-pub fn command(directory: &Path) -> Command {
+pub(crate) fn command(directory: &Path) -> Command {
     let server = Path::new(env!("CARGO_BIN_EXE_leadline"));
     let runner = server.with_file_name("examples").join("fake_runner");
     assert!(
@@ -50,18 +50,18 @@ pub fn command(directory: &Path) -> Command {
 }
 
 impl Program {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), &[]).await
     }
 
-    pub async fn start_in(directory: Arc<TempDir>, arguments: &[&str]) -> Self {
+    pub(crate) async fn start_in(directory: Arc<TempDir>, arguments: &[&str]) -> Self {
         let mut command = command(directory.path());
         command.args(arguments);
         Self::start_by(command, directory).await
     }
 
     /// With limits of open files (prlimit(1)).
-    pub async fn start_with_files(soft: u32, hard: u32) -> Self {
+    pub(crate) async fn start_with_files(soft: u32, hard: u32) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let plain = command(directory.path());
         let mut limited = Command::new("prlimit");
@@ -119,7 +119,7 @@ impl Program {
     }
 
     /// With the real runner; `None` if it is not built.
-    pub async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
+    pub(crate) async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
         let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
         if !runner.exists() {
             eprintln!("SKIP: the runner is not built; `cargo test --workspace` builds it");
@@ -128,23 +128,23 @@ impl Program {
         Some(Self::start_in(directory, &["--runner", runner.to_str().unwrap()]).await)
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id().unwrap()
     }
 
     /// Sends SIGKILL.
-    pub async fn kill(mut self) -> Arc<TempDir> {
+    pub(crate) async fn kill(mut self) -> Arc<TempDir> {
         self.child.kill().await.unwrap();
         self.directory.clone()
     }
 
     /// Sends SIGKILL and starts another server with the same data directory.
-    pub async fn kill_and_restart(self) -> Self {
+    pub(crate) async fn kill_and_restart(self) -> Self {
         Self::start_in(self.kill().await, &[]).await
     }
 
     /// Sends SIGTERM. Returns the exit code and the time until the exit.
-    pub async fn stop(&mut self) -> (Option<i32>, Duration) {
+    pub(crate) async fn stop(&mut self) -> (Option<i32>, Duration) {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -156,21 +156,21 @@ impl Program {
     }
 
     /// The next line of standard output.
-    pub async fn line(&mut self) -> Option<String> {
+    pub(crate) async fn line(&mut self) -> Option<String> {
         self.out.next_line().await.unwrap()
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+    pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         self.client
             .request(method, self.url(&format!("/api/v1{path}")))
             .bearer_auth(&self.token)
     }
 
-    pub async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
+    pub(crate) async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
         let response = request.send().await.unwrap();
         let status = response.status();
         let text = response.text().await.unwrap();
@@ -181,18 +181,18 @@ impl Program {
         (status, body)
     }
 
-    pub async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         let (status, body) = self.send(self.request(Method::GET, path)).await;
         assert_eq!(status, StatusCode::OK, "{path}: {body}");
         body
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
     /// Queues a run of one job and returns its number.
-    pub async fn queue(&self, job: Value) -> u64 {
+    pub(crate) async fn queue(&self, job: Value) -> u64 {
         let (status, run) = self
             .post("/runs", &json!({"jobs": [job], "sample_ms": 20}))
             .await;
@@ -201,7 +201,7 @@ impl Program {
     }
 
     /// Waits until a run has one of the statuses and returns the run.
-    pub async fn until(&self, run: u64, statuses: &[&str]) -> Value {
+    pub(crate) async fn until(&self, run: u64, statuses: &[&str]) -> Value {
         let began = Instant::now();
         loop {
             let run_now = self.get(&format!("/runs/{run}")).await;
@@ -217,13 +217,13 @@ impl Program {
         }
     }
 
-    pub async fn until_ended(&self, run: u64) -> Value {
+    pub(crate) async fn until_ended(&self, run: u64) -> Value {
         self.until(run, &["done", "failed", "cancelled", "interrupted"])
             .await
     }
 
     /// All events of an ended run, from the NDJSON stream.
-    pub async fn events(&self, run: u64) -> Vec<Value> {
+    pub(crate) async fn events(&self, run: u64) -> Vec<Value> {
         let text = self
             .request(Method::GET, &format!("/runs/{run}/stream"))
             .send()
@@ -238,7 +238,7 @@ impl Program {
     }
 
     /// Names of the first jobs of all started runs, in order.
-    pub fn starts(&self) -> Vec<String> {
+    pub(crate) fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
             .unwrap_or_default()
             .lines()
@@ -246,18 +246,18 @@ impl Program {
             .collect()
     }
 
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 }
 
 /// A job of the fake runner, which behaves according to the name.
-pub fn job(name: &str, runtime: &str) -> Value {
+pub(crate) fn job(name: &str, runtime: &str) -> Value {
     json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
 }
 
 /// A job on another device.
-pub fn job_on(device: &str, name: &str, runtime: &str) -> Value {
+pub(crate) fn job_on(device: &str, name: &str, runtime: &str) -> Value {
     let mut job = job(name, runtime);
     job["filename"] = format!("/fake/{device}/t").into();
     job

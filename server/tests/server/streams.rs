@@ -13,9 +13,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::program::{Program, TIMEOUT, job};
 
-pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-pub async fn open(server: &Program, path: &str) -> Socket {
+pub(crate) async fn open(server: &Program, path: &str) -> Socket {
     let mut request = format!("ws://{}/api/v1{path}", server.address)
         .into_client_request()
         .unwrap();
