@@ -1,6 +1,4 @@
-//! Leadline's runner: does direct, buffered and raw I/O on this host and tells where it went.
-//!
-//! Public are the words on the wire and the way in; how things are done is private.
+//! Storage benchmark that reports which layer served the I/O. One process per run; emits events.
 
 mod analysis;
 pub mod cli;

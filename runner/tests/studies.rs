@@ -145,7 +145,7 @@ fn one_line_per_step_and_a_table() {
     };
     assert_eq!((rows("one"), rows("two")), (2, 2), "{text}");
     assert!(
-        text.contains("IOPS to #1") && text.contains("ioengine=null does no I/O"),
+        text.contains("vs. first") && text.contains("ioengine=null does no I/O"),
         "{text}"
     );
 }

@@ -28,6 +28,7 @@ const MIN_READING_INTERVAL: u64 = 100;
 /// Targets in a report: each has a map of some hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
+#[derive(Default)]
 pub(crate) struct TargetObservers {
     targets: Vec<ObservedTarget>,
     vmstat: Option<VmStat>,
@@ -56,17 +57,7 @@ pub(crate) struct Observation {
 impl TargetObservers {
     /// Reads the initial state of the targets. Observes nothing if a job has `probes=0`.
     pub(crate) fn new(jobs: &[ResolvedJob]) -> Self {
-        let mut observers = Self {
-            targets: Vec::new(),
-            vmstat: None,
-            vmstat_start: None,
-            vmstat_end: None,
-            next_reading_ns: 0,
-            transitions: TransitionDetector::default(),
-            request_trace: None,
-            profiler: None,
-            absent: BTreeMap::new(),
-        };
+        let mut observers = Self::default();
         if jobs.iter().any(|job| !job.probes) {
             for key in ["writeback", "residency"] {
                 observers.absent.insert(key.into(), NO_PROBES.into());

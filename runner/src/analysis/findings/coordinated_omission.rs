@@ -33,16 +33,14 @@ fn late_starts(direction: Direction, stats: &DirectionStats) -> Option<Finding> 
         latency(intended_ns as f64),
         latency(lat_ns as f64)
     );
-    let evidence = [
-        ("intended_lat_p99_ns", json!(intended_ns)),
-        ("lat_p99_ns", json!(lat_ns)),
-    ];
-    let remedy = "Use intended_lat_ns. To keep up, increase iodepth or numjobs, or lower the rate.";
     Some(Finding::new(
         Warning,
         "coordinated_omission",
         sentence,
-        &evidence,
-        remedy,
+        &[
+            ("intended_lat_p99_ns", json!(intended_ns)),
+            ("lat_p99_ns", json!(lat_ns)),
+        ],
+        "Use intended_lat_ns. To keep up, increase iodepth or numjobs, or lower the rate.",
     ))
 }

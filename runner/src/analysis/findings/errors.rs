@@ -20,17 +20,15 @@ pub(crate) fn io_errors(context: &Context) -> Option<Finding> {
         first.job,
         first.message.trim_end_matches('.')
     );
-    let evidence = [
-        ("errors", json!(errors.total)),
-        ("errno", json!(first.errno)),
-    ];
-    let remedy = "Check the kernel log (dmesg).";
     Some(Finding::new(
         Serious,
         "io_errors",
         sentence,
-        &evidence,
-        remedy,
+        &[
+            ("errors", json!(errors.total)),
+            ("errno", json!(first.errno)),
+        ],
+        "Check the kernel log (dmesg).",
     ))
 }
 
@@ -43,8 +41,13 @@ pub(crate) fn stopped_early(context: &Context) -> Option<Finding> {
         "The run was stopped after {:.1} s; the results cover the time until then.",
         report.duration_ms / 1000.0
     );
-    let remedy = "Run it again to completion.";
-    let finding = Finding::new(Warning, "stopped_early", sentence, &[], remedy);
+    let finding = Finding::new(
+        Warning,
+        "stopped_early",
+        sentence,
+        &[],
+        "Run it again to completion.",
+    );
     Some(finding.with_rerun(rerun::unchanged()))
 }
 
@@ -54,9 +57,13 @@ pub(crate) fn short_run(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!("The run was short: {}.", duration(duration_ms));
-    let evidence = [("duration_ms", json!(duration_ms))];
-    let remedy = "Run for at least 10 s with time_based=1.";
-    let finding = Finding::new(Note, "short_run", sentence, &evidence, remedy);
+    let finding = Finding::new(
+        Note,
+        "short_run",
+        sentence,
+        &[("duration_ms", json!(duration_ms))],
+        "Run for at least 10 s with time_based=1.",
+    );
     Some(finding.with_rerun(("Run 60 s", json!({"runtime": "60s", "time_based": 1}))))
 }
 
@@ -71,12 +78,11 @@ pub(crate) fn device_counters_missing(context: &Context) -> Option<Finding> {
         "The device counters are missing, so there is less evidence for the verdict: {}.",
         reason.trim_end_matches('.')
     );
-    let remedy = "Run where /sys is readable, or check iostat on the host.";
     Some(Finding::new(
         Warning,
         "device_counters_missing",
         sentence,
         &[],
-        remedy,
+        "Run where /sys is readable, or check iostat on the host.",
     ))
 }

@@ -21,14 +21,12 @@ pub(crate) fn slow_clock(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!("The clock source {name} is slow to read, which adds to every latency.");
-    let evidence = [("clocksource", json!(name))];
-    let remedy = "Boot with clocksource=tsc if the CPU has a stable TSC.";
     Some(Finding::new(
         Note,
         "slow_clock",
         sentence,
-        &evidence,
-        remedy,
+        &[("clocksource", json!(name))],
+        "Boot with clocksource=tsc if the CPU has a stable TSC.",
     ))
 }
 
@@ -40,14 +38,12 @@ pub(crate) fn frequency_governor(context: &Context) -> Option<Finding> {
     let sentence = format!(
         "The frequency governor {name} lowers the CPU frequency between I/Os: latencies at low depth are longer and vary."
     );
-    let evidence = [("governor", json!(name))];
-    let remedy = "Use the performance governor (cpupower frequency-set -g performance).";
     Some(Finding::new(
         Warning,
         "frequency_governor",
         sentence,
-        &evidence,
-        remedy,
+        &[("governor", json!(name))],
+        "Use the performance governor (cpupower frequency-set -g performance).",
     ))
 }
 
@@ -58,8 +54,12 @@ pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
     }
     let sentence =
         format!("The CPUs were throttled {times} times because of heat, which lowers the results.");
-    let evidence = [("thermal_throttles", json!(times))];
-    let remedy = "Let the host cool down, check its fans, and run again.";
-    let finding = Finding::new(Warning, "thermal_throttling", sentence, &evidence, remedy);
+    let finding = Finding::new(
+        Warning,
+        "thermal_throttling",
+        sentence,
+        &[("thermal_throttles", json!(times))],
+        "Let the host cool down, check its fans, and run again.",
+    );
     Some(finding.with_rerun(rerun::unchanged()))
 }

@@ -32,16 +32,14 @@ fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
         bytes(lower.bytes),
         bytes(device.bytes)
     );
-    let numbers = [
-        ("device_bytes", json!(device.bytes)),
-        ("lower_device_bytes", json!(lower.bytes)),
-    ];
-    let remedy = "Expected for mirrors (copies) and parity. Otherwise, find other programs that use these disks (iostat -x 1).";
     Some(Finding::new(
         Note,
         "lower_device_amplification",
         sentence,
-        &numbers,
-        remedy,
+        &[
+            ("device_bytes", json!(device.bytes)),
+            ("lower_device_bytes", json!(lower.bytes)),
+        ],
+        "Expected for mirrors (copies) and parity. Otherwise, find other programs that use these disks (iostat -x 1).",
     ))
 }

@@ -37,11 +37,16 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     }
     let percent = (share * 100.0).min(100.0);
     let sentence = format!("{percent:.0} % of the region was in the page cache {when}.");
-    let numbers = [
-        ("cached_bytes", json!(start.cached)),
-        ("region_bytes", json!(evidence.region_bytes)),
-    ];
-    let finding = Finding::new(Warning, "warm_cache", sentence, &numbers, remedy);
+    let finding = Finding::new(
+        Warning,
+        "warm_cache",
+        sentence,
+        &[
+            ("cached_bytes", json!(start.cached)),
+            ("region_bytes", json!(evidence.region_bytes)),
+        ],
+        remedy,
+    );
     Some(finding.with_rerun(rerun::cold(patch)))
 }
 
@@ -64,14 +69,12 @@ pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
         "{} of the target were dirty, so invalidate kept them in memory.",
         bytes(dirty)
     );
-    let numbers = [("dirty_bytes", json!(dirty))];
-    let remedy = "Set cache_state=cold, which writes them first.";
     let finding = Finding::new(
         Warning,
         "invalidate_keeps_dirty",
         sentence,
-        &numbers,
-        remedy,
+        &[("dirty_bytes", json!(dirty))],
+        "Set cache_state=cold, which writes them first.",
     );
     Some(finding.with_rerun(rerun::cold(json!({"cache_state": "cold"}))))
 }
@@ -88,9 +91,13 @@ pub(crate) fn raw_buffered(context: &Context) -> Option<Finding> {
         "The device was accessed through its page cache: the kernel counts it as Buffers (grown by {}), not as Cached, and drops it when the last program closes the device.",
         bytes(grown)
     );
-    let numbers = [("buffers_grown_bytes", json!(grown))];
-    let remedy = "Set direct=1 to bypass the page cache.";
-    let finding = Finding::new(Warning, "raw_buffered", sentence, &numbers, remedy);
+    let finding = Finding::new(
+        Warning,
+        "raw_buffered",
+        sentence,
+        &[("buffers_grown_bytes", json!(grown))],
+        "Set direct=1 to bypass the page cache.",
+    );
     Some(finding.with_rerun(rerun::direct()))
 }
 
@@ -106,12 +113,11 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
     } else {
         Note
     };
-    let remedy = "Attach it with losetup --direct-io=on.";
     Some(Finding::new(
         severity,
         "loop_without_direct_io",
         sentence,
         &[],
-        remedy,
+        "Attach it with losetup --direct-io=on.",
     ))
 }

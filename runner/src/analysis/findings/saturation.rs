@@ -37,20 +37,30 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
     {
         let sentence =
             format!("psync executes one I/O at a time: the depth was 1, not {requested:.0}.");
-        let remedy = "Use ioengine=io_uring, or more jobs (numjobs).";
-        let finding = Finding::new(Warning, "depth_is_one", sentence, &evidence, remedy);
+        let finding = Finding::new(
+            Warning,
+            "depth_is_one",
+            sentence,
+            &evidence,
+            "Use ioengine=io_uring, or more jobs (numjobs).",
+        );
         return Some(finding.with_rerun(("Rerun with io_uring", json!({"ioengine": "io_uring"}))));
     }
     let sentence =
         format!("{achieved:.1} I/Os were in flight on average, {requested:.0} were requested.");
     let finding = |remedy| Finding::new(Warning, "depth_not_reached", sentence, &evidence, remedy);
     if context.any_job(|job| !job.direct) {
-        let remedy = "Set direct=1: buffered I/O completes or blocks while it is submitted.";
-        return Some(finding(remedy).with_rerun(rerun::direct()));
+        return Some(
+            finding("Set direct=1: buffered I/O completes or blocks while it is submitted.")
+                .with_rerun(rerun::direct()),
+        );
     }
-    let remedy =
-        "Increase numjobs to submit in parallel; the filesystem may also serialize writers.";
-    Some(with_more_jobs(finding(remedy), jobs))
+    Some(with_more_jobs(
+        finding(
+            "Increase numjobs to submit in parallel; the filesystem may also serialize writers.",
+        ),
+        jobs,
+    ))
 }
 
 fn is_held_back(job: &ResolvedJob) -> bool {
@@ -93,8 +103,13 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
         let sentence = format!(
             "The CPU was the limit, not the storage: the runner used {runner:.0} % of one CPU."
         );
-        let remedy = "Use more jobs (numjobs) on more CPUs, or larger I/Os.";
-        let finding = Finding::new(Warning, "cpu_bound", sentence, &evidence, remedy);
+        let finding = Finding::new(
+            Warning,
+            "cpu_bound",
+            sentence,
+            &evidence,
+            "Use more jobs (numjobs) on more CPUs, or larger I/Os.",
+        );
         return Some(with_more_jobs(finding, context.jobs));
     }
     if host < BUSY_PERCENT {
@@ -103,8 +118,13 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let sentence = format!(
         "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one: its I/Os waited for a CPU."
     );
-    let remedy = "Run again on an idle host.";
-    let finding = Finding::new(Warning, "busy_host", sentence, &evidence, remedy);
+    let finding = Finding::new(
+        Warning,
+        "busy_host",
+        sentence,
+        &evidence,
+        "Run again on an idle host.",
+    );
     Some(finding.with_rerun(rerun::unchanged()))
 }
 
@@ -128,9 +148,13 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
         direction.noun(),
         device.name
     );
-    let numbers = [("read_bytes", json!(read)), ("write_bytes", json!(written))];
-    let remedy = "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when it is idle.";
-    let finding = Finding::new(Warning, "foreign_io", sentence, &numbers, remedy);
+    let finding = Finding::new(
+        Warning,
+        "foreign_io",
+        sentence,
+        &[("read_bytes", json!(read)), ("write_bytes", json!(written))],
+        "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when it is idle.",
+    );
     Some(finding.with_rerun(rerun::unchanged()))
 }
 

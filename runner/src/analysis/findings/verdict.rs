@@ -3,8 +3,8 @@
 use crate::analysis::context::{Context, DirectionAnalysis};
 use crate::analysis::findings::rerun;
 use crate::analysis::verdict::evidence::Evidence;
+use crate::analysis::verdict::evidence::targets::falls_back;
 use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::evidence::target::TargetReport;
 use leadline_protocol::evidence::transition::Direction;
 use leadline_protocol::finding::Finding;
 use leadline_protocol::finding::Severity::{Note, Serious, Warning};
@@ -46,8 +46,12 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
     match class {
         VerdictClass::PageCache if !evidence.direct => {
             let sentence = format!("The result describes memory, not {name}.");
-            let remedy = "Set direct=1 to bypass the page cache, or use a target of at least twice the memory.";
-            let finding = finding(Serious, "served_from_cache", sentence, remedy);
+            let finding = finding(
+                Serious,
+                "served_from_cache",
+                sentence,
+                "Set direct=1 to bypass the page cache, or use a target of at least twice the memory.",
+            );
             Some(finding.with_rerun(rerun::direct()))
         }
         VerdictClass::Readahead => {
@@ -56,17 +60,24 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 count(evidence.ios),
                 count(device.map_or(0, |device| device.ios))
             );
-            let remedy =
-                "Set direct=1 for I/Os of this size, or fadvise_hint=random to disable readahead.";
-            let finding = finding(Warning, "readahead", sentence, remedy);
+            let finding = finding(
+                Warning,
+                "readahead",
+                sentence,
+                "Set direct=1 for I/Os of this size, or fadvise_hint=random to disable readahead.",
+            );
             Some(finding.with_rerun(rerun::direct()))
         }
         VerdictClass::DeferredWrite => {
             let sentence = format!(
                 "Most of the written data was still in memory at the end and had not reached {name}."
             );
-            let remedy = "Set direct=1, or end_fsync=1 to measure the flush, or run until the amount of dirty memory is stable.";
-            let finding = finding(Serious, "deferred_write", sentence, remedy);
+            let finding = finding(
+                Serious,
+                "deferred_write",
+                sentence,
+                "Set direct=1, or end_fsync=1 to measure the flush, or run until the amount of dirty memory is stable.",
+            );
             Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
         }
         VerdictClass::Amplified => {
@@ -75,8 +86,12 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 bytes(shares.excess_bytes),
                 excess_reason(evidence)
             );
-            let remedy = "Overwrites in the block size of the filesystem cause the least additional I/O; a raw device has no metadata.";
-            Some(finding(Warning, "amplification", sentence, remedy))
+            Some(finding(
+                Warning,
+                "amplification",
+                sentence,
+                "Overwrites in the block size of the filesystem cause the least additional I/O; a raw device has no metadata.",
+            ))
         }
         _ => None,
     }
@@ -97,14 +112,8 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
     if !evidence.direct || evidence.is_loop_cached {
         return None;
     }
-    let falls_back = |target: &&TargetReport| {
-        let direct = &target.direct;
-        let past_cache = evidence
-            .direction
-            .select(direct.reads_past_cache, direct.writes_past_cache);
-        past_cache == Some(false)
-    };
-    let target = context.report.targets.iter().find(falls_back);
+    let mut targets = context.report.targets.iter();
+    let target = targets.find(|target| falls_back(evidence.direction, target));
     if shares.page_cache < NEGLIGIBLE.value && target.is_none() {
         return None;
     }
@@ -112,13 +121,12 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
     let reason = reason.map_or(String::new(), |reason| format!(" {reason}"));
     let noun = evidence.direction.noun();
     let sentence = format!("Direct {noun} went through the page cache.{reason}");
-    let remedy = "Use a file on ext4 or xfs, or on btrfs a file with nodatacow (chattr +C while it is empty).";
     Some(Finding::new(
         Serious,
         "direct_io_fallback",
         sentence,
         &numbers(evidence),
-        remedy,
+        "Use a file on ext4 or xfs, or on btrfs a file with nodatacow (chattr +C while it is empty).",
     ))
 }
 
@@ -139,12 +147,16 @@ fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
     let sentence = format!(
         "{part} was never written: the filesystem returns zeros without reading the device."
     );
-    let numbers = [
-        ("unwritten_share", json!(unwritten)),
-        ("served_share", json!(shares.unwritten)),
-    ];
-    let remedy = "Write the file first, with file_state=written.";
-    let finding = Finding::new(Serious, "unwritten_blocks", sentence, &numbers, remedy);
+    let finding = Finding::new(
+        Serious,
+        "unwritten_blocks",
+        sentence,
+        &[
+            ("unwritten_share", json!(unwritten)),
+            ("served_share", json!(shares.unwritten)),
+        ],
+        "Write the file first, with file_state=written.",
+    );
     Some(finding.with_rerun(rerun::written()))
 }
 
@@ -158,7 +170,6 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
             "{:.0} % of the region is compressed or inline: fewer bytes are stored than read and written.",
             evidence.encoded_share * 100.0
         );
-        let remedy = "Use incompressible data (refill_buffers=1), or mount without compression.";
         let severity = if is_served { Serious } else { Note };
         let numbers = [("encoded_share", json!(evidence.encoded_share))];
         return Some(Finding::new(
@@ -166,7 +177,7 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
             "compressed",
             sentence,
             &numbers,
-            remedy,
+            "Use incompressible data (refill_buffers=1), or mount without compression.",
         ));
     }
     if !is_served {
@@ -177,8 +188,13 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
         shares.filesystem * 100.0,
         evidence.direction.noun()
     );
-    let remedy = "Write the file first (file_state=written), or use a filesystem that reports extents, such as ext4 or xfs.";
     let numbers = numbers(evidence);
-    let finding = Finding::new(Serious, "served_by_filesystem", sentence, &numbers, remedy);
+    let finding = Finding::new(
+        Serious,
+        "served_by_filesystem",
+        sentence,
+        &numbers,
+        "Write the file first (file_state=written), or use a filesystem that reports extents, such as ext4 or xfs.",
+    );
     Some(finding.with_rerun(rerun::written()))
 }

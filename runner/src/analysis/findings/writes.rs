@@ -38,15 +38,25 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
     let evidence = [("written_share", json!(share))];
     if context.any_job(|job| job.target.file_append) {
         let sentence = format!("{path} grew: every write allocated blocks.");
-        let remedy = "Remove file_append to overwrite existing blocks.";
-        return Some(Finding::new(Note, "append", sentence, &evidence, remedy));
+        return Some(Finding::new(
+            Note,
+            "append",
+            sentence,
+            &evidence,
+            "Remove file_append to overwrite existing blocks.",
+        ));
     }
     let sentence = format!(
         "Initial write: {:.0} % of {path} held no data, so blocks were allocated. The same job run again overwrites, which is a different test.",
         (1.0 - share) * 100.0
     );
-    let remedy = "Set file_state=overwrite to measure overwrites, or file_state=fresh to measure initial writes every time.";
-    let finding = Finding::new(Warning, "initial_write", sentence, &evidence, remedy);
+    let finding = Finding::new(
+        Warning,
+        "initial_write",
+        sentence,
+        &evidence,
+        "Set file_state=overwrite to measure overwrites, or file_state=fresh to measure initial writes every time.",
+    );
     // A patch applies to all jobs, and jobs that only read cannot overwrite.
     if context.any_job(|job| !job.pattern.rw.writes()) {
         return Some(finding);
@@ -71,8 +81,13 @@ pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
         "{} existed and was fully written; this run overwrote it. The first run on a new file is a different test.",
         target.path
     );
-    let remedy = "Set file_state=overwrite to ensure overwrites, or file_state=fresh to measure initial writes.";
-    Some(Finding::new(Note, "overwrite", sentence, &[], remedy))
+    Some(Finding::new(
+        Note,
+        "overwrite",
+        sentence,
+        &[],
+        "Set file_state=overwrite to ensure overwrites, or file_state=fresh to measure initial writes.",
+    ))
 }
 
 pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
@@ -88,9 +103,13 @@ pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
         "{} were not yet written when the measurement ended, and no flush followed.",
         bytes(dirty)
     );
-    let evidence = [("dirty_bytes", json!(dirty))];
-    let remedy = "Set end_fsync=1: the flush is a separate phase with its own time.";
-    let finding = Finding::new(Note, "not_flushed", sentence, &evidence, remedy);
+    let finding = Finding::new(
+        Note,
+        "not_flushed",
+        sentence,
+        &[("dirty_bytes", json!(dirty))],
+        "Set end_fsync=1: the flush is a separate phase with its own time.",
+    );
     Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
 }
 
@@ -125,19 +144,16 @@ pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
             bytes(ceiling)
         )
     };
-    let evidence = [
-        ("dirty_bytes", json!(dirty)),
-        ("ceiling_bytes", json!(ceiling)),
-        ("throttled_ms", json!(throttled_ms)),
-    ];
-    let remedy =
-        "Long buffered writes are limited by writeback; direct=1 measures the device without it.";
     Some(Finding::new(
         Note,
         "writeback_throttled",
         sentence,
-        &evidence,
-        remedy,
+        &[
+            ("dirty_bytes", json!(dirty)),
+            ("ceiling_bytes", json!(ceiling)),
+            ("throttled_ms", json!(throttled_ms)),
+        ],
+        "Long buffered writes are limited by writeback; direct=1 measures the device without it.",
     ))
 }
 
@@ -156,17 +172,15 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
         bytes(background),
         bytes(dirty)
     );
-    let evidence = [
-        ("dirty_bytes", json!(dirty)),
-        ("background_bytes", json!(background)),
-    ];
-    let remedy = "Write several times that amount, or run longer, to measure the sustained rate of the device.";
     Some(Finding::new(
         Warning,
         "dirty_limit_not_reached",
         sentence,
-        &evidence,
-        remedy,
+        &[
+            ("dirty_bytes", json!(dirty)),
+            ("background_bytes", json!(background)),
+        ],
+        "Write several times that amount, or run longer, to measure the sustained rate of the device.",
     ))
 }
 
@@ -190,13 +204,11 @@ pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
         "{} received no flush: written data may still be in its volatile cache.",
         names.join("+")
     );
-    let evidence = [("flush_ios", json!(0))];
-    let remedy = "Set fdatasync=1 to measure durable writes, or run until the cache is full.";
     Some(Finding::new(
         Note,
         "device_cache",
         sentence,
-        &evidence,
-        remedy,
+        &[("flush_ios", json!(0))],
+        "Set fdatasync=1 to measure durable writes, or run until the cache is full.",
     ))
 }

@@ -1,3 +1,5 @@
+//! Cases of the depth gauge.
+
 use crate::analysis::gauge::counters::{DeviceFlow, DirectionCounters, GaugeCounters};
 use crate::analysis::gauge::{IoModes, gauges, sample_gauge};
 use crate::plan::fixture::resolved;

@@ -14,7 +14,7 @@ use leadline_protocol::verdict::VerdictClass;
 
 pub(crate) struct Rule {
     pub(crate) class: VerdictClass,
-    /// When it holds, in words; `{negligible}` stands for a threshold.
+    /// As text; `{negligible}` is replaced with the value of that threshold.
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
     pub(crate) when: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]

@@ -2,7 +2,7 @@
 //! window.
 
 pub(crate) mod counters;
-mod targets;
+pub(crate) mod targets;
 
 use crate::analysis::verdict::evidence::counters::{
     Counted, device, lower_devices, own_bytes, past_backing_bytes,
