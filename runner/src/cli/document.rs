@@ -7,11 +7,12 @@ use std::io::{Error, Read, stdin};
 
 /// `path` may be `-` for standard input.
 pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {
+    let source = if path == "-" { "Standard input" } else { path };
     let text = read_text(path).map_err(|error| {
         vec![Problem::invalid(
             "unreadable",
             "JOB",
-            format!("{path} cannot be read: {error}."),
+            format!("{source} cannot be read: {error}."),
             "Pass the path of a JSON job or study, or - for standard input.",
         )]
     })?;
@@ -19,7 +20,7 @@ pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {
         vec![Problem::invalid(
             "not_json",
             "JOB",
-            format!("{path} is not valid JSON: {error}."),
+            format!("{source} is not valid JSON: {error}."),
             r#"Pass a JSON job or study, such as {"rw":"randread","filename":"t1","size":"256m","direct":1}."#,
         )]
     })

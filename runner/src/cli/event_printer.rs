@@ -1,6 +1,6 @@
 //! Prints the events of a run as they occur, or collects them for a report at the end.
 
-use crate::cli::output::{OutputFormat, print_error, write, write_styled};
+use crate::cli::output::{OutputFormat, print_error, print_json, write, write_styled};
 use crate::cli::text;
 use crate::cli::text::style::terminal_width;
 use crate::run::stop::StopSignal;
@@ -101,27 +101,22 @@ impl EventPrinter {
         }))
     }
 
-    /// Prints the report at the end of a run.
+    /// Prints the report at the end of a run. The exit code is that of the run, even if this fails.
     pub(crate) fn finish(mut self) {
         self.clear_progress();
-        // The exit code is that of the run, even if the report cannot be printed.
-        let _ = match self.format {
-            OutputFormat::Events => Ok(()),
-            OutputFormat::Json => self
-                .json_report()
-                .map_or(Ok(()), |report| write(&format!("{report}\n"))),
-            OutputFormat::Text => self.print_text(),
-        };
-    }
-
-    fn print_text(&self) -> std::io::Result<()> {
-        let (Some(accepted), Some(result)) = (&self.accepted, &self.result) else {
-            return Ok(());
-        };
-        write_styled(&text::report::render(
-            &accepted.jobs,
-            result,
-            terminal_width(),
-        ))
+        match self.format {
+            OutputFormat::Events => {}
+            OutputFormat::Json => {
+                if let Some(report) = self.json_report() {
+                    print_json(&report);
+                }
+            }
+            OutputFormat::Text => {
+                if let (Some(accepted), Some(result)) = (self.accepted, self.result) {
+                    let text = text::report::render(&accepted.jobs, &result, terminal_width());
+                    let _ = write_styled(&text);
+                }
+            }
+        }
     }
 }

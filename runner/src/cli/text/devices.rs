@@ -125,7 +125,14 @@ fn title(device: &Device) -> String {
 fn queue(device: &Device) -> String {
     let parts = [
         blocks(device),
-        device.rotational.map(rotational),
+        device.rotational.map(|is_rotational| {
+            if is_rotational {
+                "rotational"
+            } else {
+                "not rotational"
+            }
+            .into()
+        }),
         device
             .scheduler
             .as_ref()
@@ -142,15 +149,6 @@ fn queue(device: &Device) -> String {
             .map(|requests| format!("{requests} requests")),
     ];
     join(parts, " · ")
-}
-
-fn rotational(is_rotational: bool) -> String {
-    if is_rotational {
-        "rotational"
-    } else {
-        "not rotational"
-    }
-    .into()
 }
 
 fn blocks(device: &Device) -> Option<String> {

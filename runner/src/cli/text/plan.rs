@@ -28,7 +28,7 @@ fn planned_duration(estimate: &Estimate) -> String {
     let time = estimate
         .seconds
         .map(|seconds| format!("about {}", duration(seconds * 1000.0)));
-    join([time, estimate.seconds_note.clone()], "; ")
+    join([time, estimate.seconds_note.clone()], ". ")
 }
 
 fn writes(estimate: &Estimate) -> String {
