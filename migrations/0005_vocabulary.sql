@@ -27,7 +27,8 @@ UPDATE events SET line = replace(replace(replace(replace(replace(line,
     '"machine_steal":', '"host_steal":')
     WHERE type = 'sample';
 
--- Reports, verdicts and findings. '"found":' is the residency before the run, and its entry in `absent`.
+-- Reports, verdicts and findings, with the codes of findings. '"found":' is the residency before the run, and its entry
+-- in `absent`.
 UPDATE run_details SET
     report = replace(replace(replace(replace(replace(replace(replace(replace(replace(report,
         '"turns":', '"transitions":'),
@@ -39,11 +40,28 @@ UPDATE run_details SET
         '"machine_percent":', '"host_percent":'),
         '"left_out":', '"omitted_stacks":'),
         '"lost":', '"lost_events":'),
-    verdict = replace(verdict, '"turned_ms":', '"transition_ms":'),
-    findings = replace(replace(findings,
+    verdict = replace(replace(replace(replace(verdict,
+        '"turned_ms":', '"transition_ms":'),
+        '"empty_bytes":', '"unwritten_bytes":'),
+        '"beneath_ios":', '"lower_device_ios":'),
+        '"beneath_bytes":', '"lower_device_bytes":'),
+    findings = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(findings,
         '"percent_of_one":', '"process_percent":'),
-        '"machine_percent":', '"host_percent":');
-UPDATE events SET line = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(line,
+        '"machine_percent":', '"host_percent":'),
+        '"beneath_bytes":', '"lower_device_bytes":'),
+        '"asked_depth":', '"requested_depth":'),
+        '"answered_share":', '"served_share":'),
+        '"code":"cache_answered"', '"code":"served_from_cache"'),
+        '"code":"readahead_answered"', '"code":"readahead"'),
+        '"code":"filesystem_answered"', '"code":"served_by_filesystem"'),
+        '"code":"other_io"', '"code":"foreign_io"'),
+        '"code":"late_starts"', '"code":"coordinated_omission"'),
+        '"code":"more_beneath"', '"code":"lower_device_amplification"'),
+        '"code":"device_counters_absent"', '"code":"device_counters_missing"'),
+        '"code":"direct_not_honoured"', '"code":"direct_io_fallback"'),
+        '"code":"rates_keep_the_mix"', '"code":"rates_limited_by_mix"'),
+        '"code":"clones_follow"', '"code":"clones_share_blocks"');
+UPDATE events SET line = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(line,
     '"turns":', '"transitions":'),
     '"leaves":', '"physical_devices":'),
     '"clones":', '"workers":'),
@@ -53,7 +71,22 @@ UPDATE events SET line = replace(replace(replace(replace(replace(replace(replace
     '"machine_percent":', '"host_percent":'),
     '"left_out":', '"omitted_stacks":'),
     '"lost":', '"lost_events":'),
-    '"turned_ms":', '"transition_ms":')
+    '"turned_ms":', '"transition_ms":'),
+    '"empty_bytes":', '"unwritten_bytes":'),
+    '"beneath_ios":', '"lower_device_ios":'),
+    '"beneath_bytes":', '"lower_device_bytes":'),
+    '"asked_depth":', '"requested_depth":'),
+    '"answered_share":', '"served_share":'),
+    '"code":"cache_answered"', '"code":"served_from_cache"'),
+    '"code":"readahead_answered"', '"code":"readahead"'),
+    '"code":"filesystem_answered"', '"code":"served_by_filesystem"'),
+    '"code":"other_io"', '"code":"foreign_io"'),
+    '"code":"late_starts"', '"code":"coordinated_omission"'),
+    '"code":"more_beneath"', '"code":"lower_device_amplification"'),
+    '"code":"device_counters_absent"', '"code":"device_counters_missing"'),
+    '"code":"direct_not_honoured"', '"code":"direct_io_fallback"'),
+    '"code":"rates_keep_the_mix"', '"code":"rates_limited_by_mix"'),
+    '"code":"clones_follow"', '"code":"clones_share_blocks"')
     WHERE type = 'report';
 
 -- Problems.

@@ -29,7 +29,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     assert_eq!(server.events(complete).await, events_before);
     let run = server.get(&format!("/runs/{killed}")).await;
     assert_eq!(run["status"], "interrupted");
-    assert_eq!(run["report"].is_null(), true);
+    assert!(run["report"].is_null());
     // Less than a second of the 75 samples is lost.
     assert!(
         run["samples"].as_u64().unwrap() >= 25,

@@ -27,11 +27,16 @@ const COLUMNS: [(&str, &str); 7] = [
 ];
 
 /// Renamed keys that have one meaning only.
-const RENAMED: [(&str, &str); 20] = [
+const KEYS: &[(&str, &str)] = &[
+    ("answered_share", "served_share"),
     ("asked_bytes", "requested_bytes"),
+    ("asked_depth", "requested_depth"),
+    ("beneath_bytes", "lower_device_bytes"),
+    ("beneath_ios", "lower_device_ios"),
     ("choices", "decisions"),
     ("clone", "worker"),
     ("clones", "workers"),
+    ("empty_bytes", "unwritten_bytes"),
     ("found", "initial"),
     ("found_by_hand", "missed_by_author"),
     ("io_uring_refused", "io_uring_unavailable"),
@@ -47,8 +52,27 @@ const RENAMED: [(&str, &str); 20] = [
     ("refusals", "problems"),
     ("turned_ms", "transition_ms"),
     ("turns", "transitions"),
-    ("writes_bytes", "write_bytes"),
 ];
+
+/// Renamed codes of findings.
+const CODES: &[(&str, &str)] = &[
+    ("cache_answered", "served_from_cache"),
+    ("clones_follow", "clones_share_blocks"),
+    ("device_counters_absent", "device_counters_missing"),
+    ("direct_not_honoured", "direct_io_fallback"),
+    ("filesystem_answered", "served_by_filesystem"),
+    ("late_starts", "coordinated_omission"),
+    ("more_beneath", "lower_device_amplification"),
+    ("other_io", "foreign_io"),
+    ("rates_keep_the_mix", "rates_limited_by_mix"),
+    ("readahead_answered", "readahead"),
+];
+
+/// The new name, or the name itself.
+fn lookup<'a>(names: &[(&str, &'a str)], name: &'a str) -> &'a str {
+    let new = names.iter().find(|(old, _)| *old == name);
+    new.map_or(name, |(_, new)| new)
+}
 
 /// Applies the new names to a value of version 4.
 fn rename(value: Value) -> Value {
@@ -57,13 +81,15 @@ fn rename(value: Value) -> Value {
         Value::Object(fields) => {
             let is_problem = fields.contains_key("kind") && fields.contains_key("remedy");
             let rename_field = |(name, value): (String, Value)| {
-                let new = RENAMED.iter().find(|(old, _)| *old == name);
-                let name = match new {
-                    Some((_, new)) => (*new).into(),
-                    None if is_problem && name == "sentence" => "detail".into(),
-                    None => name,
+                let value = match value.as_str() {
+                    Some(code) if name == "code" => lookup(CODES, code).into(),
+                    _ => rename(value),
                 };
-                (name, rename(value))
+                let name = match name.as_str() {
+                    "sentence" if is_problem => "detail",
+                    name => lookup(KEYS, name),
+                };
+                (name.to_owned(), value)
             };
             Value::Object(fields.into_iter().map(rename_field).collect::<Map<_, _>>())
         }
