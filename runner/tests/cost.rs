@@ -1,5 +1,6 @@
-//! What samples and probes cost a run, as `docs/measurement.md` quotes it: the same job with and without, in turns, so that
-//! what drifts hits both; with the highest priority, so that others on the host hit neither. Measurements, run by hand.
+//! Cost of samples and probes, quoted in `docs/measurement.md`. Manual measurements: the same job
+//! with and without, interleaved so that drift affects both, and with the highest priority so that
+//! other processes affect neither.
 
 mod scratch;
 
@@ -16,10 +17,10 @@ use leadline_runner::system::probes::{Probes, extents};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
 
-/// Rounds of each; nine give an interval of more than 95 % from the second to the eighth.
+/// With nine rounds, the second to the eighth are a confidence interval of more than 95 %.
 const ROUNDS: usize = 9;
 
-/// I/Os a second, and processor time of the clones per I/O in ns, of one run of some seconds.
+/// IOPS, and CPU time of the workers per I/O in ns.
 fn run(document: &Value) -> (f64, f64) {
     let report = result(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
@@ -29,8 +30,8 @@ fn run(document: &Value) -> (f64, f64) {
     )
 }
 
-/// The job with samples and probes, which is how it comes.
-fn as_it_comes(job: &Value) -> Value {
+/// With samples and probes.
+fn by_default(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
 
@@ -40,17 +41,19 @@ fn without_probes(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
 
-/// The first sample would come after the end.
+/// The first sample would be after the end.
 fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
 
-/// The rounds' ratios of with to without, in order.
+/// Sorted ratios of IOPS with to without.
 fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
-    let (with, without) = (as_it_comes(job), without(job));
-    let (mut iops, mut cpu) = (Vec::new(), Vec::new());
+    let with = by_default(job);
+    let without = without(job);
+    let mut iops = Vec::new();
+    let mut cpu = Vec::new();
     for round in 0..ROUNDS {
-        // Whoever comes second meets the same host in another state: they take turns.
+        // The order alternates, because the first run changes the state of the host.
         let (a, b) = if round % 2 == 0 {
             let a = run(&with);
             (a, run(&without))
@@ -67,7 +70,7 @@ fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
         iops.push(a.0 / b.0);
         cpu.push(a.1 / b.1);
     }
-    for (name, ratios) in [("IOPS", &mut iops), ("processor time per I/O", &mut cpu)] {
+    for (name, ratios) in [("IOPS", &mut iops), ("CPU time per I/O", &mut cpu)] {
         ratios.sort_by(f64::total_cmp);
         eprintln!(
             "{what}: {name} with ÷ without: {:.4} [{:.4}, {:.4}]",
@@ -81,28 +84,28 @@ fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
 
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn a_run_that_the_processor_bounds() {
+fn probes_of_a_cpu_bound_run() {
     let Some(disk) = Disk::ext4() else { return };
-    let ratios = compare("hot reads, probes", &hot(&disk), without_probes);
+    let ratios = compare("cached reads, probes", &cached(&disk), without_probes);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
 #[test]
 #[ignore = "a measurement: cargo test --release -p leadline-runner --test cost -- --ignored --nocapture samples"]
-fn samples_of_a_run_that_the_processor_bounds() {
+fn samples_of_a_cpu_bound_run() {
     let Some(disk) = Disk::ext4() else { return };
-    let ratios = compare("hot reads, samples", &hot(&disk), without_samples);
+    let ratios = compare("cached reads, samples", &cached(&disk), without_samples);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
-fn hot(disk: &Disk) -> Value {
+fn cached(disk: &Disk) -> Value {
     json!({"filename": disk.file("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 32, "direct": 0, "cache_state": "warm",
         "runtime": 3, "time_based": 1, "cpus_allowed": "0", "nice": -20})
 }
 
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn a_run_that_the_device_bounds() {
+fn probes_of_a_device_bound_run() {
     let directory = scratch::directory();
     let job = json!({"filename": Path::new(directory.path()).join("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1,
         "runtime": 3, "time_based": 1, "nice": -20});
@@ -110,54 +113,58 @@ fn a_run_that_the_device_bounds() {
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
-/// The figures in the headers of `probe.rs` and of the files in `probe/`.
+/// The numbers in the module docs of `probes`.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn each_probe_by_itself() {
+fn each_probe() {
     let Some(disk) = Disk::ext4() else { return };
     let file = filled(&disk.file("f"), 256 << 20);
     let region = Region::of(std::iter::once(0..256 << 20));
-    let means = ResidencyMethod::detect(file.as_fd()).unwrap();
+    let method = ResidencyMethod::detect(file.as_fd()).unwrap();
     let mut probes = Probes::new(&[disk.device.name().into()]);
     let mut vm = VmStat::open().unwrap();
-    each("the host's writeback", || assert!(vm.read().is_some()));
-    each("all counters of a sample", || drop(probes.read()));
-    each("residency of 256 MiB that is cached", || {
-        assert!(means.residency(file.as_fd(), &region).is_ok())
+    time("vmstat", || assert!(vm.read().is_some()));
+    time("all counters of a sample", || drop(probes.read()));
+    time("residency of 256 MiB, cached", || {
+        assert!(method.residency(file.as_fd(), &region).is_ok())
     });
-    each("map of 256 MiB that is cached", || {
-        drop(means.map(file.as_fd(), &region))
+    time("map of 256 MiB, cached", || {
+        drop(method.map(file.as_fd(), &region))
     });
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
     (0..16_384u64)
         .rev()
         .for_each(|page| file.read_exact_at(&mut [0; 4096], page * 4096).unwrap());
-    each("residency of 256 MiB with 16,384 single pages", || {
-        assert!(means.residency(file.as_fd(), &region).is_ok())
+    time("residency of 256 MiB with 16,384 single pages", || {
+        assert!(method.residency(file.as_fd(), &region).is_ok())
     });
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-    each("residency of 256 MiB that is not", || {
-        assert!(means.residency(file.as_fd(), &region).is_ok())
+    time("residency of 256 MiB, not cached", || {
+        assert!(method.residency(file.as_fd(), &region).is_ok())
     });
-    each("extents of one piece", || {
+    time("extents of a contiguous file", || {
         drop(extents::after(file.as_fd(), &region))
     });
-    let pieces = File::create(disk.file("pieces")).unwrap();
-    (0..10_000u64).for_each(|piece| pieces.write_all_at(&[7; 4096], piece * 3 * 4096).unwrap());
-    pieces.sync_all().unwrap();
-    each("extents of 10,000 pieces", || {
-        drop(extents::after(pieces.as_fd(), &region))
+    let fragmented = File::create(disk.file("fragmented")).unwrap();
+    (0..10_000u64).for_each(|piece| {
+        fragmented
+            .write_all_at(&[7; 4096], piece * 3 * 4096)
+            .unwrap()
+    });
+    fragmented.sync_all().unwrap();
+    time("extents of a file with 10,000 extents", || {
+        drop(extents::after(fragmented.as_fd(), &region))
     });
 }
 
-/// A file full of data, in the page cache and on the device.
+/// A file with data in the page cache and on the device.
 fn filled(path: &Path, bytes: u64) -> File {
     scratch::image(path, bytes);
     File::options().read(true).write(true).open(path).unwrap()
 }
 
-fn each(what: &str, mut reading: impl FnMut()) {
+fn time(what: &str, mut reading: impl FnMut()) {
     const READINGS: u32 = 200;
     reading();
     let begin = Instant::now();

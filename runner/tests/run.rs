@@ -1,4 +1,4 @@
-//! The runner as a program on real files and devices: what it counts is held against what the kernel counted.
+//! The runner program on real files and devices, compared with the kernel's counters.
 
 mod scratch;
 
@@ -21,7 +21,7 @@ fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
 const READS: u64 = 64 * 256;
 
 #[test]
-fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
+fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
     let Some(disk) = Disk::ext4() else { return };
     let file = disk.at.join("t1");
     for engine in ["io_uring", "psync"] {
@@ -55,9 +55,9 @@ fn direct_reads_reach_the_device_and_warm_buffered_ones_do_not() {
 }
 
 #[test]
-fn buffers_are_no_larger_than_what_the_job_does() {
+fn unused_directions_need_no_buffers() {
     let directory = scratch::directory();
-    // Writes of 1 GiB, which this job does not do, would take 1 TiB.
+    // Writes of 1 GiB, which this job does not issue, would need 1 TiB.
     let job = reads_of_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
@@ -65,8 +65,8 @@ fn buffers_are_no_larger_than_what_the_job_does() {
     assert_eq!(report(&job)["report"]["read"]["ios"], READS);
 }
 
-/// The runner without the right to lock as much memory as it likes, and with a limit of 8 MiB.
-fn start_with_a_limit_of_locked_memory(job: &Value) -> Child {
+/// Starts the runner without CAP_IPC_LOCK and with a limit of 8 MiB of locked memory.
+fn start_with_memlock_limit(job: &Value) -> Child {
     let runner = env!("CARGO_BIN_EXE_leadline-runner");
     let limited = [
         "--memlock=8388608:8388608",
@@ -93,21 +93,21 @@ fn start_with_a_limit_of_locked_memory(job: &Value) -> Child {
     child
 }
 
-/// Whether the only job registered its buffers, and why not.
-fn fixed_buffers(rest: impl BufRead) -> Value {
-    let told: Value = serde_json::from_str(&rest.lines().last().unwrap().unwrap()).unwrap();
-    let decisions = told["report"]["jobs"][0]["decisions"]
+/// The decision on buffer registration, from the events of a run with one job.
+fn fixed_buffers(events: impl BufRead) -> Value {
+    let last: Value = serde_json::from_str(&events.lines().last().unwrap().unwrap()).unwrap();
+    let decisions = last["report"]["jobs"][0]["decisions"]
         .as_array()
-        .unwrap_or_else(|| panic!("{told}"));
+        .unwrap_or_else(|| panic!("{last}"));
     decisions
         .iter()
-        .find(|choice| choice["name"] == "fixed_buffers")
+        .find(|decision| decision["name"] == "fixed_buffers")
         .unwrap()
         .clone()
 }
 
 #[test]
-fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
+fn buffers_beyond_the_memlock_limit_are_not_registered() {
     if scratch::run(
         "setpriv",
         &[
@@ -120,7 +120,7 @@ fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
     )
     .is_err()
     {
-        return scratch::skip("setpriv cannot take rights away here");
+        return scratch::skip("setpriv cannot drop capabilities here");
     }
     let directory = scratch::directory();
     let job = reads_of_64_mib(
@@ -131,31 +131,31 @@ fn buffers_that_may_not_be_locked_are_plain_and_that_is_said() {
         &directory.path().join("t1"),
         json!({"direct": 0}),
     ));
-    // 5 MiB each: one of them fits.
-    let mut first = start_with_a_limit_of_locked_memory(&job);
-    let first_told = wait_for_a_sample(&mut first);
-    let mut second = start_with_a_limit_of_locked_memory(&with(&job, json!({"runtime": "200ms"})));
-    let second_told = fixed_buffers(BufReader::new(second.stdout.take().unwrap()));
-    let first_told = fixed_buffers(first_told);
+    // 5 MiB each: the limit permits one.
+    let mut first = start_with_memlock_limit(&job);
+    let first_decision = wait_for_a_sample(&mut first);
+    let mut second = start_with_memlock_limit(&with(&job, json!({"runtime": "200ms"})));
+    let second_decision = fixed_buffers(BufReader::new(second.stdout.take().unwrap()));
+    let first_decision = fixed_buffers(first_decision);
     assert_eq!(
         (first.wait().unwrap().code(), second.wait().unwrap().code()),
         (Some(0), Some(0))
     );
     assert_eq!(
-        (&first_told["used"], &second_told["used"]),
+        (&first_decision["used"], &second_decision["used"]),
         (&json!(true), &json!(false))
     );
     assert!(
-        second_told["reason"]
+        second_decision["reason"]
             .as_str()
             .unwrap()
             .contains("ulimit -l"),
-        "{second_told}"
+        "{second_decision}"
     );
 }
 
 #[test]
-fn raw_reads_are_counted_to_the_io() {
+fn raw_reads_match_the_device_counters() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 64 << 20);
@@ -166,7 +166,7 @@ fn raw_reads_are_counted_to_the_io() {
         let job = json!({"name": "raw", "filename": device.0, "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1, "ioengine": engine});
         let raw = report(&job);
         let (read, device) = (&raw["report"]["read"], &raw["report"]["device"]);
-        // Two neighbours in one batch may be merged into one request: then the kernel counts that.
+        // The kernel may merge adjacent reads of a batch into one request.
         let reached =
             device["read_ios"].as_u64().unwrap() + device["read_merges"].as_u64().unwrap();
         assert_eq!(
@@ -180,7 +180,7 @@ fn raw_reads_are_counted_to_the_io() {
 }
 
 #[test]
-fn writes_to_an_idle_loop_device_under_a_root_are_counted_and_all_others_refused() {
+fn raw_writes_require_a_target_root_and_match_the_device_counters() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 16 << 20);
@@ -188,8 +188,12 @@ fn writes_to_an_idle_loop_device_under_a_root_are_counted_and_all_others_refused
         return;
     };
     let job = json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "iodepth": 4, "direct": 1});
-    let refused = run(&job, &["--json"]);
-    assert_eq!(refused.status.code(), Some(3), "no root, no raw write");
+    let rejected = run(&job, &["--json"]);
+    assert_eq!(
+        rejected.status.code(),
+        Some(3),
+        "raw write without a target root"
+    );
     assert!(
         std::fs::read(&image)
             .unwrap()
@@ -218,7 +222,7 @@ fn writes_to_an_idle_loop_device_under_a_root_are_counted_and_all_others_refused
 }
 
 #[test]
-fn samples_add_up_to_the_report() {
+fn samples_sum_to_the_report() {
     let directory = scratch::directory();
     let job = json!({"name": "mix", "filename": directory.path().join("t1"), "size": "32m", "rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 8,
         "direct": 1, "fsync": 64, "runtime": "1s", "time_based": 1, "ramp_time": "300ms"});
@@ -230,7 +234,7 @@ fn samples_add_up_to_the_report() {
     assert_eq!(
         seqs,
         (0..events.len() as u64).collect::<Vec<_>>(),
-        "numbered without gaps"
+        "sequence numbers have no gaps"
     );
     let report = &of_type(&events, "report").next().unwrap()["report"];
     let measured: Vec<&Value> = of_type(&events, "sample")
@@ -287,42 +291,42 @@ fn samples_add_up_to_the_report() {
         );
     }
     let duration = report["duration_ms"].as_f64().unwrap();
-    // It begins on time, and ends when its last I/O after the time is reaped.
+    // It starts on time and ends when the last I/O is reaped after the end.
     assert!((1000.0..1010.0).contains(&duration), "{duration} ms");
 }
 
 #[test]
-fn phases_come_in_order_with_times_of_their_own() {
+fn phases_are_in_order_with_their_times() {
     let directory = scratch::directory();
     let job = json!({"name": "phases", "filename": directory.path().join("t1"), "size": "16m", "rw": "randwrite", "bs": "16k", "direct": 0,
         "pre_read": 1, "ramp_time": "100ms", "runtime": "200ms", "time_based": 1, "end_fsync": 1, "unlink": 1});
     let events = events(&job, &[]);
-    let begun: Vec<&str> = of_type(&events, "phase")
+    let started: Vec<&str> = of_type(&events, "phase")
         .filter(|event| event["state"] == "begin")
         .map(|event| event["phase"].as_str().unwrap())
         .collect();
     assert_eq!(
-        begun,
+        started,
         [
             "layout", "guard", "pre_read", "ramp", "measure", "flush", "clean_up"
         ]
     );
     let report = &of_type(&events, "report").next().unwrap()["report"];
-    let told: Vec<&str> = report["phases"]
+    let reported: Vec<&str> = report["phases"]
         .as_array()
         .unwrap()
         .iter()
         .map(|phase| phase["phase"].as_str().unwrap())
         .collect();
-    assert_eq!(told, begun);
+    assert_eq!(reported, started);
     assert!(
         !directory.path().join("t1").exists(),
-        "unlink removes what the run made"
+        "unlink removes created files"
     );
 }
 
 #[test]
-fn clones_and_jobs_are_reported_apart_and_together() {
+fn jobs_are_reported_separately_and_in_total() {
     let directory = scratch::directory();
     let job = |name: &str, clones: u32| json!({"name": name, "directory": directory.path(), "size": "4m", "rw": "read", "bs": "64k", "numjobs": clones, "direct": 1});
     let both = report(&json!({"jobs": [job("one", 1), job("three", 3)]}));
@@ -339,12 +343,12 @@ fn clones_and_jobs_are_reported_apart_and_together() {
     assert_eq!(
         std::fs::read_dir(directory.path()).unwrap().count(),
         4,
-        "each clone has a file of its own"
+        "each clone has its own file"
     );
 }
 
 #[test]
-fn the_null_engine_touches_nothing() {
+fn the_null_engine_uses_no_device() {
     let null = report(
         &json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "iodepth": 32, "runtime": "200ms", "time_based": 1}),
     );
@@ -358,13 +362,13 @@ fn the_null_engine_touches_nothing() {
 }
 
 #[test]
-fn a_rate_is_kept() {
+fn a_rate_limits_iops() {
     let job = json!({"name": "rate", "ioengine": "null", "size": "1g", "rw": "randread", "bs": "4k", "rate_iops": 5000, "runtime": "1s", "time_based": 1});
     let iops = report(&job)["report"]["read"]["iops"].as_f64().unwrap();
     assert!((4950.0..=5050.0).contains(&iops), "{iops}");
 }
 
-/// A job that would go on for a minute, on a file that lies there already.
+/// A job of one minute on an existing file.
 fn endless(directory: &Path) -> Value {
     let job = json!({"name": "endless", "filename": directory.join("t1"), "size": "16m", "rw": "randread", "bs": "4k", "iodepth": 16, "direct": 1});
     report(&job);
@@ -379,19 +383,19 @@ fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> 
         line.clear();
         assert!(
             out.read_line(&mut line).unwrap() > 0,
-            "ended without a sample"
+            "the run ended without a sample"
         );
     }
     out
 }
 
 #[test]
-fn signals_end_a_run_within_a_second_with_what_was_measured() {
+fn signals_end_a_run_within_a_second_with_a_report() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let directory = scratch::directory();
         let mut child = start(&endless(directory.path()), &["--events"]);
         let out = wait_for_a_sample(&mut child);
-        let asked = Instant::now();
+        let signaled = Instant::now();
         scratch::run("kill", &["-s", signal, &child.id().to_string()]).unwrap();
         let rest: Vec<Value> = out
             .lines()
@@ -399,9 +403,9 @@ fn signals_end_a_run_within_a_second_with_what_was_measured() {
             .collect();
         assert_eq!(child.wait().unwrap().code(), Some(code));
         assert!(
-            asked.elapsed() < Duration::from_secs(1),
+            signaled.elapsed() < Duration::from_secs(1),
             "{:?}",
-            asked.elapsed()
+            signaled.elapsed()
         );
         let report = &rest.last().unwrap()["report"];
         assert_eq!(report["ended_by"], "signal");
@@ -410,42 +414,42 @@ fn signals_end_a_run_within_a_second_with_what_was_measured() {
 }
 
 #[test]
-fn a_runner_whose_parent_is_gone_stops() {
+fn an_orphaned_runner_stops() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
     std::fs::write(&job, endless(directory.path()).to_string()).unwrap();
-    // The shell starts the runner, tells its number and is gone.
+    // The shell starts the runner, prints its pid and exits.
     let program = env!("CARGO_BIN_EXE_leadline-runner");
     let script = format!(
         "{program} run {} --events --stop-when-orphaned >/dev/null 2>&1 & echo $!; sleep 0.7",
         job.display()
     );
     let pid = scratch::run("sh", &["-c", &script]).unwrap();
-    // What has ended waits for the first process of the host to ask how, for a second and more on some hosts: state Z or X.
+    // An exited process stays in state Z or X until init reaps it, which takes more than a second on some hosts.
     let alive = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(") ")
             .is_some_and(|(_, after_name)| !after_name.starts_with(['Z', 'X']))
     };
-    let gone = Instant::now();
-    while alive() && gone.elapsed() < Duration::from_secs(5) {
+    let orphaned = Instant::now();
+    while alive() && orphaned.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(
-        gone.elapsed() < Duration::from_secs(2),
-        "it went on for {:?}",
-        gone.elapsed()
+        orphaned.elapsed() < Duration::from_secs(2),
+        "it continued for {:?}",
+        orphaned.elapsed()
     );
 }
 
 #[test]
-fn the_end_of_standard_input_stops_nothing() {
+fn the_end_of_stdin_does_not_stop_a_run() {
     let job = json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
     assert_eq!(report(&job)["report"]["ended_by"], "runtime");
 }
 
 #[test]
-fn an_io_error_is_named_with_its_place() {
+fn an_io_error_is_reported_with_its_offset() {
     let directory = scratch::directory();
     let image = directory.path().join("image");
     scratch::image(&image, 8 << 20);
@@ -471,25 +475,22 @@ fn an_io_error_is_named_with_its_place() {
     assert_eq!(report["report"]["ended_by"], "error");
 }
 
-/// A wrong job: what it is refused for, the field that is named, and a word of the remedy.
-fn check_refused(job: &Value, code: i32, field: &str, word: &str) {
+/// Checks exit code, field and part of the remedy of a rejected job.
+fn check_rejected(job: &Value, code: i32, field: &str, word: &str) {
     let before = std::fs::read_dir("/dev").unwrap().count();
     let output = run(job, &["--json"]);
-    let said = String::from_utf8_lossy(&output.stderr).to_string();
-    assert_eq!(output.status.code(), Some(code), "{job}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).to_string();
+    assert_eq!(output.status.code(), Some(code), "{job}: {stderr}");
+    assert!(output.stdout.is_empty(), "{job}: output of a rejected job");
     assert!(
-        output.stdout.is_empty(),
-        "{job}: data of a run that was not"
-    );
-    assert!(
-        said.contains(field) && said.contains(word),
-        "{job}: neither {field} nor {word} in: {said}"
+        stderr.contains(field) && stderr.contains(word),
+        "{job}: expected {field} and {word} in: {stderr}"
     );
     assert_eq!(std::fs::read_dir("/dev").unwrap().count(), before, "{job}");
 }
 
 #[test]
-fn bad_jobs_meet_one_clear_error_and_write_nothing() {
+fn invalid_jobs_are_rejected_without_writing() {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
     let good = json!({"name": "bad", "filename": file, "size": "1m", "rw": "randread", "bs": "4k", "direct": 1});
@@ -550,22 +551,22 @@ fn bad_jobs_meet_one_clear_error_and_write_nothing() {
         (json!({"ioengine": "libaio"}), 2, "ioengine", "io_uring"),
     ];
     for (change, code, field, word) in cases {
-        check_refused(&with(&good, change), code, field, word);
+        check_rejected(&with(&good, change), code, field, word);
     }
-    let mut unsaid = good.clone();
-    unsaid.as_object_mut().unwrap().remove("direct");
-    check_refused(&unsaid, 2, "direct", "page cache");
+    let mut without_direct = good.clone();
+    without_direct.as_object_mut().unwrap().remove("direct");
+    check_rejected(&without_direct, 2, "direct", "page cache");
     assert_eq!(
         std::fs::read_dir(directory.path()).unwrap().count(),
         0,
         "nothing was written"
     );
-    let elsewhere = run(&good, &["--target-root", "/proc"]);
-    assert_eq!(elsewhere.status.code(), Some(3), "outside the roots");
+    let outside = run(&good, &["--target-root", "/proc"]);
+    assert_eq!(outside.status.code(), Some(3), "outside the target roots");
 }
 
 #[test]
-fn a_plan_tells_and_touches_nothing() {
+fn a_plan_writes_nothing() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
     let target = directory.path().join("t1");

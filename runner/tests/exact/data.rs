@@ -1,4 +1,4 @@
-//! What lies in the file after a run: as compressible and as repetitive as asked, within two percent.
+//! Content of a file after a run: compressibility and duplicates within 2 % of the request.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -13,7 +13,7 @@ use super::scratch::program::{report, with};
 const BLOCK: usize = 4096;
 const BYTES: usize = 16 << 20;
 
-/// What a run over the whole file wrote.
+/// Content of a file that a run wrote completely.
 fn written(changes: Value) -> Vec<u8> {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
@@ -25,39 +25,41 @@ fn written(changes: Value) -> Vec<u8> {
     std::fs::read(&file).unwrap()
 }
 
-/// Percent of the bytes that a compressor leaves out, 64 KiB at a time.
-fn compressed_away(bytes: &[u8]) -> f64 {
-    let left = |chunk: &[u8]| {
+/// Percentage of bytes saved by compressing 64 KiB at a time.
+fn compressible_percent(bytes: &[u8]) -> f64 {
+    let compressed = |chunk: &[u8]| {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(chunk).unwrap();
         encoder.finish().unwrap().len()
     };
-    100.0 - bytes.chunks(16 * BLOCK).map(left).sum::<usize>() as f64 * 100.0 / bytes.len() as f64
+    100.0
+        - bytes.chunks(16 * BLOCK).map(compressed).sum::<usize>() as f64 * 100.0
+            / bytes.len() as f64
 }
 
-/// Percent of the blocks that are like an earlier one.
-fn repeated(bytes: &[u8]) -> f64 {
+/// Percentage of blocks that are equal to an earlier one.
+fn duplicate_percent(bytes: &[u8]) -> f64 {
     let distinct = bytes.chunks(BLOCK).collect::<HashSet<_>>().len();
     100.0 - distinct as f64 * 100.0 / (bytes.len() / BLOCK) as f64
 }
 
 #[test]
-fn a_report_says_what_fresh_data_costs() {
+fn decisions_include_the_cost_of_new_data() {
     let directory = scratch::directory();
     let job = json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
-    let choice = |changes: Value| {
-        let told = report(&with(&job, changes));
-        let decisions = told["report"]["jobs"][0]["decisions"]
+    let fresh_data = |changes: Value| {
+        let result = report(&with(&job, changes));
+        let decisions = result["report"]["jobs"][0]["decisions"]
             .as_array()
             .unwrap()
             .clone();
         decisions
             .into_iter()
-            .find(|choice| choice["name"] == "fresh_data")
+            .find(|decision| decision["name"] == "fresh_data")
             .unwrap()
     };
-    let fresh = choice(json!({"buffer_compress_percentage": 50}));
-    let reason = fresh["reason"].as_str().unwrap();
+    let decision = fresh_data(json!({"buffer_compress_percentage": 50}));
+    let reason = decision["reason"].as_str().unwrap();
     let ns: f64 = reason
         .split(" ns per 4 KiB")
         .next()
@@ -68,15 +70,15 @@ fn a_report_says_what_fresh_data_costs() {
         .parse()
         .unwrap();
     assert!(
-        fresh["used"] == true && (10.0..100_000.0).contains(&ns),
+        decision["used"] == true && (10.0..100_000.0).contains(&ns),
         "{reason}"
     );
-    assert_eq!(choice(json!({}))["used"], false);
+    assert_eq!(fresh_data(json!({}))["used"], false);
 }
 
 #[test]
-fn files_hold_the_data_that_was_asked_for() {
-    // One prepared buffer for each I/O in flight is written over and over where nothing else is asked, as in fio.
+fn files_contain_the_requested_data() {
+    // The default (one buffer per I/O in flight, as in fio) is not listed: it consists of duplicates.
     let cases = [
         (json!({"refill_buffers": 1}), 0.0, 0.0),
         (json!({"zero_buffers": 1}), 99.0, 100.0),
@@ -89,17 +91,18 @@ fn files_hold_the_data_that_was_asked_for() {
             25.0,
         ),
     ];
-    for (changes, compresses, repeats) in cases {
+    for (changes, compressible, duplicate) in cases {
         let bytes = written(changes.clone());
-        let (away, same) = (compressed_away(&bytes), repeated(&bytes));
-        // Repeats inside 64 KiB compress too: the share is told for data without any.
+        let actual = compressible_percent(&bytes);
+        // NaN: duplicates inside 64 KiB are compressible, too.
         assert!(
-            compresses.is_nan() || (away - compresses).abs() < 2.0,
-            "{changes}: {away:.1} % compress away"
+            compressible.is_nan() || (actual - compressible).abs() < 2.0,
+            "{changes}: {actual:.1} % compressible"
         );
+        let actual = duplicate_percent(&bytes);
         assert!(
-            (same - repeats).abs() < 2.0,
-            "{changes}: {same:.1} % repeat"
+            (actual - duplicate).abs() < 2.0,
+            "{changes}: {actual:.1} % duplicates"
         );
     }
 }

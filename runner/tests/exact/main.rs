@@ -1,5 +1,6 @@
-//! Exactness, held against the kernel, the clock and theory: counts to the I/O, borders to the millisecond, rates to half a
-//! percent, data to two. What a busy host blurs is tried again, and then skipped aloud; what must hold everywhere never is.
+//! Accuracy, compared with the kernel, the clock and formulas: counts to the I/O, phase ends to
+//! the millisecond, rates to 0.5 %, data to 2 %. Tests that a busy host can disturb are repeated and
+//! then skipped.
 
 mod counts;
 mod data;

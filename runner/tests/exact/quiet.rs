@@ -1,4 +1,4 @@
-//! Whether this host lets a test be on time: a bound of a millisecond says nothing where sleeping for one takes three.
+//! Detection of a busy host, on which timing tests are meaningless.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,41 +6,41 @@ use std::time::{Duration, Instant};
 
 use super::scratch::skip;
 
-/// A host on which threads wake up this late is busy: the runner's threads do so too.
-const LATE: Duration = Duration::from_micros(300);
-/// How often something is tried before the host is said to be busy.
-const TRIES: usize = 5;
+/// Wake-up latency from which a host is busy.
+const BUSY: Duration = Duration::from_micros(300);
+/// Attempts before a test is skipped.
+const ATTEMPTS: usize = 5;
 
-/// Tests about time run one after the other.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Serializes timing tests.
+pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tries until what is tried is right (`None`). What was wrong counts only where the host was on time meanwhile; where it
-/// never is, the test is skipped.
-pub fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) {
-    let _alone = alone();
+/// Repeats `attempt` until it returns no error. An error counts only if the host was not busy during
+/// the attempt; if it always is, the test is skipped.
+pub(crate) fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) {
+    let _guard = exclusive();
     let mut last = String::new();
-    for _ in 0..TRIES {
-        let (wrong, late) = watched(&attempt);
-        match wrong {
+    for _ in 0..ATTEMPTS {
+        let (error, late) = with_wake_up_latency(&attempt);
+        match error {
             None => return,
-            Some(wrong) if late < LATE => panic!("{what}: {wrong} (and threads woke up on time)"),
-            Some(wrong) => last = format!("{wrong}; threads woke up {} µs late", late.as_micros()),
+            Some(error) if late < BUSY => panic!("{what}: {error} (the host is not busy)"),
+            Some(error) => last = format!("{error}; wake-ups were {} µs late", late.as_micros()),
         }
     }
-    skip(&format!("{what}: this host is too busy: {last}"));
+    skip(&format!("{what}: the host is too busy: {last}"));
 }
 
-/// Does it, and tells how late a sleeping thread woke up at worst meanwhile.
-fn watched<T>(attempt: impl FnOnce() -> T) -> (T, Duration) {
-    let over = AtomicBool::new(false);
+/// Result of `attempt`, and the worst wake-up latency of a sleeping thread during it.
+fn with_wake_up_latency<T>(attempt: impl FnOnce() -> T) -> (T, Duration) {
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
+        let sleeper = scope.spawn(|| {
             let step = Duration::from_millis(1);
             let mut worst = Duration::ZERO;
-            while !over.load(Ordering::Relaxed) {
+            while !is_over.load(Ordering::Relaxed) {
                 let begin = Instant::now();
                 std::thread::sleep(step);
                 worst = worst.max(begin.elapsed().saturating_sub(step));
@@ -48,7 +48,7 @@ fn watched<T>(attempt: impl FnOnce() -> T) -> (T, Duration) {
             worst
         });
         let result = attempt();
-        over.store(true, Ordering::Relaxed);
-        (result, watch.join().unwrap())
+        is_over.store(true, Ordering::Relaxed);
+        (result, sleeper.join().unwrap())
     })
 }

@@ -1,14 +1,14 @@
-//! Rates over ten seconds, from one I/O a second to two hundred thousand, all in one run.
+//! Rates from 1 to 200,000 I/Os per second over 10 s, all in one run.
 
 use serde_json::{Value, json};
 
-use super::quiet::alone;
+use super::quiet::exclusive;
 use super::scratch;
 use super::scratch::program::report;
 
-/// How far a rate may be off, as a share.
-const BOUND: f64 = 0.005;
-/// From here on the host's processors were the limit, not the runner, in percent.
+/// Maximum relative error of a rate.
+const MAX_ERROR: f64 = 0.005;
+/// CPU utilization of the host from which the CPUs are the limit, not the runner.
 const BUSY_PERCENT: f64 = 95.0;
 
 fn job(name: &str, rate: Value, process: &str) -> Value {
@@ -21,7 +21,7 @@ fn job(name: &str, rate: Value, process: &str) -> Value {
     job
 }
 
-/// Rates in I/Os a second as asked, and what they must come to.
+/// Expected I/Os per second, and jobs.
 fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
     let ios = |per_second: u64, process: &str| {
         (
@@ -33,34 +33,40 @@ fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
             ),
         )
     };
-    let on_a_file = json!({"rate_iops": 20_000, "ioengine": "io_uring", "filename": file, "size": "16m", "direct": 0, "pre_read": 1});
+    let on_file = json!({"rate_iops": 20_000, "ioengine": "io_uring", "filename": file, "size": "16m", "direct": 0, "pre_read": 1});
     vec![
         ios(1, "linear"),
         ios(10, "linear"),
         ios(1000, "linear"),
         ios(200_000, "linear"),
-        // Fewer I/Os vary by more than the bound by nature: √n of n.
+        // Lower Poisson rates vary by more than the maximum error: √n of n.
         ios(200_000, "poisson"),
         (1024.0, job("bytes", json!({"rate": "4m"}), "linear")),
-        (20_000.0, job("file", on_a_file, "linear")),
+        (20_000.0, job("file", on_file, "linear")),
     ]
 }
 
 #[test]
-fn rates_are_kept_within_half_a_percent_over_ten_seconds() {
-    let _alone = alone();
+fn rates_are_accurate_to_half_a_percent_over_ten_seconds() {
+    let _guard = exclusive();
     let directory = scratch::directory();
-    let asked = jobs(&directory.path().join("t1"));
-    let told = report(&json!({"jobs": asked.iter().map(|(_, job)| job).collect::<Vec<_>>()}));
-    let jobs = told["report"]["jobs"].as_array().unwrap();
-    let wrong: Vec<String> = asked
+    let requested = jobs(&directory.path().join("t1"));
+    let result = report(&json!({"jobs": requested.iter().map(|(_, job)| job).collect::<Vec<_>>()}));
+    let jobs = result["report"]["jobs"].as_array().unwrap();
+    let wrong: Vec<String> = requested
         .iter()
         .zip(jobs)
-        .map(|((wanted, _), job)| (wanted, job["read"]["iops"].as_f64().unwrap(), &job["name"]))
-        .filter(|(wanted, iops, _)| (iops / **wanted - 1.0).abs() > BOUND)
-        .map(|(wanted, iops, name)| format!("{name}: {iops} for {wanted}"))
+        .map(|((expected, _), job)| {
+            (
+                expected,
+                job["read"]["iops"].as_f64().unwrap(),
+                &job["name"],
+            )
+        })
+        .filter(|(expected, iops, _)| (iops / **expected - 1.0).abs() > MAX_ERROR)
+        .map(|(expected, iops, name)| format!("{name}: {iops}, expected {expected}"))
         .collect();
-    let busy = told["report"]["cpu"]["host_percent"].as_f64().unwrap();
+    let busy = result["report"]["cpu"]["host_percent"].as_f64().unwrap();
     if !wrong.is_empty() && busy > BUSY_PERCENT {
         return scratch::skip(&format!(
             "rates on a host that is {busy:.0} % busy: {wrong:?}"

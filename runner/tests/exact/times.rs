@@ -1,4 +1,4 @@
-//! Phases end when they should, and a stalled loop shows as a gap.
+//! Accuracy of phase ends, and gaps of a stalled loop.
 
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
@@ -18,8 +18,8 @@ fn job(changes: Value) -> Value {
     with(&plain, changes)
 }
 
-/// What is further than a millisecond from where it should be.
-fn off_the_borders(report: &Value) -> Option<String> {
+/// Durations with an error of more than a millisecond.
+fn wrong_durations(report: &Value) -> Option<String> {
     let time = |name: &str, field: &str| {
         let phases = report["phases"].as_array().unwrap();
         phases.iter().find(|phase| phase["phase"] == name).unwrap()[field]
@@ -42,8 +42,8 @@ fn off_the_borders(report: &Value) -> Option<String> {
     ];
     let wrong: Vec<String> = found
         .iter()
-        .filter(|(_, found, wanted)| (found - wanted).abs() > 1.0)
-        .map(|(name, found, wanted)| format!("{name} {found} ms for {wanted}"))
+        .filter(|(_, found, expected)| (found - expected).abs() > 1.0)
+        .map(|(name, found, expected)| format!("{name} {found} ms, expected {expected}"))
         .collect();
     (!wrong.is_empty()).then(|| wrong.join(", "))
 }
@@ -53,10 +53,10 @@ fn ramp_runtime_and_phases_end_within_a_millisecond() {
     let directory = scratch::directory();
     let file = |engine: &str, direct: u8| json!({"ioengine": engine, "filename": directory.path().join("t1"), "size": "16m", "direct": direct});
     let cases = [
-        ("a loop that never sleeps", json!({"iodepth": 32})),
-        ("a loop that sleeps past its end", json!({"rate_iops": 1})),
+        ("busy loop", json!({"iodepth": 32})),
+        ("loop that sleeps past its end", json!({"rate_iops": 1})),
         (
-            "a ring on the page cache",
+            "ring, page cache",
             with(&file("io_uring", 0), json!({"iodepth": 32, "pre_read": 1})),
         ),
         ("psync", file("psync", 0)),
@@ -68,12 +68,12 @@ fn ramp_runtime_and_phases_end_within_a_millisecond() {
     ];
     for (name, changes) in cases {
         on_an_idle_host(name, || {
-            off_the_borders(&report(&job(changes.clone()))["report"])
+            wrong_durations(&report(&job(changes.clone()))["report"])
         });
     }
 }
 
-/// The events of a run that is stopped (SIGSTOP) for two seconds after its first sample, and goes on.
+/// Events of a run that is stopped (SIGSTOP) for two seconds after its first sample.
 fn stalled(changes: Value) -> Vec<Value> {
     let mut child = start(
         &job(with(&json!({"runtime": "3s", "ramp_time": 0}), changes)),
@@ -90,7 +90,7 @@ fn stalled(changes: Value) -> Vec<Value> {
             .is_some()
     };
     while events.last().is_none_or(|event| event["type"] != "sample") {
-        assert!(next(&mut events), "ended without a sample");
+        assert!(next(&mut events), "the run ended without a sample");
     }
     let pid = child.id().to_string();
     scratch::run("kill", &["-s", "STOP", &pid]).unwrap();
@@ -105,17 +105,17 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// What is not so, with what was seen.
-fn untrue(claims: &[(&str, bool)], seen: &dyn std::fmt::Debug) -> Option<String> {
-    let untrue: Vec<&str> = claims
+/// Names of the false claims, with the observed values.
+fn false_claims(claims: &[(&str, bool)], observed: &dyn std::fmt::Debug) -> Option<String> {
+    let failed: Vec<&str> = claims
         .iter()
         .filter(|(_, holds)| !holds)
         .map(|(claim, _)| *claim)
         .collect();
-    (!untrue.is_empty()).then(|| format!("not so: {}; seen: {seen:?}", untrue.join(", ")))
+    (!failed.is_empty()).then(|| format!("false: {}; observed: {observed:?}", failed.join(", ")))
 }
 
-fn wrong_about_the_gap(events: &[Value]) -> Option<String> {
+fn check_gap(events: &[Value]) -> Option<String> {
     let report = &of_type(events, "report").next().unwrap()["report"];
     let windows: Vec<(f64, f64)> = of_type(events, "sample")
         .map(|sample| (number(&sample["window_ms"]), number(&sample["read"]["ios"])))
@@ -127,43 +127,40 @@ fn wrong_about_the_gap(events: &[Value]) -> Option<String> {
         .map(|(ms, ios)| ios / ms)
         .collect();
     rates.sort_by(f64::total_cmp);
-    let (usual, fastest) = (rates[rates.len() / 2], rates[rates.len() - 1]);
-    let (sum, duration): (f64, f64) = (
-        windows.iter().map(|window| window.0).sum(),
-        number(&report["duration_ms"]),
-    );
+    let usual = rates[rates.len() / 2];
+    let fastest = rates[rates.len() - 1];
+    let sum: f64 = windows.iter().map(|window| window.0).sum();
+    let duration = number(&report["duration_ms"]);
     let claims = [
-        ("one window holds the gap", long.len() == 1),
+        ("the gap is in one window", long.len() == 1),
         (
             "the gap counts as time",
             long.iter().all(|(ms, ios)| ios / ms < usual / 4.0),
         ),
-        ("no window makes up for it", fastest < usual * 4.0),
+        ("no window compensates for it", fastest < usual * 4.0),
         (
-            "what was in flight lasted as long",
+            "the I/Os in flight have its latency",
             number(&report["read"]["lat_ns"]["max"]) > 1.9e9,
         ),
         (
-            "windows add up to the runtime",
+            "the windows add up to the runtime",
             (sum - duration).abs() < 10.0 && (2999.0..3010.0).contains(&duration),
         ),
     ];
-    untrue(&claims, &(windows, duration))
+    false_claims(&claims, &(windows, duration))
 }
 
 #[test]
 fn a_stalled_loop_shows_as_a_gap_and_never_as_a_fast_interval() {
-    on_an_idle_host("a stalled loop", || {
-        wrong_about_the_gap(&stalled(json!({})))
-    });
+    on_an_idle_host("stalled loop", || check_gap(&stalled(json!({}))));
 }
 
-/// Two of three seconds are lost and made up: the I/Os that were due then come up to two seconds late.
-fn wrong_about_those_who_waited(events: &[Value]) -> Option<String> {
-    let outcome = of_type(events, "report").next().unwrap();
-    let read = &outcome["report"]["read"];
+/// Two of three seconds are lost and caught up, so I/Os start up to two seconds late.
+fn check_late_starts(events: &[Value]) -> Option<String> {
+    let result = of_type(events, "report").next().unwrap();
+    let read = &result["report"]["read"];
     let p50 = |latency: &str| number(&read[latency]["percentiles"]["50"]);
-    let codes: Vec<&Value> = outcome["findings"]
+    let codes: Vec<&Value> = result["findings"]
         .as_array()
         .unwrap()
         .iter()
@@ -171,36 +168,36 @@ fn wrong_about_those_who_waited(events: &[Value]) -> Option<String> {
         .collect();
     let claims = [
         (
-            "the rate is made up",
+            "the job catches up",
             (number(&read["ios"]) / 3000.0 - 1.0).abs() < 0.01,
         ),
-        ("from submission all is quick", p50("lat_ns") < 0.05e9),
+        ("latency since submission is low", p50("lat_ns") < 0.05e9),
         (
-            "from the intended start it is not",
+            "latency since the intended start is high",
             p50("intended_lat_ns") > 0.3e9,
         ),
         (
-            "the longest waited two seconds",
+            "the maximum is two seconds",
             number(&read["intended_lat_ns"]["max"]) > 1.9e9,
         ),
         (
-            "every I/O is counted in both",
+            "both latencies count every I/O",
             read["intended_lat_ns"]["count"] == read["ios"],
         ),
         (
-            "a finding says so",
+            "there is a finding",
             codes.iter().any(|code| **code == "coordinated_omission"),
         ),
     ];
-    untrue(
+    false_claims(
         &claims,
         &(&read["ios"], p50("lat_ns"), p50("intended_lat_ns"), codes),
     )
 }
 
 #[test]
-fn a_job_with_a_rate_tells_what_a_stall_cost_those_who_waited() {
-    on_an_idle_host("a stalled rate", || {
-        wrong_about_those_who_waited(&stalled(json!({"rate_iops": 1000})))
+fn intended_latency_includes_a_stall() {
+    on_an_idle_host("stalled rate", || {
+        check_late_starts(&stalled(json!({"rate_iops": 1000})))
     });
 }

@@ -1,14 +1,14 @@
-//! A wall clock that jumps changes no number: the runner is started under one that is an hour off at every other reading.
+//! The wall clock does not affect results: here, any two readings differ by an hour or more.
 
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::quiet::alone;
+use super::quiet::exclusive;
 use super::scratch;
 use super::scratch::program::runner;
 
-/// Stands before the C library's clock_gettime: CLOCK_REALTIME jumps by an hour, there and back.
+/// Replaces clock_gettime of the C library: CLOCK_REALTIME jumps back and forth by hours.
 const JUMPING: &str = r"
 #define _GNU_SOURCE
 #include <time.h>
@@ -17,19 +17,20 @@ const JUMPING: &str = r"
 int clock_gettime(clockid_t clock, struct timespec *time) {
     static int readings;
     int result = (int)syscall(SYS_clock_gettime, clock, time);
-    if (clock == CLOCK_REALTIME && __sync_fetch_and_add(&readings, 1) % 2) time->tv_sec += 3600;
+    if (clock == CLOCK_REALTIME) {
+        int n = __sync_fetch_and_add(&readings, 1);
+        time->tv_sec += 3600 * (n % 2 ? n : -n);
+    }
     return result;
 }
 ";
 
 #[test]
-fn a_wall_clock_that_jumps_changes_no_number() {
-    let _alone = alone();
+fn a_jumping_wall_clock_does_not_affect_results() {
+    let _guard = exclusive();
     let directory = scratch::directory();
-    let (source, library) = (
-        directory.path().join("jumping.c"),
-        directory.path().join("jumping.so"),
-    );
+    let source = directory.path().join("jumping.c");
+    let library = directory.path().join("jumping.so");
     std::fs::write(&source, JUMPING).unwrap();
     let compiled = scratch::run(
         "cc",
@@ -61,13 +62,13 @@ fn a_wall_clock_that_jumps_changes_no_number() {
         .collect();
     let accepted_ms = events[0]["at_ms"].as_u64().unwrap();
     let report = &events.last().unwrap()["report"];
-    let apart_ms = report["started_at_ms"]
+    let difference_ms = report["started_at_ms"]
         .as_u64()
         .unwrap()
         .abs_diff(accepted_ms);
     assert!(
-        apart_ms > 3_500_000,
-        "the clock did not jump: {apart_ms} ms"
+        difference_ms > 3_500_000,
+        "the clock did not jump: {difference_ms} ms"
     );
     let duration = report["duration_ms"].as_f64().unwrap();
     assert!((1000.0..1050.0).contains(&duration), "{duration} ms");
