@@ -7,7 +7,7 @@ use std::io;
 use std::ptr::NonNull;
 
 #[derive(Debug)]
-pub struct BufferPool {
+pub(crate) struct BufferPool {
     base: NonNull<u8>,
     length: usize,
     stride: usize,
@@ -23,7 +23,7 @@ impl BufferPool {
     ///
     /// # Errors
     /// ENOMEM, also without reserved huge pages and for more than the address space.
-    pub fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
+    pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         let slots = slots.max(1);
         let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
         let mut flags = MapFlags::PRIVATE;
@@ -66,26 +66,26 @@ impl BufferPool {
     }
 
     /// Start and length of the mapping.
-    pub fn region(&self) -> (*mut u8, usize) {
+    pub(crate) fn region(&self) -> (*mut u8, usize) {
         (self.base.as_ptr(), self.length)
     }
 
     /// Start of a slot below `slots()`.
     #[inline]
-    pub fn slot(&self, slot: u32) -> *mut u8 {
+    pub(crate) fn slot(&self, slot: u32) -> *mut u8 {
         debug_assert!((slot as usize) < self.slots);
         // SAFETY: slots are numbered below `slots`, so the sum stays inside the mapping.
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
     /// The bytes of a slot, to fill them while no I/O is in flight.
-    pub fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = self.slot(slot);
         // SAFETY: the slot is inside the mapping, which is initialised (zero pages) and borrowed mutably with self.
         unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }
 
-    pub fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 }

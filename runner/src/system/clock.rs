@@ -9,11 +9,11 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub const SECOND_NS: u64 = 1_000_000_000;
-pub const MICROSECOND_NS: u64 = 1000;
-pub const MILLISECOND_NS: u64 = 1_000_000;
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+pub(crate) const MICROSECOND_NS: u64 = 1000;
+pub(crate) const MILLISECOND_NS: u64 = 1_000_000;
 
-pub trait Clock {
+pub(crate) trait Clock {
     /// Nanoseconds since a fixed moment; never decreases.
     fn now_ns(&self) -> u64;
     /// Returns early on a signal.
@@ -22,7 +22,7 @@ pub trait Clock {
 
 /// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads, adjusted in rate but never set.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Monotonic;
+pub(crate) struct Monotonic;
 
 impl Clock for Monotonic {
     #[inline]
@@ -42,7 +42,7 @@ impl Clock for Monotonic {
 }
 
 /// Unix time in milliseconds; 0 when the clock of the host is before 1970.
-pub fn wall_ms() -> u64 {
+pub(crate) fn wall_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }

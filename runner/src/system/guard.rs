@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 const FIELD: &str = "filename";
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// The contents stay.
     Read,
     /// The contents may be lost.
@@ -50,14 +50,14 @@ impl Purpose {
 
 /// Permission to use a target.
 #[derive(Debug)]
-pub struct Admission {
+pub(crate) struct Admission {
     /// Open with O_EXCL while this lives, so that no other program can mount the device, swap to it or build on it;
     /// `None` for files and for reading.
     pub claim: Option<OwnedFd>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub(crate) struct Guard {
     pub host: Inventory,
     roots: Vec<PathBuf>,
     /// Loop devices that the run attached itself, to files it was admitted to write.
@@ -69,11 +69,11 @@ pub struct Guard {
 impl Guard {
     /// Takes an inventory of the running host. `roots`: directories below which files may be targets. When empty (command
     /// line without --target-root), files may be anywhere and no device may be written.
-    pub fn live(roots: &[PathBuf]) -> Self {
+    pub(crate) fn live(roots: &[PathBuf]) -> Self {
         Self::new(Inventory::read(&Kernel::live()), roots).with_results(results_directory())
     }
 
-    pub fn new(host: Inventory, roots: &[PathBuf]) -> Self {
+    pub(crate) fn new(host: Inventory, roots: &[PathBuf]) -> Self {
         let canonical = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
         Self {
             host,
@@ -91,16 +91,16 @@ impl Guard {
     }
 
     /// Exempts loop devices of the run from the check of their backing file. All other checks remain.
-    pub fn with_own_loops(self, own_loops: Vec<Dev>) -> Self {
+    pub(crate) fn with_own_loops(self, own_loops: Vec<Dev>) -> Self {
         Self { own_loops, ..self }
     }
 
     /// `path` must be canonical. Compares whole components: `/data2` is not below `/data`.
-    pub fn is_under_root(&self, path: &Path) -> bool {
+    pub(crate) fn is_under_root(&self, path: &Path) -> bool {
         self.roots.is_empty() || self.root_of(path).is_some()
     }
 
-    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+    pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
         let root = self.roots.iter().find(|root| path.starts_with(root));
         root.map(PathBuf::as_path)
     }
@@ -118,7 +118,11 @@ impl Guard {
     /// # Errors
     /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
     /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
-    pub fn admit(&self, found: &ResolvedPath, purpose: Purpose) -> Result<Admission, Problem> {
+    pub(crate) fn admit(
+        &self,
+        found: &ResolvedPath,
+        purpose: Purpose,
+    ) -> Result<Admission, Problem> {
         match (found.kind, found.stat) {
             (PathKind::Device, Some(stat)) => self.admit_device(&found.path, stat, purpose),
             _ if found.is_under_dev() => Err(not_a_device(&found.path)),

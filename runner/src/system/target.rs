@@ -4,12 +4,14 @@
 //! A device opened for writing is held with O_EXCL from `open` until `Targets` is dropped. The descriptors for I/O are
 //! reopened from that hold through /proc/self/fd, so the node cannot be replaced in between. The decision whether a
 //! target may be touched is in `guard`, the I/O in `load`.
+//!
+//! A run removes and marks only files that it created itself, or that earlier steps of its study created, whose path
+//! contains the study's `file_id`. Files that existed before are never removed.
 
 mod attached_loop;
 pub mod cache;
 pub(crate) mod cancellable;
 mod checks;
-mod created_files;
 mod file_spec;
 mod layout;
 pub mod layout_data;
@@ -20,15 +22,19 @@ mod owned_file;
 mod progress;
 mod root_path;
 
+use crate::plan::host_view::PathKind;
 use crate::system::guard::{Admission, Guard};
 use crate::system::host::kernel::Dev;
+use crate::system::host::ownership;
+use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use crate::system::target::attached_loop::AttachedLoop;
 use crate::system::target::owned_file::OwnedFile;
 use leadline_protocol::plan::target::Target;
+use leadline_protocol::problem::Problem;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough to stop within a
 /// second.
@@ -94,5 +100,50 @@ impl Targets {
     fn guard(&self) -> Guard {
         let own_loops = self.loops.values().map(|attached| attached.dev);
         Guard::live(&self.roots).with_own_loops(own_loops.collect())
+    }
+
+    /// Records a file with a valid ownership mark before this run changes it.
+    pub(crate) fn record_reused(&mut self, found: &ResolvedPath) {
+        let Some(stat) = found.stat else { return };
+        if found.kind == PathKind::File && ownership::is_owned(&found.path) {
+            self.reused.push(OwnedFile::new(&found.path, stat, false));
+        }
+    }
+
+    /// Renews the ownership marks of the files that this run created or changed. Call it after the last I/O.
+    pub fn mark_owned(&self) {
+        for file in self.created.iter().chain(&self.reused) {
+            if !file.unlink && file.is_unchanged() {
+                // Without user xattrs the file has no mark and counts as foreign.
+                let _ = ownership::mark_owned(&file.path);
+            }
+        }
+    }
+
+    /// Treats a file of an earlier step of the study as created by this run. The `file_id` is 64 random bits per study
+    /// and enters a path only through `$study`, so a path that contains it cannot be older than the study.
+    pub(crate) fn adopt_study_file(&mut self, path: &Path, stat: Stat, unlink: bool) {
+        let Some(file_id) = &self.file_id else { return };
+        let is_known = self.created.iter().any(|file| file.path == path);
+        if unlink && !is_known && path.to_string_lossy().contains(file_id) {
+            self.created.push(OwnedFile::new(path, stat, unlink));
+        }
+    }
+
+    /// Removes the created files of jobs with `unlink=1` and returns their number. Call it at the end of every run, also
+    /// after a failure.
+    ///
+    /// # Errors
+    /// `clean_up_failed` for the first file that could not be removed, after trying all of them.
+    pub fn clean_up(&mut self) -> Result<usize, Problem> {
+        let mut files = std::mem::take(&mut self.created);
+        files.retain(|file| file.unlink);
+        if files.is_empty() {
+            return Ok(0);
+        }
+        let guard = self.guard();
+        let results: Vec<_> = files.iter().map(|file| file.remove(&guard)).collect();
+        let removed = results.into_iter().collect::<Result<Vec<bool>, _>>()?;
+        Ok(removed.into_iter().filter(|&removed| removed).count())
     }
 }

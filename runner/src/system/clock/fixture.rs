@@ -4,14 +4,14 @@ use crate::system::clock::Clock;
 use std::cell::Cell;
 
 #[derive(Debug, Default)]
-pub struct Virtual {
+pub(crate) struct Virtual {
     now_ns: Cell<u64>,
     step_ns: u64,
 }
 
 impl Virtual {
     /// Starts at 0.
-    pub fn stepping(step_ns: u64) -> Self {
+    pub(crate) fn stepping(step_ns: u64) -> Self {
         Self {
             now_ns: Cell::new(0),
             step_ns,

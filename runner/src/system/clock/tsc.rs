@@ -25,7 +25,7 @@ pub(crate) fn is_trusted() -> bool {
 
 /// For one thread.
 #[derive(Debug)]
-pub struct Tsc {
+pub(crate) struct Tsc {
     trusted: bool,
     anchor: Cell<Anchor>,
 }
@@ -45,7 +45,7 @@ struct Anchor {
 
 impl Tsc {
     /// `trusted`: the kernel's clock uses the counter. Otherwise every reading calls clock_gettime.
-    pub fn new(trusted: bool) -> Self {
+    pub(crate) fn new(trusted: bool) -> Self {
         let (ticks, ns) = read_both();
         Self {
             trusted,

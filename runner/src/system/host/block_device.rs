@@ -2,7 +2,7 @@
 //! Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
 use crate::system::host::ioctl::{LoopStatus, loop_status};
-use crate::system::host::kernel::{Dev, Kernel, attribute, flag, names, value};
+use crate::system::host::kernel::{Dev, Kernel, attribute, read_flag, names, value};
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::device::DeviceKind;
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Unit of sizes in sysfs, whatever the sectors of the device.
-pub const SECTOR_BYTES: u64 = 512;
+pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Bio-based drivers honor `queue/iostats` from these kernels on (commits 526d10061bc2 and 10764815ff47). Before, it is
 /// always 0 for them.
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
     &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
 #[derive(Clone, Debug)]
-pub struct BlockDevice {
+pub(crate) struct BlockDevice {
     /// Kernel name, such as `vda1`.
     pub name: String,
     /// Such as `vg-home`.
@@ -44,7 +44,7 @@ pub struct BlockDevice {
 
 /// The file or device that a loop device is attached to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Backing {
+pub(crate) struct Backing {
     /// As in sysfs.
     pub path: String,
     /// `st_dev` of the file.
@@ -56,18 +56,18 @@ pub struct Backing {
 
 impl BlockDevice {
     /// `!` in a kernel name stands for `/`.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
     }
 
     /// Directory of the queue attributes; a partition has those of its disk.
-    pub fn queue(&self) -> PathBuf {
+    pub(crate) fn queue(&self) -> PathBuf {
         queue(&self.dir)
     }
 
     fn read(kernel: &Kernel, name: String) -> Option<Self> {
         let dir = fs::canonicalize(kernel.sys.join("class/block").join(&name)).ok()?;
-        if flag(dir.join("hidden")) == Some(true) {
+        if read_flag(dir.join("hidden")) == Some(true) {
             return None;
         }
         let kind = kind(&name, &dir);
@@ -75,14 +75,14 @@ impl BlockDevice {
             DeviceKind::Partition => Some(dir.parent()?.file_name()?.to_str()?.to_string()),
             _ => None,
         };
-        let iostats = flag(queue(&dir).join("iostats"));
+        let iostats = read_flag(queue(&dir).join("iostats"));
         let sectors: u64 = value(dir.join("size")).unwrap_or(0);
         Some(Self {
             dm_name: attribute(dir.join("dm/name")),
             dev: value(dir.join("dev"))?,
             kind,
             size_bytes: sectors.saturating_mul(SECTOR_BYTES),
-            read_only: flag(dir.join("ro")).unwrap_or(false),
+            read_only: read_flag(dir.join("ro")).unwrap_or(false),
             has_iostats: iostats != Some(false) || ignores_iostats(kernel, kind),
             disk,
             slaves: names(dir.join("slaves")),
@@ -95,12 +95,12 @@ impl BlockDevice {
 }
 
 impl Backing {
-    pub fn is_file(&self, stat: Stat) -> bool {
+    pub(crate) fn is_file(&self, stat: Stat) -> bool {
         self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
     /// Compares with what an open loop device is attached to now.
-    pub fn is_behind(&self, node: impl AsFd) -> bool {
+    pub(crate) fn is_behind(&self, node: impl AsFd) -> bool {
         loop_status(node).is_some_and(|status| Self::of(self.path.clone(), status) == *self)
     }
 
@@ -172,7 +172,7 @@ fn kind(name: &str, dir: &Path) -> DeviceKind {
 }
 
 /// By kernel name, without devices that have no number.
-pub fn block_devices(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
+pub(crate) fn block_devices(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
     names(kernel.sys.join("class/block"))
         .into_iter()
         .filter_map(|name| BlockDevice::read(kernel, name))

@@ -4,7 +4,7 @@ use crate::system::guard::{Guard, Purpose};
 use crate::system::host::block_device::BlockDevice;
 use crate::system::host::identity::{identity, links, model, serial};
 use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{attribute, flag, value};
+use crate::system::host::kernel::{attribute, read_flag, value};
 use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::host::signature::signature;
 use leadline_protocol::device::{Access, Device, DeviceKind, DeviceList, Mount};
@@ -73,8 +73,8 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         size_bytes: block.size_bytes,
         model: model(block),
         serial: serial(block),
-        rotational: flag(queue.join("rotational")),
-        removable: flag(block.dir.join("removable")),
+        rotational: read_flag(queue.join("rotational")),
+        removable: read_flag(block.dir.join("removable")),
         read_only: block.read_only,
         scheduler: attribute(queue.join("scheduler")).map(|text| active_scheduler(&text).into()),
         logical_block_bytes: value(queue.join("logical_block_size")),

@@ -5,7 +5,7 @@ use crate::system::host::inventory::Inventory;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Use {
+pub(crate) enum Use {
     Mounted {
         point: String,
         filesystem: String,
@@ -55,7 +55,7 @@ impl fmt::Display for Use {
 
 impl Inventory {
     /// All uses of a device and of its partitions.
-    pub fn uses(&self, block: &BlockDevice) -> Vec<Use> {
+    pub(crate) fn uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses = self.own_uses(block);
         for part in self.blocks.values() {
             if part.disk.as_ref() != Some(&block.name) {

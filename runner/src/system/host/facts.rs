@@ -14,7 +14,7 @@ use std::path::Path;
 const CONTAINER_FILES: &[(&str, &str)] =
     &[("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
 
-pub fn host_facts() -> HostFacts {
+pub(crate) fn host_facts() -> HostFacts {
     facts(&Kernel::live())
 }
 

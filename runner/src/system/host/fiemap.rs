@@ -15,7 +15,7 @@ const MAX_CALLS: u32 = 4096;
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Offset in the file in bytes.
     pub logical: u64,
     physical: u64,
@@ -29,17 +29,17 @@ pub struct Extent {
 
 const LAST: u32 = 0x1;
 /// Delayed allocation: in memory only.
-pub const DELALLOC: u32 = 0x4;
+pub(crate) const DELALLOC: u32 = 0x4;
 /// Compressed or encrypted.
-pub const ENCODED: u32 = 0x8;
+pub(crate) const ENCODED: u32 = 0x8;
 /// Encrypted by the filesystem.
-pub const DATA_ENCRYPTED: u32 = 0x80;
+pub(crate) const DATA_ENCRYPTED: u32 = 0x80;
 /// Stored in metadata.
-pub const DATA_INLINE: u32 = 0x200;
+pub(crate) const DATA_INLINE: u32 = 0x200;
 /// Allocated, never written.
-pub const UNWRITTEN: u32 = 0x800;
+pub(crate) const UNWRITTEN: u32 = 0x800;
 /// Shared with another file (reflink).
-pub const SHARED: u32 = 0x2000;
+pub(crate) const SHARED: u32 = 0x2000;
 
 #[repr(C)]
 struct Fiemap {
@@ -57,7 +57,7 @@ struct Fiemap {
 ///
 /// # Errors
 /// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.
-pub fn each_extent(
+pub(crate) fn each_extent(
     file: impl AsFd,
     mut start: u64,
     sync: bool,

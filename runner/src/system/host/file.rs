@@ -15,13 +15,13 @@ use std::path::Path;
 const DEFAULT_ALIGNMENT: u32 = 512;
 
 /// STATX_MNT_ID, Linux 5.8.
-pub fn mount_id(path: &Path) -> Option<u64> {
+pub(crate) fn mount_id(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     has(&found, StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
 }
 
 /// Alignment of direct I/O on an open file; `None` before Linux 6.1 and on most network filesystems.
-pub fn statx_direct_io(file: impl AsFd) -> Option<Statx> {
+pub(crate) fn statx_direct_io(file: impl AsFd) -> Option<Statx> {
     let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     has(&found, StatxFlags::DIOALIGN).then_some(found)
 }
@@ -31,7 +31,7 @@ fn has(found: &Statx, field: StatxFlags) -> bool {
 }
 
 /// Bytes that an unprivileged user may allocate; 0 if unknown.
-pub fn free_bytes(path: &Path) -> u64 {
+pub(crate) fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
@@ -40,7 +40,10 @@ pub fn free_bytes(path: &Path) -> u64 {
 ///
 /// # Errors
 /// Why direct I/O is not possible.
-pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
+pub(crate) fn alignment_of(
+    path: &Path,
+    block_bytes: Option<u32>,
+) -> Result<DirectAlignment, String> {
     let direct = OFlags::RDONLY | OFlags::DIRECT | OFlags::NONBLOCK;
     alignment(path, direct, OFlags::PATH, block_bytes)
 }
@@ -49,7 +52,10 @@ pub fn alignment_of(path: &Path, block_bytes: Option<u32>) -> Result<DirectAlign
 ///
 /// # Errors
 /// Why direct I/O is not possible.
-pub fn alignment_in(directory: &Path, block_bytes: Option<u32>) -> Result<DirectAlignment, String> {
+pub(crate) fn alignment_in(
+    directory: &Path,
+    block_bytes: Option<u32>,
+) -> Result<DirectAlignment, String> {
     let plain = OFlags::TMPFILE | OFlags::WRONLY;
     alignment(directory, plain | OFlags::DIRECT, plain, block_bytes)
 }
@@ -83,7 +89,7 @@ fn alignment(
 ///
 /// SEEK_HOLE finds holes, but takes unwritten extents for data once they are in the page cache. FIEMAP knows unwritten
 /// extents, but reports dirty data as unwritten. So both are used, and FIEMAP again after a sync.
-pub fn is_fully_written(path: &Path) -> Option<bool> {
+pub(crate) fn is_fully_written(path: &Path) -> Option<bool> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     if length == 0 {

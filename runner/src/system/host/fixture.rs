@@ -8,20 +8,20 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// Reports a skipped test on stderr, also when test output is captured.
-pub fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
     // Captured output, from which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
 /// Every directory in `sys/devices` with a `dev` file becomes a block device.
-pub struct Fixture {
+pub(crate) struct Fixture {
     dir: tempfile::TempDir,
 }
 
 impl Fixture {
     /// `files`: lines `path = text`, or `path @` for an empty directory.
-    pub fn new(files: &str) -> Self {
+    pub(crate) fn new(files: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("sys/class/block")).unwrap();
         for line in files.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -30,14 +30,14 @@ impl Fixture {
         Self { dir }
     }
 
-    pub fn kernel(&self) -> Kernel {
+    pub(crate) fn kernel(&self) -> Kernel {
         Kernel {
             sys: self.dir.path().join("sys"),
             proc: self.dir.path().join("proc"),
         }
     }
 
-    pub fn inventory(&self) -> Inventory {
+    pub(crate) fn inventory(&self) -> Inventory {
         Inventory::read(&self.kernel())
     }
 }
@@ -62,7 +62,7 @@ fn write_entry(root: &Path, line: &str) {
 
 /// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs of two, a swap, and loop
 /// devices on one file. Device numbers are far from real ones, so that no node of the test host matches.
-pub const STACK: &str = r"
+pub(crate) const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000
     sys/devices/sda/device @

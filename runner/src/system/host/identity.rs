@@ -13,7 +13,7 @@ const VPD_HEADER_BYTES: usize = 4;
 
 /// The first available of `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` (backing file). A partition has the
 /// identity of its disk with `-partN`.
-pub fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> {
+pub(crate) fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> {
     let text = match &block.disk {
         Some(disk) => {
             let number = attribute(block.dir.join("partition"))?;
@@ -50,7 +50,7 @@ fn first_attribute(block: &BlockDevice, paths: &[&str]) -> Option<String> {
     paths.find_map(|path| attribute(block.dir.join(path)))
 }
 
-pub fn serial(block: &BlockDevice) -> Option<String> {
+pub(crate) fn serial(block: &BlockDevice) -> Option<String> {
     first_attribute(block, &["serial", "device/serial", "device/cid"])
         .or_else(|| vpd_serial(&fs::read(block.dir.join("device/vpd_pg80")).ok()?))
 }
@@ -62,7 +62,7 @@ fn vpd_serial(page: &[u8]) -> Option<String> {
 }
 
 /// With the vendor, except the PCI number of virtio and the generic `ATA` of libata.
-pub fn model(block: &BlockDevice) -> Option<String> {
+pub(crate) fn model(block: &BlockDevice) -> Option<String> {
     let model = first_attribute(block, &["device/model", "device/name"])?;
     match attribute(block.dir.join("device/vendor")) {
         Some(vendor) if vendor != "ATA" && !vendor.starts_with("0x") => {
@@ -73,7 +73,7 @@ pub fn model(block: &BlockDevice) -> Option<String> {
 }
 
 /// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where udev creates them.
-pub fn links() -> BTreeMap<String, Vec<String>> {
+pub(crate) fn links() -> BTreeMap<String, Vec<String>> {
     let kinds = names("/dev/disk").into_iter();
     let mut directories: Vec<String> = kinds.map(|kind| format!("/dev/disk/{kind}")).collect();
     directories.push("/dev/mapper".into());

@@ -12,13 +12,13 @@ const MIN_PHYSICAL_BYTES: u64 = 4096;
 /// Set by the server for the runners that it starts.
 const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
 
-pub fn results_directory() -> Option<PathBuf> {
+pub(crate) fn results_directory() -> Option<PathBuf> {
     let path = std::env::var_os(RESULTS_VARIABLE)?;
     (!path.is_empty()).then(|| path.into())
 }
 
 /// Returns true if a directory and a device (kernel name) have a physical device in common.
-pub fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {
+pub(crate) fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else {
         return false;
     };
@@ -33,7 +33,7 @@ pub fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> bool {
 }
 
 /// Offset of a partition from the last physical block boundary in bytes; `None` when it is aligned or no partition.
-pub fn misaligned_by(block: &BlockDevice) -> Option<u64> {
+pub(crate) fn misaligned_by(block: &BlockDevice) -> Option<u64> {
     block.disk.as_ref()?;
     let start = value::<u64>(block.dir.join("start"))? * SECTOR_BYTES;
     let physical = value(block.queue().join("physical_block_size")).unwrap_or(0);

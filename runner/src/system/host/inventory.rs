@@ -15,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 #[derive(Clone, Debug)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     /// By kernel name.
     pub blocks: BTreeMap<String, BlockDevice>,
     /// Of all visible mount namespaces.
@@ -27,7 +27,7 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    pub fn read(kernel: &Kernel) -> Self {
+    pub(crate) fn read(kernel: &Kernel) -> Self {
         Self {
             blocks: block_devices(kernel),
             mounts: mounts(kernel),
@@ -36,12 +36,12 @@ impl Inventory {
         }
     }
 
-    pub fn by_dev(&self, dev: Dev) -> Option<&BlockDevice> {
+    pub(crate) fn by_dev(&self, dev: Dev) -> Option<&BlockDevice> {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
     /// The mount of a path in this mount namespace. By mount ID, because btrfs subvolumes have an `st_dev` each.
-    pub fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
+    pub(crate) fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
         let id = mount_id(path)?;
         self.mounts
             .iter()
@@ -62,7 +62,7 @@ impl Inventory {
         self.mounted_device(self.mount_at(path)?)
     }
 
-    pub fn mounted_device(&self, mount: &MountEntry) -> Option<&BlockDevice> {
+    pub(crate) fn mounted_device(&self, mount: &MountEntry) -> Option<&BlockDevice> {
         if !mount.dev.is_anonymous() {
             return self.by_dev(mount.dev);
         }
@@ -79,7 +79,7 @@ impl Inventory {
     }
 
     /// The devices directly below a device; empty for a whole disk.
-    pub fn parents(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
+    pub(crate) fn parents(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
         if let Some(disk) = &block.disk {
             return self.blocks.get(disk).into_iter().collect();
         }
@@ -95,7 +95,7 @@ impl Inventory {
     }
 
     /// All devices below a device, itself included; empty for an unknown name.
-    pub fn lower_devices(&self, name: &str) -> BTreeSet<String> {
+    pub(crate) fn lower_devices(&self, name: &str) -> BTreeSet<String> {
         let mut lower = BTreeSet::new();
         let mut open = vec![name.to_string()];
         while let Some(name) = open.pop() {
@@ -110,21 +110,21 @@ impl Inventory {
     }
 
     /// The lowest devices below a device, which may be itself. Sorted.
-    pub fn physical_devices(&self, name: &str) -> Vec<String> {
+    pub(crate) fn physical_devices(&self, name: &str) -> Vec<String> {
         let mut lower = self.lower_devices(name);
         lower.retain(|name| self.parents(&self.blocks[name]).is_empty());
         lower.into_iter().collect()
     }
 
     /// The members of the btrfs on a device, or only the device.
-    pub fn filesystem_members(&self, name: &str) -> Vec<String> {
+    pub(crate) fn filesystem_members(&self, name: &str) -> Vec<String> {
         let is_member = |pool: &&Vec<String>| pool.iter().any(|member| member == name);
         let pool = self.pools.iter().find(is_member);
         pool.cloned().unwrap_or_else(|| vec![name.into()])
     }
 
     /// The physical devices below all members of the filesystem on a device.
-    pub fn physical_devices_of_filesystem(&self, name: &str) -> BTreeSet<String> {
+    pub(crate) fn physical_devices_of_filesystem(&self, name: &str) -> BTreeSet<String> {
         let members = self.filesystem_members(name).into_iter();
         members
             .flat_map(|member| self.physical_devices(&member))
@@ -132,7 +132,7 @@ impl Inventory {
     }
 
     /// Each mount point of a device once.
-    pub fn mounts_of(&self, block: &BlockDevice) -> Vec<&MountEntry> {
+    pub(crate) fn mounts_of(&self, block: &BlockDevice) -> Vec<&MountEntry> {
         let mut points = BTreeSet::new();
         let mut found = Vec::new();
         for mount in &self.mounts {
@@ -147,7 +147,7 @@ impl Inventory {
     }
 
     /// Attached loop devices.
-    pub fn loops(&self) -> impl Iterator<Item = &BlockDevice> {
+    pub(crate) fn loops(&self) -> impl Iterator<Item = &BlockDevice> {
         self.blocks
             .values()
             .filter(|block| block.kind == DeviceKind::Loop && block.backing.is_some())

@@ -9,7 +9,7 @@ const SECCOMP_REMEDY: &str = "Allow io_uring_setup, io_uring_enter and io_uring_
     (Docker blocks them since 25.0; `--security-opt seccomp=FILE`), or use ioengine=psync.";
 
 /// Reason and remedy; `None` if io_uring may be used.
-pub fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
+pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     let error = IoUring::new(2).err()?;
     let sysctl = value(kernel.proc.join("sys/kernel/io_uring_disabled"));
     Some(explain(

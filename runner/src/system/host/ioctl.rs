@@ -5,7 +5,7 @@ use rustix::ioctl::{Getter, NoArg, Opcode, Setter, ioctl};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-pub const LOOP_CONTROL: &str = "/dev/loop-control";
+pub(crate) const LOOP_CONTROL: &str = "/dev/loop-control";
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 const LOOP_CONFIGURE: Opcode = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
@@ -19,7 +19,7 @@ const BLKFLSBUF: Opcode = 0x1261;
 /// Head of `struct loop_info64`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct LoopStatus {
+pub(crate) struct LoopStatus {
     /// `st_dev` of the backing file.
     pub device: u64,
     pub inode: u64,
@@ -29,7 +29,7 @@ pub struct LoopStatus {
 }
 
 /// `None` if the loop device is not attached or may not be queried.
-pub fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
+pub(crate) fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, 232 bytes, the size of LoopStatus.
     unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
@@ -48,7 +48,7 @@ struct LoopConfig {
 ///
 /// # Errors
 /// EPERM without CAP_SYS_ADMIN.
-pub fn free_loop(control: impl AsFd) -> io::Result<i32> {
+pub(crate) fn free_loop(control: impl AsFd) -> io::Result<i32> {
     // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns the number.
     match unsafe { libc::ioctl(control.as_fd().as_raw_fd(), LOOP_CTL_GET_FREE) } {
         -1 => Err(io::Error::last_os_error()),
@@ -60,7 +60,7 @@ pub fn free_loop(control: impl AsFd) -> io::Result<i32> {
 ///
 /// # Errors
 /// EBUSY if the device is no longer free; EINVAL unless `block_bytes` is a power of two from 512 to the page size.
-pub fn configure_loop(
+pub(crate) fn configure_loop(
     node: impl AsFd,
     file: impl AsFd,
     block_bytes: u32,
@@ -82,7 +82,7 @@ pub fn configure_loop(
 ///
 /// # Errors
 /// EACCES without CAP_SYS_ADMIN; EIO if dirty pages could not be written.
-pub fn flush_block_device(device: impl AsFd) -> Result<()> {
+pub(crate) fn flush_block_device(device: impl AsFd) -> Result<()> {
     // SAFETY: BLKFLSBUF takes no argument.
     unsafe { ioctl(device, NoArg::<BLKFLSBUF>::new()) }
 }

@@ -12,13 +12,13 @@ const MAX_ATTRIBUTE_BYTES: u64 = 4096;
 
 /// Roots of sysfs and procfs.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     pub sys: PathBuf,
     pub proc: PathBuf,
 }
 
 impl Kernel {
-    pub fn live() -> Self {
+    pub(crate) fn live() -> Self {
         Self {
             sys: "/sys".into(),
             proc: "/proc".into(),
@@ -26,13 +26,13 @@ impl Kernel {
     }
 
     /// Major and minor number.
-    pub fn version(&self) -> Option<(u32, u32)> {
+    pub(crate) fn version(&self) -> Option<(u32, u32)> {
         attribute(self.proc.join("sys/kernel/osrelease")).map(|release| version(&release))
     }
 }
 
 /// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for a part that is not a number.
-pub fn version(release: &str) -> (u32, u32) {
+pub(crate) fn version(release: &str) -> (u32, u32) {
     let mut numbers = release
         .split(|c: char| !c.is_ascii_digit())
         .map(|digits| digits.parse().unwrap_or(0));
@@ -41,11 +41,11 @@ pub fn version(release: &str) -> (u32, u32) {
 
 /// A device number as in `st_dev` and `st_rdev`, displayed as `major:minor`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Dev(pub u64);
+pub(crate) struct Dev(pub u64);
 
 impl Dev {
     /// Returns true for major number 0, which belongs to no block device: btrfs, overlay, tmpfs.
-    pub fn is_anonymous(self) -> bool {
+    pub(crate) fn is_anonymous(self) -> bool {
         rustix::fs::major(self.0) == 0
     }
 }
@@ -67,7 +67,7 @@ impl FromStr for Dev {
 }
 
 /// Text of an attribute with runs of white space collapsed; `None` if it is missing, unreadable or empty.
-pub fn attribute(path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn attribute(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;
     file.take(MAX_ATTRIBUTE_BYTES)
@@ -78,25 +78,25 @@ pub fn attribute(path: impl AsRef<Path>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-pub fn value<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
+pub(crate) fn value<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     attribute(path)?.parse().ok()
 }
 
 /// An attribute that is `0` or `1`.
-pub fn flag(path: impl AsRef<Path>) -> Option<bool> {
+pub(crate) fn read_flag(path: impl AsRef<Path>) -> Option<bool> {
     value::<u8>(path).map(|value| value != 0)
 }
 
 /// The number after `name` in lines of the form `name value` or `name: value unit`. Does not allocate, because the sampler
 /// calls it ten times per second.
-pub fn field(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines();
     let rest = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix([':', ' ']))?;
     rest.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// Sorted names in a directory; empty if it cannot be read.
-pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
+pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -106,7 +106,7 @@ pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
 }
 
 /// Decodes the octal escapes of /proc tables, such as `\040` for a space. The kernel escapes ASCII characters only.
-pub fn unescape(field: &str) -> String {
+pub(crate) fn unescape(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut text: String = parts.next().unwrap_or_default().into();
     for part in parts {

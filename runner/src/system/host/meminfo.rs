@@ -4,11 +4,11 @@ use crate::system::host::kernel::{Kernel, field};
 use std::fs;
 
 /// One value in bytes.
-pub fn read(kernel: &Kernel, name: &str) -> Option<u64> {
+pub(crate) fn read(kernel: &Kernel, name: &str) -> Option<u64> {
     field_bytes(&fs::read_to_string(kernel.proc.join("meminfo")).ok()?, name)
 }
 
-pub fn field_bytes(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.checked_mul(1024)
 }
 

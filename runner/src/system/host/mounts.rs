@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct MountEntry {
+pub(crate) struct MountEntry {
     /// As in STATX_MNT_ID.
     pub id: u64,
     /// `st_dev` of its files; anonymous for btrfs, overlay, tmpfs, ...
@@ -54,7 +54,7 @@ fn merge_options(mount: &str, filesystem: &str) -> String {
 }
 
 /// This process's own namespace comes first.
-pub fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
+pub(crate) fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
     let mut all = table(kernel, "self", None);
     for pid in other_namespaces(kernel) {
         all.extend(table(kernel, &pid.to_string(), Some(pid)));
@@ -82,7 +82,7 @@ fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
 }
 
 /// Paths of swap devices and swap files.
-pub fn swaps(kernel: &Kernel) -> Vec<String> {
+pub(crate) fn swaps(kernel: &Kernel) -> Vec<String> {
     let text = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
     text.lines()
         .skip(1)

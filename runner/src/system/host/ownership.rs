@@ -12,7 +12,7 @@ const XATTR: &str = "user.leadline.made";
 const MAX_BYTES: usize = 96;
 
 /// Returns true if a run created the file and nothing else has written it since.
-pub fn is_owned(path: &Path) -> bool {
+pub(crate) fn is_owned(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
     };
@@ -25,7 +25,7 @@ pub fn is_owned(path: &Path) -> bool {
 ///
 /// # Errors
 /// EOPNOTSUPP without user xattrs.
-pub fn mark_owned(path: &Path) -> io::Result<()> {
+pub(crate) fn mark_owned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     let mark = mark(&file)?;
     Ok(fsetxattr(

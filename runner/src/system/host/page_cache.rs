@@ -21,7 +21,7 @@ struct CachestatRange {
 /// `struct cachestat` of linux/mman.h, in pages.
 #[repr(C)]
 #[derive(Default)]
-pub struct Cachestat {
+pub(crate) struct Cachestat {
     pub cached: u64,
     pub dirty: u64,
     pub writeback: u64,
@@ -33,7 +33,7 @@ pub struct Cachestat {
 ///
 /// # Errors
 /// ENOSYS before Linux 6.5, EPERM for a file that the caller neither owns nor may write.
-pub fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachestat, Errno> {
+pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachestat, Errno> {
     let range = CachestatRange {
         offset: range.start,
         length: range.end - range.start,
@@ -58,7 +58,7 @@ pub fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachestat, Errn
 }
 
 /// Cached pages of `length` bytes from `start` on, a multiple of the page size.
-pub fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
+pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     let address = std::ptr::null_mut();
     // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping until it is unmapped;

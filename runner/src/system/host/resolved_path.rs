@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 #[derive(Clone, Debug)]
-pub struct ResolvedPath {
+pub(crate) struct ResolvedPath {
     pub kind: PathKind,
     /// Canonical path. For a missing file, the canonical path of the deepest existing directory with the rest appended.
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct ResolvedPath {
 
 /// The part of stat(2) that identifies a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Stat {
+pub(crate) struct Stat {
     pub dev: Dev,
     pub inode: u64,
     pub rdev: Dev,
@@ -32,7 +32,7 @@ pub struct Stat {
 
 impl ResolvedPath {
     /// `path` must be absolute.
-    pub fn find(path: &Path) -> Self {
+    pub(crate) fn find(path: &Path) -> Self {
         match fs::canonicalize(path) {
             Ok(path) => {
                 let metadata = fs::metadata(&path).ok();
@@ -81,19 +81,19 @@ impl ResolvedPath {
         }
     }
 
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
     /// Returns true where only device nodes belong: a missing path there is a mistyped device, not a file to create.
     /// `/dev/shm` holds files.
-    pub fn is_under_dev(&self) -> bool {
+    pub(crate) fn is_under_dev(&self) -> bool {
         self.path.starts_with("/dev") && !self.path.starts_with("/dev/shm")
     }
 }
 
 impl Stat {
-    pub fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             dev: Dev(metadata.dev()),
             inode: metadata.ino(),
@@ -103,13 +103,13 @@ impl Stat {
         }
     }
 
-    pub fn of_fd(fd: impl AsFd) -> io::Result<Self> {
+    pub(crate) fn of_fd(fd: impl AsFd) -> io::Result<Self> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
         Ok(Self::of(&file.metadata()?))
     }
 
     /// Compares device numbers for device nodes, inodes for files.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         if self.rdev.0 != 0 || other.rdev.0 != 0 {
             self.rdev == other.rdev
         } else {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Such as `ext4`, `LVM2_member` or `gpt partition table`; `None` without blkid.
-pub fn signature(path: &str) -> Option<String> {
+pub(crate) fn signature(path: &str) -> Option<String> {
     // --probe reads the device instead of blkid's cache.
     let output = Command::new("blkid")
         .args(["--probe", "--output", "export", path])

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_wrap() {
+    fn busy_time_counter_wraps_at_32_bits() {
         let at = |busy_ms, read_ios| DeviceCounts {
             busy_ms,
             read_ios,

@@ -80,7 +80,7 @@ struct CacheBypass {
 }
 
 impl CacheBypass {
-    fn yes() -> Self {
+    fn full() -> Self {
         Self {
             reads: Some(true),
             writes: Some(true),
@@ -99,7 +99,7 @@ impl CacheBypass {
 
 fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> CacheBypass {
     match (target.kind, target.filesystem) {
-        (TargetKind::Device | TargetKind::Null, _) => CacheBypass::yes(),
+        (TargetKind::Device | TargetKind::Null, _) => CacheBypass::full(),
         (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => CacheBypass::both(
             Some(false),
             format!("{memory} keeps files in memory, without a device below."),
@@ -108,7 +108,7 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
             Some(false),
             "The kernel reports that this file does not support direct I/O (statx).",
         ),
-        (_, Some("ext2" | "ext3" | "ext4" | "xfs")) => CacheBypass::yes(),
+        (_, Some("ext2" | "ext3" | "ext4" | "xfs")) => CacheBypass::full(),
         (_, Some("btrfs")) => {
             let flags = ioctl_getflags(file).ok();
             let checksums = flags.map(|flags| !flags.contains(IFlags::NOCOW));
@@ -125,7 +125,7 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
 
 /// btrfs decompresses extents in the page cache and copies data with checksums there before writing.
 fn btrfs(compressed: Option<bool>, checksums: Option<bool>, kernel: (u32, u32)) -> CacheBypass {
-    let mut bypass = CacheBypass::yes();
+    let mut bypass = CacheBypass::full();
     if compressed != Some(false) {
         bypass.reads = compressed.map(|compressed| !compressed);
         let reason = match compressed {

@@ -1,6 +1,7 @@
 //! CPU profile of the runner: perf(1) samples the stacks of its threads in the measured window with the event cpu-clock,
 //! which needs no hardware counters. perf is started before the workers, so that they inherit its events, and is enabled
-//! and disabled through its control pipe. Its data stays in memory (memfd), away from the disks of the targets.
+//! and disabled through its control pipe. Its output stays in memory (memfd), so
+//! the target disks are not written.
 //!
 //! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterwards.
 
@@ -60,8 +61,8 @@ impl Profiler {
 
     fn spawn() -> io::Result<Self> {
         let data = memfd_create("leadline-profile", MemfdFlags::empty())?;
-        // Without O_CLOEXEC: perf inherits both under the same numbers. The other ends are closed on return, so that the exit
-        // of perf closes the pipes.
+        // No O_CLOEXEC, so perf inherits both descriptors with the same numbers. The runner closes
+        // its copies on return, so the pipes close when perf exits.
         let (control_read, control) = pipe()?;
         let (acks, acks_write) = pipe()?;
         let arguments = format!(

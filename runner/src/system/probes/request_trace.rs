@@ -10,7 +10,7 @@ mod line;
 
 use crate::system::host::inventory::Inventory;
 use crate::system::host::kernel::{Dev, names};
-use crate::system::probes::request_trace::counts::{RequestCounts, TraceWindow, count_until_over};
+use crate::system::probes::request_trace::counts::{RequestCounts, TraceWindow, count_window};
 use crate::system::probes::request_trace::instance::Instance;
 use leadline_protocol::evidence::Requests;
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ impl RequestTrace {
         let window = Arc::new(TraceWindow::default());
         let mut pipe = instance.pipe()?;
         let shared = window.clone();
-        let reader = spawn(move || count_until_over(&mut pipe, &shared));
+        let reader = spawn(move || count_window(&mut pipe, &shared));
         Ok(Self {
             instance,
             reader: Some(reader),

@@ -13,7 +13,7 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// The thread cannot be started, or `work` panicked.
-pub fn run_unless_stopped<T: Send + 'static>(
+pub(crate) fn run_unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Option<T>> {

@@ -18,7 +18,7 @@ const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
 /// Removes those files of a study that still exist. `roots`: the target roots, as for `host::View`.
-pub fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
+pub(crate) fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
     let deadline = Instant::now() + IN_USE_TIMEOUT;
     let mut result = CleanupResult::default();
     for path in &owned.files {

@@ -100,7 +100,7 @@ impl Targets {
             Some(stat) if found.kind == PathKind::Device => stat,
             _ => {
                 guard.admit(&found, purpose)?;
-                return Err(identity_changed(&target.path, "stopped being a device"));
+                return Err(identity_changed(&target.path, "is no longer a device"));
             }
         };
         let path = match purpose {

@@ -62,7 +62,7 @@ impl RequestCounts {
 }
 
 /// Counts until the window is over and the pipe is empty.
-pub(crate) fn count_until_over(pipe: &mut impl Read, window: &TraceWindow) -> RequestCounts {
+pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> RequestCounts {
     let mut counts = RequestCounts::default();
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut text = Vec::new();
