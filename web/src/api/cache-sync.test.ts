@@ -145,7 +145,7 @@ it('invalidates queued runs when the queue changes', async () => {
   expect(keys.map(isStale)).toEqual([true, false]);
 });
 
-it('invalidates lists when the status of a run changes, which filters may use', async () => {
+it('invalidates run lists when a run changes status, because filters can match on status', async () => {
   await open();
   const list = runsQuery({ q: 'status:measuring' }).queryKey;
   queryClient.setQueryData<object>(list, {

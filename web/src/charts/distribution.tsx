@@ -1,5 +1,5 @@
-// Latency distributions: a histogram with bars of equal width on a logarithmic axis, and percentile curves on an axis of
-// nines, which expands the tail.
+// Latency distributions: a histogram with bars of equal width on a logarithmic axis, and percentile
+// curves on a logarithmic percentile axis (90, 99, 99.9 %), which expands the tail.
 import type { ChartData, ChartOptions } from 'chart.js';
 import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';

@@ -1,5 +1,5 @@
-// A flame graph drawn by the server. Embedded as an image it runs no scripts; opened on its own, frames show their names
-// on hover.
+// A flame graph drawn by the server. As an embedded image, the SVG runs no scripts. Opened in its
+// own tab, it shows frame names on hover.
 import { useComputedColorScheme } from '@mantine/core';
 import './charts.css';
 

@@ -123,7 +123,7 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
       <div className="stack">
         <p>
           This permanently deletes their reports, samples and events.
-          {active > 0 && ` ${active} active runs are kept.`}
+          {active > 0 && ` ${active} active runs will not be deleted.`}
         </p>
         <div className="row">
           <Button c="var(--bad-text)" onClick={() => void remove()} data-autofocus>

@@ -78,9 +78,8 @@ export function HistoryPage() {
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
         <Empty title="No matching runs">
-          Text searches names, targets, tags and notes. Prefix a word with rw:, status:, tag:,
-          host:, mode:, verdict:, name: or device: to search that field, or with a minus to exclude
-          it.
+          Search covers names, targets, tags and notes. Use rw:, status:, tag:, host:, mode:,
+          verdict:, name: or device: to search one field, and a leading minus to exclude a term.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}

@@ -132,7 +132,7 @@ describe('a copy of an earlier run', () => {
     });
   });
 
-  it('is made once, with name and tags, and then edited like any draft', async () => {
+  it('copies the run once, including name and tags, then keeps later edits', async () => {
     const { router } = showPage(NewRunPage, '/new', '/new?from=5');
     await waitFor(async () => expect(await shown()).toContain('[five]'));
     expect(screen.getByText('based on #5')).toBeVisible();
