@@ -60,7 +60,7 @@ UPDATE run_details SET
         '"code":"device_counters_absent"', '"code":"device_counters_missing"'),
         '"code":"direct_not_honoured"', '"code":"direct_io_fallback"'),
         '"code":"rates_keep_the_mix"', '"code":"rates_limited_by_mix"'),
-        '"code":"clones_follow"', '"code":"clones_share_blocks"');
+        '"code":"clones_follow"', '"code":"workers_share_blocks"');
 UPDATE events SET line = replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(line,
     '"turns":', '"transitions":'),
     '"leaves":', '"physical_devices":'),
@@ -86,7 +86,7 @@ UPDATE events SET line = replace(replace(replace(replace(replace(replace(replace
     '"code":"device_counters_absent"', '"code":"device_counters_missing"'),
     '"code":"direct_not_honoured"', '"code":"direct_io_fallback"'),
     '"code":"rates_keep_the_mix"', '"code":"rates_limited_by_mix"'),
-    '"code":"clones_follow"', '"code":"clones_share_blocks"')
+    '"code":"clones_follow"', '"code":"workers_share_blocks"')
     WHERE type = 'report';
 
 -- Problems.

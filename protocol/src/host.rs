@@ -52,7 +52,7 @@ pub struct HostSummary {
     pub running: u64,
     /// Number of queued runs.
     pub queued: u64,
-    /// Why the runner does not respond.
+    /// Error message if the runner does not respond; otherwise null.
     pub reason: Option<String>,
 }
 

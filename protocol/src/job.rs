@@ -83,23 +83,23 @@ options! {
     target {
         /// Job name; also used in the names of generated files.
         name: String = "job",
-        /// File or device, shared by all clones. Several are separated by `:`; `\:` is a literal colon.
+        /// File or device, shared by all workers. Several are separated by `:`; `\:` is a literal colon.
         filename: Files,
-        /// Directory for generated files, named `job.clone.file`.
+        /// Directory for generated files, named `job.worker.file`.
         directory: String,
         /// Attach the file to a temporary loop device and use that as target. Requires root.
         loop_device ["loop"]: Flag = "0",
-        /// Files per clone; I/O goes to them round-robin.
+        /// Files per worker, accessed round-robin.
         nrfiles: u32 = "1",
-        /// Size of the region per clone, over all its files; a percentage is of the file or device.
+        /// Size of the region per worker, over all its files; a percentage is of the file or device.
         size: Extent,
-        /// Bytes to transfer per clone. Default: size.
+        /// Bytes to transfer per worker. Default: size.
         io_size ["io_limit"]: Extent,
         /// Size of each file. Default: size / nrfiles.
         filesize: Bytes,
         /// Start of the region in each file.
         offset: Extent = "0",
-        /// Added to offset for each clone, so that clones use separate regions.
+        /// Added to offset for each worker, so that workers use separate regions.
         offset_increment: Extent = "0",
     }
     pattern {
@@ -125,17 +125,17 @@ options! {
         norandommap: Flag = "0",
         /// Repeat the same random offsets in every run.
         randrepeat: Flag = "1",
-        /// Seed of offsets and data, combined with the job and clone numbers.
+        /// Seed of offsets and data, combined with the job and worker numbers.
         randseed: u64 = "137",
     }
     depth {
-        /// I/Os in flight per clone; psync and trims use 1.
+        /// I/Os in flight per worker; psync and trims use 1.
         iodepth: u32 = "1",
         /// I/Os per submission; 0 is iodepth.
         iodepth_batch_submit ["iodepth_batch"]: u32 = "1",
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
-        /// Number of clones of this job.
+        /// Number of workers of this job.
         numjobs: u32 = "1",
         /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
@@ -227,7 +227,7 @@ options! {
         dedupe_percentage: Percent = "0",
     }
     cpu {
-        /// CPUs that the clones may run on, such as 0-3,8.
+        /// CPUs that the workers may run on, such as 0-3,8.
         cpus_allowed: CpuList,
         /// Nice value from -20 (highest priority) to 19.
         nice: i32 = "0",

@@ -67,9 +67,9 @@ pub struct Report {
     pub profile: Option<Profile>,
     /// Failed I/Os.
     pub errors: ErrorReport,
-    /// Time between the first I/Os of the first and the last clone.
+    /// Time between the first I/Os of the first and the last worker.
     pub start_skew_ns: u64,
-    /// Mean I/Os in flight: sum of all latencies / sum of the measured times of the clones.
+    /// Mean I/Os in flight: sum of all latencies / sum of the measured times of the workers.
     pub achieved_depth: Option<f64>,
     /// Reasons for missing numbers.
     pub absent: BTreeMap<String, String>,
@@ -109,13 +109,13 @@ pub struct PhaseTime {
     pub bytes: Option<u64>,
 }
 
-/// Results of one job, over all its clones.
+/// Results of one job, over all its workers.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct JobReport {
     pub name: String,
     /// The engine that was used.
     pub engine: EngineName,
-    /// Number of clones.
+    /// Number of workers.
     pub workers: u32,
     /// Length of the measured window of this job.
     pub duration_ms: f64,

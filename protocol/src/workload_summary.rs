@@ -19,9 +19,9 @@ pub struct WorkloadSummary {
     pub rw: String,
     /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
     pub bs: String,
-    /// I/Os in flight per clone.
+    /// I/Os in flight per worker.
     pub iodepth: u32,
-    /// Number of clones.
+    /// Number of workers.
     pub numjobs: u32,
     /// `O_DIRECT`.
     pub direct: bool,

@@ -33,7 +33,7 @@ pub(crate) mod unused_options;
 
 use crate::plan::host_view::HostView;
 use crate::plan::issues::Issues;
-use crate::plan::job_request::{JobRequest, MAX_CLONES};
+use crate::plan::job_request::{JobRequest, MAX_WORKERS};
 use crate::plan::projected_files::ProjectedFiles;
 use crate::plan::space_budget::SpaceBudget;
 use leadline_protocol::job::run_spec::RunSpec;
@@ -49,9 +49,9 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
-    memory::register(&mut indexed_jobs, &run.jobs, host);
+    memory::resolve_registration(&mut indexed_jobs, &run.jobs, host);
     memory::check(&indexed_jobs, host, &mut issues);
-    check_clones(&indexed_jobs, &mut issues);
+    check_workers(&indexed_jobs, &mut issues);
     states::check_shared(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
     let mut jobs = Vec::new();
@@ -95,14 +95,14 @@ fn resolve_jobs(
     jobs
 }
 
-fn check_clones(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
-    let clones: u64 = jobs.iter().map(|(_, job)| u64::from(job.numjobs)).sum();
+fn check_workers(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
+    let workers: u64 = jobs.iter().map(|(_, job)| u64::from(job.numjobs)).sum();
     if let Some((index, job)) = jobs.last()
-        && clones > u64::from(MAX_CLONES)
+        && workers > u64::from(MAX_WORKERS)
     {
         issues.begin_job(*index, &job.name);
-        let detail = format!("The run has {clones} clones in total.");
-        let remedy = format!("Use at most {MAX_CLONES} clones in all jobs.");
+        let detail = format!("The run has {workers} workers in total.");
+        let remedy = format!("Use at most {MAX_WORKERS} workers in all jobs.");
         issues.invalid("out_of_range", "numjobs", detail, remedy);
     }
 }

@@ -57,7 +57,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
 #[test]
 fn unused_directions_need_no_buffers() {
     let directory = scratch::directory();
-    // Writes of 1 GiB, which this job does not issue, would need 1 TiB.
+    // If this job issued its 1 GiB writes, their buffers would need 1 TiB.
     let job = reads_of_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
@@ -328,7 +328,7 @@ fn phases_are_in_order_with_their_times() {
 #[test]
 fn jobs_are_reported_separately_and_in_total() {
     let directory = scratch::directory();
-    let job = |name: &str, clones: u32| json!({"name": name, "directory": directory.path(), "size": "4m", "rw": "read", "bs": "64k", "numjobs": clones, "direct": 1});
+    let job = |name: &str, workers: u32| json!({"name": name, "directory": directory.path(), "size": "4m", "rw": "read", "bs": "64k", "numjobs": workers, "direct": 1});
     let both = report(&json!({"jobs": [job("one", 1), job("three", 3)]}));
     let ios = |index: usize| {
         both["report"]["jobs"][index]["read"]["ios"]
@@ -343,7 +343,7 @@ fn jobs_are_reported_separately_and_in_total() {
     assert_eq!(
         std::fs::read_dir(directory.path()).unwrap().count(),
         4,
-        "each clone has its own file"
+        "each worker has its own file"
     );
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A file or device. Regions of several jobs or clones are merged. If a number is null, `absent` has
+/// A file or device. Regions of several jobs or workers are merged. If a number is null, `absent` has
 /// the reason.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetReport {

@@ -10,7 +10,7 @@ const ALTERNATIVES: &[(&str, &str)] = &[
         "group_reporting",
         "Remove it: results are reported per job and for the whole run.",
     ),
-    ("thread", "Remove it: clones are always threads."),
+    ("thread", "Remove it: workers are always threads."),
     ("stonewall", "Put the jobs into separate runs."),
     ("wait_for", "Put the jobs into separate runs."),
     (

@@ -54,11 +54,11 @@ pub struct ResolvedJob {
     pub ring: RingOptions,
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Number of clones.
+    /// Number of workers.
     pub numjobs: u32,
     /// `O_DIRECT`.
     pub direct: bool,
-    /// CPUs of the clones; empty for all.
+    /// CPUs of the workers; empty for all.
     pub cpus_allowed: Vec<u32>,
     pub nice: i32,
     /// Kernel counters are sampled.
@@ -86,11 +86,11 @@ fn probes_default() -> bool {
 /// Size, allocation and caching of the targets.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetOptions {
-    /// Bytes per clone, over its targets.
+    /// Bytes per worker, over its targets.
     pub size: u64,
     /// Start of the region in each target.
     pub offset: u64,
-    /// Added to the offset for each clone.
+    /// Added to the offset for each worker.
     pub offset_increment: u64,
     pub invalidate: bool,
     pub pre_read: bool,
@@ -129,7 +129,7 @@ pub struct PatternOptions {
     /// Percentage of random I/Os.
     pub percentage_random: PerDirection<u8>,
     pub norandommap: bool,
-    /// Seed of clone 0.
+    /// Seed of worker 0.
     pub randseed: u64,
     /// fsync after every N writes; 0 disables.
     pub fsync: u32,
@@ -157,17 +157,17 @@ pub struct TimingOptions {
     pub ramp_ms: u64,
     pub startdelay_ms: u64,
     pub loops: u64,
-    /// Maximum number of I/Os per clone; null if unlimited.
+    /// Maximum number of I/Os per worker; null if unlimited.
     pub number_ios: Option<u64>,
-    /// Bytes per clone, including loops.
+    /// Bytes per worker, including loops.
     pub io_size: u64,
-    /// The job sets `io_size`; otherwise each clone transfers its own region. Not serialized.
+    /// The job sets `io_size`; otherwise each worker transfers its own region. Not serialized.
     #[serde(default, skip_serializing)]
     #[schema(ignore)]
     pub is_io_size_requested: bool,
-    /// Maximum bytes per second and clone; null if unlimited.
+    /// Maximum bytes per second and worker; null if unlimited.
     pub rate: PerDirection<Option<u64>>,
-    /// Maximum I/Os per second and clone; null if unlimited.
+    /// Maximum I/Os per second and worker; null if unlimited.
     pub rate_iops: PerDirection<Option<u64>>,
     pub rate_process: RateProcess,
     /// Pause in µs after `thinktime_blocks` I/Os.
@@ -207,7 +207,7 @@ impl From<BufferRegistration> for bool {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct RingOptions {
     pub ioengine: EngineName,
-    /// Requested I/Os in flight per clone.
+    /// Requested I/Os in flight per worker.
     pub iodepth: u32,
     /// I/Os per submission; null if the engine decides.
     pub iodepth_batch_submit: Option<u32>,
@@ -246,7 +246,7 @@ impl ResolvedJob {
             .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
-    /// Effective I/Os in flight per clone: 1 for psync, and for trims of a ring, which are separate
+    /// Effective I/Os in flight per worker: 1 for psync, and for trims of a ring, which are separate
     /// system calls.
     pub fn in_flight(&self) -> u32 {
         let engine = self.ring.ioengine;
@@ -266,22 +266,22 @@ impl ResolvedJob {
         read.max(write).unwrap_or(1)
     }
 
-    /// Targets of a clone with their indices in `targets`, in the order of the pattern's target
+    /// Targets of a worker with their indices in `targets`, in the order of the pattern's target
     /// numbers.
-    pub fn targets_of(&self, clone: u32) -> impl Iterator<Item = (usize, &Target)> {
+    pub fn targets_of(&self, worker: u32) -> impl Iterator<Item = (usize, &Target)> {
         self.targets
             .iter()
             .enumerate()
-            .filter(move |(_, target)| target.worker.is_none_or(|worker| worker == clone))
+            .filter(move |(_, target)| target.worker.is_none_or(|owner| owner == worker))
     }
 
-    /// Bytes that the clone transfers, over all loops. A clone with a region that is truncated by
+    /// Bytes that the worker transfers, over all loops. A worker with a region that is truncated by
     /// the end of the target transfers less, unless `io_size` was requested.
-    pub fn io_size_of(&self, clone: u32) -> u64 {
+    pub fn io_size_of(&self, worker: u32) -> u64 {
         if self.timing.is_io_size_requested {
             return self.timing.io_size;
         }
-        let region: u64 = self.targets_of(clone).map(|(_, target)| target.size).sum();
+        let region: u64 = self.targets_of(worker).map(|(_, target)| target.size).sum();
         region.saturating_mul(self.timing.loops)
     }
 }

@@ -39,11 +39,11 @@ pub struct Target {
     pub identity: Option<String>,
     /// Alignment of offsets, lengths and memory for direct I/O, in bytes; 1 for buffered I/O.
     pub alignment: u32,
-    /// Start of the region in bytes, including the offset of the clone.
+    /// Start of the region in bytes, including the offset of the worker.
     pub offset: u64,
     /// Size of the region in bytes.
     pub size: u64,
-    /// Number of the clone that uses it; null if all clones share it.
+    /// Number of the worker that uses it; null if all workers share it.
     pub worker: Option<u32>,
 }
 

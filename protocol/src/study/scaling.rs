@@ -52,7 +52,7 @@ impl Scaled {
     }
 
     /// Scales the sizes of a job; `parsed` is the same job parsed.
-    pub fn job(&self, job: &Value, parsed: &Job) -> Value {
+    pub fn scale_job(&self, job: &Value, parsed: &Job) -> Value {
         let mut job = job.clone();
         let Some(options) = job.as_object_mut() else {
             return job;

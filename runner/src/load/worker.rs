@@ -1,5 +1,5 @@
-//! A worker: one clone of a job on its own thread. It prepares buffers and the engine, starts
-//! together with the other workers, and runs the loop through ramp and measurement.
+//! A worker: one thread of a job. It prepares buffers and the engine, starts together with the other
+//! workers, and runs the loop through ramp and measurement.
 
 pub(crate) mod affinity;
 pub(crate) mod decisions;

@@ -60,7 +60,7 @@ fn job_write_bytes(job: &ResolvedJob) -> Option<u64> {
     });
     let by_size = (!job.timing.time_based).then(|| {
         (0..job.numjobs)
-            .map(|clone| job.io_size_of(clone))
+            .map(|worker| job.io_size_of(worker))
             .fold(0, u64::saturating_add)
     });
     let total = [by_count, by_size].into_iter().flatten().min()?;

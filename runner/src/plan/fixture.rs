@@ -32,7 +32,7 @@ pub(crate) fn resolved(changes: Value) -> ResolvedJob {
     serde_json::from_value(job).expect("a resolved job")
 }
 
-/// Value of a `PerDirection` with the same value three times.
+/// A `PerDirection` with the same value for every direction.
 pub(crate) fn same(value: &Value) -> Value {
     json!({"read": value, "write": value, "trim": value})
 }

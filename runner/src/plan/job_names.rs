@@ -6,7 +6,7 @@ use leadline_protocol::finding::Severity;
 use leadline_protocol::job::Job;
 use std::collections::BTreeSet;
 
-/// Generated file names append `.clone.file` and must not exceed NAME_MAX (255).
+/// Generated file names append `.worker.file` and must not exceed NAME_MAX (255).
 const MAX_NAME_BYTES: usize = 200;
 
 pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {

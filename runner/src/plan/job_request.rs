@@ -8,8 +8,8 @@ use leadline_protocol::job::Job;
 use leadline_protocol::job::engine::{EngineName, Fallback};
 use leadline_protocol::job::rw::Rw;
 
-/// Maximum number of clones of a run. Each has a thread, a ring and histograms.
-pub(crate) const MAX_CLONES: u32 = 1024;
+/// Maximum number of workers of a run. Each has a thread, a ring and histograms.
+pub(crate) const MAX_WORKERS: u32 = 1024;
 
 /// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP with
 /// 0, which counts as a short I/O.
@@ -36,14 +36,14 @@ impl<'a> JobRequest<'a> {
         let engine = engine(job, host, issues);
         let direct = direct(job, engine, issues);
         let numjobs = option_or_default!(job, numjobs);
-        issues.check_range("numjobs", numjobs, 1..=MAX_CLONES);
+        issues.check_range("numjobs", numjobs, 1..=MAX_WORKERS);
         Self {
             job,
             name,
             rw: option_or_default!(job, rw),
             direct,
             engine,
-            numjobs: numjobs.clamp(1, MAX_CLONES),
+            numjobs: numjobs.clamp(1, MAX_WORKERS),
         }
     }
 

@@ -78,7 +78,7 @@ fn target(
         alignment,
         offset: region.begin,
         size: region.len,
-        worker: region.clone,
+        worker: region.worker,
     }
 }
 

@@ -13,13 +13,13 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 /// Buffers may use half of the available memory; the rest is for the page cache and other programs.
 const MEMORY_DIVISOR: u64 = 2;
 
-/// Of all clones.
+/// Of all workers.
 pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
-    clone_bytes(job).saturating_mul(u64::from(job.numjobs))
+    worker_bytes(job).saturating_mul(u64::from(job.numjobs))
 }
 
-/// Size of the mapping with the buffers of one clone.
-fn clone_bytes(job: &ResolvedJob) -> u64 {
+/// Size of the mapping with the buffers of one worker.
+fn worker_bytes(job: &ResolvedJob) -> u64 {
     job.ring
         .mem
         .mapped(u64::from(job.in_flight()), job.largest_buffer())
@@ -30,7 +30,7 @@ fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistratio
     match requested {
         _ if job.ring.ioengine != EngineName::IoUring => BufferRegistration::Off,
         Some(true) => BufferRegistration::Required,
-        None if clone_bytes(job) <= LARGEST_BUFFER => BufferRegistration::Preferred,
+        None if worker_bytes(job) <= LARGEST_BUFFER => BufferRegistration::Preferred,
         _ => BufferRegistration::Off,
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
     };
     let buffer = bytes(buffer_bytes(job) / u64::from(depth) / u64::from(job.numjobs));
     let detail = format!(
-        "The buffers need {} (this job: iodepth {depth} × {} clones × {buffer}), more than half of the available memory ({}).",
+        "The buffers need {} (this job: iodepth {depth} × {} workers × {buffer}), more than half of the available memory ({}).",
         bytes(total),
         job.numjobs,
         bytes(limit)

@@ -7,7 +7,7 @@ use leadline_protocol::job::Job;
 use leadline_protocol::job::direction::PerDirection;
 use std::ops::RangeInclusive;
 
-/// Maximum I/Os in flight per clone: IORING_MAX_ENTRIES.
+/// Maximum I/Os in flight per worker: IORING_MAX_ENTRIES.
 const MAX_IODEPTH: u32 = 32_768;
 /// With SQPOLL the submission queue has two entries per I/O, because the kernel thread releases them
 /// late.

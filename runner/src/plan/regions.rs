@@ -21,8 +21,8 @@ const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
 pub(crate) struct Region {
     /// Index of the target path.
     pub path: usize,
-    /// `None` if all clones share the region.
-    pub clone: Option<u32>,
+    /// `None` if all workers share the region.
+    pub worker: Option<u32>,
     /// In bytes.
     pub begin: u64,
     /// In bytes; a multiple of the smallest I/O.
@@ -32,9 +32,9 @@ pub(crate) struct Region {
 #[derive(Debug)]
 pub(crate) struct Regions {
     pub list: Vec<Region>,
-    /// Start of the first clone's region in the first target.
+    /// Start of the first worker's region in the first target.
     pub offset: u64,
-    /// Distance of the clones' regions.
+    /// Distance of the workers' regions.
     pub increment: u64,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn resolve(
         increment: 0,
     };
     for (index, path) in paths.iter().enumerate() {
-        let files = paths.iter().filter(|other| other.clone == path.clone);
+        let files = paths.iter().filter(|other| other.worker == path.worker);
         let bounds = RegionBounds::new(request, sizes, path, files.count() as u64, budget);
         let offset = option_or_default!(request.job, offset);
         let offset = bounds.extent(&offset, "offset", issues)?;
@@ -69,12 +69,12 @@ pub(crate) fn resolve(
             regions.offset = begin;
             regions.increment = increment;
         }
-        for clone in clones(request, path, increment) {
-            let distance = increment.saturating_mul(u64::from(clone.unwrap_or(0)));
+        for worker in workers(request, path, increment) {
+            let distance = increment.saturating_mul(u64::from(worker.unwrap_or(0)));
             let begin = begin.saturating_add(distance);
             regions.list.push(Region {
                 path: index,
-                clone,
+                worker,
                 begin,
                 len: bounds.len(begin, issues)?,
             });
@@ -84,11 +84,11 @@ pub(crate) fn resolve(
 }
 
 /// Clones with separate regions in the target, or `None` for a region that all of them share.
-fn clones(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Option<u32>> {
-    if path.clone.is_none() && increment > 0 && request.numjobs > 1 {
+fn workers(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Option<u32>> {
+    if path.worker.is_none() && increment > 0 && request.numjobs > 1 {
         (0..request.numjobs).map(Some).collect()
     } else {
-        vec![path.clone]
+        vec![path.worker]
     }
 }
 

@@ -34,10 +34,10 @@ pub(crate) fn resolve(
     let regions = regions::resolve(request, &sizes, &paths, budget, issues)?;
     alignment::check(request, &sizes, &paths, &regions, issues);
     let targets = layout::resolve(request, index, &paths, &regions, budget, issues);
-    let first_clone = targets
+    let first_worker = targets
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);
-    let size = first_clone.map(|target| target.size).sum();
+    let size = first_worker.map(|target| target.size).sum();
     let timing = timing_options(request.job, size);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;

@@ -26,7 +26,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     for (index, step) in study.steps.iter().enumerate() {
         let mut jobs = Vec::new();
         for (job, parsed) in step.jobs.iter().zip(&step.run.jobs) {
-            jobs.push(insert_file_id(scaled.job(job, parsed), &file_id));
+            jobs.push(insert_file_id(scaled.scale_job(job, parsed), &file_id));
         }
         let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
         let mut plan = match parse_run(&run) {

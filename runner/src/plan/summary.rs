@@ -27,7 +27,7 @@ fn sentence(job: &ResolvedJob) -> String {
             "Overhead of the runner for {workload}, without I/O: the upper limit on this host."
         ),
         Mode::Raw if job.direct => {
-            format!("Performance of {target} for {workload}, without filesystem and page cache.")
+            format!("Performance of {target} for {workload}, without the filesystem or page cache.")
         }
         Mode::Direct => {
             format!("Performance of {target} for {workload}, bypassing the page cache.")
@@ -49,7 +49,7 @@ fn is_durable(job: &ResolvedJob) -> bool {
     job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0
 }
 
-/// Such as `random reads of 4 KiB at depth 32 from 4 clones`.
+/// Such as `random reads of 4 KiB at depth 32 from 4 workers`.
 fn workload(job: &ResolvedJob) -> String {
     let kind = match job.pattern.rw {
         RwKind::Read => "sequential reads",
@@ -61,12 +61,12 @@ fn workload(job: &ResolvedJob) -> String {
         RwKind::Rw => "sequential reads and writes",
         RwKind::Randrw => "random reads and writes",
     };
-    let clones = match job.numjobs {
+    let workers = match job.numjobs {
         1 => String::new(),
-        count => format!(" from {count} clones"),
+        count => format!(" from {count} workers"),
     };
     format!(
-        "{kind} of {} at depth {}{clones}",
+        "{kind} of {} at depth {}{workers}",
         block_size(job),
         job.in_flight()
     )

@@ -21,8 +21,8 @@ const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment {
 pub(crate) struct TargetPath {
     pub kind: TargetKind,
     pub facts: PathFacts,
-    /// The only clone that uses the path; `None` if all do.
-    pub clone: Option<u32>,
+    /// The only worker that uses the path; `None` if all do.
+    pub worker: Option<u32>,
 }
 
 /// Returns an empty list if no path can be used.
@@ -53,7 +53,7 @@ pub(crate) fn resolve(
         paths.push(TargetPath {
             kind,
             facts,
-            clone: name.clone,
+            worker: name.worker,
         });
     }
     if paths.windows(2).any(|pair| pair[0].kind != pair[1].kind) {
@@ -124,6 +124,6 @@ fn null_path() -> TargetPath {
             read_problem: None,
             write_problem: None,
         },
-        clone: None,
+        worker: None,
     }
 }

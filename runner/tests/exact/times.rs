@@ -64,7 +64,7 @@ fn ramp_runtime_and_phases_end_within_a_millisecond() {
             "direct reads",
             with(&file("io_uring", 1), json!({"iodepth": 8})),
         ),
-        ("four clones", json!({"numjobs": 4, "rate_iops": 100})),
+        ("four workers", json!({"numjobs": 4, "rate_iops": 100})),
     ];
     for (name, changes) in cases {
         on_an_idle_host(name, || {

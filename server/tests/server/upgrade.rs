@@ -1,5 +1,5 @@
-//! Migration of a database of version 4. The fixture was recorded with the last server of that version: runs of all
-//! kinds, among them failed and cancelled ones, and studies, one of which left a file.
+//! Migrates a version 4 database. The fixture contains runs of all kinds, including failed and
+//! cancelled ones, and studies, one with a leftover file.
 
 use std::io::Read;
 use std::path::Path;
@@ -57,7 +57,7 @@ const KEYS: &[(&str, &str)] = &[
 /// Renamed codes of findings.
 const CODES: &[(&str, &str)] = &[
     ("cache_answered", "served_from_cache"),
-    ("clones_follow", "clones_share_blocks"),
+    ("clones_follow", "workers_share_blocks"),
     ("device_counters_absent", "device_counters_missing"),
     ("direct_not_honoured", "direct_io_fallback"),
     ("filesystem_answered", "served_by_filesystem"),

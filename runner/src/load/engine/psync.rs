@@ -83,7 +83,7 @@ fn perform_rare(file: BorrowedFd<'_>, io: &Io) -> i32 {
 /// negative errno.
 pub(crate) fn discard(file: RawFd, io: &Io) -> i32 {
     let range: [u64; 2] = [io.offset, u64::from(io.len)];
-    // SAFETY: BLKDISCARD reads two u64 from the address, which `range` provides during the call.
+    // SAFETY: BLKDISCARD reads two u64 values; `range` holds them and outlives the call.
     let result = unsafe { libc::ioctl(file, BLKDISCARD, range.as_ptr()) };
     if result < 0 {
         -io::Error::last_os_error()

@@ -32,7 +32,7 @@ const MAX_ENTRIES: u32 = 32_768;
 
 /// Entries of a ring: one per slot, since a slot has at most one I/O. An SQPOLL thread publishes
 /// what it accepted only after a batch, when it has posted the batch's completions
-/// (io_submit_sqes): as many slots may be refilled while their old entries count as queued.
+/// (io_submit_sqes); until then, refilled slots need a second entry.
 fn entries_for(slots: u32, polling: Polling) -> u32 {
     let per_slot = if polling.submissions { 2 } else { 1 };
     slots.saturating_mul(per_slot).clamp(1, MAX_ENTRIES)
@@ -202,7 +202,7 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
 fn registration_error(error: io::Error) -> io::Error {
     let message = format!(
-        "cannot register the buffers: {error}; the limits are ulimit -l and 1 GiB per clone"
+        "cannot register the buffers: {error}; the limits are ulimit -l and 1 GiB per worker"
     );
     io::Error::new(error.kind(), message)
 }

@@ -63,13 +63,13 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
     if job.numjobs > 1 && is_shared && !rw.is_random() && job.mode != Mode::Null {
         issues.finding(
             Warning,
-            "clones_share_blocks",
+            "workers_share_blocks",
             format!(
-                "All {} clones access the same blocks in the same order, which favors caches.",
+                "All {} workers access the same blocks in the same order, which favors caches.",
                 job.numjobs
             ),
             &[("numjobs", json!(job.numjobs))],
-            "Set offset_increment to give each clone a separate region.",
+            "Set offset_increment to give each worker a separate region.",
         );
     }
     let limits_both =

@@ -123,7 +123,7 @@ fn state_of_a_step_sets_options_of_its_jobs() {
 }
 
 #[test]
-fn problems_of_a_step_have_its_path_as_field() {
+fn step_problems_include_the_step_path() {
     let plan = planned(steps(&[
         job(json!({})),
         job(json!({"filename": "/etc/passwd"})),

@@ -15,8 +15,8 @@ pub(super) struct TargetName {
     pub path: String,
     /// Option that sets the name.
     pub option: &'static str,
-    /// The only clone that uses the file; `None` if all do.
-    pub clone: Option<u32>,
+    /// The only worker that uses the file; `None` if all do.
+    pub worker: Option<u32>,
 }
 
 pub(super) fn resolve(
@@ -37,7 +37,7 @@ pub(super) fn resolve(
         .map(|file| TargetName {
             path: join(&directory, file),
             option: "filename",
-            clone: None,
+            worker: None,
         })
         .collect()
 }
@@ -88,7 +88,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
     }
 }
 
-/// Names of the form `job.clone.file`, as in fio.
+/// Names of the form `job.worker.file`, as in fio.
 fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<TargetName> {
     let stem = request.name.replace('/', "_");
     let nrfiles = nrfiles(request, issues);
@@ -97,12 +97,12 @@ fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<
         None => "filename",
     };
     let mut names = Vec::new();
-    for clone in 0..request.numjobs {
+    for worker in 0..request.numjobs {
         for file in 0..nrfiles {
             names.push(TargetName {
-                path: join(directory, &format!("{stem}.{clone}.{file}")),
+                path: join(directory, &format!("{stem}.{worker}.{file}")),
                 option,
-                clone: Some(clone),
+                worker: Some(worker),
             });
         }
     }

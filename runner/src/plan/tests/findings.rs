@@ -88,7 +88,7 @@ fn findings_depend_on_options() {
             json!({"rw": "write"}),
         ),
         (
-            "clones_share_blocks",
+            "workers_share_blocks",
             json!({"rw": "read", "numjobs": 2}),
             json!({"rw": "read", "numjobs": 2, "size": "1m", "offset_increment": "1m"}),
         ),

@@ -88,7 +88,7 @@ fn memlock_limit_applies_to_all_jobs_together() {
     assert_eq!(
         accepted(huge).estimate.buffer_bytes,
         8 * MIB,
-        "whole pages for each clone"
+        "whole pages for each worker"
     );
 }
 

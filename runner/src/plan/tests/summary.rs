@@ -24,7 +24,7 @@ fn summary_of_each_mode() {
     );
     assert!(
         summary(json!({"filename": "/dev/vdb", "direct": 1, "numjobs": 2}))
-            .contains("the device vdb for sequential reads of 4 KiB at depth 1 from 2 clones")
+            .contains("the device vdb for sequential reads of 4 KiB at depth 1 from 2 workers")
     );
     assert!(
         summary(json!({"filename": "new", "size": "1m", "direct": 1, "loop_device": 1}))

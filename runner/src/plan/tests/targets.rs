@@ -6,7 +6,7 @@ use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::plan::target::Target;
 use serde_json::{Value, json};
 
-/// Path, clone, offset, size, length and layout, the last four in MiB.
+/// Path, worker, offset, size, length and layout, the last four in MiB.
 type Shape<'a> = (&'a str, Option<u32>, u64, u64, u64, u64);
 
 fn shape(target: &Target) -> Shape<'_> {
@@ -113,7 +113,7 @@ fn regions_are_resolved_to_bytes() {
 }
 
 #[test]
-fn io_size_is_per_clone() {
+fn io_size_is_per_worker() {
     let io_size_mib = |changes: Value| {
         let job = merge(
             json!({"filename": "full", "direct": 1, "size": "10m"}),

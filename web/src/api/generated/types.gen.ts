@@ -941,7 +941,7 @@ export type HostSummary = {
      */
     queued: number;
     /**
-     * Why the runner does not respond.
+     * Error message if the runner does not respond; otherwise null.
      */
     reason?: string | null;
 };
@@ -970,11 +970,11 @@ export type Job = {
      */
     name?: string | number | boolean;
     /**
-     * File or device, shared by all clones. Several are separated by `:`; `\:` is a literal colon.
+     * File or device, shared by all workers. Several are separated by `:`; `\:` is a literal colon.
      */
     filename?: string | number | boolean;
     /**
-     * Directory for generated files, named `job.clone.file`.
+     * Directory for generated files, named `job.worker.file`.
      */
     directory?: string | number | boolean;
     /**
@@ -982,15 +982,15 @@ export type Job = {
      */
     loop_device?: string | number | boolean;
     /**
-     * Files per clone; I/O goes to them round-robin.
+     * Files per worker, accessed round-robin.
      */
     nrfiles?: string | number | boolean;
     /**
-     * Size of the region per clone, over all its files; a percentage is of the file or device.
+     * Size of the region per worker, over all its files; a percentage is of the file or device.
      */
     size?: string | number | boolean;
     /**
-     * Bytes to transfer per clone. Default: size.
+     * Bytes to transfer per worker. Default: size.
      */
     io_size?: string | number | boolean;
     /**
@@ -1002,7 +1002,7 @@ export type Job = {
      */
     offset?: string | number | boolean;
     /**
-     * Added to offset for each clone, so that clones use separate regions.
+     * Added to offset for each worker, so that workers use separate regions.
      */
     offset_increment?: string | number | boolean;
     /**
@@ -1050,11 +1050,11 @@ export type Job = {
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data, combined with the job and clone numbers.
+     * Seed of offsets and data, combined with the job and worker numbers.
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os in flight per clone; psync and trims use 1.
+     * I/Os in flight per worker; psync and trims use 1.
      */
     iodepth?: string | number | boolean;
     /**
@@ -1066,7 +1066,7 @@ export type Job = {
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
-     * Number of clones of this job.
+     * Number of workers of this job.
      */
     numjobs?: string | number | boolean;
     /**
@@ -1222,7 +1222,7 @@ export type Job = {
      */
     dedupe_percentage?: string | number | boolean;
     /**
-     * CPUs that the clones may run on, such as 0-3,8.
+     * CPUs that the workers may run on, such as 0-3,8.
      */
     cpus_allowed?: string | number | boolean;
     /**
@@ -1244,7 +1244,7 @@ export type Job = {
 };
 
 /**
- * Results of one job, over all its clones.
+ * Results of one job, over all its workers.
  */
 export type JobReport = {
     name: string;
@@ -1253,7 +1253,7 @@ export type JobReport = {
      */
     engine: EngineName;
     /**
-     * Number of clones.
+     * Number of workers.
      */
     workers: number;
     /**
@@ -1439,7 +1439,7 @@ export type PatternOptions = {
     percentage_random: PerDirectionU8;
     norandommap: boolean;
     /**
-     * Seed of clone 0.
+     * Seed of worker 0.
      */
     randseed: number;
     /**
@@ -1941,11 +1941,11 @@ export type Report = {
      */
     errors: ErrorReport;
     /**
-     * Time between the first I/Os of the first and the last clone.
+     * Time between the first I/Os of the first and the last worker.
      */
     start_skew_ns: number;
     /**
-     * Mean I/Os in flight: sum of all latencies / sum of the measured times of the clones.
+     * Mean I/Os in flight: sum of all latencies / sum of the measured times of the workers.
      */
     achieved_depth?: number | null;
     /**
@@ -2074,7 +2074,7 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
     mode: Mode;
     targets: Array<Target>;
     /**
-     * Number of clones.
+     * Number of workers.
      */
     numjobs: number;
     /**
@@ -2082,7 +2082,7 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
      */
     direct: boolean;
     /**
-     * CPUs of the clones; empty for all.
+     * CPUs of the workers; empty for all.
      */
     cpus_allowed: Array<number>;
     nice: number;
@@ -2106,7 +2106,7 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
 export type RingOptions = {
     ioengine: EngineName;
     /**
-     * Requested I/Os in flight per clone.
+     * Requested I/Os in flight per worker.
      */
     iodepth: number;
     /**
@@ -2800,7 +2800,7 @@ export type Target = {
      */
     alignment: number;
     /**
-     * Start of the region in bytes, including the offset of the clone.
+     * Start of the region in bytes, including the offset of the worker.
      */
     offset: number;
     /**
@@ -2808,7 +2808,7 @@ export type Target = {
      */
     size: number;
     /**
-     * Number of the clone that uses it; null if all clones share it.
+     * Number of the worker that uses it; null if all workers share it.
      */
     worker?: number | null;
 };
@@ -2820,7 +2820,7 @@ export type TargetKind = 'file' | 'device' | 'loop' | 'null';
  */
 export type TargetOptions = {
     /**
-     * Bytes per clone, over its targets.
+     * Bytes per worker, over its targets.
      */
     size: number;
     /**
@@ -2828,7 +2828,7 @@ export type TargetOptions = {
      */
     offset: number;
     /**
-     * Added to the offset for each clone.
+     * Added to the offset for each worker.
      */
     offset_increment: number;
     invalidate: boolean;
@@ -2856,7 +2856,7 @@ export type TargetOptions = {
 };
 
 /**
- * A file or device. Regions of several jobs or clones are merged. If a number is null, `absent` has
+ * A file or device. Regions of several jobs or workers are merged. If a number is null, `absent` has
  * the reason.
  */
 export type TargetReport = {
@@ -2945,19 +2945,19 @@ export type TimingOptions = {
     startdelay_ms: number;
     loops: number;
     /**
-     * Maximum number of I/Os per clone; null if unlimited.
+     * Maximum number of I/Os per worker; null if unlimited.
      */
     number_ios?: number | null;
     /**
-     * Bytes per clone, including loops.
+     * Bytes per worker, including loops.
      */
     io_size: number;
     /**
-     * Maximum bytes per second and clone; null if unlimited.
+     * Maximum bytes per second and worker; null if unlimited.
      */
     rate: PerDirectionOptionU64;
     /**
-     * Maximum I/Os per second and clone; null if unlimited.
+     * Maximum I/Os per second and worker; null if unlimited.
      */
     rate_iops: PerDirectionOptionU64;
     rate_process: RateProcess;
@@ -3057,11 +3057,11 @@ export type WorkloadSummary = {
      */
     bs: string;
     /**
-     * I/Os in flight per clone.
+     * I/Os in flight per worker.
      */
     iodepth: number;
     /**
-     * Number of clones.
+     * Number of workers.
      */
     numjobs: number;
     /**

@@ -253,7 +253,7 @@ fn an_interrupted_call_is_repeated() {
 }
 
 #[test]
-fn a_kernel_without_resources_is_retried_after_reaping() {
+fn submission_is_retried_after_reaping() {
     for errno in [libc::EAGAIN, libc::EBUSY] {
         let responses = [Fail(errno), Fail(errno)];
         script(&responses, &[], 10, 4).build().assert_finishes(10);
