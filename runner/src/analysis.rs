@@ -1,4 +1,4 @@
-//! What follows from the report of a run: verdicts, findings and the depth gauge. Pure.
+//! Derives verdicts, findings and the depth gauge from a report. Pure.
 
 mod context;
 mod findings;

@@ -1,6 +1,7 @@
 //! One run from job to report. Only the measured window is in the results.
 
 mod backing_file;
+mod cache_preparation;
 mod context;
 pub(crate) mod direction_stats;
 mod error;
@@ -9,7 +10,6 @@ mod flush;
 mod observed_target;
 mod observers;
 mod open_targets;
-mod page_cache;
 mod phases;
 mod report;
 mod sampler;

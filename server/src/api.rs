@@ -16,9 +16,8 @@ mod problem;
 mod requests;
 pub mod routes;
 mod runs;
-pub(crate) mod socket;
 pub(crate) mod state;
-mod streams;
+pub(crate) mod streams;
 mod studies;
 
 /// Path prefix of all calls.

@@ -1,6 +1,6 @@
 //! Options of `leadline serve`. `resolve` applies all defaults.
 
-use crate::api::auth::token;
+use crate::api::auth::token_file;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -98,7 +98,7 @@ impl Config {
         let token = match self.token {
             _ if self.no_auth => None,
             Some(token) => Some(check_token(token)?),
-            None => Some(token::load_or_create(&data_dir.join("token"))?),
+            None => Some(token_file::load_or_create(&data_dir.join("token"))?),
         };
         let runner = match self.runner {
             Some(path) => std::path::absolute(path)?,
@@ -140,7 +140,7 @@ fn check_no_auth(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
 
 fn check_token(token: String) -> anyhow::Result<String> {
     anyhow::ensure!(
-        token::is_valid_token(&token),
+        token_file::is_valid_token(&token),
         "--token may contain only letters, digits and -_.~"
     );
     if token.len() < SHORT_TOKEN {

@@ -8,8 +8,8 @@ mod lock;
 
 use crate::api::auth::Auth;
 use crate::api::auth::hosts::AllowedHosts;
-use crate::api::socket::SEND_TIMEOUT;
 use crate::api::state::AppState;
+use crate::api::streams::send_socket::SEND_TIMEOUT;
 use crate::api::{metrics, routes};
 use crate::config::Config;
 use crate::runs::Runs;

@@ -8,7 +8,7 @@ mod lower_devices;
 mod page_cache;
 mod rerun;
 mod saturation;
-mod verdict;
+mod served_by;
 mod writes;
 
 use crate::analysis::context::Context;
@@ -16,7 +16,7 @@ use leadline_protocol::finding::Finding;
 
 type Check = fn(&Context) -> Option<Finding>;
 
-/// Checks of the whole run; those in `verdict` apply to each direction.
+/// Checks of the whole run; those in `served_by` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
     errors::stopped_early,
@@ -45,7 +45,7 @@ const CHECKS: &[Check] = &[
 pub(crate) fn findings(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in &context.directions {
-        findings.extend(verdict::findings(context, direction));
+        findings.extend(served_by::findings(context, direction));
     }
     findings.extend(CHECKS.iter().filter_map(|check| check(context)));
     findings

@@ -1,12 +1,12 @@
 //! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
 
 use crate::load::worker::task::WorkerError;
+use crate::run::cache_preparation;
 use crate::run::context::{RunContext, unless_stopped};
 use crate::run::error::RunError;
 use crate::run::flush::{files_to_flush, flush};
 use crate::run::observers::Observers;
 use crate::run::open_targets::OpenTargets;
-use crate::run::page_cache;
 use crate::run::report::{ReportContext, report};
 use crate::run::sampler::Sampler;
 use crate::run::worker_pool::WorkerPool;
@@ -37,7 +37,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
     })?;
     observers.targets.examine(open.iter());
-    page_cache::prepare(run, &open)?;
+    cache_preparation::prepare(run, &open)?;
     let files = files_to_flush(&run.plan.jobs, &open)?;
     observers.targets.prepare(&run.plan.jobs);
     let mut report = run_workers(run, observers, open)?;

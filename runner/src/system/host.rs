@@ -2,6 +2,7 @@
 //! `absent`.
 
 pub(crate) mod block_device;
+pub(crate) mod cachestat;
 pub mod device_list;
 pub(crate) mod device_use;
 pub mod doctor;
@@ -19,7 +20,6 @@ pub(crate) mod kernel;
 pub(crate) mod meminfo;
 pub(crate) mod mounts;
 pub(crate) mod ownership;
-pub(crate) mod page_cache;
 pub(crate) mod resolved_path;
 pub(crate) mod signature;
 pub mod view;

@@ -5,7 +5,7 @@
 //! There are no permissions: the token grants full access.
 
 pub(crate) mod hosts;
-pub(crate) mod token;
+pub(crate) mod token_file;
 
 use crate::api::auth::hosts::{AllowedHosts, is_same_origin};
 use crate::api::problem::ApiError;

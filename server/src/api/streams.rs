@@ -1,9 +1,11 @@
 //! Event streams: the events of one run as WebSocket or NDJSON, and status changes of all runs as
 //! WebSocket.
 
+pub(crate) mod send_socket;
+
 use crate::api::extract::{Path, Query};
 use crate::api::problem::{ApiError, ProblemResponses};
-use crate::api::socket::{Socket, small_frames, until_closed};
+use crate::api::streams::send_socket::{Socket, small_frames, until_closed};
 use crate::events::subscription::Subscription;
 use crate::runs::Runs;
 use axum::body::Body;

@@ -64,7 +64,7 @@ pub(crate) fn short_run(context: &Context) -> Option<Finding> {
         &[("duration_ms", json!(duration_ms))],
         "Run for at least 10 s with time_based=1.",
     );
-    Some(finding.with_rerun(("Run 60 s", json!({"runtime": "60s", "time_based": 1}))))
+    Some(finding.with_rerun(rerun::longer()))
 }
 
 pub(crate) fn device_counters_missing(context: &Context) -> Option<Finding> {

@@ -41,6 +41,24 @@ pub(crate) fn unchanged() -> Rerun {
     ("Run again", json!({}))
 }
 
+pub(crate) fn longer() -> Rerun {
+    ("Run 60 s", json!({"runtime": "60s", "time_based": 1}))
+}
+
+pub(crate) fn io_uring() -> Rerun {
+    ("Rerun with io_uring", json!({"ioengine": "io_uring"}))
+}
+
+pub(crate) fn with_jobs(numjobs: u32) -> (String, Value) {
+    let label = format!("Rerun with {numjobs} jobs");
+    (label, json!({"numjobs": numjobs}))
+}
+
+/// Measures the flush of written data as a separate phase.
+pub(crate) fn flushed() -> Rerun {
+    ("Rerun with end_fsync", json!({"end_fsync": 1}))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::plan::resolve;

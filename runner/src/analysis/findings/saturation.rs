@@ -44,7 +44,7 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
             &evidence,
             "Use ioengine=io_uring, or more jobs (numjobs).",
         );
-        return Some(finding.with_rerun(("Rerun with io_uring", json!({"ioengine": "io_uring"}))));
+        return Some(finding.with_rerun(rerun::io_uring()));
     }
     let sentence =
         format!("{achieved:.1} I/Os were in flight on average, {requested:.0} were requested.");
@@ -85,8 +85,8 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
 /// Offers a rerun with twice the largest `numjobs`, since a patch applies to all jobs.
 fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Finding {
     let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
-    let label = format!("Rerun with {doubled} jobs");
-    finding.with_rerun((&label, json!({"numjobs": doubled})))
+    let (label, patch) = rerun::with_jobs(doubled);
+    finding.with_rerun((&label, patch))
 }
 
 /// Either the runner used its CPUs completely, or its threads waited for a CPU.

@@ -110,7 +110,7 @@ pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
         &[("dirty_bytes", json!(dirty))],
         "Set end_fsync=1: the flush is a separate phase with its own time.",
     );
-    Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
+    Some(finding.with_rerun(rerun::flushed()))
 }
 
 /// The kernel throttles writers from halfway between its two limits on (balance_dirty_pages,

@@ -28,10 +28,8 @@ const SHAPES: &[Shape] = &[
     ("uniform, linear buckets", |rng, _| {
         rng.random_range(0.0..128.0)
     }),
-    ("uniform to a microsecond", |rng, _| {
-        rng.random_range(0.0..US)
-    }),
-    ("uniform to a second", |rng, _| rng.random_range(0.0..1e9)),
+    ("uniform up to 1 µs", |rng, _| rng.random_range(0.0..US)),
+    ("uniform up to 1 s", |rng, _| rng.random_range(0.0..1e9)),
     ("exponential, 10 µs", |rng, _| {
         rng.sample(Exp::new(1.0 / (10.0 * US)).unwrap())
     }),
@@ -71,7 +69,7 @@ const SHAPES: &[Shape] = &[
         "one of 17 minutes",
         |_, n| if n == 7 { 17.0 * MINUTE } else { US },
     ),
-    ("all magnitudes to 18 minutes", |rng, _| {
+    ("log-uniform up to 18 minutes", |rng, _| {
         rng.random_range(0.0f64..40.0).exp2().min(18.0 * MINUTE)
     }),
     ("ascending", |_, n| n as f64 * 17.0),

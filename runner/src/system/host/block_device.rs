@@ -2,7 +2,7 @@
 //! Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
 use crate::system::host::ioctl::{LoopStatus, loop_status};
-use crate::system::host::kernel::{Dev, Kernel, attribute, read_flag, names, value};
+use crate::system::host::kernel::{Dev, Kernel, attribute, names, read_flag, value};
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::device::DeviceKind;
 use std::collections::BTreeMap;

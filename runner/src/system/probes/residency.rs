@@ -3,7 +3,7 @@
 //!
 //! 256 MiB cached in large folios take 6 µs, or 0.2 ms as a map of 128 cells; 64 MiB in 16,384 single pages take 0.3 ms.
 
-use crate::system::host::page_cache::{self, cachestat};
+use crate::system::host::cachestat::{cachestat, mincore};
 use crate::system::probes::region::Region;
 use leadline_protocol::counters::Residency;
 use rustix::fs::{Access, AtFlags, CWD, accessat, fstat};
@@ -119,7 +119,7 @@ fn residency_by_mincore(file: BorrowedFd, part: &Range<u64>) -> Result<Residency
     let mut pages = 0;
     for start in part.clone().step_by(MINCORE_BYTES as usize) {
         let length = (part.end - start).min(MINCORE_BYTES);
-        pages += page_cache::mincore(file, start, length as usize)?;
+        pages += mincore(file, start, length as usize)?;
     }
     Ok(Residency {
         cached: pages * page_size() as u64,

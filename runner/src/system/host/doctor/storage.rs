@@ -1,8 +1,8 @@
 //! Direct I/O in the target directories, cachestat(2) and PSI.
 
+use crate::system::host::cachestat;
 use crate::system::host::doctor::check::{fail, ok, warn};
 use crate::system::host::kernel::Kernel;
-use crate::system::host::page_cache;
 use leadline_protocol::doctor::Check;
 use rustix::fs::{FsWord, Mode, OFlags, fstatfs, open};
 use rustix::io::{Errno, pwrite};
@@ -79,7 +79,7 @@ pub(super) fn cachestat() -> Check {
 }
 
 fn cached_pages(file: &File) -> Result<u64, Errno> {
-    page_cache::cachestat(file.as_fd(), &(0..0)).map(|found| found.cached)
+    cachestat::cachestat(file.as_fd(), &(0..0)).map(|found| found.cached)
 }
 
 pub(super) fn psi(kernel: &Kernel) -> Check {

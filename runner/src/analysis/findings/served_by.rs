@@ -78,7 +78,7 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 sentence,
                 "Set direct=1, or end_fsync=1 to measure the flush, or run until the amount of dirty memory is stable.",
             );
-            Some(finding.with_rerun(("Rerun with end_fsync", json!({"end_fsync": 1}))))
+            Some(finding.with_rerun(rerun::flushed()))
         }
         VerdictClass::Amplified => {
             let sentence = format!(

@@ -31,7 +31,7 @@ pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
 
 /// Completes when the server closes all streams.
 pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
-    // Fails only without a sender, which active_runs as long as the server.
+    // Fails only if the sender is dropped; it lives as long as the server.
     let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
 }
 
