@@ -87,7 +87,7 @@ mod tests {
     use crate::cell::Cell;
 
     #[test]
-    fn nothing_is_tried_twice() {
+    fn batch_sizes_are_distinct() {
         let tries = |name: &str| {
             let cell = Cell::all()
                 .into_iter()

@@ -44,7 +44,7 @@ fn failed_flush_is_an_io_error() {
     ) {
         return scratch::skip(&reason);
     }
-    let _memory = Mounted::there(&small);
+    let _memory = Mounted::existing(&small);
     let image = small.join("image");
     std::fs::File::create(&image)
         .unwrap()

@@ -303,7 +303,7 @@ fn tmpfs_has_reasons_for_missing_facts() {
     ) {
         return scratch::skip(&error);
     }
-    let mounted = scratch::Mounted::there(directory.path());
+    let mounted = scratch::Mounted::existing(directory.path());
     let target = target_of(
         &directory.path().join("f"),
         json!({"direct": 0, "invalidate": 0}),

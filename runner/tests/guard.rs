@@ -60,7 +60,7 @@ impl Scene {
         };
         let mut opened = target(Path::new(path), kind, facts.length, 0);
         opened["device"] = json!(facts.device);
-        let planned = facts.writing_refused.map_or(Ok(()), Err);
+        let planned = facts.write_problem.map_or(Ok(()), Err);
         let ran = Targets::new(roots)
             .open(&job("randwrite", vec![opened], json!({})))
             .map(drop);
@@ -348,7 +348,7 @@ fn rejects_a_device_that_shrank_or_was_renamed_after_planning() {
 }
 
 #[test]
-fn rejections_change_no_byte() {
+fn rejected_runs_leave_the_image_unchanged() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(disk) = Loop::attach(&file, &["--read-only"]) else {

@@ -20,7 +20,7 @@ fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
         "mount",
         &["-t", "tracefs", "nodev", directory.path().to_str().unwrap()],
     ) {
-        Ok(_) => Some((Some(Mounted::there(directory.path())), directory)),
+        Ok(_) => Some((Some(Mounted::existing(directory.path())), directory)),
         Err(error) => {
             skip(&format!("no tracefs: {error}"));
             None

@@ -1,5 +1,5 @@
-//! When the next I/O is due: `rate`, `rate_iops`, `rate_process` and `thinktime`. Pure and seeded;
-//! the time is an argument.
+//! Computes when the next I/O is due, from `rate`, `rate_iops`, `rate_process` and `thinktime`.
+//! Pure and seeded; the time is an argument.
 //!
 //! A rate is an arrival schedule fixed in advance: a job that falls behind catches up, as in fio.
 //! The intended start is returned separately from the due time, so that waiting for a slow target
@@ -43,7 +43,7 @@ struct ThinkTime {
 impl RateLimiter {
     /// Rates apply to each worker. Returns `None` for a job without limits.
     pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Option<Self> {
-        let schedules = ArrivalSchedule::all(job, worker);
+        let schedules = ArrivalSchedule::per_direction(job, worker);
         let timing = &job.timing;
         let thinktime = (timing.thinktime_us > 0).then(|| ThinkTime {
             ns: timing.thinktime_us.saturating_mul(NS_PER_US),

@@ -112,7 +112,7 @@ impl Locations {
             ],
         )
         .unwrap();
-        locations._mounts.push(Mounted::there(&tmpfs));
+        locations._mounts.push(Mounted::existing(&tmpfs));
         for (location, direct) in [(Location::Raw, "on"), (Location::RawCached, "off")] {
             let device = locations.attach(location, DEVICE_BYTES, direct, true)?;
             locations.raw.push((location, device.into()));

@@ -2,8 +2,8 @@
 //! jobs. A test creates what it needs and tolerates other devices of the host.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-pub mod document;
-pub mod program;
+pub(crate) mod document;
+pub(crate) mod program;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,13 +15,13 @@ use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::{Value, json};
 
 /// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs.
-pub fn directory() -> tempfile::TempDir {
+pub(crate) fn directory() -> tempfile::TempDir {
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tempfile::tempdir_in(base.canonicalize().unwrap()).unwrap()
 }
 
 /// Returns the trimmed stdout of a program, or its stderr if it fails.
-pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
+pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(args)
         .stdin(Stdio::null())
@@ -36,14 +36,14 @@ pub fn run(program: &str, args: &[&str]) -> Result<String, String> {
 }
 
 /// Reports a skipped test on stderr, also when test output is captured.
-pub fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
     // Captured output, from which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
 /// Creates a file without holes.
-pub fn image(path: &Path, bytes: u64) {
+pub(crate) fn image(path: &Path, bytes: u64) {
     let file = File::create(path).unwrap();
     let chunk = vec![0x5a; 1 << 20];
     for offset in (0..bytes).step_by(chunk.len()) {
@@ -54,11 +54,11 @@ pub fn image(path: &Path, bytes: u64) {
 }
 
 /// Path of a loop device, detached on drop.
-pub struct Loop(pub String);
+pub(crate) struct Loop(pub String);
 
 impl Loop {
     /// Attaches a file or device; `None` with a reported skip where that is not permitted.
-    pub fn attach(file: &Path, options: &[&str]) -> Option<Self> {
+    pub(crate) fn attach(file: &Path, options: &[&str]) -> Option<Self> {
         let mut args = vec!["--find", "--show"];
         args.extend(options);
         args.push(file.to_str().unwrap());
@@ -71,7 +71,7 @@ impl Loop {
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0.trim_start_matches("/dev/")
     }
 }
@@ -83,19 +83,19 @@ impl Drop for Loop {
 }
 
 /// Mount point, unmounted on drop.
-pub struct Mounted(PathBuf);
+pub(crate) struct Mounted(PathBuf);
 
 impl Mounted {
-    pub fn new(device: &str, at: &Path) -> Self {
+    pub(crate) fn new(device: &str, at: &Path) -> Self {
         Self::with_options(device, at, "defaults")
     }
 
     /// Takes over an existing mount.
-    pub fn there(at: &Path) -> Self {
+    pub(crate) fn existing(at: &Path) -> Self {
         Self(at.into())
     }
 
-    pub fn with_options(device: &str, at: &Path, options: &str) -> Self {
+    pub(crate) fn with_options(device: &str, at: &Path, options: &str) -> Self {
         fs::create_dir_all(at).unwrap();
         run("mount", &["-o", options, device, at.to_str().unwrap()]).unwrap();
         Self(at.into())
@@ -116,7 +116,7 @@ impl Drop for Mounted {
 }
 
 /// A mounted filesystem on a loop device.
-pub struct Disk {
+pub(crate) struct Disk {
     pub at: PathBuf,
     _mounted: Mounted,
     pub device: Loop,
@@ -124,7 +124,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    pub fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
+    pub(crate) fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
         let directory = directory();
         let image = directory.path().join("image");
         File::create(&image).unwrap().set_len(512 << 20).unwrap();
@@ -146,7 +146,7 @@ impl Disk {
         })
     }
 
-    pub fn ext4() -> Option<Self> {
+    pub(crate) fn ext4() -> Option<Self> {
         Self::new(
             "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0",
             "defaults",
@@ -154,18 +154,18 @@ impl Disk {
         )
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.at.join(name)
     }
 }
 
 /// Runs a job and returns its result. Panics with the stderr of the runner on failure.
-pub fn result(job: &Value) -> Value {
+pub(crate) fn result(job: &Value) -> Value {
     runner_with(job, &[])
 }
 
 /// Like `result`, with additional environment variables.
-pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
+pub(crate) fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
     let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(["run", "-", "--json"])
         .envs(environment.iter().copied())
@@ -191,13 +191,13 @@ pub fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
 }
 
 /// JSON of a resolved target.
-pub fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
+pub(crate) fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
         "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "worker": null})
 }
 
 /// A resolved job with changed fields.
-pub fn job(rw: &str, targets: Vec<Value>, changed: Value) -> ResolvedJob {
+pub(crate) fn job(rw: &str, targets: Vec<Value>, changed: Value) -> ResolvedJob {
     let mut job: Value = serde_json::from_str(PLAIN_JOB).unwrap();
     job["rw"] = json!(rw);
     job["targets"] = json!(targets);

@@ -52,7 +52,7 @@ impl Journal {
 
     /// Records an event of the runner. Returns true if it changed the status of the run.
     pub(crate) async fn record(&mut self, t_ms: f64, body: EventBody) -> anyhow::Result<bool> {
-        // Events are also read by time, which must not decrease.
+        // Times must not decrease, because events are also queried by time.
         self.t_ms = self.t_ms.max(t_ms);
         let entry = self.next_entry(&body)?;
         if let EventBody::Sample(sample) = &body {

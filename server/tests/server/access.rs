@@ -99,7 +99,7 @@ async fn api_reference_is_served_with_the_token() {
 }
 
 #[tokio::test]
-async fn foreign_hosts_are_403_on_all_routes() {
+async fn all_routes_reject_foreign_hosts() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     let routes = calls().into_iter().chain(

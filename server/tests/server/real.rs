@@ -292,7 +292,7 @@ async fn confirmation_must_name_the_device() {
 }
 
 #[tokio::test]
-async fn first_write_and_overwrite_are_different_tests() {
+async fn first_write_and_overwrite_are_not_comparable() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };

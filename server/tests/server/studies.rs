@@ -51,7 +51,7 @@ async fn steps_run_in_order() {
     let mut request = study(&[("a", "150ms"), ("b", "20ms"), ("c", "20ms")]);
     request["tags"] = json!(["nightly"]);
     request["about"] = json!("Why.");
-    // On another device, which without the study would run at the same time.
+    // On another device: outside a study, this run would start concurrently.
     request["steps"][1]["jobs"] = json!([job_on("vdb", "b", "20ms")]);
     let response = server
         .request(Method::POST, "/studies")

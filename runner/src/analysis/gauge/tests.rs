@@ -328,7 +328,7 @@ fn few_foreign_reads_are_neither_own_nor_shown() {
 }
 
 #[test]
-fn both_copies_of_a_mirror_exclude_foreign_io() {
+fn mirror_reads_exclude_foreign_io_on_both_disks() {
     let mut counters = reads(flow(1000, 4 * MIB), device(2000, 16 * MIB));
     counters.read.physical_devices = Some(device(4000, 32 * MIB));
     counters.storage = storage(4 * MIB, 0);

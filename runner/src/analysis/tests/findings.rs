@@ -10,7 +10,7 @@ use leadline_protocol::report::{CpuReport, FirstError, MemoryReport};
 use serde_json::{Value, json};
 
 /// Codes for direct random reads without findings, after `change`.
-fn changed(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
+fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
         one_way("randread", true, (30_000, 4), (30_000, 120_000)),
         fields,
@@ -47,75 +47,75 @@ fn codes_by_cause() {
         job
     };
     let nothing = |_: &mut Report| {};
-    assert_eq!(changed(json!({}), nothing), NONE);
+    assert_eq!(codes_after(json!({}), nothing), NONE);
     assert_eq!(
-        changed(json!({}), |report| report.duration_ms = 9_000.0),
+        codes_after(json!({}), |report| report.duration_ms = 9_000.0),
         ["short_run"]
     );
     assert_eq!(
-        changed(json!({}), |report| report.ended_by = EndedBy::Signal),
+        codes_after(json!({}), |report| report.ended_by = EndedBy::Signal),
         ["stopped_early"]
     );
     assert_eq!(
-        changed(depth(32, json!({})), |report| report.achieved_depth =
+        codes_after(depth(32, json!({})), |report| report.achieved_depth =
             Some(20.0)),
         ["depth_not_reached"]
     );
     assert_eq!(
-        changed(depth(32, json!({})), |report| report.achieved_depth =
+        codes_after(depth(32, json!({})), |report| report.achieved_depth =
             Some(28.0)),
         NONE
     );
     assert_eq!(
-        changed(depth(32, json!({"thinktime_us": 5})), nothing),
+        codes_after(depth(32, json!({"thinktime_us": 5})), nothing),
         NONE
     );
     assert_eq!(
-        changed(depth(32, json!({"ioengine": EngineName::Psync})), nothing),
+        codes_after(depth(32, json!({"ioengine": EngineName::Psync})), nothing),
         ["depth_is_one"]
     );
     assert_eq!(
-        changed(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))),
+        codes_after(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))),
         ["cpu_bound"]
     );
     assert_eq!(
-        changed(json!({"numjobs": 2}), |report| report.cpu =
+        codes_after(json!({"numjobs": 2}), |report| report.cpu =
             Some(cpu(97.0, 50.0))),
         NONE
     );
     assert_eq!(
-        changed(json!({"numjobs": 2}), |report| report.cpu =
+        codes_after(json!({"numjobs": 2}), |report| report.cpu =
             Some(cpu(97.0, 99.0))),
         ["busy_host"]
     );
     let hot = |times| {
         move |report: &mut Report| report.cpu.as_mut().unwrap().thermal_throttles = Some(times)
     };
-    assert_eq!(changed(json!({}), hot(0)), NONE);
-    assert_eq!(changed(json!({}), hot(7)), ["thermal_throttling"]);
+    assert_eq!(codes_after(json!({}), hot(0)), NONE);
+    assert_eq!(codes_after(json!({}), hot(7)), ["thermal_throttling"]);
     let counts = |report: &mut Report, change: fn(&mut DeviceCounts)| {
         change(&mut report.device.as_mut().unwrap().counts)
     };
     assert_eq!(
-        changed(json!({}), |report| counts(report, |counts| counts
+        codes_after(json!({}), |report| counts(report, |counts| counts
             .write_bytes =
             100 << 20)),
         ["foreign_io"]
     );
     assert_eq!(
-        changed(json!({}), |report| counts(report, |counts| counts
+        codes_after(json!({}), |report| counts(report, |counts| counts
             .write_bytes =
             1 << 20)),
         NONE
     );
     assert_eq!(
-        changed(json!({}), |report| counts(report, |counts| counts
+        codes_after(json!({}), |report| counts(report, |counts| counts
             .read_bytes =
             200 << 20)),
         ["foreign_io"]
     );
     assert_eq!(
-        changed(json!({}), |report| report.targets[0]
+        codes_after(json!({}), |report| report.targets[0]
             .direct
             .loop_direct_io = Some(false)),
         ["loop_without_direct_io"]
@@ -126,9 +126,9 @@ fn codes_by_cause() {
             ..Extents::default()
         })
     };
-    assert_eq!(changed(json!({}), empty), ["unwritten_blocks"]);
+    assert_eq!(codes_after(json!({}), empty), ["unwritten_blocks"]);
     assert_eq!(
-        changed(json!({}), |report| report.targets[0]
+        codes_after(json!({}), |report| report.targets[0]
             .direct
             .reads_past_cache = Some(false)),
         ["direct_io_fallback"]

@@ -67,7 +67,7 @@ fn sentences() {
 }
 
 #[test]
-fn shares_and_evidence() {
+fn partly_cached_read_has_expected_shares_and_evidence() {
     let verdict = verdict_of(&one_way("randread", false, (2560, 4), (1121, 4484)));
     assert!(
         (verdict.shares["device"] - 0.4379).abs() < 0.0001

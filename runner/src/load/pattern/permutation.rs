@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Half of the steps ascend, few go to a neighbor (which readahead would detect), and every
-    /// sixteenth of the pass covers every sixteenth of the range about equally.
+    /// Half of the steps ascend, few go to a neighbor (which readahead would detect), and each 1/16
+    /// of a pass covers all parts of the range about equally.
     #[test]
     fn a_pass_is_statistically_random() {
         const N: u64 = 1 << 16;

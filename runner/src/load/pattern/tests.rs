@@ -232,7 +232,7 @@ fn only_norandommap_repeats_blocks() {
         blocks.len()
     };
     assert_eq!(distinct(json!({"rw": "randread"})), 10_000);
-    // As many independent draws hit 1 - 1/e of the blocks.
+    // The same number of independent draws hits 1 - 1/e of the blocks.
     let repeating = distinct(json!({"rw": "randread", "norandommap": true}));
     assert!((6200..6450).contains(&repeating));
 }

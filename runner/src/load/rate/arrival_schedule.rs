@@ -51,7 +51,7 @@ enum Process {
 
 impl ArrivalSchedule {
     /// Reads, writes and trims, indexed by `Kind`; `None` without a rate or for unused directions.
-    pub(crate) fn all(job: &ResolvedJob, worker: u32) -> [Option<Self>; 3] {
+    pub(crate) fn per_direction(job: &ResolvedJob, worker: u32) -> [Option<Self>; 3] {
         let rw = job.pattern.rw;
         let bytes = &job.timing.rate;
         let ios = &job.timing.rate_iops;

@@ -2,7 +2,7 @@
 //! a backing file below a loop device. Evaluated once, before the measurement.
 
 use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{Kernel, flag};
+use crate::system::host::kernel::{Kernel, read_flag};
 use leadline_protocol::device::DeviceKind;
 use leadline_protocol::evidence::target::DirectFacts;
 use leadline_protocol::plan::target::TargetKind;
@@ -67,7 +67,7 @@ fn loop_direct_io(host: &Inventory, device: &str) -> Option<bool> {
         let block = &host.blocks[&name];
         let is_loop = block.kind == DeviceKind::Loop;
         has_loop |= is_loop;
-        !is_loop || flag(block.dir.join("loop/dio")) == Some(true)
+        !is_loop || read_flag(block.dir.join("loop/dio")) == Some(true)
     });
     has_loop.then_some(is_direct)
 }

@@ -1,7 +1,7 @@
-//! CPU profile of the runner: perf(1) samples the stacks of its threads in the measured window with the event cpu-clock,
-//! which needs no hardware counters. perf is started before the workers, so that they inherit its events, and is enabled
-//! and disabled through its control pipe. Its output stays in memory (memfd), so
-//! the target disks are not written.
+//! CPU profile of the runner: perf(1) samples the stacks of its threads in the measured window with
+//! the event cpu-clock, which needs no hardware counters. perf is started before the workers, so that
+//! they inherit its events, and is enabled and disabled through its control pipe. Its output stays in
+//! memory (memfd), so the target disks are not written.
 //!
 //! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterwards.
 
