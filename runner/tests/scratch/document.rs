@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::program;
 
 /// Runs `leadline-runner run - --target-root ROOT ...` with the document on stdin.
-pub fn run(document: &Value, root: &Path, args: &[&str]) -> Output {
+pub(crate) fn run(document: &Value, root: &Path, args: &[&str]) -> Output {
     start(document, root, args).wait_with_output().unwrap()
 }
 
 /// Like `run`, without waiting.
-pub fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
+pub(crate) fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
     let mut child = program::start(
         document,
         &[&["--target-root", root.to_str().unwrap()], args].concat(),
@@ -22,13 +22,13 @@ pub fn start(document: &Value, root: &Path, args: &[&str]) -> Child {
     child
 }
 
-pub fn json_of(output: &Output) -> Value {
+pub(crate) fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Steps of a successful study.
-pub fn steps(document: &Value, root: &Path) -> Vec<Value> {
+pub(crate) fn steps(document: &Value, root: &Path) -> Vec<Value> {
     let output = run(document, root, &["--json"]);
     assert_eq!(
         output.status.code(),
@@ -40,7 +40,7 @@ pub fn steps(document: &Value, root: &Path) -> Vec<Value> {
 }
 
 /// File names in a directory.
-pub fn files(directory: &Path) -> Vec<String> {
+pub(crate) fn files(directory: &Path) -> Vec<String> {
     let names = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -48,7 +48,7 @@ pub fn files(directory: &Path) -> Vec<String> {
 }
 
 /// Returns true if a loop device is attached to a file in this directory.
-pub fn is_behind_a_loop(directory: &Path) -> bool {
+pub(crate) fn is_behind_a_loop(directory: &Path) -> bool {
     super::run(
         "losetup",
         &["--list", "--noheadings", "--output", "BACK-FILE"],

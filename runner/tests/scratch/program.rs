@@ -5,19 +5,19 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub fn runner() -> Command {
+pub(crate) fn runner() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
 }
 
 /// Runs `leadline-runner run - ...` with the job on stdin.
-pub fn run(job: &Value, args: &[&str]) -> Output {
+pub(crate) fn run(job: &Value, args: &[&str]) -> Output {
     let mut child = start(job, args);
     child.stdin.take();
     child.wait_with_output().unwrap()
 }
 
 /// Like `run`, without waiting.
-pub fn start(job: &Value, args: &[&str]) -> Child {
+pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
     let mut child = runner()
         .args(["run", "-"])
         .args(args)
@@ -36,7 +36,7 @@ pub fn start(job: &Value, args: &[&str]) -> Child {
 }
 
 /// JSON result of a successful run.
-pub fn report(job: &Value) -> Value {
+pub(crate) fn report(job: &Value) -> Value {
     let output = run(job, &["--json"]);
     assert_eq!(
         output.status.code(),
@@ -48,7 +48,7 @@ pub fn report(job: &Value) -> Value {
 }
 
 /// Events of a successful run.
-pub fn events(job: &Value, args: &[&str]) -> Vec<Value> {
+pub(crate) fn events(job: &Value, args: &[&str]) -> Vec<Value> {
     let output = run(job, &[&["--events"], args].concat());
     assert_eq!(
         output.status.code(),
@@ -63,12 +63,12 @@ pub fn events(job: &Value, args: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-pub fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
+pub(crate) fn of_type<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["type"] == kind)
 }
 
 /// A job with changed options.
-pub fn with(job: &Value, changes: Value) -> Value {
+pub(crate) fn with(job: &Value, changes: Value) -> Value {
     let mut job = job.clone();
     changes
         .as_object()
