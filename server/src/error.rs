@@ -1,7 +1,11 @@
 //! Errors of server operations. `api::problem` maps them to HTTP responses.
 
-use crate::supervisor::runner::RunnerError;
 use leadline_protocol::problem::Problem;
+
+/// The runner could not be started, failed, or printed an invalid answer.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct RunnerError(pub(crate) String);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {

@@ -1,7 +1,7 @@
 //! Maps errors to HTTP responses with an RFC 9457 problem body.
 
 use crate::error::Error;
-use crate::supervisor::runner::RunnerError;
+use crate::error::RunnerError;
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -1,5 +1,6 @@
 //! Commands of the runner program.
 
+use crate::error::RunnerError;
 use crate::supervisor::process::{RunnerProcess, write_stdin};
 use crate::supervisor::runner_lock;
 use leadline_protocol::device::DeviceList;
@@ -21,10 +22,6 @@ use tokio::time::timeout;
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 /// Web forms request a plan at every keystroke, which must not take processors from measurements.
 const MAX_COMMANDS: usize = 2;
-
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct RunnerError(String);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Runner {
