@@ -54,7 +54,7 @@ test('shows errors and remedies at the field', async ({ signedIn: page }) => {
   await page.goto(new URL('/new', page.url()).href);
   await page.getByRole('combobox', { name: /Block size/ }).fill('3000');
   await expect(page.getByRole('status').getByText(/line 4:/)).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Start' })).toHaveAttribute(
+  await expect(page.getByRole('button', { name: 'Start', exact: true })).toHaveAttribute(
     'aria-disabled',
     'true',
   );

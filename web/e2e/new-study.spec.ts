@@ -39,7 +39,7 @@ test('builds a study from a run, shows errors at the field, and starts it', asyn
   await size.fill('3x');
   await expect(page.getByRole('listitem').filter({ hasText: '1 problem' })).toContainText('3x');
   await expect(size).toHaveAttribute('aria-invalid', 'true');
-  const start = page.getByRole('button', { name: 'Start' });
+  const start = page.getByRole('button', { name: 'Start', exact: true });
   await expect(start).toHaveAttribute('aria-disabled', 'true');
   await page.getByRole('radio', { name: 'Edit step 1' }).check();
   await expect(size).toHaveValue('4k');

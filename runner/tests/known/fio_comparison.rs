@@ -12,6 +12,8 @@ use crate::state::{BYTES, State, prepare};
 
 /// Maximum difference of the shares.
 const TOLERANCE: f64 = 0.02;
+/// I/O of other programs on the device disturbs the counters of single comparisons.
+const ATTEMPTS: u32 = 3;
 
 /// Bytes read from and written to a device since boot.
 fn counters(device: &str) -> (u64, u64) {
@@ -86,25 +88,29 @@ fn shares_match_fio() {
     ];
     for (location, state, rw, direct) in cases {
         let target = locations.target(location);
-        prepare(state, &target);
         let job = json!({"name": "shares", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "rw": rw, "direct": direct,
             "invalidate": 0});
-        let result = runner::report(&job, locations.root());
-        let device = device_of(&result);
         let direction = if rw.ends_with("read") {
             "read"
         } else {
             "write"
         };
-        let share = result["verdict"][direction]["shares"]["device"]
-            .as_f64()
-            .unwrap();
-        prepare(state, &target);
-        let fio = fio_share(&target, rw, direct, &device);
-        println!("{location:?} {state:?} {rw} direct={direct}: share {share:.4}, fio's {fio:.4}");
+        let compare = || {
+            prepare(state, &target);
+            let result = runner::report(&job, locations.root());
+            let share = result["verdict"][direction]["shares"]["device"]
+                .as_f64()
+                .unwrap();
+            prepare(state, &target);
+            let fio = fio_share(&target, rw, direct, &device_of(&result));
+            println!(
+                "{location:?} {state:?} {rw} direct={direct}: share {share:.4}, fio's {fio:.4}"
+            );
+            (share - fio).abs() <= TOLERANCE
+        };
         assert!(
-            (share - fio).abs() <= TOLERANCE,
-            "{location:?} {state:?} {rw} direct={direct}: share {share:.4}, fio's {fio:.4}"
+            (0..ATTEMPTS).any(|_| compare()),
+            "{location:?} {state:?} {rw} direct={direct}"
         );
     }
 }

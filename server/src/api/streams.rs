@@ -19,8 +19,12 @@ use leadline_protocol::event::Event;
 use leadline_protocol::query::StreamQuery;
 use leadline_protocol::runs_event::RunsEvent;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+
+/// Time for streams to deliver their last events when the server stops.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
@@ -66,6 +70,8 @@ pub(crate) async fn stream_run(
     let closed = async move {
         let _permit = permit;
         until_closed(&mut phase).await;
+        // Streams of runs that have just ended deliver their last events.
+        tokio::time::sleep(DRAIN_TIMEOUT).await;
     };
     let lines = ndjson(events).take_until(Box::pin(closed));
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
