@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Maximum time between two checks of the stop flag, in ns.
 const POLL_NS: u64 = 50 * MILLISECOND_NS;
 /// Maximum time to wait for the device counters after the last I/O, in ns.
-const SETTLE_NS: u64 = MILLISECOND_NS;
+const SETTLE_NS: u64 = 10 * MILLISECOND_NS;
 /// Interval at which a worker that is blocked past its boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
 
@@ -59,31 +59,37 @@ struct Reading {
 impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
+        self.pool.wait_until_ready();
+        // Read while no worker does I/O, so that none is missed, however long this takes.
         if !self.pool.has_ramp() {
-            // May take longer than the head start of the workers.
             self.observers.targets.start();
         }
+        let mut before = self.observers.probes.read();
         let StartTimes {
             begin_ns,
             measure_ns,
         } = self.pool.start();
         if measure_ns > begin_ns {
-            self.sample_phase(Phase::Ramp, begin_ns, measure_ns);
+            self.sample_phase(Phase::Ramp, before, begin_ns, measure_ns);
+            before = self.observers.probes.read();
+            self.observers.targets.start();
         }
-        let mut window = self.sample_phase(Phase::Measure, measure_ns, u64::MAX);
+        let mut window = self.sample_phase(Phase::Measure, before, measure_ns, u64::MAX);
         window.stopped = self.stopped;
         window
     }
 
     /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end of
-    /// the phase at their scheduled times, not when the counters were read.
-    fn sample_phase(&mut self, phase: Phase, start_ns: u64, end_ns: u64) -> MeasuredWindow {
-        // Read while the workers are waiting, so that no I/O is missed.
-        let mut before = self.observers.probes.read();
+    /// the phase at their scheduled times, not when the counters were read. `before`: counters at the
+    /// start.
+    fn sample_phase(
+        &mut self,
+        phase: Phase,
+        mut before: Counters,
+        start_ns: u64,
+        end_ns: u64,
+    ) -> MeasuredWindow {
         before.at_ns = before.at_ns.max(start_ns);
-        if phase == Phase::Measure && self.pool.has_ramp() {
-            self.observers.targets.start();
-        }
         self.sleep_until(start_ns);
         let started_at_ms = wall_ms();
         let begin_ns = start_ns.min(Monotonic.now_ns());
@@ -183,7 +189,7 @@ impl Sampler<'_, '_> {
             if !is_busy || last.at_ns >= begin.at_ns + SETTLE_NS {
                 return last;
             }
-            sleep(Duration::from_nanos(SETTLE_NS / 10));
+            sleep(Duration::from_nanos(SETTLE_NS / 100));
             last = self.observers.probes.read();
         }
     }

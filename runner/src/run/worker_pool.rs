@@ -19,7 +19,7 @@ use std::sync::{Arc, Barrier};
 use std::thread::{Builder, JoinHandle};
 
 /// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
-/// waiting, and to read the counters.
+/// waiting for it.
 const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
 /// Interrupts a system call of a worker. Has no other effect.
 const WAKE_SIGNAL: i32 = libc::SIGUSR1;
@@ -96,9 +96,13 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    /// Opens the barrier.
-    pub(crate) fn start(&self) -> StartTimes {
+    /// Returns when all workers have prepared. None does I/O before [`Self::start`].
+    pub(crate) fn wait_until_ready(&self) {
         self.barrier.wait();
+    }
+
+    /// Writes the schedules and releases the workers. Call [`Self::wait_until_ready`] first.
+    pub(crate) fn start(&self) -> StartTimes {
         let begin_ns = Monotonic.now_ns() + HEAD_START_NS;
         let mut measure_ns = None;
         for worker in &self.workers {
