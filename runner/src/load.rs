@@ -10,6 +10,6 @@ pub(crate) mod pattern;
 pub(crate) mod rate;
 pub(crate) mod source;
 #[cfg(test)]
-pub(crate) mod statistics;
+pub(crate) mod goodness_of_fit;
 pub(crate) mod stats;
 pub(crate) mod worker;

@@ -7,7 +7,7 @@ mod listen;
 mod lock;
 
 use crate::api::auth::Auth;
-use crate::api::auth::hosts::AllowedHosts;
+use crate::api::auth::allowed_hosts::AllowedHosts;
 use crate::api::state::AppState;
 use crate::api::streams::send_socket::SEND_TIMEOUT;
 use crate::api::{metrics, routes};

@@ -5,10 +5,10 @@ mod coordinated_omission;
 mod errors;
 mod host;
 mod lower_devices;
-mod page_cache;
+mod cache_state;
 mod rerun;
 mod saturation;
-mod served_by;
+mod from_verdict;
 mod writes;
 
 use crate::analysis::context::Context;
@@ -16,16 +16,16 @@ use leadline_protocol::finding::Finding;
 
 type Check = fn(&Context) -> Option<Finding>;
 
-/// Checks of the whole run; those in `served_by` apply to each direction.
+/// Checks of the whole run; those in `from_verdict` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
     errors::stopped_early,
     errors::short_run,
     errors::device_counters_missing,
-    page_cache::warm_cache,
-    page_cache::invalidate_keeps_dirty,
-    page_cache::raw_buffered,
-    page_cache::loop_without_direct_io,
+    cache_state::warm_cache,
+    cache_state::invalidate_keeps_dirty,
+    cache_state::raw_buffered,
+    cache_state::loop_without_direct_io,
     writes::initial_write,
     writes::overwrite,
     writes::not_flushed,
@@ -45,7 +45,7 @@ const CHECKS: &[Check] = &[
 pub(crate) fn findings(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in &context.directions {
-        findings.extend(served_by::findings(context, direction));
+        findings.extend(from_verdict::findings(context, direction));
     }
     findings.extend(CHECKS.iter().filter_map(|check| check(context)));
     findings

@@ -20,7 +20,7 @@ mod loop_devices;
 mod open;
 mod owned_file;
 mod progress;
-mod root_path;
+mod open_beneath;
 
 use crate::plan::host_view::PathKind;
 use crate::system::guard::{Admission, Guard};

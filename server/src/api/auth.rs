@@ -4,10 +4,10 @@
 //!
 //! There are no permissions: the token grants full access.
 
-pub(crate) mod hosts;
+pub(crate) mod allowed_hosts;
 pub(crate) mod token_file;
 
-use crate::api::auth::hosts::{AllowedHosts, is_same_origin};
+use crate::api::auth::allowed_hosts::{AllowedHosts, is_same_origin};
 use crate::api::problem::ApiError;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};

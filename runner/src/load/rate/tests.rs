@@ -2,7 +2,7 @@
 
 use crate::load::rate::arrival_schedule::{MAX_RATE, NS_PER_SECOND};
 use crate::load::rate::*;
-use crate::load::statistics::ks_distance;
+use crate::load::goodness_of_fit::ks_distance;
 use crate::plan::fixture::{resolved, same};
 use proptest::prelude::*;
 use serde_json::{Value, json};

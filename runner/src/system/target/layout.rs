@@ -11,7 +11,7 @@ use crate::system::target::checks::{identity_changed, open_failed, remove_failed
 use crate::system::target::file_spec::{FileSpec, file_specs};
 use crate::system::target::owned_file::OwnedFile;
 use crate::system::target::progress::Progress;
-use crate::system::target::root_path::remove_in_root;
+use crate::system::target::open_beneath::remove_in_root;
 use crate::system::target::{Finish, Targets};
 use leadline_protocol::phase::{Phase, PhaseChange};
 use leadline_protocol::plan::job::ResolvedJob;

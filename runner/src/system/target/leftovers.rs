@@ -5,7 +5,7 @@ use crate::plan::host_view::PathKind;
 use crate::system::guard::{Guard, Purpose};
 use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::checks::remove_failed;
-use crate::system::target::root_path::remove_in_root;
+use crate::system::target::open_beneath::remove_in_root;
 use leadline_protocol::job::run_spec::is_file_id;
 use leadline_protocol::problem::Problem;
 use leadline_protocol::study::files::{CleanupResult, LeftoverFile, OwnedFiles};

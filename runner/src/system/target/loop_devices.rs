@@ -7,7 +7,7 @@ use crate::system::target::Targets;
 use crate::system::target::attached_loop::{AttachedLoop, is_attached};
 use crate::system::target::checks::{check_identity, identity_changed, open_failed};
 use crate::system::target::file_spec::{FileSpec, file_specs};
-use crate::system::target::root_path::open_in_root;
+use crate::system::target::open_beneath::open_in_root;
 use leadline_protocol::plan::job::ResolvedJob;
 use leadline_protocol::plan::target::TargetKind;
 use leadline_protocol::problem::Problem;

@@ -5,7 +5,7 @@ use crate::system::guard::{Guard, Purpose};
 use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use crate::system::target::checks::{check_identity, identity_changed, open_failed};
 use crate::system::target::owned_file::OwnedFile;
-use crate::system::target::root_path::open_in_root;
+use crate::system::target::open_beneath::open_in_root;
 use crate::system::target::{OpenTarget, Targets};
 use leadline_protocol::job::keyword::SyncMode;
 use leadline_protocol::plan::job::ResolvedJob;

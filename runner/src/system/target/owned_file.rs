@@ -4,7 +4,7 @@ use crate::plan::host_view::PathKind;
 use crate::system::guard::Guard;
 use crate::system::host::resolved_path::{ResolvedPath, Stat};
 use crate::system::target::checks::remove_failed;
-use crate::system::target::root_path::remove_in_root;
+use crate::system::target::open_beneath::remove_in_root;
 use leadline_protocol::problem::Problem;
 use std::path::{Path, PathBuf};
 

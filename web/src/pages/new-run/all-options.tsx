@@ -9,7 +9,7 @@ import { BASIC_OPTIONS } from '../../model/job/form-options';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { OptionField } from './option-field';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 const isBasic = ({ name }: OptionDoc) => (BASIC_OPTIONS as readonly string[]).includes(name);
 

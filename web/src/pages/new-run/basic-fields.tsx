@@ -13,7 +13,7 @@ import { Card } from '../../ui/parts';
 import { DevicePicker } from './device-picker';
 import { optionProps } from './option-field';
 import { StateField } from './state-field';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 const SUGGESTIONS: Record<string, string[]> = {
   bs: ['512', '4k', '8k', '16k', '64k', '128k', '1m', '4m'],

@@ -7,7 +7,7 @@ import { bytes, text, UNKNOWN } from '../../model/format/numbers';
 import { errorText } from '../../model/format/problem-text';
 import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 /** The stable path of a device, if it has one. */
 const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;

@@ -1,7 +1,7 @@
 // I/O path: buffered file, direct file, or raw device.
 import { IO_MODES, ioModeOf, setIoMode } from '../../model/job/io-mode';
 import { Card } from '../../ui/parts';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 export function IoModeCard({ draft: { text, setText, active, job } }: { draft: JobDraft }) {
   const chosen = ioModeOf(job);

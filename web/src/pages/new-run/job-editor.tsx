@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from 'react';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
 import { ProblemList } from './problem-list';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 interface JobEditorProps {
   draft: JobDraft;

@@ -8,7 +8,7 @@ import { errorText } from '../../model/format/problem-text';
 import { draftOfStudy } from '../../model/study/draft-of-study';
 import { Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { copyRun, useStoredRun } from './use-draft';
+import { copyRun, useStoredRun } from './use-run-draft';
 import { useStoredStudy } from './use-study';
 
 export function LoadRunDraft({ number }: { number: number }) {

@@ -3,7 +3,7 @@ import { Autocomplete, TextInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
 import type { OptionDoc } from '../../api';
 import { OPTION_VALUES } from '../../model/job/form-options';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 /** Value, handlers and error of the field of one option. */
 export function optionProps(draft: JobDraft, option: string) {

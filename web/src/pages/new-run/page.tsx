@@ -12,7 +12,7 @@ import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
 import { StartRun } from './start';
 import { StudyForm } from './study-form';
-import { type RunDraft, useRunDraft } from './use-draft';
+import { type RunDraft, useRunDraft } from './use-run-draft';
 import { useAddToStudy } from './use-study';
 import './new-run.css';
 

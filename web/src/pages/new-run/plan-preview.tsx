@@ -6,7 +6,7 @@ import { duration } from '../../model/format/time';
 import { caveats, durationText, writesText } from '../../model/job/plan-summary';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 export function PlanPreview({ draft, title }: { draft: JobDraft; title: string }) {
   const { plan, isPlanCurrent, planError } = draft;

@@ -13,7 +13,7 @@ import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { usePreloadRunPage } from '../../ui/use-preload';
 import { LineNumber, ProblemList } from './problem-list';
-import type { RunDraft } from './use-draft';
+import type { RunDraft } from './use-run-draft';
 
 export function StartRun({ draft }: { draft: RunDraft }) {
   usePreloadRunPage();

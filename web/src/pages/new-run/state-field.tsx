@@ -3,7 +3,7 @@ import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
 import { type StateOption, UNCHANGED } from '../../model/job/form-options';
 import { optionProps } from './option-field';
-import type { JobDraft } from './use-job';
+import type { JobDraft } from './use-job-text';
 
 interface StateFieldProps {
   draft: JobDraft;

@@ -17,7 +17,7 @@ import {
   toDocument,
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
-import { type JobDraft, useJobText } from './use-job';
+import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
 export interface StudyEditor {

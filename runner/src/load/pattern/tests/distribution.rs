@@ -1,7 +1,7 @@
 //! Goodness of fit of the offset distributions: χ² of every slot or rank.
 
 use crate::load::pattern::offset_distribution::OffsetDistribution;
-use crate::load::statistics::chi_square_excess;
+use crate::load::goodness_of_fit::chi_square_excess;
 use leadline_protocol::job::distribution::{Distribution, Zone};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

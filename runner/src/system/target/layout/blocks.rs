@@ -4,7 +4,7 @@ use crate::system::host::resolved_path::ResolvedPath;
 use crate::system::target::cancellable::run_unless_stopped;
 use crate::system::target::file_spec::FileSpec;
 use crate::system::target::layout::Layout;
-use crate::system::target::root_path::open_in_root;
+use crate::system::target::open_beneath::open_in_root;
 use crate::system::target::{CHUNK_BYTES, Finish};
 use leadline_protocol::job::keyword::Fallocate;
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate};

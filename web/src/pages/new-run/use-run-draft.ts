@@ -7,7 +7,7 @@ import { toJobText } from '../../model/job/export';
 import { type FormProblem, formProblems } from '../../model/job/form-problems';
 import type { JobFile } from '../../model/job/job-text';
 import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
-import { type JobDraft, useJobText } from './use-job';
+import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
 interface StoredRun {
