@@ -15,7 +15,7 @@ function compressed(names) {
 
 function check(what, names, limit) {
   const bytes = compressed(names);
-  const verdict = bytes <= limit ? 'ok' : 'over the limit: load what the first page does not show with a lazy route or import';
+  const verdict = bytes <= limit ? 'ok' : 'over the limit: lazy-load code that the first page does not need';
   console.log(`${what}: ${(bytes / 1024).toFixed(1)} of ${limit / 1024} KiB gzip in ${names.length} files, ${verdict}`);
   return bytes <= limit;
 }

@@ -1,5 +1,6 @@
-// Browser tests against the real programs. Each worker starts a server of its own (`e2e/server.ts`); the browser is the
-// system's Chromium, nothing is downloaded. One worker: two runs at once would measure each other.
+// Browser tests against the real programs. Each worker starts a server of its own
+// (`e2e/server.ts`); the browser is the system's Chromium, so nothing is downloaded. One worker:
+// concurrent runs would disturb each other's measurements.
 import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 

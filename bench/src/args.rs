@@ -1,26 +1,26 @@
 //! Command-line options.
 
-use std::path::{Path, PathBuf};
-
+use crate::{
+    cell::{Cell, Group},
+    child::{Invocation, run},
+    contender::{
+        Batch,
+        fio::Fio,
+        runner::{OURS, Runner},
+        t_io_uring::TIoUring,
+    },
+    work::Work,
+};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-
-use crate::cell::{Cell, Group};
-use crate::child::{Invocation, run};
-use crate::contender::Batch;
-use crate::contender::{
-    fio::Fio,
-    runner::{OURS, Runner},
-    t_io_uring::TIoUring,
-};
-use crate::work::Work;
+use std::path::{Path, PathBuf};
 
 /// Compares the runner with fio on the same targets, in interleaved rounds.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
     /// Group of cells to run.
-    #[arg(long, value_enum, default_value = "spine")]
+    #[arg(long, value_enum, default_value = "quick")]
     group: Group,
     /// Only this cell (repeatable).
     #[arg(long = "cell", value_name = "NAME")]
@@ -110,7 +110,7 @@ impl Args {
     /// Every batch size of t/io_uring for this workload.
     pub fn t_io_urings(&self, work: &Work) -> Vec<TIoUring> {
         let one = |path: &PathBuf| -> Vec<TIoUring> {
-            Batch::even(work)
+            Batch::equal_sizes(work)
                 .into_iter()
                 .map(|batch| TIoUring {
                     path: path.clone(),

@@ -1,11 +1,9 @@
 //! System calls per I/O, from a separate run under `perf stat`: tracepoints slow down every call.
 
-use std::fs::read_to_string;
-
-use anyhow::Result;
-use tempfile::NamedTempFile;
-
 use crate::child::{self, Invocation};
+use anyhow::Result;
+use std::fs::read_to_string;
+use tempfile::NamedTempFile;
 
 /// Calls that perform, submit or wait for I/O.
 const EVENTS: &str =
@@ -48,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_added_and_a_missing_count_is_no_count() {
+    fn sums_calls_unless_a_count_is_missing() {
         let text = "# started on today\n\n68587,,syscalls:sys_enter_io_uring_enter,1007308230,100.00,,\n112,,syscalls:sys_enter_pread64,1007308230,100.00,,\n";
         assert_eq!(sum(text), Some(68_699.0));
         assert_eq!(

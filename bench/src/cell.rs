@@ -1,17 +1,18 @@
 //! The table of cells: one workload on one target each, and the smallest group it belongs to.
 
+use crate::{
+    target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram},
+    work::{Engine, Rw, Work},
+};
 use clap::ValueEnum;
 use serde::Serialize;
-
-use crate::target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram};
-use crate::work::{Engine, Rw, Work};
 
 /// Groups of cells; each includes the ones before it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
     /// A few cells for every change.
-    Spine,
+    Quick,
     /// Overhead of the measuring loop: page cache and null engine.
     Loop,
     Full,
@@ -46,10 +47,10 @@ const DIRECT: Work = Work {
 
 impl Cell {
     pub fn all() -> Vec<Self> {
-        use Group::{Full, Loop, Spine};
+        use Group::{Full, Loop, Quick};
         let mut cells = vec![
-            cell("hot16m-d1", Spine, SMALL, HOT),
-            cell("hot16m-d32", Spine, SMALL, Work { iodepth: 32, ..HOT }),
+            cell("hot16m-d1", Quick, SMALL, HOT),
+            cell("hot16m-d32", Quick, SMALL, Work { iodepth: 32, ..HOT }),
             cell(
                 "hot16m-d128",
                 Loop,
@@ -61,7 +62,7 @@ impl Cell {
             ),
             cell(
                 "hot16m-psync",
-                Spine,
+                Quick,
                 SMALL,
                 Work {
                     ioengine: Engine::Psync,
@@ -70,7 +71,7 @@ impl Cell {
             ),
             cell(
                 "file-d8",
-                Spine,
+                Quick,
                 LARGE,
                 Work {
                     iodepth: 8,
@@ -88,7 +89,7 @@ impl Cell {
             ),
             cell(
                 "null-d32",
-                Spine,
+                Quick,
                 Nothing,
                 Work {
                     ioengine: Engine::Null,
@@ -218,14 +219,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_names() {
+    fn cell_names_are_unique() {
         let cells = Cell::all();
         let names: HashSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!(names.len(), cells.len());
         assert!(
             cells
                 .iter()
-                .filter(|cell| cell.group == Group::Spine)
+                .filter(|cell| cell.group == Group::Quick)
                 .count()
                 <= 6,
             "make bench takes a few minutes"

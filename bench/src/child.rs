@@ -1,13 +1,14 @@
 //! Runs a program on given CPUs. wait4(2) returns the CPU time and context switches of the program and its children, the
 //! same way for every contender.
 
-use std::fs::read_to_string;
-use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
-
 use anyhow::{Context, Result, bail};
+use std::{
+    fs::read_to_string,
+    io::{Read, Write},
+    os::unix::process::ExitStatusExt,
+    path::PathBuf,
+    process::{Command, ExitStatus, Stdio},
+};
 use tempfile::NamedTempFile;
 
 #[derive(Clone, Debug)]
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_what_the_program_said() {
+    fn error_contains_stderr_of_the_program() {
         let error = shell("echo why >&2; exit 3").unwrap_err().to_string();
         assert!(
             error.contains("exit status: 3") && error.contains("why"),

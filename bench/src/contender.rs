@@ -4,11 +4,12 @@ pub mod fio;
 pub mod runner;
 pub mod t_io_uring;
 
+use crate::{
+    child::Invocation,
+    work::{Engine, Length, Work},
+};
 use anyhow::Result;
 use serde::Serialize;
-
-use crate::child::Invocation;
-use crate::work::{Engine, Length, Work};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
@@ -61,7 +62,7 @@ impl Batch {
     }
 
     /// Combinations with equal batch sizes.
-    pub fn even(work: &Work) -> Vec<Self> {
+    pub fn equal_sizes(work: &Work) -> Vec<Self> {
         Self::all(work)
             .into_iter()
             .filter(|batch| batch.submit == batch.complete_min)
@@ -93,7 +94,10 @@ mod tests {
                 .into_iter()
                 .find(|cell| cell.name == name)
                 .unwrap();
-            (Batch::all(&cell.work).len(), Batch::even(&cell.work).len())
+            (
+                Batch::all(&cell.work).len(),
+                Batch::equal_sizes(&cell.work).len(),
+            )
         };
         assert_eq!(tries("hot16m-d1"), (1, 1));
         assert_eq!(tries("hot16m-psync"), (1, 1));

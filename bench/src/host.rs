@@ -1,9 +1,8 @@
 //! Host facts that are stored with the results.
 
-use std::fs::read_to_string;
-
 use anyhow::Result;
 use serde::Serialize;
+use std::fs::read_to_string;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Host {

@@ -21,16 +21,15 @@ mod table;
 mod target;
 mod work;
 
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use anyhow::Result;
-use clap::Parser;
-
 use args::Args;
+use clap::Parser;
 use record::Record;
 use results::Results;
+use std::{
+    process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
+};
 use target::Targets;
 
 fn main() -> ExitCode {

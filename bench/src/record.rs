@@ -1,12 +1,12 @@
 //! The result of a cell: the figures of every round, and their medians.
 
-use std::collections::BTreeMap;
-
+use crate::{
+    cell::Cell,
+    interval::{Interval, Verdict},
+    rounds::{Figures, Rounds},
+};
 use serde::Serialize;
-
-use crate::cell::Cell;
-use crate::interval::{Interval, Verdict};
-use crate::rounds::{Figures, Rounds};
+use std::collections::BTreeMap;
 
 /// Medians of one contender over all rounds.
 #[derive(Clone, Debug, Serialize)]
@@ -22,7 +22,7 @@ pub struct Summary {
     pub calls_per_io: Option<f64>,
     /// null when the contender records no latency.
     pub achieved_depth: Option<f64>,
-    /// Ours divided by this contender, per round; null for ours.
+    /// Leadline's IOPS divided by this contender's, per round; null for Leadline.
     pub ratio: Option<Ratio>,
 }
 
@@ -45,9 +45,9 @@ impl Record {
     pub fn new(cell: &Cell, rounds: Rounds) -> Self {
         let summary = |(name, figures): (&String, &Vec<Figures>)| {
             let ratio = rounds
-                .partners
+                .reference_builds
                 .get(name)
-                .map(|partner| ratio(&rounds.figures[*partner], figures));
+                .map(|reference| ratio(&rounds.figures[*reference], figures));
             (
                 name.clone(),
                 Summary::new(

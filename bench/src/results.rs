@@ -1,15 +1,12 @@
 //! Prints and writes the results of all cells: one JSON file per cell, and a table.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use crate::{cell::Cell, host::Host, record::Record, table};
 use anyhow::Result;
 use serde::Serialize;
-
-use crate::cell::Cell;
-use crate::host::Host;
-use crate::record::Record;
-use crate::table;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Results of all cells.
 pub struct Results {

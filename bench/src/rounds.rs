@@ -2,24 +2,26 @@
 //! and t/io_uring. Each round then runs every contender once, in random order, so that drift affects all alike and
 //! cancels out in the ratios.
 
-use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use crate::{
+    args::Args,
+    calls,
+    cell::Cell,
+    child::{Cost, Invocation, run as run_child},
+    contender::{
+        Contender, Counts,
+        runner::{OURS, OURS_REPEATING, Runner},
+    },
+    target::interface::Target,
+    work::{Length, Rw, Work},
+};
 use anyhow::{Context, Result, ensure};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::seq::SliceRandom;
+use rand::{SeedableRng, rngs::Xoshiro256PlusPlus, seq::SliceRandom};
 use serde::Serialize;
-
-use crate::args::Args;
-use crate::calls;
-use crate::cell::Cell;
-use crate::child::{Cost, Invocation, run as run_child};
-use crate::contender::runner::{OURS, OURS_REPEATING, Runner};
-use crate::contender::{Contender, Counts};
-use crate::target::interface::Target;
-use crate::work::{Length, Rw, Work};
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figures {
@@ -36,8 +38,8 @@ pub struct Figures {
 #[derive(Debug)]
 pub struct Rounds {
     pub commands: BTreeMap<String, String>,
-    /// The build of ours that the contender is compared with.
-    pub partners: BTreeMap<String, &'static str>,
+    /// The Leadline build that the contender is compared with.
+    pub reference_builds: BTreeMap<String, &'static str>,
     /// null when perf is not permitted.
     pub calls_per_io: BTreeMap<String, Option<f64>>,
     pub figures: BTreeMap<String, Vec<Figures>>,
@@ -89,13 +91,13 @@ pub fn run(
         .iter()
         .map(|contender| (contender.name(), bench.command(&**contender)))
         .collect();
-    let partners = contenders
+    let reference_builds = contenders
         .iter()
-        .filter_map(|contender| Some((contender.name(), partner(&**contender, &figures)?)))
+        .filter_map(|contender| Some((contender.name(), reference_build(&**contender, &figures)?)))
         .collect();
     Ok(Rounds {
         commands,
-        partners,
+        reference_builds,
         calls_per_io,
         figures,
     })
@@ -233,8 +235,8 @@ impl Bench<'_> {
     }
 }
 
-/// The build of ours with the same kind of offsets.
-fn partner(
+/// The Leadline build with the same kind of offsets.
+fn reference_build(
     contender: &dyn Contender,
     figures: &BTreeMap<String, Vec<Figures>>,
 ) -> Option<&'static str> {

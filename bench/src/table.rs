@@ -1,13 +1,13 @@
 //! Output: a few lines per cell while the bench runs, and a Markdown table.
 
-use std::io::{Write, stdout};
-
+use crate::{
+    cell::Cell,
+    contender::runner::OURS,
+    host::Host,
+    record::{Ratio, Record, Summary},
+};
 use anyhow::Result;
-
-use crate::cell::Cell;
-use crate::contender::runner::OURS;
-use crate::host::Host;
-use crate::record::{Ratio, Record, Summary};
+use std::io::{Write, stdout};
 
 const OTHERS: [&str; 3] = ["fio", "fio tuned", "t/io_uring"];
 

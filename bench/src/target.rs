@@ -7,17 +7,17 @@ mod loopback;
 pub mod system;
 mod zram;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
-use serde::Serialize;
-use tempfile::TempDir;
-
 use crate::work::Work;
+use anyhow::{Context, Result};
 use file::DataFile;
 use interface::Target;
 use loopback::Loopback;
+use serde::Serialize;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
 use zram::{Mounted, ZramDevice};
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
@@ -82,13 +82,13 @@ fn create(kind: TargetKind, folder: &Path) -> Result<Box<dyn Target>> {
         }
         TargetKind::Zram => Box::new(ZramDevice::filled(DEVICE_MIB)?),
         TargetKind::FileOnZram => Box::new(Mounted::new(folder, DEVICE_MIB)?),
-        TargetKind::Nothing => Box::new(Nothing(PathBuf::new())),
+        TargetKind::Nothing => Box::new(NullTarget(PathBuf::new())),
     })
 }
 
-struct Nothing(PathBuf);
+struct NullTarget(PathBuf);
 
-impl Target for Nothing {
+impl Target for NullTarget {
     fn path(&self) -> &Path {
         &self.0
     }

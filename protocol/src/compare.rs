@@ -1,12 +1,12 @@
 //! Comparison of runs.
 
-use crate::counters::StorageIo;
-use crate::gauge::GaugeReport;
-use crate::metrics::{Better, ComparedMetricName, Unit};
-use crate::report::device::DeviceReport;
-use crate::report::stats::DirectionStats;
-use crate::run::RunSummary;
-use crate::verdict::Verdicts;
+use crate::{
+    gauge::GaugeReport,
+    metrics::{Better, ComparedMetricName, Unit},
+    report::{device::DeviceReport, stats::DirectionStats},
+    run::RunSummary,
+    verdict::Verdicts,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -49,8 +49,6 @@ pub struct ComparedRun {
     pub write: Option<DirectionStats>,
     pub trim: Option<DirectionStats>,
     pub device: Option<DeviceReport>,
-    /// Storage I/O of the runner process.
-    pub storage: Option<StorageIo>,
     pub verdict: Option<Verdicts>,
     /// Depth gauge; null in runs recorded before it existed.
     pub gauge: Option<GaugeReport>,

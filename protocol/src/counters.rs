@@ -104,7 +104,7 @@ pub struct Residency {
     pub dirty: Option<u64>,
     /// Cached and under writeback.
     pub writeback: Option<u64>,
-    /// Evicted from the cache, as far as the kernel remembers.
+    /// Evicted from the cache; counted while the kernel keeps a shadow entry.
     pub evicted: Option<u64>,
     /// Evicted so recently that more memory would have prevented it.
     pub recently_evicted: Option<u64>,

@@ -64,9 +64,9 @@ pub struct Device {
     pub backing_file: Option<String>,
     /// Users of the device, such as `mounted at /`, `swap`, `part of md0`.
     pub used_by: Vec<String>,
-    /// Permission of runs to read the device.
+    /// Whether runs may read the device.
     pub read_access: Access,
-    /// Permission of runs to write the device.
+    /// Whether runs may write to the device.
     pub write_access: Access,
     /// Kernel names of the devices below it; empty for a whole disk.
     pub parents: Vec<String>,

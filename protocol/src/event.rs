@@ -3,12 +3,14 @@
 //!
 //! Times are milliseconds since the start of the run; counts of a sample are those of its window.
 
-use crate::host::HostFacts;
-use crate::phase::PhaseChange;
-use crate::plan::job::ResolvedJob;
-use crate::result::{Failure, RunResult};
-use crate::sample::Sample;
-use crate::status::StatusChange;
+use crate::{
+    host::HostFacts,
+    phase::PhaseChange,
+    plan::job::ResolvedJob,
+    result::{Failure, RunResult},
+    sample::Sample,
+    status::StatusChange,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;

@@ -4,8 +4,7 @@
 
 use crate::verdict::Layer;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::ops::Add;
+use std::{collections::BTreeMap, ops::Add};
 use utoipa::ToSchema;
 
 /// I/Os and bytes that crossed a layer boundary.
@@ -33,7 +32,7 @@ impl Add for LayerFlow {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Gauge {
     pub issued: LayerFlow,
-    /// Past the page cache; null if the device was not counted.
+    /// Past the page cache; null if device I/O was not counted.
     pub past_cache: Option<LayerFlow>,
     /// Reached the physical devices, without foreign I/O; null if they were not counted.
     pub reached: Option<LayerFlow>,
@@ -41,7 +40,7 @@ pub struct Gauge {
     pub bypassed: bool,
     /// Device I/O that is not attributed to the run; null if negligible or unknown.
     pub foreign: Option<ForeignIo>,
-    /// The layer that served most bytes.
+    /// The layer that served the most bytes.
     pub served_by: Layer,
     /// Error bound of the shares (0-1).
     pub uncertainty: f64,

@@ -1,15 +1,14 @@
 //! Latency histograms with the buckets of the `histogram` crate; see `docs/measurement.md`.
 
 use histogram::{Config, Quantile, SparseHistogram};
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 /// Non-empty buckets: pairs of bucket number and count, in ascending order.
 pub type Buckets = Vec<(u32, u64)>;
 
 /// 2^6 buckets per power of two.
 const GROUPING_POWER: u8 = 6;
-/// Values from 2^40 ns (18.3 minutes) on are counted in the last bucket.
+/// Values of 2^40 ns (18.3 minutes) or more are counted in the last bucket.
 const MAX_VALUE_POWER: u8 = 40;
 /// Smaller values have one bucket per nanosecond.
 const LINEAR_END: u64 = 1 << (GROUPING_POWER + 1);

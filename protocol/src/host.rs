@@ -26,7 +26,7 @@ pub struct HostFacts {
     pub governor: Option<String>,
     /// Why io_uring is not available; null if it is.
     pub io_uring_unavailable: Option<String>,
-    /// Limit of locked memory in bytes; null if unlimited.
+    /// Locked memory limit in bytes; null if unlimited.
     pub memlock_bytes: Option<u64>,
     /// Dirty memory at which background writeback starts, in bytes.
     pub dirty_background_bytes: Option<u64>,

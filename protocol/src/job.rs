@@ -14,14 +14,16 @@ pub mod size;
 pub mod unsupported;
 pub mod value;
 
-use crate::job::direction::PerDirection;
-use crate::job::distribution::Distribution;
-use crate::job::engine::{BufferPages, EngineName, Fallback};
-use crate::job::keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode};
-use crate::job::list::{CpuList, Files};
-use crate::job::rw::Rw;
-use crate::job::size::{Bytes, Extent, SizeRange, Split};
-use crate::job::value::{FioValue, Flag, Micros, Percent, Seconds};
+use crate::job::{
+    direction::PerDirection,
+    distribution::Distribution,
+    engine::{BufferPages, EngineName, Fallback},
+    keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode},
+    list::{CpuList, Files},
+    rw::Rw,
+    size::{Bytes, Extent, SizeRange, Split},
+    value::{FioValue, Flag, Micros, Percent, Seconds},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -83,11 +85,11 @@ options! {
     target {
         /// Job name; also used in the names of generated files.
         name: String = "job",
-        /// File or device, shared by all workers. Several are separated by `:`; `\:` is a literal colon.
+        /// File or device, shared by all workers. Separate multiple paths with `:`; `\:` is a literal colon.
         filename: Files,
         /// Directory for generated files, named `job.worker.file`.
         directory: String,
-        /// Attach the file to a temporary loop device and use that as target. Requires root.
+        /// Attach the file to a temporary loop device and use the device as the target. Requires root.
         loop_device ["loop"]: Flag = "0",
         /// Files per worker, accessed round-robin.
         nrfiles: u32 = "1",
@@ -177,7 +179,7 @@ options! {
         fadvise_hint: Fadvise = "1",
         /// Drop all caches of the host before the run. Requires root.
         drop_caches: Flag = "0",
-        /// Initial state of the page cache: as-is, cold (written back and evicted) or warm (read in).
+        /// Initial state of the page cache: as-is, cold (written back and evicted) or warm (read into the page cache).
         cache_state: CacheState = "as-is",
     }
     durability {
@@ -199,7 +201,7 @@ options! {
         file_append: Flag = "0",
         /// Create the file when the job opens it, without layout.
         create_on_open: Flag = "0",
-        /// Remove files created by this run afterwards.
+        /// Remove files created by this run when it ends.
         unlink: Flag = "0",
         /// Initial state of the file: as-is, fresh (created by this run), written, overwrite (written twice) or append.
         file_state: FileState = "as-is",

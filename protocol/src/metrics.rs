@@ -1,17 +1,24 @@
 //! The table of metrics. One row defines the name, unit, label and source of a number wherever it
 //! appears: time series, CSV export, comparison, Prometheus and the OpenAPI schema.
 
-use crate::counters::DeviceCounts;
-use crate::report::Report;
-use crate::report::stats::{DirectionStats, LatencyStats};
-use crate::sample::Sample;
+use crate::{
+    counters::DeviceCounts,
+    report::{
+        Report,
+        stats::{DirectionStats, LatencyStats},
+    },
+    sample::Sample,
+};
 use Unit::{Bytes, BytesPerSecond, Count as One, Milliseconds, Nanoseconds, PerSecond, Percent};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::sync::LazyLock;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use std::{borrow::Cow, sync::LazyLock};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{ObjectBuilder, Type},
+    },
+};
 
 /// Unit of a metric.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]

@@ -5,10 +5,7 @@ pub mod job;
 pub mod target;
 pub mod window;
 
-use crate::finding::Finding;
-use crate::phase::Phase;
-use crate::plan::job::ResolvedJob;
-use crate::problem::Problem;
+use crate::{finding::Finding, phase::Phase, plan::job::ResolvedJob, problem::Problem};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

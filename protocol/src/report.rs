@@ -3,15 +3,19 @@
 pub mod device;
 pub mod stats;
 
-use crate::counters::{Memory, Pressure, StorageIo};
-use crate::evidence::target::TargetReport;
-use crate::evidence::transition::Transition;
-use crate::evidence::{FlushReport, Profile, Requests, Writeback};
-use crate::gauge::GaugeReport;
-use crate::job::engine::EngineName;
-use crate::phase::Phase;
-use crate::report::device::{DeviceReport, Reading};
-use crate::report::stats::{DirectionStats, SyncStats};
+use crate::{
+    counters::{Memory, Pressure, StorageIo},
+    evidence::{
+        FlushReport, Profile, Requests, Writeback, target::TargetReport, transition::Transition,
+    },
+    gauge::GaugeReport,
+    job::engine::EngineName,
+    phase::Phase,
+    report::{
+        device::{DeviceReport, Reading},
+        stats::{DirectionStats, SyncStats},
+    },
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -93,7 +97,7 @@ pub enum EndedBy {
     Runtime,
     /// `number_ios` was reached.
     NumberIos,
-    /// SIGINT, SIGTERM or cancellation; the report covers the time until then.
+    /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
     Signal,
     /// An I/O failed.
     Error,

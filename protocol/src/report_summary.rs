@@ -1,8 +1,10 @@
 //! Key figures of a report in lists.
 
-use crate::histogram;
-use crate::report::Report;
-use crate::verdict::{VerdictClass, Verdicts};
+use crate::{
+    histogram,
+    report::Report,
+    verdict::{VerdictClass, Verdicts},
+};
 
 /// Totals of all directions.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,9 +1,6 @@
 //! How a run ends.
 
-use crate::finding::Finding;
-use crate::problem::Problem;
-use crate::report::Report;
-use crate::verdict::Verdicts;
+use crate::{finding::Finding, problem::Problem, report::Report, verdict::Verdicts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

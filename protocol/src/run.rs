@@ -1,14 +1,16 @@
 //! Runs in the HTTP API.
 
-use crate::finding::Finding;
-use crate::host::HostFacts;
-use crate::job::Job;
-use crate::plan::job::ResolvedJob;
-use crate::report::Report;
-use crate::result::Failure;
-use crate::status::RunStatus;
-use crate::verdict::{VerdictClass, Verdicts};
-use crate::workload_summary::WorkloadSummary;
+use crate::{
+    finding::Finding,
+    host::HostFacts,
+    job::Job,
+    plan::job::ResolvedJob,
+    report::Report,
+    result::Failure,
+    status::RunStatus,
+    verdict::{VerdictClass, Verdicts},
+    workload_summary::WorkloadSummary,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -59,7 +61,7 @@ pub struct RunPatch {
 pub struct QueuePosition {
     /// From 1.
     pub position: u64,
-    /// Why the run is waiting, such as `runs after #142 on vda`.
+    /// Why the run is waiting, such as `waiting for #142 on vda`.
     pub reason: String,
 }
 

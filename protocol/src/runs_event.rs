@@ -1,7 +1,6 @@
 //! Messages of the `/events` socket.
 
-use crate::run::RunSummary;
-use crate::study::summary::StudySummary;
+use crate::{run::RunSummary, study::summary::StudySummary};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

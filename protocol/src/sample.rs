@@ -1,8 +1,10 @@
 //! One sampling window.
 
-use crate::counters::{CpuUse, DeviceCounts, IoCounts, Memory, Pressure, Residency, StorageIo};
-use crate::gauge::Gauge;
-use crate::phase::Phase;
+use crate::{
+    counters::{CpuUse, DeviceCounts, IoCounts, Memory, Pressure, Residency, StorageIo},
+    gauge::Gauge,
+    phase::Phase,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

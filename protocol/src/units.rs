@@ -54,7 +54,7 @@ pub fn microseconds(text: &str, bare_unit_us: u64) -> Result<u64, String> {
         .map_err(|_| format!("`{text}` is not a time: use 30s, 500ms or 2m"))?;
     let misread = |unit| {
         Err(format!(
-            "`{suffix}` in `{text}` is not a unit of fio, which parses it as {digits} µs: write {digits}{unit}"
+            "`{suffix}` in `{text}` is not a fio time unit; fio would parse it as {digits} µs: write {digits}{unit}"
         ))
     };
     let factor = match suffix.to_ascii_lowercase().as_str() {

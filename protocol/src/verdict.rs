@@ -84,12 +84,12 @@ pub enum Layer {
 #[strum(serialize_all = "snake_case")]
 pub enum VerdictClass {
     Device,
-    /// Device, in larger I/Os ahead of the job.
+    /// Served by the device in larger I/Os, read ahead of the job.
     Readahead,
     PageCache,
     /// Writes are in memory and did not reach the device.
     DeferredWrite,
-    /// Device, in fewer I/Os because neighbors were merged.
+    /// Served by the device in fewer I/Os, because adjacent I/Os were merged.
     Merged,
     /// Extents without data.
     Unwritten,

@@ -1,7 +1,9 @@
 //! The workload of a run in lists.
 
-use crate::plan::job::{BlockSizes, Mode, ResolvedJob};
-use crate::units::size;
+use crate::{
+    plan::job::{BlockSizes, Mode, ResolvedJob},
+    units::size,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

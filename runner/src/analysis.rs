@@ -8,18 +8,15 @@ mod tests;
 pub(crate) mod transitions;
 mod verdict;
 
-use crate::analysis::context::{Context, DirectionAnalysis};
-use crate::analysis::findings::findings;
-use crate::analysis::verdict::class::classify;
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::shares::Shares;
-use crate::analysis::verdict::verdict;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::Report;
-use leadline_protocol::verdict::Verdicts;
+use crate::analysis::{
+    context::{Context, DirectionAnalysis},
+    findings::findings,
+    verdict::{class::classify, evidence::Evidence, shares::Shares, verdict},
+};
+use leadline_protocol::{
+    evidence::transition::Direction, finding::Finding, host::HostFacts, plan::job::ResolvedJob,
+    report::Report, verdict::Verdicts,
+};
 
 /// The verdicts and findings of a finished run. `jobs`: in the order of the report.
 pub(crate) fn analyze(

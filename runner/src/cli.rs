@@ -7,20 +7,28 @@ mod run_command;
 mod study;
 pub mod text;
 
-use crate::cli::document::read_document;
-use crate::cli::output::{OutputFormat, print, print_error, print_json};
-use crate::run;
-use crate::system::host::device_list::device_list;
-use crate::system::host::doctor::doctor;
-use crate::system::host::facts::host_facts;
-use crate::system::target::leftovers::remove_leftovers;
+use crate::{
+    cli::{
+        document::read_document,
+        output::{OutputFormat, print, print_error, print_json},
+    },
+    run,
+    system::{
+        host::{device_list::device_list, doctor::doctor, facts::host_facts},
+        target::leftovers::remove_leftovers,
+    },
+};
 use clap::{Args, Parser, Subcommand};
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::study::files::OwnedFiles;
-use leadline_protocol::study::parse::{is_study, parse_study};
-use leadline_protocol::study::plan::StudyPlan;
+use leadline_protocol::{
+    job::run_spec::parse_run,
+    plan::Plan,
+    problem::Problem,
+    study::{
+        files::OwnedFiles,
+        parse::{is_study, parse_study},
+        plan::StudyPlan,
+    },
+};
 use std::path::PathBuf;
 
 const USAGE_ERROR: u8 = 2;

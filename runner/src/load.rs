@@ -4,12 +4,12 @@
 
 pub(crate) mod data;
 pub(crate) mod engine;
+#[cfg(test)]
+pub(crate) mod goodness_of_fit;
 pub(crate) mod histogram;
 pub(crate) mod measure;
 pub(crate) mod pattern;
 pub(crate) mod rate;
 pub(crate) mod source;
-#[cfg(test)]
-pub(crate) mod goodness_of_fit;
 pub(crate) mod stats;
 pub(crate) mod worker;

@@ -1,9 +1,8 @@
 //! The `leadline-runner` command.
 
-use std::process::ExitCode;
-
 use clap::Parser;
 use leadline_runner::cli::{Cli, execute};
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
     ExitCode::from(execute(Cli::parse()))

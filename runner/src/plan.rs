@@ -31,15 +31,18 @@ pub(crate) mod target_paths;
 pub(crate) mod tests;
 pub(crate) mod unused_options;
 
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::{JobRequest, MAX_WORKERS};
-use crate::plan::projected_files::ProjectedFiles;
-use crate::plan::space_budget::SpaceBudget;
-use leadline_protocol::job::run_spec::RunSpec;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
+use crate::plan::{
+    host_view::HostView,
+    issues::Issues,
+    job_request::{JobRequest, MAX_WORKERS},
+    projected_files::ProjectedFiles,
+    space_budget::SpaceBudget,
+};
+use leadline_protocol::{
+    job::run_spec::RunSpec,
+    plan::{Plan, job::ResolvedJob},
+    problem::Problem,
+};
 
 pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
     resolve_after(&ProjectedFiles::default(), run, host)

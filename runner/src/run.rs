@@ -17,32 +17,29 @@ pub mod stop;
 mod target_observers;
 mod worker_pool;
 
-use crate::analysis::analyze;
-use crate::analysis::gauge::report_gauge;
-use crate::plan::resolve;
-use crate::plan::study;
-use crate::run::context::RunContext;
-use crate::run::error::RunError;
-use crate::run::event_sink::EventSink;
-use crate::run::phases::measure;
-use crate::run::stop::StopSignal;
-use crate::system::host::view::View;
-use crate::system::target::Targets;
-use leadline_protocol::event::{Event, EventBody};
-use leadline_protocol::finding::{Finding, Severity};
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::job::run_spec::RunSpec;
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::plan::Plan;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::report::Report;
-use leadline_protocol::result::{Failure, RunResult};
-use leadline_protocol::study::plan::StudyPlan;
-use leadline_protocol::study::spec::StudySpec;
+use crate::{
+    analysis::{analyze, gauge::report_gauge},
+    plan::{resolve, study},
+    run::{
+        context::RunContext, error::RunError, event_sink::EventSink, phases::measure,
+        stop::StopSignal,
+    },
+    system::{host::view::View, target::Targets},
+};
+use leadline_protocol::{
+    event::{Event, EventBody},
+    finding::{Finding, Severity},
+    host::HostFacts,
+    job::run_spec::RunSpec,
+    phase::{Phase, PhaseState},
+    plan::Plan,
+    problem::Problem,
+    report::Report,
+    result::{Failure, RunResult},
+    study::{plan::StudyPlan, spec::StudySpec},
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf};
 
 /// Dry run.
 pub fn plan(spec: &RunSpec, roots: &[PathBuf]) -> Plan {

@@ -3,13 +3,14 @@
 
 mod scratch;
 
-use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use scratch::{Disk, skip};
 use serde_json::{Value, json};
+use std::{
+    io::Write,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 const CACHESTAT: u32 = 451;
 

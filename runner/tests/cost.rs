@@ -4,18 +4,17 @@
 
 mod scratch;
 
-use std::fs::File;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::time::Instant;
-
-use leadline_runner::system::probes::region::Region;
-use leadline_runner::system::probes::residency::ResidencyMethod;
-use leadline_runner::system::probes::vmstat::VmStat;
-use leadline_runner::system::probes::{Probes, extents};
+use leadline_runner::system::probes::{
+    Probes, extents, region::Region, residency::ResidencyMethod, vmstat::VmStat,
+};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
+use std::{
+    fs::File,
+    os::{fd::AsFd, unix::fs::FileExt},
+    path::Path,
+    time::Instant,
+};
 
 /// With nine rounds, the second to the eighth are a confidence interval of more than 95 %.
 const ROUNDS: usize = 9;

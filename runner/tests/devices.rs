@@ -2,16 +2,14 @@
 
 mod scratch;
 
-use std::fs;
-use std::path::Path;
-
 use leadline_protocol::device::{Device, DeviceKind};
-use leadline_runner::cli::text;
-use leadline_runner::plan::host_view::{HostView, PathKind};
-use leadline_runner::system::host::device_list::device_list;
-use leadline_runner::system::host::doctor::doctor;
-use leadline_runner::system::host::view::View;
+use leadline_runner::{
+    cli::text,
+    plan::host_view::{HostView, PathKind},
+    system::host::{device_list::device_list, doctor::doctor, view::View},
+};
 use scratch::{Loop, Mounted, directory, image, run};
+use std::{fs, path::Path};
 
 const MIB: u64 = 1 << 20;
 

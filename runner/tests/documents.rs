@@ -1,13 +1,9 @@
 //! Documents match the code: the event lines of docs/protocol.md parse, docs/measurement.md defines every
 //! number in them, and jobs in documents are valid.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-
-use leadline_protocol::event::Event;
-use leadline_protocol::job::run_spec::parse_run;
+use leadline_protocol::{event::Event, job::run_spec::parse_run};
 use serde_json::Value;
+use std::{collections::BTreeSet, fs, path::Path};
 
 fn document(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()

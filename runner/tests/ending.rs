@@ -2,13 +2,16 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use scratch::program::{run, runner, start, with};
-use scratch::{Loop, Mounted};
+use scratch::{
+    Loop, Mounted,
+    program::{run, runner, start, with},
+};
 use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Command, Stdio},
+};
 
 fn buffered_write(file: &Path, size: &str) -> Value {
     json!({"name": "write", "filename": file, "size": size, "rw": "write", "bs": "64k", "direct": 0, "fallocate": "none",

@@ -2,13 +2,14 @@
 
 mod scratch;
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
-use std::path::Path;
-
 use rustix::fs::{Advice, fadvise};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    os::unix::fs::FileExt,
+    path::Path,
+};
 
 const MIB: u64 = 1 << 20;
 

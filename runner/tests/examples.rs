@@ -1,9 +1,10 @@
 //! Each example is a valid job and has a row in the README of the examples.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use leadline_protocol::job::run_spec::{RunSpec, parse_run};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")

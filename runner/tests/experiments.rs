@@ -3,12 +3,15 @@
 
 mod scratch;
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-
-use scratch::Disk;
-use scratch::document::{files, is_behind_a_loop, steps};
+use scratch::{
+    Disk,
+    document::{files, is_behind_a_loop, steps},
+};
 use serde_json::{Value, json};
+use std::{
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 /// `max_size`: maximum size of its files.
 fn experiment(name: &str, max_size: &str) -> Value {

@@ -3,17 +3,21 @@
 
 mod scratch;
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-use leadline_runner::plan::host_view::HostView;
-use leadline_runner::system::host::device_list::device_list;
-use leadline_runner::system::host::view::View;
-use leadline_runner::system::target::Targets;
+use leadline_runner::{
+    plan::host_view::HostView,
+    system::{
+        host::{device_list::device_list, view::View},
+        target::Targets,
+    },
+};
 use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
 use serde_json::json;
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
 
 const MIB: u64 = 1 << 20;
 /// Large enough for ext4 and for a member of a btrfs.

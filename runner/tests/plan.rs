@@ -1,15 +1,16 @@
 //! Invalid jobs on the real host: each results in one problem with its field and a remedy, and nothing is written.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::Mode;
-use leadline_protocol::problem::Problem;
-use leadline_runner::plan::resolve;
-use leadline_runner::system::host::view::View;
+use leadline_protocol::{
+    job::run_spec::parse_run,
+    plan::{Plan, job::Mode},
+    problem::Problem,
+};
+use leadline_runner::{plan::resolve, system::host::view::View};
 use serde_json::{Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// A target root with one file of 1 MiB in it.
 fn root() -> tempfile::TempDir {

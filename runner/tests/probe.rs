@@ -2,14 +2,17 @@
 
 mod scratch;
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
-use std::time::Instant;
-
-use leadline_runner::system::probes::rusage::{CpuTimes, thread_times};
-use leadline_runner::system::probes::{CounterWindow, Counters, Probes};
+use leadline_runner::system::probes::{
+    CounterWindow, Counters, Probes,
+    rusage::{CpuTimes, thread_times},
+};
 use scratch::{Loop, directory, image, run};
+use std::{
+    fs::{self, File, OpenOptions},
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    path::Path,
+    time::Instant,
+};
 
 const MIB: u64 = 1 << 20;
 const BLOCK: usize = 4096;

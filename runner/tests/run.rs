@@ -2,14 +2,17 @@
 
 mod scratch;
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-use scratch::Disk;
-use scratch::program::{events, of_type, report, run, runner, start, with};
+use scratch::{
+    Disk,
+    program::{events, of_type, report, run, runner, start, with},
+};
 use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
 
 fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
     with(

@@ -3,15 +3,15 @@
 
 mod scratch;
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
-
 use leadline_protocol::job::run_spec::parse_run;
-use leadline_runner::plan::resolve;
-use leadline_runner::system::host::view::View;
+use leadline_runner::{plan::resolve, system::host::view::View};
 use scratch::{Disk, result};
 use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    os::unix::fs::{FileExt, MetadataExt},
+    path::Path,
+};
 
 const MIB: u64 = 1 << 20;
 

@@ -2,12 +2,15 @@
 
 mod scratch;
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
-use scratch::Disk;
-use scratch::document::{files, is_behind_a_loop, json_of, run, start};
+use scratch::{
+    Disk,
+    document::{files, is_behind_a_loop, json_of, run, start},
+};
 use serde_json::{Value, json};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 fn until_no_loop(directory: &Path) {
     let began = Instant::now();

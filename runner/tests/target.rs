@@ -2,21 +2,26 @@
 
 mod scratch;
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt, symlink};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use leadline_protocol::phase::PhaseChange;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
-use leadline_runner::plan::host_view::HostView;
-use leadline_runner::system::host::view::View;
-use leadline_runner::system::target::cache::{advise, flush, invalidate, pre_read};
-use leadline_runner::system::target::layout_data::LayoutData;
-use leadline_runner::system::target::{Finish, OpenTarget, Targets};
+use leadline_protocol::{phase::PhaseChange, plan::job::ResolvedJob, problem::Problem};
+use leadline_runner::{
+    plan::host_view::HostView,
+    system::{
+        host::view::View,
+        target::{
+            Finish, OpenTarget, Targets,
+            cache::{advise, flush, invalidate, pre_read},
+            layout_data::LayoutData,
+        },
+    },
+};
 use scratch::{Loop, Mounted, directory, image, job, run, target};
 use serde_json::json;
+use std::{
+    fs::{self, File},
+    os::unix::fs::{FileExt, MetadataExt, symlink},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 const MIB: u64 = 1 << 20;
 

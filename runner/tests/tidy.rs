@@ -2,13 +2,14 @@
 
 mod scratch;
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
 use scratch::Disk;
 use serde_json::{Value, json};
+use std::{
+    io::Write,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
 
 /// A study with own files, an own loop device and an existing file. Its fourth step would remove the files of the first
 /// two.

@@ -7,18 +7,22 @@
 
 #![recursion_limit = "256"]
 
-use std::io::Write;
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
-
-use leadline_protocol::job::Job;
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::study::parse::{is_study, parse_study};
-use leadline_protocol::study::plan::StudyPlan;
-use leadline_protocol::study::spec::StepSpec;
+use leadline_protocol::{
+    job::{Job, run_spec::parse_run},
+    problem::Problem,
+    study::{
+        parse::{is_study, parse_study},
+        plan::StudyPlan,
+        spec::StepSpec,
+    },
+};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use serde_json::{Value, json};
+use std::{
+    io::Write,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Samples before a crash or an invalid event.

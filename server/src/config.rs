@@ -3,11 +3,13 @@
 use crate::api::auth::token_file;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use std::ffi::OsString;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    path::{Path, PathBuf},
+};
 
-/// Enough for a few disks, and few enough to leave each run its processors.
+/// Enough for a few disks, and few enough to leave CPUs for each run.
 const MAX_RUNNING: usize = 4;
 /// In the directory of the server.
 const RUNNER: &str = "leadline-runner";

@@ -2,10 +2,10 @@
 
 use leadline_protocol::problem::Problem;
 
-/// The runner could not be started, failed, or printed an invalid answer.
+/// The runner could not be started, failed, or returned invalid output.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct RunnerError(pub(crate) String);
+pub(crate) struct RunnerError(pub String);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -19,7 +19,7 @@ pub(crate) enum Error {
     Rejected(Vec<Problem>),
     #[error("The queue is full ({0} runs are waiting). Wait for runs to finish, or cancel some.")]
     QueueFull(usize),
-    #[error("The limit of {0} open streams is reached. Close some of them.")]
+    #[error("Too many open streams (limit {0}). Close some of them.")]
     TooManyStreams(usize),
     #[error("The runner failed: {0}")]
     Runner(#[from] RunnerError),
@@ -40,13 +40,13 @@ impl Error {
         Self::Rejected(vec![Problem::invalid(code, field, detail, remedy)])
     }
 
-    pub(crate) fn no_run(number: u64) -> Self {
+    pub(crate) fn run_not_found(number: u64) -> Self {
         Self::NotFound {
             what: format!("run #{number}"),
         }
     }
 
-    pub(crate) fn no_study(number: u64) -> Self {
+    pub(crate) fn study_not_found(number: u64) -> Self {
         Self::NotFound {
             what: format!("study #{number}"),
         }

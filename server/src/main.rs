@@ -2,11 +2,8 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use leadline_server::api::routes;
-use leadline_server::config::Config;
-use leadline_server::{log, serve};
-use std::io::Write;
-use std::process::ExitCode;
+use leadline_server::{api::routes, config::Config, log, serve};
+use std::{io::Write, process::ExitCode};
 
 /// Queues storage benchmarks, stores their results and serves the web interface
 #[derive(Parser)]

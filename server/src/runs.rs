@@ -12,18 +12,23 @@ pub(crate) mod shutdown;
 pub(crate) mod state;
 pub(crate) mod submit;
 
-use crate::error::Error;
-use crate::events::buffer::EventBuffer;
-use crate::events::journal::Journal;
-use crate::runs::state::{SchedulerState, ServerPhase};
-use crate::scheduler::queue::Queue;
-use crate::store::Store;
-use crate::supervisor::runner::Runner;
-use leadline_protocol::run::{Run, RunPatch};
-use leadline_protocol::runs_event::RunsEvent;
-use leadline_protocol::status::RunStatus;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::{
+    error::Error,
+    events::{buffer::EventBuffer, journal::Journal},
+    runs::state::{SchedulerState, ServerPhase},
+    scheduler::queue::Queue,
+    store::Store,
+    supervisor::runner::Runner,
+};
+use leadline_protocol::{
+    run::{Run, RunPatch},
+    runs_event::RunsEvent,
+    status::RunStatus,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 use tokio::sync::{Semaphore, broadcast, watch};
 
 /// `RunsEvent`s that a subscriber may lag behind.
@@ -100,7 +105,7 @@ impl Runs {
     /// Changes name, tags or notes.
     pub(crate) async fn patch(&self, number: u64, patch: &RunPatch) -> Result<Run, Error> {
         if !self.store.patch_run(number, patch).await? {
-            return Err(Error::no_run(number));
+            return Err(Error::run_not_found(number));
         }
         self.publish_run(number).await;
         self.get(number).await

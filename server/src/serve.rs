@@ -6,23 +6,26 @@ mod connections;
 mod listen;
 mod lock;
 
-use crate::api::auth::Auth;
-use crate::api::auth::allowed_hosts::AllowedHosts;
-use crate::api::state::AppState;
-use crate::api::streams::send_socket::SEND_TIMEOUT;
-use crate::api::{metrics, routes};
-use crate::config::Config;
-use crate::runs::Runs;
-use crate::serve::banner::Banner;
-use crate::serve::connections::HEAD_TIMEOUT;
-use crate::serve::lock::DataDirLock;
-use crate::store::Store;
-use crate::supervisor::runner::Runner;
+use crate::{
+    api::{
+        auth::{Auth, allowed_hosts::AllowedHosts},
+        metrics, routes,
+        state::AppState,
+        streams::send_socket::SEND_TIMEOUT,
+    },
+    config::Config,
+    runs::Runs,
+    serve::{banner::Banner, connections::HEAD_TIMEOUT, lock::DataDirLock},
+    store::Store,
+    supervisor::runner::Runner,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
 
 /// Time for connections to close after the runs have stopped.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(800);
@@ -81,7 +84,7 @@ fn raise_file_limit() {
         ..limit
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::debug!(%error, "cannot raise the limit of open files");
+        tracing::debug!(%error, "cannot raise the open file limit");
     }
 }
 

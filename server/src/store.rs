@@ -18,8 +18,10 @@ pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod update;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
-use sqlx::{Connection, raw_sql};
+use sqlx::{
+    Connection, raw_sql,
+    sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool},
+};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 

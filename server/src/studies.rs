@@ -7,13 +7,15 @@ pub(crate) mod experiments;
 pub(crate) mod submit;
 pub(crate) mod summary;
 
-use crate::error::Error;
-use crate::runs::Runs;
-use crate::store::studies::StoredStudy;
-use leadline_protocol::run::RunSummary;
-use leadline_protocol::runs_event::RunsEvent;
-use leadline_protocol::study::detail::Study;
-use leadline_protocol::study::summary::{StudyList, StudyQuery};
+use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
+use leadline_protocol::{
+    run::RunSummary,
+    runs_event::RunsEvent,
+    study::{
+        detail::Study,
+        summary::{StudyList, StudyQuery},
+    },
+};
 
 /// Studies per page.
 const DEFAULT_LIMIT: u32 = 50;
@@ -32,7 +34,7 @@ impl Runs {
 
     async fn stored_study(&self, number: u64) -> Result<StoredStudy, Error> {
         let stored = self.store.study(number).await?;
-        stored.ok_or(Error::no_study(number))
+        stored.ok_or(Error::study_not_found(number))
     }
 
     /// A page of studies, newest first.

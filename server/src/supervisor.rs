@@ -1,4 +1,4 @@
-//! Runner processes. Only this module knows where a runner runs.
+//! Runner processes. Only this module starts runners.
 
 pub(crate) mod dispatch;
 pub(crate) mod process;

@@ -23,9 +23,14 @@ const NAMES = [
   [/\bfixedbufs_said\b|\bfound_by_hand\b|\bwill_tell\b/, 'the names of docs/protocol.md'],
 ];
 
-const SUFFIXES = ['.rs', '.ts', '.tsx', '.md', '.sql', '.css', '.mjs'];
+const SUFFIXES = [
+  ...['.rs', '.ts', '.tsx', '.md', '.sql', '.css', '.mjs', '.toml', '.yml', '.json'],
+  ...['.dockerignore', 'Dockerfile', 'Makefile'],
+];
 const here = import.meta.url;
-const files = () => sources('.', SUFFIXES).filter(({ path }) => !here.endsWith(path));
+const isLockFile = (path) => path.endsWith('package-lock.json');
+const files = () =>
+  sources('.', SUFFIXES).filter(({ path }) => !here.endsWith(path) && !isLockFile(path));
 
 test('no private vocabulary', () => {
   const text = files()

@@ -41,6 +41,14 @@ export function importGraph(folder, exports = {}) {
   return graph;
 }
 
+/** Writes each path of an import on its own, such as `use std::fs; use std::io;`, and keeps the line count. */
+export function withFlatImports(text) {
+  return text.replace(/^( *(?:pub(?:\([^)]*\))? )?use )([^;]+);/gm, (statement, start, tree) => {
+    const flat = expand(tree).map(({ path }) => `${start.trim()} ${path};`);
+    return flat.join(' ') + '\n'.repeat(statement.split('\n').length - 1);
+  });
+}
+
 /** Without comments, string contents and items under `#[cfg(test)]`. */
 export function productCode(text) {
   return text

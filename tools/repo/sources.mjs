@@ -1,4 +1,4 @@
-// The files of the repository, and how a rule reports what breaks it.
+// The files of the repository, and the report of rule violations.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

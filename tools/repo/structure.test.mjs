@@ -1,8 +1,9 @@
-// Which file may import which: no cycles between files, and no arrow against the direction of ARCHITECTURE.md.
+// Which file may import which: no cycles between files, and no import against the direction in
+// ARCHITECTURE.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cycles } from './graph.mjs';
-import { importGraph, productCode } from './rust-imports.mjs';
+import { importGraph, productCode, withFlatImports } from './rust-imports.mjs';
 import { mentions, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src'];
@@ -40,7 +41,9 @@ const SYSTEM = [
   'SystemTime',
 ];
 
-const rust = (folder) => sources(folder, ['.rs']);
+/** With one path per import, so that a rule finds `std::fs` in `use std::{fs, io};`, too. */
+const rust = (folder) =>
+  sources(folder, ['.rs']).map(({ path, text }) => ({ path, text: withFlatImports(text) }));
 const inside = (path, folder, module) =>
   path === `${folder}/${module}.rs` || path.startsWith(`${folder}/${module}/`);
 
@@ -89,7 +92,7 @@ test('pure modules make no system calls', () => {
   reject(mentions(product, SYSTEM), 'Pass in what the module needs, as plan::host_view does.');
 });
 
-test('engines and the measuring loop know no job and no plan', () => {
+test('engines and the measuring loop do not import jobs or plans', () => {
   const files = rust('runner/src').filter(
     ({ path }) => inside(path, 'runner/src', 'load/engine') || path.includes('load/measure'),
   );
@@ -127,4 +130,12 @@ test('the import graph follows re-exports and ignores tests', () => {
     ['d', new Set(['a'])],
   ]);
   assert.deepEqual(cycles(graph), [['a', 'b', 'c']]);
+});
+
+test('rules see each path of a nested import', () => {
+  const text = 'use std::{\n    fs::{self, File},\n    io,\n};\nfn f() {}\n';
+  assert.equal(
+    withFlatImports(text),
+    'use std::fs; use std::fs::File; use std::io;\n\n\n\nfn f() {}\n',
+  );
 });

@@ -1,4 +1,4 @@
-// Where the pages begin: styles, providers, routes.
+// Entry point: styles, providers, routes.
 import '@mantine/core/styles/baseline.css';
 import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';

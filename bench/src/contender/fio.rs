@@ -3,14 +3,14 @@
 //! Both run with `invalidate=0`, as the runner. Tuned: repeating offsets, no scrambling of write buffers, a thread instead of
 //! a process, and for io_uring registered files, fixed buffers and the best of nine batch sizes.
 
-use std::path::PathBuf;
-
+use super::{Batch, Contender, Counts};
+use crate::{
+    child::Invocation,
+    work::{Engine, Length, RWMIXREAD, Rw, Work},
+};
 use anyhow::{Context, Result};
 use serde_json::Value;
-
-use super::{Batch, Contender, Counts};
-use crate::child::Invocation;
-use crate::work::{Engine, Length, RWMIXREAD, Rw, Work};
+use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
 pub struct Fio {

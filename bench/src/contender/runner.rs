@@ -1,13 +1,13 @@
 //! The runner with its defaults; with `norandommap` for comparison with contenders whose offsets repeat.
 
-use std::path::PathBuf;
-
+use super::{Contender, Counts};
+use crate::{
+    child::Invocation,
+    work::{Engine, Length, RWMIXREAD, Rw, Work},
+};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-
-use super::{Contender, Counts};
-use crate::child::Invocation;
-use crate::work::{Engine, Length, RWMIXREAD, Rw, Work};
+use std::path::PathBuf;
 
 pub const OURS: &str = "ours";
 /// With repeating offsets, for comparison with contenders whose offsets repeat.

@@ -1,13 +1,13 @@
 //! t/io_uring from fio's sources. It records no latencies, supports only reads, and cannot stop after one I/O.
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, ensure};
-
 use super::{Batch, Contender, Counts};
-use crate::child::Invocation;
-use crate::interval::median;
-use crate::work::{Engine, Length, Rw, Work};
+use crate::{
+    child::Invocation,
+    interval::median,
+    work::{Engine, Length, Rw, Work},
+};
+use anyhow::{Context, Result, ensure};
+use std::path::PathBuf;
 
 #[derive(Debug)]
 pub struct TIoUring {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_lines_are_read() {
+    fn parses_output_lines() {
         for (line, iops) in [
             ("IOPS=648.97K, BW=2.54GiB/s, IOS/call=1/1", Some(648_970.0)),
             (

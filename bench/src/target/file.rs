@@ -1,16 +1,15 @@
 //! A file of random data.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, SeedableRng};
-use rustix::fs::{Advice, fadvise};
-
 use super::interface::Target;
 use crate::work::Work;
+use anyhow::{Context, Result};
+use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
+use rustix::fs::{Advice, fadvise};
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
 
 const MIB: usize = 1024 * 1024;
 

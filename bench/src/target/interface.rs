@@ -1,10 +1,8 @@
 //! The interface of a target.
 
-use std::path::Path;
-
-use anyhow::Result;
-
 use crate::work::Work;
+use anyhow::Result;
+use std::path::Path;
 
 pub trait Target {
     fn path(&self) -> &Path;

@@ -1,16 +1,18 @@
 //! A loop device on a file of random data. It is detached as soon as it is closed (autoclear), and the file is unlinked, so
 //! nothing is left behind.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
-use tempfile::NamedTempFile;
-
-use super::file::fill;
-use super::interface::Target;
-use super::system::{require_root, system};
+use super::{
+    file::fill,
+    interface::Target,
+    system::{require_root, system},
+};
 use crate::work::Work;
+use anyhow::{Context, Result};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
 
 pub struct Loopback {
     path: PathBuf,

@@ -1,8 +1,7 @@
 //! System programs and privileges.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, bail};
+use std::process::Command;
 
 pub fn require_root(what: &str) -> Result<()> {
     if rustix::process::geteuid().is_root() {

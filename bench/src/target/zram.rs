@@ -1,15 +1,17 @@
 //! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The data are incompressible, so
 //! that each I/O copies a page whatever buffers a contender uses.
 
-use std::fs::{self, File, OpenOptions};
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
-
-use super::file::{DataFile, fill};
-use super::interface::Target;
-use super::system::{require_root, system};
+use super::{
+    file::{DataFile, fill},
+    interface::Target,
+    system::{require_root, system},
+};
 use crate::work::Work;
+use anyhow::{Context, Result};
+use std::{
+    fs::{self, File, OpenOptions},
+    path::{Path, PathBuf},
+};
 
 const CONTROL: &str = "/sys/class/zram-control";
 /// Attempts to remove a device, with increasing pauses: 4.5 s in total.

@@ -1,7 +1,6 @@
 //! State, page cache residency and extents of a target.
 
-use crate::counters::Residency;
-use crate::plan::target::TargetKind;
+use crate::{counters::Residency, plan::target::TargetKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -52,7 +51,7 @@ pub struct TargetState {
     pub cached_share: Option<f64>,
 }
 
-/// From this share of written blocks on, the cost of allocating the rest is negligible.
+/// At or above this share of written blocks, the cost of allocating the rest is negligible.
 const WRITTEN: f64 = 0.98;
 
 impl TargetState {
@@ -78,7 +77,7 @@ pub struct ResidencyReport {
 pub struct ExtentsReport {
     /// After layout, before the measurement.
     pub before: Option<Extents>,
-    /// After the measurement, before the flush. Data without writeback is still `delayed` or
+    /// After the measurement, before the flush. Data not yet written back is still `delayed` or
     /// `unwritten`.
     pub after: Option<Extents>,
 }

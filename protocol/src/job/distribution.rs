@@ -1,11 +1,10 @@
 //! The `random_distribution` option.
 
-use crate::job::value::FioValue;
-use crate::units;
+use crate::{job::value::FioValue, units};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Limit of zones, as in fio.
+/// Maximum number of zones, as in fio.
 const MAX_ZONES: usize = 256;
 
 /// A zone of a `zoned` distribution.
@@ -111,7 +110,7 @@ fn parse_zones(text: &str) -> Result<Vec<Zone>, String> {
         .collect::<Result<Vec<_>, _>>()?;
     if zones.len() > MAX_ZONES {
         return Err(format!(
-            "{} zones are too many: use up to {MAX_ZONES}",
+            "too many zones ({}): use at most {MAX_ZONES}",
             zones.len()
         ));
     }

@@ -1,9 +1,9 @@
 //! Parses one job object.
 
-use crate::job::unsupported;
-use crate::job::{Job, OPTIONS, OptionDoc};
-use crate::problem::Problem;
-use crate::problem::object_reader::closest;
+use crate::{
+    job::{Job, OPTIONS, OptionDoc, unsupported},
+    problem::{Problem, object_reader::closest},
+};
 use serde_json::{Map, Value};
 
 impl Job {
@@ -18,7 +18,7 @@ impl Job {
             let field = format!("{path}{name}");
             let Some(text) = text_of(value) else {
                 let detail = format!("{value} is not an option value.");
-                let remedy = "Use a number, a text such as \"4k\", true or false.";
+                let remedy = "Use a number, a string such as \"4k\", true or false.";
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
                 continue;
             };

@@ -1,8 +1,7 @@
 //! Parses a run: one job, or `{"jobs": [...], "sample_ms": 100}`. All invalid fields are reported
 //! together.
 
-use crate::job::Job;
-use crate::problem::Problem;
+use crate::{job::Job, problem::Problem};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -12,7 +11,8 @@ const DEFAULT_SAMPLE_MS: u32 = 100;
 /// Sampling interval in ms. Below 10 ms reading the kernel counters would be significant load; above
 /// 10 s there is no live view.
 const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
-/// Hexadecimal digits of a study's file id: 64 bits, so that no other file contains it by chance.
+/// Hexadecimal digits of a study's file id: 64 bits, so that no other file name contains it by
+/// chance.
 const FILE_ID_LENGTH: usize = 16;
 
 /// One or more jobs that start together.
@@ -69,7 +69,7 @@ fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
     for name in object.keys() {
         if !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str()) {
             let detail = format!("Unknown field `{name}` of a run.");
-            let remedy = "Use jobs and sample_ms; options belong to the jobs.";
+            let remedy = "A run has only jobs and sample_ms; set options in each job.";
             problems.push(Problem::invalid("unknown_option", name, detail, remedy));
         }
     }
@@ -78,7 +78,10 @@ fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
 fn parse_jobs(jobs: &Value, problems: &mut Vec<Problem>) -> Vec<Job> {
     let jobs = jobs.as_array().map(Vec::as_slice).unwrap_or_default();
     if jobs.is_empty() || jobs.len() > MAX_JOBS {
-        let detail = format!("The run has {} jobs, not 1 to {MAX_JOBS}.", jobs.len());
+        let detail = format!(
+            "The run has {} jobs; it must have 1 to {MAX_JOBS}.",
+            jobs.len()
+        );
         let remedy = "Use \"jobs\":[{...}]; split larger sets into several runs.";
         problems.push(Problem::invalid("job_count", "jobs", detail, remedy));
         return Vec::new();

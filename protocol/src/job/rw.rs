@@ -1,7 +1,6 @@
 //! The `rw` option.
 
-use crate::job::value::FioValue;
-use crate::units;
+use crate::{job::value::FioValue, units};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
@@ -72,7 +71,7 @@ impl RwKind {
 pub struct Rw {
     pub kind: RwKind,
     /// Random patterns: I/Os per offset. Sequential patterns: bytes to skip after each I/O,
-    /// negative to go backwards.
+    /// negative to go backward.
     pub modifier: Option<i64>,
 }
 

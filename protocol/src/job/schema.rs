@@ -2,11 +2,13 @@
 
 use crate::job::{Job, OPTIONS};
 use std::borrow::Cow;
-use utoipa::openapi::schema::{
-    AdditionalProperties, ObjectBuilder, OneOfBuilder, SchemaType, Type,
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, SchemaType, Type},
+    },
 };
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 impl ToSchema for Job {
     fn name() -> Cow<'static, str> {
@@ -18,7 +20,7 @@ impl PartialSchema for Job {
     fn schema() -> RefOr<Schema> {
         let mut schema = ObjectBuilder::new()
             .description(Some(
-                "One workload with fio's option names. Values are numbers or fio-style texts such as \"4k\" or \"30s\".",
+                "One workload with fio's option names. Values are numbers or fio-style strings such as \"4k\" or \"30s\".",
             ))
             .additional_properties(Some(AdditionalProperties::FreeForm(false)));
         for option in OPTIONS {

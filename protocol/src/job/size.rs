@@ -1,11 +1,10 @@
 //! Sizes, size ranges and block size splits.
 
-use crate::job::value::FioValue;
-use crate::units;
+use crate::{job::value::FioValue, units};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Limit of `bssplit` entries, as in fio.
+/// Maximum number of `bssplit` entries, as in fio.
 const MAX_SPLIT_ENTRIES: usize = 64;
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
@@ -99,7 +98,7 @@ impl FioValue for Split {
         if entries.len() > MAX_SPLIT_ENTRIES {
             let count = entries.len();
             return Err(format!(
-                "{count} sizes are too many: use up to {MAX_SPLIT_ENTRIES}"
+                "too many sizes ({count}): use at most {MAX_SPLIT_ENTRIES}"
             ));
         }
         let sum: u32 = entries
@@ -134,7 +133,7 @@ fn split_entry(text: &str) -> Result<(u64, Option<u8>), String> {
     let (size, share) = text.split_once('/').unwrap_or((text, ""));
     let bytes = units::bytes(size)?;
     if bytes == 0 {
-        return Err("a size is 0: sizes must be above 0".into());
+        return Err("a size is 0: sizes must be greater than 0".into());
     }
     let percent = match share {
         "" => None,

@@ -61,8 +61,8 @@ impl FioValue for String {
 
     fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
-            "" => Err("the text is empty".into()),
-            text if text.contains('\0') => Err("the text contains a NUL character".into()),
+            "" => Err("the value is empty".into()),
+            text if text.contains('\0') => Err("the value contains a NUL character".into()),
             text => Ok(text.into()),
         }
     }

@@ -1,12 +1,16 @@
 //! A job with all defaults resolved.
 
-use crate::job::direction::PerDirection;
-use crate::job::distribution::Distribution;
-use crate::job::engine::{BufferPages, EngineName};
-use crate::job::keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode};
-use crate::job::rw::RwKind;
-use crate::job::size::SplitEntry;
-use crate::plan::target::Target;
+use crate::{
+    job::{
+        direction::PerDirection,
+        distribution::Distribution,
+        engine::{BufferPages, EngineName},
+        keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode},
+        rw::RwKind,
+        size::SplitEntry,
+    },
+    plan::target::Target,
+};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;

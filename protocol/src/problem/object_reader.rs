@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
-/// Jaro-Winkler similarity (0-1) from which a name is suggested.
+/// Minimum Jaro-Winkler similarity (0-1) for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
 
 /// Fields are taken out one by one; the rest is unknown.
@@ -72,7 +72,7 @@ impl ObjectReader {
         match self.take(name)? {
             Value::String(text) if text.len() <= max_length => Some(text),
             Value::String(text) => {
-                let detail = format!("{name} has {} bytes.", text.len());
+                let detail = format!("{name} is too long ({} bytes).", text.len());
                 let remedy = format!("Use up to {max_length} bytes.");
                 self.reject("too_long", name, detail, remedy);
                 None

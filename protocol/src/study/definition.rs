@@ -1,7 +1,6 @@
 //! A study as requested by `POST /studies` and as stored in study files.
 
-use crate::job::Job;
-use crate::study::description::Published;
+use crate::{job::Job, study::description::Published};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -36,8 +35,8 @@ pub struct StepDefinition {
     /// Default: the name of the first job.
     pub name: Option<String>,
     pub note: Option<String>,
-    /// Options of the file and cache groups, for all jobs of the step. Options of a job take
-    /// precedence.
+    /// Options from the file and cache groups, applied to all jobs in the step. A job's own options
+    /// take precedence.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub state: Option<Value>,
     /// 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique id.

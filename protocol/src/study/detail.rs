@@ -1,11 +1,12 @@
 //! A study with its steps.
 
-use crate::run::RunSummary;
-use crate::study::definition::StudyDefinition;
-use crate::study::description::Published;
-use crate::study::files::LeftoverFile;
-use crate::study::scaling::Scaled;
-use crate::study::summary::StudySummary;
+use crate::{
+    run::RunSummary,
+    study::{
+        definition::StudyDefinition, description::Published, files::LeftoverFile, scaling::Scaled,
+        summary::StudySummary,
+    },
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

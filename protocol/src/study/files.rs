@@ -1,9 +1,7 @@
 //! Files that a study creates and removes. The last step that uses a file removes it; a study that
 //! ends earlier needs a cleanup.
 
-use crate::plan::target::TargetKind;
-use crate::problem::Problem;
-use crate::study::plan::StudyPlan;
+use crate::{plan::target::TargetKind, problem::Problem, study::plan::StudyPlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -12,7 +10,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnedFiles {
-    /// Part of every path: files with it did not exist before the study.
+    /// Contained in every path: a file whose path contains it did not exist before the study.
     pub file_id: String,
     /// Canonical paths.
     pub files: Vec<String>,

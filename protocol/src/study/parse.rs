@@ -1,14 +1,16 @@
 //! Parses studies. All problems of all steps are reported together, with paths such as
 //! `steps[2].jobs[0].bs`.
 
-use crate::job::OptionDoc;
-use crate::job::run_spec::parse_run;
-use crate::problem::Problem;
-use crate::problem::object_reader::ObjectReader;
-use crate::study::description::{Published, StudyDescription};
-use crate::study::scaling::Scale;
-use crate::study::spec::{StepSpec, StudySpec};
-use crate::units;
+use crate::{
+    job::{OptionDoc, run_spec::parse_run},
+    problem::{Problem, object_reader::ObjectReader},
+    study::{
+        description::{Published, StudyDescription},
+        scaling::Scale,
+        spec::{StepSpec, StudySpec},
+    },
+    units,
+};
 use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
@@ -81,7 +83,10 @@ fn steps(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Vec<StepSpec
         return Vec::new();
     };
     if steps.is_empty() || steps.len() > MAX_STEPS {
-        let detail = format!("The study has {} steps, not 1 to {MAX_STEPS}.", steps.len());
+        let detail = format!(
+            "The study has {} steps; it must have 1 to {MAX_STEPS}.",
+            steps.len()
+        );
         let remedy = format!("Use {STEPS_EXAMPLE}; split larger sets into several studies.");
         reader.reject("step_count", "steps", detail, remedy);
         return Vec::new();

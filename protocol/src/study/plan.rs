@@ -1,10 +1,11 @@
 //! The plan of a study.
 
-use crate::job::Job;
-use crate::plan::Plan;
-use crate::problem::Problem;
-use crate::study::description::StudyDescription;
-use crate::study::scaling::Scaled;
+use crate::{
+    job::Job,
+    plan::Plan,
+    problem::Problem,
+    study::{description::StudyDescription, scaling::Scaled},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;

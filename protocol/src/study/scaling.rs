@@ -1,9 +1,10 @@
 //! Scaling of sizes to the host.
 
-use crate::format::bytes;
-use crate::job::Job;
-use crate::job::size::Extent;
-use crate::units;
+use crate::{
+    format::bytes,
+    job::{Job, size::Extent},
+    units,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

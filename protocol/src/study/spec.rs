@@ -1,8 +1,9 @@
 //! A parsed study.
 
-use crate::job::run_spec::RunSpec;
-use crate::study::description::StudyDescription;
-use crate::study::scaling::Scale;
+use crate::{
+    job::run_spec::RunSpec,
+    study::{description::StudyDescription, scaling::Scale},
+};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]

@@ -1,26 +1,24 @@
 //! Input of the findings.
 
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::shares::Shares;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::Report;
-use leadline_protocol::verdict::VerdictClass;
+use crate::analysis::verdict::{evidence::Evidence, shares::Shares};
+use leadline_protocol::{
+    evidence::transition::Direction, host::HostFacts, plan::job::ResolvedJob, report::Report,
+    verdict::VerdictClass,
+};
 
 pub(crate) struct DirectionAnalysis {
-    pub(crate) evidence: Evidence,
-    pub(crate) shares: Shares,
-    pub(crate) class: VerdictClass,
+    pub evidence: Evidence,
+    pub shares: Shares,
+    pub class: VerdictClass,
 }
 
 pub(crate) struct Context<'a> {
-    pub(crate) report: &'a Report,
+    pub report: &'a Report,
     /// In the order of the report.
-    pub(crate) jobs: &'a [ResolvedJob],
-    pub(crate) host: &'a HostFacts,
+    pub jobs: &'a [ResolvedJob],
+    pub host: &'a HostFacts,
     /// Directions with I/O.
-    pub(crate) directions: Vec<DirectionAnalysis>,
+    pub directions: Vec<DirectionAnalysis>,
 }
 
 impl Context<'_> {

@@ -1,14 +1,14 @@
 //! Facts that change the meaning of the result and are known only after the run. Findings that are
 //! known before the run are in `plan::findings`.
 
+mod cache_state;
 mod coordinated_omission;
 mod errors;
+mod from_verdict;
 mod host;
 mod lower_devices;
-mod cache_state;
 mod rerun;
 mod saturation;
-mod from_verdict;
 mod writes;
 
 use crate::analysis::context::Context;

@@ -8,15 +8,17 @@ mod notes;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::gauge::counters::GaugeCounters;
-use crate::analysis::gauge::flows::Flows;
-use crate::analysis::gauge::notes::notes;
-use crate::analysis::verdict::threshold::NOISE_FLOOR;
-use leadline_protocol::gauge::{ForeignIo, ForeignSource, Gauge, GaugeReport, LayerFlow};
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::report::Report;
-use leadline_protocol::sample::Sample;
-use leadline_protocol::verdict::{Layer, Verdict, VerdictClass, Verdicts};
+use crate::analysis::{
+    gauge::{counters::GaugeCounters, flows::Flows, notes::notes},
+    verdict::threshold::NOISE_FLOOR,
+};
+use leadline_protocol::{
+    gauge::{ForeignIo, ForeignSource, Gauge, GaugeReport, LayerFlow},
+    plan::job::{Mode, ResolvedJob},
+    report::Report,
+    sample::Sample,
+    verdict::{Layer, Verdict, VerdictClass, Verdicts},
+};
 use std::collections::BTreeMap;
 
 /// The gauges of a finished run.

@@ -8,19 +8,21 @@ mod findings;
 mod proof;
 mod sentences;
 
-use crate::analysis::analyze;
-use crate::plan::fixture::resolved;
-use leadline_protocol::counters::{DeviceCounts, Residency, StorageIo};
-use leadline_protocol::evidence::target::{
-    CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+use crate::{analysis::analyze, plan::fixture::resolved};
+use leadline_protocol::{
+    counters::{DeviceCounts, Residency, StorageIo},
+    evidence::target::{
+        CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+    },
+    host::HostFacts,
+    plan::{job::ResolvedJob, target::TargetKind},
+    report::{
+        EndedBy, ErrorReport, Report,
+        device::{DeviceReport, PhysicalDeviceReport},
+        stats::{DirectionStats, SyncStats},
+    },
+    verdict::Verdict,
 };
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::report::device::{DeviceReport, PhysicalDeviceReport};
-use leadline_protocol::report::stats::{DirectionStats, SyncStats};
-use leadline_protocol::report::{EndedBy, ErrorReport, Report};
-use leadline_protocol::verdict::Verdict;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

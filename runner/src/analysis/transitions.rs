@@ -2,8 +2,10 @@
 //! bytes and bytes moved by storage. A change must persist, because readahead and writeback are
 //! bursty.
 
-use leadline_protocol::evidence::transition::{Direction, ServedBy, Transition};
-use leadline_protocol::sample::Sample;
+use leadline_protocol::{
+    evidence::transition::{Direction, ServedBy, Transition},
+    sample::Sample,
+};
 
 /// Minimum share of the issued bytes for `ServedBy::Device`.
 const DEVICE_SHARE: f64 = 0.5;

@@ -13,13 +13,16 @@ pub(crate) mod sentence;
 pub(crate) mod shares;
 pub(crate) mod threshold;
 
-use crate::analysis::context::DirectionAnalysis;
-use crate::analysis::verdict::proof::proof;
-use crate::analysis::verdict::sentence::sentence;
-use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::Report;
-use leadline_protocol::verdict::{Verdict, VerdictClass};
+use crate::analysis::{
+    context::DirectionAnalysis,
+    verdict::{proof::proof, sentence::sentence},
+};
+use leadline_protocol::{
+    phase::Phase,
+    plan::job::ResolvedJob,
+    report::Report,
+    verdict::{Verdict, VerdictClass},
+};
 
 pub(crate) fn verdict(
     direction: &DirectionAnalysis,

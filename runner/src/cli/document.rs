@@ -2,8 +2,10 @@
 
 use leadline_protocol::problem::Problem;
 use serde_json::Value;
-use std::fs;
-use std::io::{Error, Read, stdin};
+use std::{
+    fs,
+    io::{Error, Read, stdin},
+};
 
 /// `path` may be `-` for standard input.
 pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {

@@ -1,12 +1,17 @@
 //! Prints the events of a run as they occur, or collects them for a report at the end.
 
-use crate::cli::output::{OutputFormat, print_error, print_json, write, write_styled};
-use crate::cli::text;
-use crate::cli::text::style::terminal_width;
-use crate::run::stop::StopSignal;
-use leadline_protocol::event::{Accepted, Event, EventBody};
-use leadline_protocol::problem::Problem;
-use leadline_protocol::result::{Failure, RunResult};
+use crate::{
+    cli::{
+        output::{OutputFormat, print_error, print_json, write, write_styled},
+        text::{self, style::terminal_width},
+    },
+    run::stop::StopSignal,
+};
+use leadline_protocol::{
+    event::{Accepted, Event, EventBody},
+    problem::Problem,
+    result::{Failure, RunResult},
+};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr};
 
@@ -18,8 +23,8 @@ pub(crate) struct EventPrinter {
     shows_progress: bool,
     stop: StopSignal,
     accepted: Option<Box<Accepted>>,
-    pub(crate) result: Option<Box<RunResult>>,
-    pub(crate) failure: Option<Failure>,
+    pub result: Option<Box<RunResult>>,
+    pub failure: Option<Failure>,
 }
 
 impl EventPrinter {

@@ -2,8 +2,10 @@
 
 use crate::cli::text::style::terminal_width;
 use serde::Serialize;
-use std::fmt::Display;
-use std::io::{Result, Write, stderr, stdout};
+use std::{
+    fmt::Display,
+    io::{Result, Write, stderr, stdout},
+};
 
 /// What `run` writes to standard output.
 #[derive(Clone, Copy, Eq, PartialEq)]

@@ -1,15 +1,16 @@
 //! The `run` command.
 
-use crate::cli::document::read_document;
-use crate::cli::event_printer::EventPrinter;
-use crate::cli::output::{OutputFormat, print_error};
-use crate::cli::study;
-use crate::run::stop::StopSignal;
+use crate::{
+    cli::{
+        document::read_document,
+        event_printer::EventPrinter,
+        output::{OutputFormat, print_error},
+        study,
+    },
+    run::stop::StopSignal,
+};
 use leadline_protocol::study::parse::is_study;
-use std::os::unix::process::parent_id;
-use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
+use std::{os::unix::process::parent_id, path::PathBuf, thread, time::Duration};
 
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
 const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);

@@ -1,16 +1,21 @@
 //! Runs the steps of a study one after the other.
 
-use crate::cli::event_printer::EventPrinter;
-use crate::cli::output::{OutputFormat, print_error, print_json, write_styled};
-use crate::cli::text;
-use crate::cli::text::study::StepResult;
-use crate::cli::text::style::terminal_width;
-use crate::run;
-use crate::run::stop::StopSignal;
-use crate::system::target::leftovers::remove_leftovers;
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::study::parse::parse_study;
-use leadline_protocol::study::plan::{StepPlan, StudyPlan};
+use crate::{
+    cli::{
+        event_printer::EventPrinter,
+        output::{OutputFormat, print_error, print_json, write_styled},
+        text::{self, study::StepResult, style::terminal_width},
+    },
+    run::{self, stop::StopSignal},
+    system::target::leftovers::remove_leftovers,
+};
+use leadline_protocol::{
+    job::run_spec::parse_run,
+    study::{
+        parse::parse_study,
+        plan::{StepPlan, StudyPlan},
+    },
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -7,8 +7,7 @@
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::ResolvedJob;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// Unit of compressibility in bytes: the smallest block that filesystems and devices compress.
 /// In fio's 512 bytes (`buffer_compress_chunk`) a compressor's overhead is 2 % at a share of 90 %.

@@ -11,19 +11,25 @@ pub(crate) mod slots;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::engine::Engine;
-use crate::load::measure::batch::CompletionBatch;
-use crate::load::measure::exit::{IoError, LoopExit};
-use crate::load::measure::slots::Slots;
-use crate::load::pattern::io::Io;
-use crate::load::source::{DRAW, Source};
-use crate::load::stats::{IoTimes, NOT_ACCEPTED, WorkerStats};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::Clock;
+use crate::{
+    load::{
+        engine::Engine,
+        measure::{
+            batch::CompletionBatch,
+            exit::{IoError, LoopExit},
+            slots::Slots,
+        },
+        pattern::io::Io,
+        source::{DRAW, Source},
+        stats::{IoTimes, NOT_ACCEPTED, WorkerStats},
+    },
+    system::{buffers::BufferPool, clock::Clock},
+};
 use leadline_protocol::report::Decision;
-use std::io;
-use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    io, mem,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 /// Loop of one worker.
 pub(crate) struct Loop<E, C, S> {

@@ -19,15 +19,16 @@ pub(crate) mod sync_interval;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::pattern::direction::DirectionState;
-use crate::load::pattern::direction_mix::DirectionMix;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::pattern::offset_generator::OffsetGenerator;
-use crate::load::pattern::round_robin::RoundRobin;
-use crate::load::pattern::sync_interval::SyncInterval;
+use crate::load::pattern::{
+    direction::DirectionState,
+    direction_mix::DirectionMix,
+    io::{Io, Kind},
+    offset_generator::OffsetGenerator,
+    round_robin::RoundRobin,
+    sync_interval::SyncInterval,
+};
 use leadline_protocol::plan::job::ResolvedJob;
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// Separates the seeds of workers: an odd number without a pattern (L'Ecuyer's multiplier).
 const WORKER_STRIDE: u64 = 0xd134_2543_de82_ef95;

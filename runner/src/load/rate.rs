@@ -9,8 +9,10 @@ pub(crate) mod arrival_schedule;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::rate::arrival_schedule::ArrivalSchedule;
+use crate::load::{
+    pattern::io::{Io, Kind},
+    rate::arrival_schedule::ArrivalSchedule,
+};
 use leadline_protocol::plan::job::ResolvedJob;
 
 const NS_PER_US: u64 = 1000;
@@ -27,9 +29,9 @@ pub(crate) struct RateLimiter {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct DueTime {
     /// Earliest submission.
-    pub(crate) at_ns: u64,
+    pub at_ns: u64,
     /// Start in the arrival schedule, regardless of delays; `None` without a rate.
-    pub(crate) intended_ns: Option<u64>,
+    pub intended_ns: Option<u64>,
 }
 
 /// A pause after every `every` I/Os.

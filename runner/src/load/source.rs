@@ -2,9 +2,13 @@
 
 pub(crate) mod rate_limited;
 
-use crate::load::pattern::Pattern;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::stats::WorkerStats;
+use crate::load::{
+    pattern::{
+        Pattern,
+        io::{Io, Kind},
+    },
+    stats::WorkerStats,
+};
 
 /// I/Os drawn at a time: enough to amortize the call, few enough to stay in the L1 cache.
 pub(crate) const DRAW: usize = 64;
@@ -33,7 +37,7 @@ pub(crate) trait Source {
 }
 
 /// A pattern whose I/Os are always due.
-pub(crate) struct Unlimited(pub(crate) Pattern);
+pub(crate) struct Unlimited(pub Pattern);
 
 impl Source for Unlimited {
     #[inline]

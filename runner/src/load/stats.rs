@@ -1,8 +1,10 @@
 //! Statistics of one worker in one phase. The worker's thread writes them without locks while the
 //! sampler reads them.
 
-use crate::load::histogram::{Counter, Histogram};
-use crate::load::pattern::io::Kind;
+use crate::load::{
+    histogram::{Counter, Histogram},
+    pattern::io::Kind,
+};
 use std::sync::OnceLock;
 
 /// Statistics of one direction. The alignment keeps workers out of each other's cache lines.
@@ -10,29 +12,29 @@ use std::sync::OnceLock;
 #[repr(align(128))]
 pub(crate) struct IoStats {
     /// Completed I/Os.
-    pub(crate) ios: Counter,
+    pub ios: Counter,
     /// Bytes moved.
-    pub(crate) bytes: Counter,
+    pub bytes: Counter,
     /// `lat` of inline completions: I/Os that were complete when the submitting call returned.
     /// Their `slat` is the same and their `clat` is 0, so one entry replaces three.
-    pub(crate) inline_lat: Histogram,
+    pub inline_lat: Histogram,
     /// Asynchronous completions: from just before submission until reaped.
-    pub(crate) lat: Histogram,
+    pub lat: Histogram,
     /// Asynchronous completions: from just before submission until accepted by the kernel.
-    pub(crate) slat: Histogram,
+    pub slat: Histogram,
     /// Asynchronous completions: from accepted by the kernel until reaped.
-    pub(crate) clat: Histogram,
+    pub clat: Histogram,
     /// From the start intended by the arrival schedule until reaped; unset without a rate.
-    pub(crate) intended_lat: OnceLock<Histogram>,
+    pub intended_lat: OnceLock<Histogram>,
 }
 
 /// Times of an I/O in ns of the loop's clock.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct IoTimes {
     /// Just before submission.
-    pub(crate) start_ns: u64,
+    pub start_ns: u64,
     /// When the submitting call returned; [`NOT_ACCEPTED`] before that.
-    pub(crate) accepted_ns: u64,
+    pub accepted_ns: u64,
 }
 
 /// `accepted_ns` until the submitting call returns.
@@ -42,10 +44,10 @@ pub(crate) const NOT_ACCEPTED: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct WorkerStats {
     /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
-    pub(crate) directions: [IoStats; 4],
-    pub(crate) in_flight: Counter,
+    pub directions: [IoStats; 4],
+    pub in_flight: Counter,
     /// Failed I/Os.
-    pub(crate) errors: Counter,
+    pub errors: Counter,
 }
 
 impl WorkerStats {

@@ -1,11 +1,10 @@
 //! Alignment of offsets and lengths for direct I/O and trims. Without this check the kernel would fail each
 //! I/O with EINVAL.
 
-use crate::plan::block_sizes::JobBlockSizes;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::regions::Regions;
-use crate::plan::target_paths::TargetPath;
+use crate::plan::{
+    block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest, regions::Regions,
+    target_paths::TargetPath,
+};
 use leadline_protocol::job::Job;
 
 pub(crate) fn check(

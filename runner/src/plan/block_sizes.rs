@@ -1,13 +1,15 @@
 //! Block sizes from `bs`, `bsrange` or `bssplit`, and the alignment of random offsets.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::direction::PerDirection;
-use leadline_protocol::job::rw::RwKind;
-use leadline_protocol::job::size::{SizeRange, Split};
-use leadline_protocol::plan::job::BlockSizes;
+use crate::plan::{defaults::option_or_default, issues::Issues, job_request::JobRequest};
+use leadline_protocol::{
+    format::bytes,
+    job::{
+        direction::PerDirection,
+        rw::RwKind,
+        size::{SizeRange, Split},
+    },
+    plan::job::BlockSizes,
+};
 
 /// The kernel transfers at most 2 GiB less a page per call (MAX_RW_COUNT).
 pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;

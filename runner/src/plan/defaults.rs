@@ -1,8 +1,7 @@
 //! Defaults of options, parsed from the option table. There is no second list of defaults, so the plan,
 //! the form and the documentation agree.
 
-use leadline_protocol::job::OPTIONS;
-use leadline_protocol::job::value::FioValue;
+use leadline_protocol::job::{OPTIONS, value::FioValue};
 
 /// Value of an option of a job, or its default.
 macro_rules! option_or_default {

@@ -1,10 +1,14 @@
 //! Estimated duration, writes and memory of a run.
 
 use crate::plan::memory::buffer_bytes;
-use leadline_protocol::format::bytes;
-use leadline_protocol::plan::Estimate;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::window::{window_begin_ms, window_ms};
+use leadline_protocol::{
+    format::bytes,
+    plan::{
+        Estimate,
+        job::ResolvedJob,
+        window::{window_begin_ms, window_ms},
+    },
+};
 
 pub(crate) fn estimate(jobs: &[ResolvedJob]) -> Estimate {
     let ms = window_ms(jobs).map(|window_ms| window_begin_ms(jobs) + window_ms);

@@ -4,12 +4,15 @@ mod cache;
 mod target;
 mod workload;
 
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity;
-use leadline_protocol::format::duration;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::window::{late_ramps, measured_from_ms, window_begin_ms};
+use crate::plan::{host_view::HostView, issues::Issues};
+use leadline_protocol::{
+    finding::Severity,
+    format::duration,
+    plan::{
+        job::ResolvedJob,
+        window::{late_ramps, measured_from_ms, window_begin_ms},
+    },
+};
 use serde_json::json;
 
 pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {

@@ -1,7 +1,9 @@
 //! Resolved jobs for tests: a default job of 1 MiB with some fields replaced.
 
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::plan::{
+    job::ResolvedJob,
+    target::{Target, TargetKind},
+};
 use serde_json::{Value, json};
 
 const DEFAULT_JOB: &str = r#"{

@@ -1,8 +1,6 @@
 //! Options that require CPUs or privileges of the host.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
+use crate::plan::{defaults::option_or_default, host_view::HostView, issues::Issues};
 use leadline_protocol::job::Job;
 
 pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {

@@ -1,10 +1,11 @@
 //! Problems and findings of a plan, collected so that all of them are reported together.
 
-use leadline_protocol::finding::{Finding, Severity};
-use leadline_protocol::problem::{Problem, ProblemKind};
+use leadline_protocol::{
+    finding::{Finding, Severity},
+    problem::{Problem, ProblemKind},
+};
 use serde_json::{Value, json};
-use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::{fmt::Display, ops::RangeInclusive};
 
 #[derive(Debug, Default)]
 pub(crate) struct Issues {

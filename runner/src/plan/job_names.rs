@@ -1,9 +1,7 @@
 //! Unique job names. Results and generated files are named after jobs; a repeated name gets a number.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity;
-use leadline_protocol::job::Job;
+use crate::plan::{defaults::option_or_default, issues::Issues};
+use leadline_protocol::{finding::Severity, job::Job};
 use std::collections::BTreeSet;
 
 /// Generated file names append `.worker.file` and must not exceed NAME_MAX (255).

@@ -1,12 +1,14 @@
 //! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::engine::{EngineName, Fallback};
-use leadline_protocol::job::rw::Rw;
+use crate::plan::{defaults::option_or_default, host_view::HostView, issues::Issues};
+use leadline_protocol::{
+    finding::Severity,
+    job::{
+        Job,
+        engine::{EngineName, Fallback},
+        rw::Rw,
+    },
+};
 
 /// Maximum number of workers of a run. Each has a thread, a ring and histograms.
 pub(crate) const MAX_WORKERS: u32 = 1024;

@@ -3,16 +3,20 @@
 
 mod checks;
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::PathKind;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::regions::{Region, Regions};
-use crate::plan::space_budget::SpaceBudget;
-use crate::plan::states;
-use crate::plan::target_paths::TargetPath;
-use leadline_protocol::job::keyword::{Fallocate, FileState};
-use leadline_protocol::plan::target::{Target, TargetKind};
+use crate::plan::{
+    defaults::option_or_default,
+    host_view::PathKind,
+    issues::Issues,
+    job_request::JobRequest,
+    regions::{Region, Regions},
+    space_budget::SpaceBudget,
+    states,
+    target_paths::TargetPath,
+};
+use leadline_protocol::{
+    job::keyword::{Fallocate, FileState},
+    plan::target::{Target, TargetKind},
+};
 
 /// How a file gets its blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

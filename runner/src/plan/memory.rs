@@ -1,12 +1,12 @@
 //! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the largest block size,
 //! in whole pages.
 
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::plan::job::{BufferRegistration, ResolvedJob};
+use crate::plan::{host_view::HostView, issues::Issues};
+use leadline_protocol::{
+    format::bytes,
+    job::{Job, engine::EngineName},
+    plan::job::{BufferRegistration, ResolvedJob},
+};
 
 /// Maximum size of a registered buffer in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;

@@ -1,10 +1,7 @@
 //! Ranges of single options, and options that exclude each other.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::direction::PerDirection;
+use crate::plan::{defaults::option_or_default, issues::Issues, job_request::JobRequest};
+use leadline_protocol::job::{Job, direction::PerDirection};
 use std::ops::RangeInclusive;
 
 /// Maximum I/Os in flight per worker: IORING_MAX_ENTRIES.

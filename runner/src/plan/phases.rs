@@ -1,11 +1,15 @@
 //! Planned phases of a run.
 
 use crate::plan::estimate::{layout_bytes, measure_write_bytes};
-use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::PlannedPhase;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::plan::window::{window_begin_ms, window_ms};
+use leadline_protocol::{
+    phase::Phase,
+    plan::{
+        PlannedPhase,
+        job::ResolvedJob,
+        target::TargetKind,
+        window::{window_begin_ms, window_ms},
+    },
+};
 
 /// In the order of execution.
 pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {

@@ -1,9 +1,11 @@
 //! Files that earlier steps of a study leave on the host.
 
 use crate::plan::host_view::{PathFacts, PathKind};
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::plan::{
+    Plan,
+    job::ResolvedJob,
+    target::{Target, TargetKind},
+};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]

@@ -1,16 +1,12 @@
 //! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit is
 //! rejected; fio would shrink it silently.
 
-use crate::plan::block_sizes::JobBlockSizes;
-use crate::plan::defaults::option_or_default;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::option_checks::MAX_JSON_INTEGER;
-use crate::plan::space_budget::SpaceBudget;
-use crate::plan::target_paths::TargetPath;
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::size::Extent;
-use leadline_protocol::plan::target::TargetKind;
+use crate::plan::{
+    block_sizes::JobBlockSizes, defaults::option_or_default, issues::Issues,
+    job_request::JobRequest, option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget,
+    target_paths::TargetPath,
+};
+use leadline_protocol::{format::bytes, job::size::Extent, plan::target::TargetKind};
 
 /// Default length of the target of `ioengine=null`: 1 GiB.
 const NULL_BYTES: u64 = 1 << 30;

@@ -1,23 +1,30 @@
 //! Resolution of one job: all options with their defaults applied. Code below the plan uses no defaults.
 
-use crate::plan::block_sizes::JobBlockSizes;
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::option_checks::MAX_JSON_INTEGER;
-use crate::plan::space_budget::SpaceBudget;
-use crate::plan::{alignment, host_checks, layout, option_checks, regions, target_paths};
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::direction::PerDirection;
-use leadline_protocol::job::keyword::Fadvise;
-use leadline_protocol::job::size::Extent;
-use leadline_protocol::plan::job::{
-    BufferRegistration, DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions,
-    TimingOptions,
+use crate::plan::{
+    alignment,
+    block_sizes::JobBlockSizes,
+    defaults::option_or_default,
+    host_checks,
+    host_view::HostView,
+    issues::Issues,
+    job_request::JobRequest,
+    layout,
+    option_checks::{self, MAX_JSON_INTEGER},
+    regions,
+    space_budget::SpaceBudget,
+    target_paths,
 };
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::{
+    format::bytes,
+    job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent},
+    plan::{
+        job::{
+            BufferRegistration, DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions,
+            TargetOptions, TimingOptions,
+        },
+        target::{Target, TargetKind},
+    },
+};
 
 /// `index`: position in the run. Returns `None` if no region can be resolved.
 pub(crate) fn resolve(

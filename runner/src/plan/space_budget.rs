@@ -1,9 +1,11 @@
 //! Files of a run and the disk space that they need. Later jobs use the files in the state that earlier jobs
 //! create.
 
-use crate::plan::host_view::{HostView, PathFacts};
-use crate::plan::issues::Issues;
-use crate::plan::projected_files::ProjectedFiles;
+use crate::plan::{
+    host_view::{HostView, PathFacts},
+    issues::Issues,
+    projected_files::ProjectedFiles,
+};
 use leadline_protocol::format::bytes;
 use std::collections::BTreeMap;
 

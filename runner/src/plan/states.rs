@@ -4,14 +4,20 @@
 //! States protect foreign data: `fresh` replaces and `written` fills only files created by
 //! Leadline.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::{PathFacts, PathKind};
-use crate::plan::issues::Issues;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::keyword::{CacheState, Fallocate, FileState};
-use leadline_protocol::job::value::Flag;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
+use crate::plan::{
+    defaults::option_or_default,
+    host_view::{PathFacts, PathKind},
+    issues::Issues,
+};
+use leadline_protocol::{
+    job::{
+        Job,
+        keyword::{CacheState, Fallocate, FileState},
+        value::Flag,
+    },
+    plan::job::ResolvedJob,
+    problem::Problem,
+};
 use std::collections::BTreeMap;
 
 type OptionValue = (&'static str, &'static str);

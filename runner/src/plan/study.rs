@@ -5,13 +5,15 @@ pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::plan::host_view::HostView;
-use crate::plan::projected_files::ProjectedFiles;
-use crate::plan::resolve_after;
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::study::plan::{StepPlan, StudyPlan};
-use leadline_protocol::study::spec::StudySpec;
+use crate::plan::{host_view::HostView, projected_files::ProjectedFiles, resolve_after};
+use leadline_protocol::{
+    job::run_spec::parse_run,
+    plan::Plan,
+    study::{
+        plan::{StepPlan, StudyPlan},
+        spec::StudySpec,
+    },
+};
 use serde_json::{Value, json};
 
 /// Replaced by the file ID of the study in file names.

@@ -1,10 +1,13 @@
 //! Summary of what a run measures: one sentence per job, for readers without storage expertise.
 
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::keyword::SyncMode;
-use leadline_protocol::job::rw::RwKind;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::{
+    format::bytes,
+    job::{keyword::SyncMode, rw::RwKind},
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::TargetKind,
+    },
+};
 
 /// Joins the different sentences of all jobs.
 pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {

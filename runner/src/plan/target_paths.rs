@@ -3,12 +3,14 @@
 mod checks;
 mod names;
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::space_budget::SpaceBudget;
-use crate::plan::states;
+use crate::plan::{
+    defaults::option_or_default,
+    host_view::{DirectAlignment, HostView, PathFacts, PathKind},
+    issues::Issues,
+    job_request::JobRequest,
+    space_budget::SpaceBudget,
+    states,
+};
 use leadline_protocol::plan::target::TargetKind;
 
 /// Sector size of a loop device if its file does not support direct I/O.

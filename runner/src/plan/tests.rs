@@ -9,11 +9,11 @@ mod problems;
 mod summary;
 mod targets;
 
-use crate::plan::resolve;
-use crate::plan::tests::host::TableHost;
-use leadline_protocol::job::run_spec::parse_run;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::ResolvedJob;
+use crate::plan::{resolve, tests::host::TableHost};
+use leadline_protocol::{
+    job::run_spec::parse_run,
+    plan::{Plan, job::ResolvedJob},
+};
 use serde_json::Value;
 
 fn plan(job: Value) -> Plan {

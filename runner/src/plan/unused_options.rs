@@ -2,13 +2,19 @@
 //! among jobs.
 
 use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::job::keyword::{CacheState, FileState, SyncMode};
-use leadline_protocol::job::value::Flag;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::{
+    finding::Severity,
+    job::{
+        Job,
+        engine::EngineName,
+        keyword::{CacheState, FileState, SyncMode},
+        value::Flag,
+    },
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::TargetKind,
+    },
+};
 
 pub(crate) fn check(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     check_pattern(job, resolved, issues);

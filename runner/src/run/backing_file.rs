@@ -1,19 +1,19 @@
 //! Residency of the file behind a loop device without direct I/O, at both ends of the measured window.
 
-use crate::system::host::block_device::SECTOR_BYTES;
-use crate::system::host::inventory::Inventory;
-use crate::system::probes::region::Region;
-use crate::system::probes::residency::ResidencyMethod;
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::BackingFile;
-use std::fs::File;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use crate::system::{
+    host::{block_device::SECTOR_BYTES, inventory::Inventory},
+    probes::{region::Region, residency::ResidencyMethod},
+};
+use leadline_protocol::{counters::Residency, evidence::target::BackingFile};
+use std::{
+    fs::File,
+    os::{fd::AsFd, unix::fs::MetadataExt},
+};
 
 pub(crate) struct ObservedBackingFile {
     file: File,
     region: Region,
-    pub(crate) observed: BackingFile,
+    pub observed: BackingFile,
 }
 
 impl ObservedBackingFile {

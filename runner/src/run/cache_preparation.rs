@@ -1,22 +1,29 @@
 //! Puts the page cache into the requested state before the measurement: dropped, evicted, filled,
 //! advised. Writing dirty pages can take long; a stop does not wait for it.
 
-use crate::load::worker::task::WorkerError;
-use crate::run::context::{RunContext, unless_stopped};
-use crate::run::error::RunError;
-use crate::run::open_targets::OpenTargets;
-use crate::system::probes::region::Region;
-use crate::system::probes::residency::ResidencyMethod;
-use crate::system::target::OpenTarget;
-use crate::system::target::cache::{advise, drop_caches, evict, invalidate, pre_read};
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::keyword::CacheState;
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::plan::job::ResolvedJob;
+use crate::{
+    load::worker::task::WorkerError,
+    run::{
+        context::{RunContext, unless_stopped},
+        error::RunError,
+        open_targets::OpenTargets,
+    },
+    system::{
+        probes::{region::Region, residency::ResidencyMethod},
+        target::{
+            OpenTarget,
+            cache::{advise, drop_caches, evict, invalidate, pre_read},
+        },
+    },
+};
+use leadline_protocol::{
+    format::bytes,
+    job::keyword::CacheState,
+    phase::{Phase, PhaseState},
+    plan::job::ResolvedJob,
+};
 use rustix::io::Errno;
-use std::io;
-use std::ops::Range;
-use std::os::fd::AsFd;
+use std::{io, ops::Range, os::fd::AsFd};
 
 /// Runs the phases that some job requests.
 pub(crate) fn prepare(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {

@@ -1,20 +1,20 @@
 //! What all phases of a run need.
 
-use crate::run::error::RunError;
-use crate::run::event_sink::EventSink;
-use crate::run::stop::StopSignal;
-use crate::system::target::cancellable::run_unless_stopped;
-use crate::system::target::{Finish, Targets};
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::ResolvedJob;
+use crate::{
+    run::{error::RunError, event_sink::EventSink, stop::StopSignal},
+    system::target::{Finish, Targets, cancellable::run_unless_stopped},
+};
+use leadline_protocol::{
+    phase::{Phase, PhaseState},
+    plan::{Plan, job::ResolvedJob},
+};
 use std::io;
 
 pub(crate) struct RunContext<'a, 'b> {
-    pub(crate) plan: &'a mut Plan,
-    pub(crate) targets: &'a mut Targets,
-    pub(crate) sink: &'a mut EventSink<'b>,
-    pub(crate) stop: &'a StopSignal,
+    pub plan: &'a mut Plan,
+    pub targets: &'a mut Targets,
+    pub sink: &'a mut EventSink<'b>,
+    pub stop: &'a StopSignal,
 }
 
 impl RunContext<'_, '_> {

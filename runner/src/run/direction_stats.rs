@@ -3,10 +3,14 @@
 #[cfg(test)]
 mod accuracy;
 
-use crate::load::histogram::Histogram;
-use crate::load::stats::{IoStats, WorkerStats};
-use leadline_protocol::histogram::{BUCKETS, middle_of, percentiles, sparse};
-use leadline_protocol::report::stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats};
+use crate::load::{
+    histogram::Histogram,
+    stats::{IoStats, WorkerStats},
+};
+use leadline_protocol::{
+    histogram::{BUCKETS, middle_of, percentiles, sparse},
+    report::stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats},
+};
 
 const SECOND_NS: f64 = 1e9;
 

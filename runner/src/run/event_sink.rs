@@ -1,16 +1,18 @@
 //! Numbers and timestamps the events of a run.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
-use leadline_protocol::event::{Event, EventBody};
-use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
-use leadline_protocol::report::PhaseTime;
+use leadline_protocol::{
+    event::{Event, EventBody},
+    phase::{Phase, PhaseChange, PhaseState},
+    report::PhaseTime,
+};
 
 pub(crate) struct EventSink<'a> {
     listener: &'a mut dyn FnMut(&Event),
     origin_ns: u64,
     seq: u64,
     /// Phases so far.
-    pub(crate) phases: Vec<PhaseTime>,
+    pub phases: Vec<PhaseTime>,
 }
 
 impl<'a> EventSink<'a> {

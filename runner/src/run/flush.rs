@@ -1,14 +1,15 @@
 //! The flush phase after the measurement (`end_fsync`).
 
-use crate::load::worker::task::WorkerError;
-use crate::run::context::RunContext;
-use crate::run::open_targets::OpenTargets;
-use crate::system::target::OpenTarget;
-use crate::system::target::cache;
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::Target;
-use leadline_protocol::report::{FirstError, Report};
+use crate::{
+    load::worker::task::WorkerError,
+    run::{context::RunContext, open_targets::OpenTargets},
+    system::target::{OpenTarget, cache},
+};
+use leadline_protocol::{
+    phase::{Phase, PhaseState},
+    plan::{job::ResolvedJob, target::Target},
+    report::{FirstError, Report},
+};
 use rustix::io::Errno;
 use std::io;
 

@@ -1,23 +1,35 @@
 //! One target with the regions of all its jobs, and its page cache and extents at each reading.
 
-use crate::run::backing_file::ObservedBackingFile;
-use crate::system::host::inventory::Inventory;
-use crate::system::probes::direct_io::{self, DirectIoTarget};
-use crate::system::probes::extents::{self, written_share};
-use crate::system::probes::region::Region;
-use crate::system::probes::residency::{ResidencyMap, ResidencyMethod};
-use crate::system::target::OpenTarget;
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::{
-    CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+use crate::{
+    run::backing_file::ObservedBackingFile,
+    system::{
+        host::inventory::Inventory,
+        probes::{
+            direct_io::{self, DirectIoTarget},
+            extents::{self, written_share},
+            region::Region,
+            residency::{ResidencyMap, ResidencyMethod},
+        },
+        target::OpenTarget,
+    },
 };
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use leadline_protocol::{
+    counters::Residency,
+    evidence::target::{
+        CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
+    },
+    plan::{
+        job::ResolvedJob,
+        target::{Target, TargetKind},
+    },
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::Path,
+};
 
 const NOT_REACHED: &str = "the run ended before";
 

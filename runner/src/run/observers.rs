@@ -1,15 +1,17 @@
 //! Device and process counters together with the observers of the targets.
 
-use crate::run::target_observers::{NO_PROBES, TargetObservers};
-use crate::system::probes::Probes;
+use crate::{
+    run::target_observers::{NO_PROBES, TargetObservers},
+    system::probes::Probes,
+};
 use leadline_protocol::plan::job::ResolvedJob;
 use std::collections::BTreeMap;
 
 pub(crate) struct Observers {
-    pub(crate) probes: Probes,
-    pub(crate) targets: TargetObservers,
+    pub probes: Probes,
+    pub targets: TargetObservers,
     /// Missing counters with the reason.
-    pub(crate) absent: BTreeMap<String, String>,
+    pub absent: BTreeMap<String, String>,
 }
 
 impl Observers {

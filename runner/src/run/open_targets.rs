@@ -1,19 +1,18 @@
 //! The open targets of all workers.
 
 use crate::system::target::{OpenTarget, Targets};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
+use leadline_protocol::{plan::job::ResolvedJob, problem::Problem};
 
 pub(crate) struct OpenTargets {
-    pub(crate) workers: Vec<WorkerTargets>,
+    pub workers: Vec<WorkerTargets>,
 }
 
 pub(crate) struct WorkerTargets {
     /// Index of the job in the run.
-    pub(crate) job: usize,
+    pub job: usize,
     /// Number of the worker in its job, from 0.
-    pub(crate) number: u32,
-    pub(crate) targets: Vec<OpenTarget>,
+    pub number: u32,
+    pub targets: Vec<OpenTarget>,
 }
 
 impl OpenTargets {

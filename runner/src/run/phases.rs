@@ -1,25 +1,32 @@
 //! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
 
-use crate::load::worker::task::WorkerError;
-use crate::run::cache_preparation;
-use crate::run::context::{RunContext, unless_stopped};
-use crate::run::error::RunError;
-use crate::run::flush::{files_to_flush, flush};
-use crate::run::observers::Observers;
-use crate::run::open_targets::OpenTargets;
-use crate::run::report::{ReportContext, report};
-use crate::run::sampler::Sampler;
-use crate::run::worker_pool::WorkerPool;
-use crate::system::clock::{MILLISECOND_NS, wall_ms};
-use crate::system::host::facts::host_facts;
-use crate::system::probes::thermal::throttles;
-use crate::system::target::layout_data::LayoutData;
-use leadline_protocol::event::{Accepted, EventBody};
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::window::window_ms;
-use leadline_protocol::report::Report;
+use crate::{
+    load::worker::task::WorkerError,
+    run::{
+        cache_preparation,
+        context::{RunContext, unless_stopped},
+        error::RunError,
+        flush::{files_to_flush, flush},
+        observers::Observers,
+        open_targets::OpenTargets,
+        report::{ReportContext, report},
+        sampler::Sampler,
+        worker_pool::WorkerPool,
+    },
+    system::{
+        clock::{MILLISECOND_NS, wall_ms},
+        host::facts::host_facts,
+        probes::thermal::throttles,
+        target::layout_data::LayoutData,
+    },
+};
+use leadline_protocol::{
+    event::{Accepted, EventBody},
+    host::HostFacts,
+    phase::Phase,
+    plan::{job::ResolvedJob, window::window_ms},
+    report::Report,
+};
 use std::collections::BTreeSet;
 
 /// Seed of the data written by the layout.

@@ -4,29 +4,38 @@
 mod devices;
 mod workers;
 
-use crate::load::worker::task::WorkerError;
-use crate::run::report::devices::{cpu_report, device_report, readings};
-use crate::run::report::workers::{MeasuredWorker, WorkerTotals};
-use crate::run::report::workers::{achieved_depth, errors, job_report, last_end, window_ns};
-use crate::run::sampler::MeasuredWindow;
-use crate::run::target_observers::Observation;
-use crate::run::worker_pool::FinishedWorker;
-use crate::system::clock::MILLISECOND_NS;
-use crate::system::probes::Counters;
-use leadline_protocol::evidence::FlushReport;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::{JobReport, MemoryReport, Report};
+use crate::{
+    load::worker::task::WorkerError,
+    run::{
+        report::{
+            devices::{cpu_report, device_report, readings},
+            workers::{
+                MeasuredWorker, WorkerTotals, achieved_depth, errors, job_report, last_end,
+                window_ns,
+            },
+        },
+        sampler::MeasuredWindow,
+        target_observers::Observation,
+        worker_pool::FinishedWorker,
+    },
+    system::{clock::MILLISECOND_NS, probes::Counters},
+};
+use leadline_protocol::{
+    evidence::FlushReport,
+    plan::job::ResolvedJob,
+    report::{JobReport, MemoryReport, Report},
+};
 use std::collections::BTreeMap;
 
 /// Everything in the report that the workers did not count.
 pub(crate) struct ReportContext {
     /// Kernel names of the devices under the targets.
-    pub(crate) devices: Vec<String>,
+    pub devices: Vec<String>,
     /// Missing counters with the reason.
-    pub(crate) absent: BTreeMap<String, String>,
-    pub(crate) thermal_throttles: Option<u64>,
-    pub(crate) window: MeasuredWindow,
-    pub(crate) observation: Observation,
+    pub absent: BTreeMap<String, String>,
+    pub thermal_throttles: Option<u64>,
+    pub window: MeasuredWindow,
+    pub observation: Observation,
 }
 
 /// # Errors

@@ -3,21 +3,31 @@
 
 pub(crate) mod totals;
 
-use crate::analysis::gauge::sample_gauge;
-use crate::run::event_sink::EventSink;
-use crate::run::observers::Observers;
-use crate::run::sampler::totals::{IoTotals, WindowCounts};
-use crate::run::stop::StopSignal;
-use crate::run::worker_pool::{StartTimes, WorkerPool};
-use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms};
-use crate::system::probes::Counters;
-use leadline_protocol::counters::Residency;
-use leadline_protocol::event::EventBody;
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::sample::Sample;
-use std::thread::{park_timeout, sleep};
-use std::time::Duration;
+use crate::{
+    analysis::gauge::sample_gauge,
+    run::{
+        event_sink::EventSink,
+        observers::Observers,
+        sampler::totals::{IoTotals, WindowCounts},
+        stop::StopSignal,
+        worker_pool::{StartTimes, WorkerPool},
+    },
+    system::{
+        clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms},
+        probes::Counters,
+    },
+};
+use leadline_protocol::{
+    counters::Residency,
+    event::EventBody,
+    phase::{Phase, PhaseState},
+    plan::job::ResolvedJob,
+    sample::Sample,
+};
+use std::{
+    thread::{park_timeout, sleep},
+    time::Duration,
+};
 
 /// Maximum time between two checks of the stop flag, in ns.
 const POLL_NS: u64 = 50 * MILLISECOND_NS;
@@ -29,24 +39,24 @@ const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
 /// The measured window.
 pub(crate) struct MeasuredWindow {
     /// Counters at the start.
-    pub(crate) before: Counters,
+    pub before: Counters,
     /// Counters at the end.
-    pub(crate) after: Counters,
+    pub after: Counters,
     /// Ended by a stop.
-    pub(crate) stopped: bool,
+    pub stopped: bool,
     /// Milliseconds since 1970 UTC.
-    pub(crate) started_at_ms: u64,
+    pub started_at_ms: u64,
 }
 
 pub(crate) struct Sampler<'a, 'b> {
-    pub(crate) pool: &'a WorkerPool,
-    pub(crate) jobs: &'a [ResolvedJob],
-    pub(crate) interval_ns: u64,
-    pub(crate) observers: &'a mut Observers,
-    pub(crate) sink: &'a mut EventSink<'b>,
-    pub(crate) stop: &'a StopSignal,
+    pub pool: &'a WorkerPool,
+    pub jobs: &'a [ResolvedJob],
+    pub interval_ns: u64,
+    pub observers: &'a mut Observers,
+    pub sink: &'a mut EventSink<'b>,
+    pub stop: &'a StopSignal,
     /// Initially false.
-    pub(crate) stopped: bool,
+    pub stopped: bool,
 }
 
 /// Counters and totals at one moment.

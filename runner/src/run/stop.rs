@@ -1,9 +1,13 @@
 //! Early end of a run by a signal or by the program.
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
 
 #[derive(Clone, Debug, Default)]
 pub struct StopSignal {

@@ -1,23 +1,26 @@
 //! Observes the targets, the host's writeback and, on request, request sizes and CPU stacks: before
 //! the run, at both ends of the measured window, and once a second in between.
 
-use crate::analysis::transitions::TransitionDetector;
-use crate::run::observed_target::ObservedTarget;
-use crate::run::stop::StopSignal;
-use crate::system::clock::{Clock, Monotonic, SECOND_NS};
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::Kernel;
-use crate::system::probes::profile::Profiler;
-use crate::system::probes::request_trace::RequestTrace;
-use crate::system::probes::vmstat::{self, VmStat};
-use crate::system::target::OpenTarget;
-use crate::system::target::cancellable::run_unless_stopped;
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::transition::Transition;
-use leadline_protocol::evidence::{Profile, Requests, Writeback};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::sample::Sample;
+use crate::{
+    analysis::transitions::TransitionDetector,
+    run::{observed_target::ObservedTarget, stop::StopSignal},
+    system::{
+        clock::{Clock, Monotonic, SECOND_NS},
+        host::{inventory::Inventory, kernel::Kernel},
+        probes::{
+            profile::Profiler,
+            request_trace::RequestTrace,
+            vmstat::{self, VmStat},
+        },
+        target::{OpenTarget, cancellable::run_unless_stopped},
+    },
+};
+use leadline_protocol::{
+    counters::Residency,
+    evidence::{Profile, Requests, Writeback, target::TargetReport, transition::Transition},
+    plan::job::ResolvedJob,
+    sample::Sample,
+};
 use std::collections::BTreeMap;
 
 /// Why counters are missing with `probes=0`.
@@ -43,15 +46,15 @@ pub(crate) struct TargetObservers {
 
 /// What was observed in the measured window.
 pub(crate) struct Observation {
-    pub(crate) targets: Vec<TargetReport>,
-    pub(crate) transitions: Vec<Transition>,
-    pub(crate) writeback: Option<Writeback>,
-    pub(crate) requests: Option<Requests>,
-    pub(crate) profile: Option<Profile>,
+    pub targets: Vec<TargetReport>,
+    pub transitions: Vec<Transition>,
+    pub writeback: Option<Writeback>,
+    pub requests: Option<Requests>,
+    pub profile: Option<Profile>,
     /// Bytes of the targets that were dirty or in writeback at the end.
-    pub(crate) dirty_bytes: Option<u64>,
+    pub dirty_bytes: Option<u64>,
     /// Missing numbers with the reason.
-    pub(crate) absent: BTreeMap<String, String>,
+    pub absent: BTreeMap<String, String>,
 }
 
 impl TargetObservers {

@@ -1,22 +1,33 @@
 //! The workers of all jobs of a run: starts them together, wakes them at phase boundaries, and stops
 //! them.
 
-use crate::load::stats::WorkerStats;
-use crate::load::worker;
-use crate::load::worker::progress::{Progress, Stage};
-use crate::load::worker::schedule::{ENDLESS_NS, Schedule};
-use crate::load::worker::start_barrier::StartBarrier;
-use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
-use crate::run::open_targets::OpenTargets;
-use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
-use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::window::window_begin_ms;
-use std::io;
-use std::os::unix::thread::JoinHandleExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
-use std::thread::{Builder, JoinHandle};
+use crate::{
+    load::{
+        stats::WorkerStats,
+        worker::{
+            self,
+            progress::{Progress, Stage},
+            schedule::{ENDLESS_NS, Schedule},
+            start_barrier::StartBarrier,
+            task::{WorkerError, WorkerOutcome, WorkerTask},
+        },
+    },
+    run::open_targets::OpenTargets,
+    system::clock::{Clock, MILLISECOND_NS, Monotonic},
+};
+use leadline_protocol::{
+    phase::Phase,
+    plan::{job::ResolvedJob, window::window_begin_ms},
+};
+use std::{
+    io,
+    os::unix::thread::JoinHandleExt,
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{Builder, JoinHandle},
+};
 
 /// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
 /// waiting for it.
@@ -44,17 +55,17 @@ struct Worker {
 /// A worker after its thread has ended.
 pub(crate) struct FinishedWorker {
     /// Index of the job in the run.
-    pub(crate) job: usize,
-    pub(crate) progress: Arc<Progress>,
-    pub(crate) result: WorkerResult,
+    pub job: usize,
+    pub progress: Arc<Progress>,
+    pub result: WorkerResult,
 }
 
 /// In ns of CLOCK_MONOTONIC.
 pub(crate) struct StartTimes {
     /// First I/O.
-    pub(crate) begin_ns: u64,
+    pub begin_ns: u64,
     /// Start of the measured window.
-    pub(crate) measure_ns: u64,
+    pub measure_ns: u64,
 }
 
 impl WorkerPool {

@@ -3,8 +3,7 @@
 
 use leadline_protocol::job::engine::BufferPages;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-use std::io;
-use std::ptr::NonNull;
+use std::{io, ptr::NonNull};
 
 #[derive(Debug)]
 pub(crate) struct BufferPool {

@@ -5,8 +5,10 @@
 pub(crate) mod fixture;
 pub(crate) mod tsc;
 
-use rustix::thread::clock_nanosleep_absolute;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::{
+    thread::clock_nanosleep_absolute,
+    time::{ClockId, Timespec, clock_gettime},
+};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;

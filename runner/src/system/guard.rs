@@ -9,16 +9,21 @@ pub(crate) mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::host_view::PathKind;
-use crate::system::host::interference::results_directory;
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{Dev, Kernel};
-use crate::system::host::resolved_path::ResolvedPath;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
+use crate::{
+    plan::host_view::PathKind,
+    system::host::{
+        interference::results_directory,
+        inventory::Inventory,
+        kernel::{Dev, Kernel},
+        resolved_path::ResolvedPath,
+    },
+};
+use leadline_protocol::{plan::job::ResolvedJob, problem::Problem};
 use rustix::fs::OFlags;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::{
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
 /// The option that all problems of the guard refer to.
 const FIELD: &str = "filename";

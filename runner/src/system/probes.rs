@@ -21,17 +21,19 @@ pub mod rusage;
 pub(crate) mod thermal;
 pub mod vmstat;
 
-use crate::system::clock::{Clock, Monotonic};
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::Kernel;
-use crate::system::probes::cpu::HostTicks;
-use crate::system::probes::disks::{Disks, Names};
-use crate::system::probes::kernel_file::KernelFile;
-use crate::system::probes::pressure::StallTimes;
-use crate::system::probes::rusage::{CpuTimes, process_times};
+use crate::system::{
+    clock::{Clock, Monotonic},
+    host::{inventory::Inventory, kernel::Kernel},
+    probes::{
+        cpu::HostTicks,
+        disks::{Disks, Names},
+        kernel_file::KernelFile,
+        pressure::StallTimes,
+        rusage::{CpuTimes, process_times},
+    },
+};
 use leadline_protocol::counters::{CpuUse, DeviceCounts, Memory, Pressure, StorageIo};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
 pub struct Probes {

@@ -18,23 +18,29 @@ pub mod layout_data;
 pub(crate) mod leftovers;
 mod loop_devices;
 mod open;
+mod open_beneath;
 mod owned_file;
 mod progress;
-mod open_beneath;
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::{Admission, Guard};
-use crate::system::host::kernel::Dev;
-use crate::system::host::ownership;
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
-use crate::system::target::attached_loop::AttachedLoop;
-use crate::system::target::owned_file::OwnedFile;
-use leadline_protocol::plan::target::Target;
-use leadline_protocol::problem::Problem;
-use std::collections::BTreeMap;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::{Admission, Guard},
+        host::{
+            kernel::Dev,
+            ownership,
+            resolved_path::{ResolvedPath, Stat},
+        },
+        target::{attached_loop::AttachedLoop, owned_file::OwnedFile},
+    },
+};
+use leadline_protocol::{plan::target::Target, problem::Problem};
+use std::{
+    collections::BTreeMap,
+    io,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
 /// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough to stop within a
 /// second.

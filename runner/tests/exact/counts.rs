@@ -1,13 +1,12 @@
 //! Counts compared with the kernel's counts of the process in /proc/PID/io, to the byte.
 
-use std::io::Read;
-use std::path::Path;
-
+use super::scratch::{
+    self,
+    program::{report, start, with},
+};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::{Value, json};
-
-use super::scratch;
-use super::scratch::program::{report, start, with};
+use std::{io::Read, path::Path};
 
 const BYTES: u64 = 16 << 20;
 

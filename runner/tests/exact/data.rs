@@ -1,14 +1,12 @@
 //! Content of a file after a run: compressibility and duplicates within 2 % of the request.
 
-use std::collections::HashSet;
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use super::scratch::{
+    self,
+    program::{report, with},
+};
+use flate2::{Compression, write::DeflateEncoder};
 use serde_json::{Value, json};
-
-use super::scratch;
-use super::scratch::program::{report, with};
+use std::{collections::HashSet, io::Write};
 
 const BLOCK: usize = 4096;
 const BYTES: usize = 16 << 20;

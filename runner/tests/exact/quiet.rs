@@ -1,10 +1,13 @@
 //! Detection of a busy host, on which timing tests are meaningless.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
 use super::scratch::skip;
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 /// Wake-up latency from which a host is busy.
 const BUSY: Duration = Duration::from_micros(300);

@@ -1,10 +1,10 @@
 //! Rates from 1 to 200,000 I/Os per second over 10 s, all in one run.
 
+use super::{
+    quiet::exclusive,
+    scratch::{self, program::report},
+};
 use serde_json::{Value, json};
-
-use super::quiet::exclusive;
-use super::scratch;
-use super::scratch::program::report;
 
 /// Maximum relative error of a rate.
 const MAX_ERROR: f64 = 0.005;

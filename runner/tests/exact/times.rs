@@ -1,13 +1,17 @@
 //! Accuracy of phase ends, and gaps of a stalled loop.
 
-use std::io::{BufRead, BufReader};
-use std::time::Duration;
-
+use super::{
+    quiet::on_an_idle_host,
+    scratch::{
+        self,
+        program::{of_type, report, start, with},
+    },
+};
 use serde_json::{Value, json};
-
-use super::quiet::on_an_idle_host;
-use super::scratch;
-use super::scratch::program::{of_type, report, start, with};
+use std::{
+    io::{BufRead, BufReader},
+    time::Duration,
+};
 
 const RAMP_MS: f64 = 200.0;
 const RUNTIME_MS: f64 = 500.0;

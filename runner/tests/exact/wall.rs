@@ -1,12 +1,11 @@
 //! The wall clock does not affect results: here, any two readings differ by an hour or more.
 
-use std::process::Stdio;
-
+use super::{
+    quiet::exclusive,
+    scratch::{self, program::runner},
+};
 use serde_json::{Value, json};
-
-use super::quiet::exclusive;
-use super::scratch;
-use super::scratch::program::runner;
+use std::process::Stdio;
 
 /// Replaces clock_gettime of the C library: CLOCK_REALTIME jumps back and forth by hours.
 const JUMPING: &str = r"

@@ -1,10 +1,11 @@
 //! The table of cases: location, state, workload, expected classes, and the reason.
 
+use crate::{
+    foreign_io::Kind::{self, Reads, Writes},
+    locations::Location::{self, *},
+    state::State::{self, *},
+};
 use serde_json::{Value, json};
-
-use crate::foreign_io::Kind::{self, Reads, Writes};
-use crate::locations::Location::{self, *};
-use crate::state::State::{self, *};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,

@@ -1,16 +1,18 @@
 //! Compares shares with fio: it runs the same job in the same state, and the test reads the device
 //! counters before and after.
 
-use std::fs;
-use std::io::Seek;
-use std::mem::zeroed;
-use std::process::{Child, Command};
-
+use crate::{
+    locations::{Location, Locations, Target},
+    runner,
+    state::{BYTES, State, prepare},
+};
 use serde_json::{Value, json};
-
-use crate::locations::{Location, Locations, Target};
-use crate::runner;
-use crate::state::{BYTES, State, prepare};
+use std::{
+    fs,
+    io::Seek,
+    mem::zeroed,
+    process::{Child, Command},
+};
 
 /// Maximum difference of the shares.
 const TOLERANCE: f64 = 0.02;

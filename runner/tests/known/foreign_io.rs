@@ -1,12 +1,13 @@
 //! Another program on the same device: fio on another file.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
-
 use crate::locations::Target;
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
 
 /// Time for fio to lay out its file and to start.
 const WARM_UP: Duration = Duration::from_millis(700);

@@ -1,11 +1,14 @@
 //! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in a user-mode Linux, dm
 //! and md devices and filesystems on them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use crate::scratch::{self, Loop, Mounted};
-use crate::stack::STACKS;
+use crate::{
+    scratch::{self, Loop, Mounted},
+    stack::STACKS,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Bytes of a filesystem: the minimum of mkfs.xfs with a full log.
 const FILESYSTEM_BYTES: u64 = 320 << 20;

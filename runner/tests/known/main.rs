@@ -23,11 +23,10 @@ mod state;
 mod transition;
 mod uml;
 
-use std::env;
-
 use cases::{CASES, Case};
 use locations::Locations;
 use serde_json::{Value, json};
+use std::env;
 
 /// Both must give the same verdict.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];

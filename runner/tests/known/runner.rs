@@ -1,10 +1,11 @@
 //! Runs the runner.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
+use std::{
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// Replaces options of a job.
 pub(crate) fn change(job: &mut Value, options: &Value) {

@@ -1,10 +1,8 @@
 //! dm and md devices on the disks of a user-mode Linux, created by dmsetup and mdadm without udev. They
 //! end with that Linux.
 
+use crate::{locations::Location, scratch};
 use std::path::Path;
-
-use crate::locations::Location;
-use crate::scratch;
 
 /// Bytes of a disk: array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;

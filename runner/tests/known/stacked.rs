@@ -1,17 +1,17 @@
 //! dm and md devices in a user-mode Linux with kernel 6.1, which has no cachestat(2): classes, the disks
 //! below and their counters, and residency from mincore(2).
 
-use std::env;
-
+use crate::{
+    cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes},
+    check_all,
+    locations::{Location::*, Locations},
+    stack::{self, STACKS, Stack},
+    state::State::*,
+    uml,
+};
 use leadline_runner::system::host::device_list::device_list;
 use serde_json::{Value, json};
-
-use crate::cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes};
-use crate::locations::Location::*;
-use crate::locations::Locations;
-use crate::stack::{self, STACKS, Stack};
-use crate::state::State::*;
-use crate::{check_all, uml};
+use std::env;
 
 /// Set in the user-mode Linux.
 pub(crate) const INSIDE: &str = "LEADLINE_STACKED";

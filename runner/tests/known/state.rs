@@ -1,14 +1,13 @@
 //! Puts a target into a state, with system calls only.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Read;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
-
-use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
-
 use crate::locations::Target;
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Read,
+    os::{fd::AsFd, unix::fs::FileExt},
+    path::Path,
+};
 
 /// Size of a target.
 pub(crate) const BYTES: u64 = 16 << 20;

@@ -1,10 +1,11 @@
 //! A run that is served by the device first and by memory later.
 
+use crate::{
+    locations::{Location, Locations},
+    runner,
+    state::{BYTES, State, prepare},
+};
 use serde_json::json;
-
-use crate::locations::{Location, Locations};
-use crate::runner;
-use crate::state::{BYTES, State, prepare};
 
 /// Reads per second: one pass over the file takes two seconds.
 const RATE: u64 = BYTES / 4096 / 2;

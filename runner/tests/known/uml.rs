@@ -2,22 +2,25 @@
 //! read-only through hostfs; its init is a script that runs one test of this program by name. Its
 //! console is printed here.
 
-use std::env;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process_group};
-use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-
-use crate::scratch::{self, skip};
-use crate::stack::{DISK_BYTES, STACKS};
-use crate::stacked::INSIDE;
-use crate::{ONLY, REPEAT, repeat};
+use crate::{
+    ONLY, REPEAT, repeat,
+    scratch::{self, skip},
+    stack::{DISK_BYTES, STACKS},
+    stacked::INSIDE,
+};
+use rustix::{
+    process::{Pid, Signal, kill_process_group},
+    thread::{CpuSet, sched_getcpu, sched_setaffinity},
+};
+use std::{
+    env,
+    fs::{self, File, Permissions},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 /// Required programs and their Debian packages.
 const PROGRAMS: &[(&str, &str)] = &[

@@ -1,11 +1,11 @@
 //! Runs a job or study document below a target root.
 
-use std::path::Path;
-use std::process::{Child, Output};
-
-use serde_json::Value;
-
 use super::program;
+use serde_json::Value;
+use std::{
+    path::Path,
+    process::{Child, Output},
+};
 
 /// Runs `leadline-runner run - --target-root ROOT ...` with the document on stdin.
 pub(crate) fn run(document: &Value, root: &Path, args: &[&str]) -> Output {

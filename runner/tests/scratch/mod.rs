@@ -5,14 +5,15 @@
 pub(crate) mod document;
 pub(crate) mod program;
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
 use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    io::Write,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 /// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs.
 pub(crate) fn directory() -> tempfile::TempDir {

@@ -1,9 +1,10 @@
 //! Runs jobs with the runner binary.
 
-use std::io::{BufRead, Write};
-use std::process::{Child, Command, Output, Stdio};
-
 use serde_json::Value;
+use std::{
+    io::{BufRead, Write},
+    process::{Child, Command, Output, Stdio},
+};
 
 pub(crate) fn runner() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadline-runner"))

@@ -1,9 +1,6 @@
 //! The web application, embedded by `build.rs`.
 
-use axum::Router;
-use axum::http::StatusCode;
-use axum::response::Html;
-use axum::routing::get;
+use axum::{Router, http::StatusCode, response::Html, routing::get};
 use memory_serve::CacheControl;
 
 const INDEX: &str = "/index.html";

@@ -7,12 +7,16 @@
 pub(crate) mod allowed_hosts;
 pub(crate) mod token_file;
 
-use crate::api::auth::allowed_hosts::{AllowedHosts, is_same_origin};
-use crate::api::problem::ApiError;
-use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use crate::api::{
+    auth::allowed_hosts::{AllowedHosts, is_same_origin},
+    problem::ApiError,
+};
+use axum::{
+    extract::{Query, Request, State},
+    http::{HeaderMap, StatusCode, header},
+    middleware::Next,
+    response::{Html, IntoResponse, Redirect, Response},
+};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use constant_time_eq::constant_time_eq;
 use serde::Deserialize;

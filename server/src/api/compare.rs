@@ -1,12 +1,15 @@
 //! Handler of comparisons.
 
-use crate::api::extract::Query;
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::error::Error;
-use crate::query::compare::compare;
-use crate::runs::Runs;
-use axum::Json;
-use axum::extract::State;
+use crate::{
+    api::{
+        extract::Query,
+        problem::{ApiError, ProblemResponses},
+    },
+    error::Error,
+    query::compare::compare,
+    runs::Runs,
+};
+use axum::{Json, extract::State};
 use leadline_protocol::compare::{CompareQuery, Comparison};
 
 /// Compare 2 to 8 runs

@@ -1,9 +1,6 @@
 //! The API reference: Swagger UI, whose script and style sheet are part of the web build.
 
-use axum::Router;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::Html;
-use axum::routing::get;
+use axum::{Router, http::header::CONTENT_TYPE, response::Html, routing::get};
 
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let page = get(async || Html(include_str!("docs/index.html")));

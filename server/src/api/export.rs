@@ -1,16 +1,24 @@
 //! Handler of exports.
 
-use crate::api::extract::{Path, Query};
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::api::streams::ndjson;
-use crate::query::export;
-use crate::runs::Runs;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use leadline_protocol::event::Event;
-use leadline_protocol::query::{ExportFormat, ExportQuery};
+use crate::{
+    api::{
+        extract::{Path, Query},
+        problem::{ApiError, ProblemResponses},
+        streams::ndjson,
+    },
+    query::export,
+    runs::Runs,
+};
+use axum::{
+    body::Body,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use leadline_protocol::{
+    event::Event,
+    query::{ExportFormat, ExportQuery},
+};
 
 /// Export a run
 #[utoipa::path(get, path = "/runs/{n}/export", tag = "runs",

@@ -1,11 +1,14 @@
 //! Extractors that reject with problem bodies.
 
-use crate::api::problem::ApiError;
-use crate::error::Error;
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
+use crate::{api::problem::ApiError, error::Error};
+use axum::{
+    body::Bytes,
+    extract::{
+        FromRequest, FromRequestParts, Request,
+        rejection::{BytesRejection, PathRejection, QueryRejection},
+    },
+    http::StatusCode,
+};
 use serde_json::Value;
 
 /// Limit of request bodies, in bytes.

@@ -1,15 +1,16 @@
 //! Handlers of flame graphs.
 
-use crate::api::extract::{Path, Query};
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::error::Error;
-use crate::query::flame::{Theme, draw, draw_difference};
-use crate::runs::Runs;
-use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
-use leadline_protocol::evidence::Profile;
-use leadline_protocol::run::Run;
+use crate::{
+    api::{
+        extract::{Path, Query},
+        problem::{ApiError, ProblemResponses},
+    },
+    error::Error,
+    query::flame::{Theme, draw, draw_difference},
+    runs::Runs,
+};
+use axum::{extract::State, http::header, response::IntoResponse};
+use leadline_protocol::{evidence::Profile, run::Run};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -79,7 +80,7 @@ fn profile(run: Run) -> Result<Profile, ApiError> {
     let profile = run.report.and_then(|report| report.profile);
     profile.ok_or_else(|| {
         ApiError::not_found(format!(
-            "profile of run #{number}. Run it with profile=1 on a host that supports profiling"
+            "profile of run #{number}. Rerun it with profile=1 on a host that supports profiling"
         ))
     })
 }

@@ -1,7 +1,9 @@
 //! Response headers.
 
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::Response;
+use axum::{
+    http::{HeaderName, HeaderValue, header},
+    response::Response,
+};
 
 /// Scripts and connections are limited to this server. Inline styles are allowed for the component
 /// library.

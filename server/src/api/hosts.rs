@@ -1,15 +1,20 @@
 //! Handlers of hosts and job options. The runner is queried on every call, because the use of
 //! devices changes.
 
-use crate::api::extract::Path;
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::runs::Runs;
-use crate::supervisor::runner::Runner;
-use axum::Json;
-use axum::extract::State;
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::host::{HostDetail, HostSummary, LOCAL_HOST};
-use leadline_protocol::job::{OPTIONS, OptionDoc};
+use crate::{
+    api::{
+        extract::Path,
+        problem::{ApiError, ProblemResponses},
+    },
+    runs::Runs,
+    supervisor::runner::Runner,
+};
+use axum::{Json, extract::State};
+use leadline_protocol::{
+    device::DeviceList,
+    host::{HostDetail, HostSummary, LOCAL_HOST},
+    job::{OPTIONS, OptionDoc},
+};
 
 /// List hosts
 #[utoipa::path(get, path = "/hosts", tag = "hosts",

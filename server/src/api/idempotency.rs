@@ -1,12 +1,15 @@
 //! The `Idempotency-Key` header, and responses of calls that accept it.
 
-use crate::api::API;
-use crate::api::problem::ApiError;
-use crate::error::Error;
-use crate::store::keys::IdempotencyKey;
-use axum::Json;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use crate::{
+    api::{API, problem::ApiError},
+    error::Error,
+    store::keys::IdempotencyKey,
+};
+use axum::{
+    Json,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;

@@ -1,13 +1,16 @@
 //! Prometheus metrics. Only active runs have a `run` label, which limits the number of series.
 
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::runs::Runs;
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::header;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use leadline_protocol::metrics::METRICS;
-use leadline_protocol::status::RunStatus;
+use crate::{
+    api::problem::{ApiError, ProblemResponses},
+    runs::Runs,
+};
+use axum::{
+    extract::{MatchedPath, Request, State},
+    http::header,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use leadline_protocol::{metrics::METRICS, status::RunStatus};
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Instant;
@@ -28,7 +31,7 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Full(REQUEST_DURATION.into()), SECONDS)?
         .install_recorder()?;
     describe_counter!(REQUESTS, "HTTP requests by route and status");
-    describe_histogram!(REQUEST_DURATION, "Time to the response head by route");
+    describe_histogram!(REQUEST_DURATION, "Time to response headers, by route");
     describe_counter!(
         "leadline_runs_ended_total",
         "Runs ended since the server started, by status"

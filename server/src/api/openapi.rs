@@ -1,12 +1,15 @@
 //! The parts of the OpenAPI document that do not belong to one call.
 
-use crate::api::problem::ProblemDetails;
-use crate::query::flame::Theme;
-use leadline_protocol::event::Event;
-use leadline_protocol::query::{ExportFormat, RunSort, SortOrder};
-use leadline_protocol::runs_event::RunsEvent;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use crate::{api::problem::ProblemDetails, query::flame::Theme};
+use leadline_protocol::{
+    event::Event,
+    query::{ExportFormat, RunSort, SortOrder},
+    runs_event::RunsEvent,
+};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -21,7 +24,7 @@ use utoipa::{Modify, OpenApi};
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
-        (name = "studies", description = "Ordered runs started together, and built-in experiments"),
+        (name = "studies", description = "Ordered runs submitted together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
         (name = "hosts", description = "Hosts and their devices"),
         (name = "server", description = "Health and metrics")

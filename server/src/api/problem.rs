@@ -1,10 +1,11 @@
 //! Maps errors to HTTP responses with an RFC 9457 problem body.
 
-use crate::error::Error;
-use crate::error::RunnerError;
-use axum::Json;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use crate::error::{Error, RunnerError};
+use axum::{
+    Json,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use leadline_protocol::problem::{Problem, ProblemKind};
 use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};

@@ -2,11 +2,12 @@
 //! Pure.
 
 use crate::studies::submit::StudyRequest;
-use leadline_protocol::host::LOCAL_HOST;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::problem::object_reader::ObjectReader;
-use leadline_protocol::run::{RerunRequest, RunPatch, RunRequest};
-use leadline_protocol::study::parse::parse_study;
+use leadline_protocol::{
+    host::LOCAL_HOST,
+    problem::{Problem, object_reader::ObjectReader},
+    run::{RerunRequest, RunPatch, RunRequest},
+    study::parse::parse_study,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -1,31 +1,34 @@
 //! The table of routes, and the middleware in front of them.
 
-use crate::api::API;
-use crate::api::extract::MAX_BODY;
-use crate::api::openapi::ApiDoc;
-use crate::api::problem::ApiError;
-use crate::api::state::AppState;
-use crate::api::{assets, auth, compare, docs, export, flame, headers, hosts, metrics};
-use crate::api::{runs, streams, studies};
-use crate::error::Error;
-use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
-use axum::{Json, Router};
+use crate::{
+    api::{
+        API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, hosts,
+        metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams, studies,
+    },
+    error::Error,
+};
+use axum::{
+    Json, Router,
+    extract::DefaultBodyLimit,
+    http::{Method, StatusCode, Uri},
+    middleware::{from_fn, from_fn_with_state, map_response},
+    response::{IntoResponse, Response},
+    routing::{any, get},
+};
 use serde::Serialize;
-use std::any::Any;
-use std::time::Duration;
-use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
-use tower_http::timeout::RequestBodyTimeoutLayer;
+use std::{any::Any, time::Duration};
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::{
+        CompressionLayer,
+        predicate::{DefaultPredicate, NotForContentType, Predicate},
+    },
+    timeout::RequestBodyTimeoutLayer,
+};
 use utoipa::{OpenApi, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+use utoipa_axum::{router::OpenApiRouter, routes};
 
-/// Limit of the pause between two chunks of a request body.
+/// Maximum pause between two chunks of a request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn calls() -> OpenApiRouter<AppState> {

@@ -1,21 +1,28 @@
 //! Handlers of runs.
 
-use crate::api::extract::{JsonBody, Path, Query};
-use crate::api::idempotency::{self, IdempotencyHeader};
-use crate::api::problem::{ApiError, ProblemResponses, QueueFull};
-use crate::api::requests;
-use crate::error::Error;
-use crate::query::series;
-use crate::runs::Runs;
-use crate::runs::submit::Submitted;
-use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::query::{RunQuery, SeriesQuery};
-use leadline_protocol::run::{RerunRequest, Run, RunList, RunPatch, RunRequest, RunSummary};
-use leadline_protocol::series::Series;
+use crate::{
+    api::{
+        extract::{JsonBody, Path, Query},
+        idempotency::{self, IdempotencyHeader},
+        problem::{ApiError, ProblemResponses, QueueFull},
+        requests,
+    },
+    error::Error,
+    query::series,
+    runs::{Runs, submit::Submitted},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use leadline_protocol::{
+    plan::Plan,
+    query::{RunQuery, SeriesQuery},
+    run::{RerunRequest, Run, RunList, RunPatch, RunRequest, RunSummary},
+    series::Series,
+};
 
 /// Plan a run without starting it
 ///

@@ -1,8 +1,6 @@
 //! State shared by all handlers.
 
-use crate::api::auth::Auth;
-use crate::runs::Runs;
-use crate::supervisor::runner::Runner;
+use crate::{api::auth::Auth, runs::Runs, supervisor::runner::Runner};
 use axum::extract::FromRef;
 use metrics_exporter_prometheus::PrometheusHandle;
 

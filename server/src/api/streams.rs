@@ -3,25 +3,28 @@
 
 pub(crate) mod send_socket;
 
-use crate::api::extract::{Path, Query};
-use crate::api::problem::{ApiError, ProblemResponses};
-use crate::api::streams::send_socket::{Socket, small_frames, until_closed};
-use crate::events::subscription::Subscription;
-use crate::runs::Runs;
-use axum::body::Body;
-use axum::extract::State;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{WebSocketUpgrade, close_code};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use crate::{
+    api::{
+        extract::{Path, Query},
+        problem::{ApiError, ProblemResponses},
+        streams::send_socket::{Socket, small_frames, until_closed},
+    },
+    events::subscription::Subscription,
+    runs::Runs,
+};
+use axum::{
+    body::Body,
+    extract::{
+        State,
+        ws::{WebSocketUpgrade, close_code, rejection::WebSocketUpgradeRejection},
+    },
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use futures_util::{Stream, StreamExt, stream};
-use leadline_protocol::event::Event;
-use leadline_protocol::query::StreamQuery;
-use leadline_protocol::runs_event::RunsEvent;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use leadline_protocol::{event::Event, query::StreamQuery, runs_event::RunsEvent};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Time for streams to deliver their last events when the server stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
@@ -135,9 +138,7 @@ async fn send_events(mut socket: Socket, mut events: Subscription) {
             Ok(None) => return socket.close(close_code::NORMAL, "the run has ended").await,
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "event stream failed");
-                return socket
-                    .close(close_code::ERROR, "events cannot be read")
-                    .await;
+                return socket.close(close_code::ERROR, "cannot read events").await;
             }
         };
         for line in lines {

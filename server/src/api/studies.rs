@@ -1,19 +1,27 @@
 //! Handlers of studies.
 
-use crate::api::extract::{JsonBody, Path, Query};
-use crate::api::idempotency::{self, IdempotencyHeader};
-use crate::api::problem::{ApiError, ProblemResponses, QueueFull};
-use crate::api::requests;
-use crate::runs::Runs;
-use crate::studies::experiments;
-use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
-use leadline_protocol::study::definition::StudyDefinition;
-use leadline_protocol::study::detail::{Experiment, Study};
-use leadline_protocol::study::plan::StudyPlan;
-use leadline_protocol::study::summary::{StudyList, StudyQuery, StudySummary};
+use crate::{
+    api::{
+        extract::{JsonBody, Path, Query},
+        idempotency::{self, IdempotencyHeader},
+        problem::{ApiError, ProblemResponses, QueueFull},
+        requests,
+    },
+    runs::Runs,
+    studies::experiments,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use leadline_protocol::study::{
+    definition::StudyDefinition,
+    detail::{Experiment, Study},
+    plan::StudyPlan,
+    summary::{StudyList, StudyQuery, StudySummary},
+};
 
 /// Plan a study without starting it
 ///

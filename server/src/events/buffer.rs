@@ -1,8 +1,10 @@
 //! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers read them from the store.
 
 use crate::scheduler::outcome::StopRequest;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 use tokio::sync::watch;
 
 /// Stored events kept in memory: three seconds at 100 ms, so that subscribers without a backlog never read the store.
@@ -85,7 +87,7 @@ impl EventBuffer {
         self.notify.send_modify(|_| {});
     }
 
-    /// Events from sequence number `next` on.
+    /// Events starting at sequence number `next`.
     pub(crate) fn read_from(&self, next: u64) -> BufferRead {
         let tail = self.tail();
         if next < tail.first {

@@ -4,16 +4,18 @@
 //! before they are published. After a crash of the server at most `FLUSH_INTERVAL` of samples is lost, and their
 //! sequence numbers are reused from the `interrupted` event on.
 
-use crate::events::buffer::EventBuffer;
-use crate::scheduler::run_states::{can_follow, status_after};
-use crate::store::Store;
-use crate::store::entry::Entry;
-use leadline_protocol::event::EventBody;
-use leadline_protocol::phase::PhaseState;
-use leadline_protocol::sample::Sample;
-use leadline_protocol::status::{RunStatus, StatusChange};
-use std::sync::Arc;
-use std::time::Duration;
+use crate::{
+    events::buffer::EventBuffer,
+    scheduler::run_states::{can_follow, status_after},
+    store::{Store, entry::Entry},
+};
+use leadline_protocol::{
+    event::EventBody,
+    phase::PhaseState,
+    sample::Sample,
+    status::{RunStatus, StatusChange},
+};
+use std::{sync::Arc, time::Duration};
 
 pub(crate) const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 /// Bounds memory when the sampling interval is short.

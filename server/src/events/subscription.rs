@@ -1,8 +1,10 @@
 //! A subscription to the events of a run: stored events first, then live ones, without gaps or duplicates. Serves early,
 //! late, slow and resuming subscribers alike and holds one batch in memory.
 
-use crate::events::buffer::{BufferRead, EventBuffer};
-use crate::store::Store;
+use crate::{
+    events::buffer::{BufferRead, EventBuffer},
+    store::Store,
+};
 use std::sync::Arc;
 use tokio::sync::watch;
 

@@ -9,9 +9,11 @@ mod settings;
 mod tests;
 mod value_text;
 
-use leadline_protocol::compare::{ComparedRun, Comparison, Confidence, ConfidenceLevel};
-use leadline_protocol::report::Report;
-use leadline_protocol::run::Run;
+use leadline_protocol::{
+    compare::{ComparedRun, Comparison, Confidence, ConfidenceLevel},
+    report::Report,
+    run::Run,
+};
 
 /// `baseline` is an index of `runs`.
 pub(crate) fn compare(runs: &[Run], baseline: usize) -> Comparison {
@@ -42,7 +44,6 @@ fn compared(run: &Run) -> ComparedRun {
         write: report.map(|report| report.write.clone()),
         trim: report.map(|report| report.trim.clone()),
         device: report.and_then(|report| report.device.clone()),
-        storage: report.and_then(|report| report.storage),
         verdict: run.verdict.clone(),
         gauge: report.and_then(|report| report.gauge.clone()),
         cpu_ns_per_io: report.and_then(Report::cpu_ns_per_io),

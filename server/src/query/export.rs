@@ -1,10 +1,11 @@
 //! Samples of a run as CSV.
 
-use crate::store::Store;
-use crate::store::events::SamplePosition;
+use crate::store::{Store, events::SamplePosition};
 use futures_util::{Stream, StreamExt, stream};
-use leadline_protocol::metrics::{METRICS, Metric};
-use leadline_protocol::sample::Sample;
+use leadline_protocol::{
+    metrics::{METRICS, Metric},
+    sample::Sample,
+};
 
 /// Yields the header, then pages of rows.
 pub(crate) fn csv(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<String>> {

@@ -5,12 +5,10 @@
 //! not fail and have the text in name, target, tags or notes. Commas separate alternative values.
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
-use leadline_protocol::job::rw::RwKind;
-use leadline_protocol::plan::job::Mode;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::query::RunQuery;
-use leadline_protocol::status::RunStatus;
-use leadline_protocol::verdict::VerdictClass;
+use leadline_protocol::{
+    job::rw::RwKind, plan::job::Mode, problem::Problem, query::RunQuery, status::RunStatus,
+    verdict::VerdictClass,
+};
 use strum::VariantNames;
 
 /// Each term is one more SQL condition for every run.

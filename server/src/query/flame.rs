@@ -3,9 +3,14 @@
 //! The images contain no scripts, which the content security policy forbids. Frame names are shown
 //! as titles.
 
-use inferno::differential;
-use inferno::flamegraph::color::{BackgroundColor, BasicPalette, Color, Palette};
-use inferno::flamegraph::{Direction, Options, from_lines};
+use inferno::{
+    differential,
+    flamegraph::{
+        Direction, Options,
+        color::{BackgroundColor, BasicPalette, Color, Palette},
+        from_lines,
+    },
+};
 use leadline_protocol::evidence::Profile;
 use serde::Deserialize;
 use utoipa::ToSchema;

@@ -2,11 +2,11 @@
 
 mod buckets;
 
-use crate::query::series::buckets::SeriesBuilder;
-use crate::store::Store;
-use crate::store::events::SamplePosition;
-use leadline_protocol::query::SeriesQuery;
-use leadline_protocol::series::Series;
+use crate::{
+    query::series::buckets::SeriesBuilder,
+    store::{Store, events::SamplePosition},
+};
+use leadline_protocol::{query::SeriesQuery, series::Series};
 
 /// Two points per pixel of a wide screen.
 pub(crate) const MAX_POINTS: u32 = 5_000;

@@ -1,10 +1,11 @@
 //! Cancels runs.
 
-use crate::error::Error;
-use crate::runs::{Runs, detached};
-use crate::scheduler::outcome::StopRequest;
-use leadline_protocol::run::RunSummary;
-use leadline_protocol::status::RunStatus;
+use crate::{
+    error::Error,
+    runs::{Runs, detached},
+    scheduler::outcome::StopRequest,
+};
+use leadline_protocol::{run::RunSummary, status::RunStatus};
 
 impl Runs {
     /// Cancels a queued or running run.

@@ -4,10 +4,11 @@
 //! Optional: the guard admits only idle loop devices under a target root. The web form always sends it, empty as long as
 //! nothing was typed; a rerun repeats what was confirmed before and sends none.
 
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::problem::Problem;
+use leadline_protocol::{
+    device::DeviceList,
+    plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+};
 use std::collections::BTreeSet;
 
 /// Kernel names of the devices that the jobs overwrite.
@@ -35,7 +36,8 @@ pub(crate) fn problem(confirm: &str, name: &str, devices: &DeviceList) -> Option
         "" => format!("This would overwrite {name}, which is not confirmed."),
         typed => format!("This would overwrite {name}, but `{typed}` is not its {kind}."),
     };
-    let remedy =
-        format!("To overwrite {name}, enter its {kind}: {expected}. Separate several by commas.");
+    let remedy = format!(
+        "To overwrite {name}, enter its {kind}: {expected}. Separate multiple values with commas."
+    );
     Some(Problem::guard("not_confirmed", "confirm", detail, remedy))
 }

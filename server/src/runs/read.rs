@@ -1,14 +1,17 @@
 //! Reads runs: stored data plus their position in the queue.
 
-use crate::error::Error;
-use crate::events::subscription::Subscription;
-use crate::query::filter;
-use crate::runs::state::ServerPhase;
-use crate::runs::{MAX_STREAMS, Runs};
-use crate::store::Store;
-use leadline_protocol::query::RunQuery;
-use leadline_protocol::run::{Run, RunList, RunSummary};
-use leadline_protocol::status::RunStatus;
+use crate::{
+    error::Error,
+    events::subscription::Subscription,
+    query::filter,
+    runs::{MAX_STREAMS, Runs, state::ServerPhase},
+    store::Store,
+};
+use leadline_protocol::{
+    query::RunQuery,
+    run::{Run, RunList, RunSummary},
+    status::RunStatus,
+};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
@@ -38,14 +41,14 @@ impl Runs {
 
     pub(crate) async fn get(&self, number: u64) -> Result<Run, Error> {
         let run = self.store.run(number).await?;
-        let mut run = run.ok_or(Error::no_run(number))?;
+        let mut run = run.ok_or(Error::run_not_found(number))?;
         run.summary = self.with_queue_position(run.summary);
         Ok(run)
     }
 
     pub(crate) async fn summary(&self, number: u64) -> Result<RunSummary, Error> {
         let run = self.store.summary(number).await?;
-        Ok(self.with_queue_position(run.ok_or(Error::no_run(number))?))
+        Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
     /// Subscribes to the events of a run, starting with event `since`.

@@ -1,11 +1,12 @@
 //! Stops the service.
 
-use crate::runs::Runs;
-use crate::runs::state::ServerPhase;
-use crate::scheduler::outcome::StopRequest;
+use crate::{
+    runs::{Runs, state::ServerPhase},
+    scheduler::outcome::StopRequest,
+};
 use std::time::Duration;
 
-/// Limit for active runs; the rest of the five seconds of a shutdown is for open connections.
+/// Timeout for active runs; the rest of the five seconds of a shutdown is for open connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Runs {

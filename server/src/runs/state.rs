@@ -1,9 +1,7 @@
 //! Mutable state of the scheduler, and the life cycle of the server.
 
-use crate::events::buffer::EventBuffer;
-use crate::scheduler::queue::Queue;
-use std::collections::HashMap;
-use std::sync::Arc;
+use crate::{events::buffer::EventBuffer, scheduler::queue::Queue};
+use std::{collections::HashMap, sync::Arc};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ServerPhase {

@@ -1,19 +1,25 @@
 //! Creates runs: the runner plans a run first, with the same code as the run itself, then the run is queued.
 
-use crate::error::Error;
-use crate::events::buffer::EventBuffer;
-use crate::runs::state::ServerPhase;
-use crate::runs::{Runs, confirmation, detached};
-use crate::scheduler::locks::{locks_for, uses_devices};
-use crate::scheduler::queue::Locks;
-use crate::store::keys::{IdempotencyKey, KeyUse};
-use crate::store::new_run::NewRun;
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::host::LOCAL_HOST;
-use leadline_protocol::plan::Plan;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::run::{RerunRequest, Run, RunRequest};
+use crate::{
+    error::Error,
+    events::buffer::EventBuffer,
+    runs::{Runs, confirmation, detached, state::ServerPhase},
+    scheduler::{
+        locks::{locks_for, uses_devices},
+        queue::Locks,
+    },
+    store::{
+        keys::{IdempotencyKey, KeyUse},
+        new_run::NewRun,
+    },
+};
+use leadline_protocol::{
+    device::DeviceList,
+    host::LOCAL_HOST,
+    plan::{Plan, job::ResolvedJob},
+    problem::Problem,
+    run::{RerunRequest, Run, RunRequest},
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

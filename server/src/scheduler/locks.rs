@@ -2,9 +2,13 @@
 //! tested at the same time. Pure.
 
 use crate::scheduler::queue::Locks;
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
+use leadline_protocol::{
+    device::DeviceList,
+    plan::{
+        job::ResolvedJob,
+        target::{Target, TargetKind},
+    },
+};
 
 /// Returns true if `locks_for` needs the list of devices.
 pub(crate) fn uses_devices(jobs: &[ResolvedJob]) -> bool {

@@ -1,8 +1,10 @@
 //! Final status of a run and its reason. Pure.
 
-use leadline_protocol::report::{EndedBy, Report};
-use leadline_protocol::result::Failure;
-use leadline_protocol::status::RunStatus;
+use leadline_protocol::{
+    report::{EndedBy, Report},
+    result::Failure,
+    status::RunStatus,
+};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum StopRequest {
@@ -18,7 +20,7 @@ pub(crate) enum RunnerExit {
     Code(i32),
     Signal(i32),
     NotStarted(String),
-    /// Still there after SIGKILL: the kernel waits for one of its I/Os.
+    /// Still running after SIGKILL: the kernel waits for one of its I/Os.
     Unkillable,
 }
 
@@ -64,7 +66,7 @@ impl RunEnd<'_> {
     fn cancel_reason(&self) -> String {
         let killed = matches!(self.exit, RunnerExit::Signal(9) | RunnerExit::Unkillable);
         let reason = match self.report {
-            Some(_) => "Cancelled. The report covers the time until then.",
+            Some(_) => "Cancelled. The report covers the time up to that point.",
             None if killed => "Cancelled. The runner did not stop in time and was killed.",
             None => "Cancelled.",
         };

@@ -81,7 +81,7 @@ impl Queue {
             } else {
                 "on"
             };
-            return Some(format!("runs after #{other} {preposition} {shared}"));
+            return Some(format!("waiting for #{other} {preposition} {shared}"));
         }
         let running = self.running.len();
         (running >= self.max_running)
@@ -133,19 +133,19 @@ mod tests {
             queue.position(8),
             Some(QueuePosition {
                 position: 1,
-                reason: "runs after #7 on vda".into()
+                reason: "waiting for #7 on vda".into()
             })
         );
         assert_eq!(
             queue.position(9),
             Some(QueuePosition {
                 position: 2,
-                reason: "runs after #8 on vda".into()
+                reason: "waiting for #8 on vda".into()
             })
         );
         assert_eq!(queue.remove(8), Some(locks("vda")));
         assert_eq!(queue.remove(8), None);
-        assert_eq!(queue.position(9).unwrap().reason, "runs after #7 on vda");
+        assert_eq!(queue.position(9).unwrap().reason, "waiting for #7 on vda");
         queue.finish(7);
         assert_eq!(start_all(&mut queue), [9]);
         assert_eq!((queue.counts(), queue.remove(9)), ((1, 0), None));

@@ -2,9 +2,11 @@
 //!
 //! `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`; a run may end in any status.
 
-use leadline_protocol::event::EventBody;
-use leadline_protocol::phase::{Phase, PhaseState};
-use leadline_protocol::status::RunStatus;
+use leadline_protocol::{
+    event::EventBody,
+    phase::{Phase, PhaseState},
+    status::RunStatus,
+};
 
 pub(crate) fn can_follow(from: RunStatus, to: RunStatus) -> bool {
     use RunStatus::{Done, Finishing, Measuring, Preparing, Queued};

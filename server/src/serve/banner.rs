@@ -1,10 +1,11 @@
 //! What the server prints at startup.
 
-use crate::config::ResolvedConfig;
-use crate::supervisor::runner::Runner;
+use crate::{config::ResolvedConfig, supervisor::runner::Runner};
 use leadline_protocol::doctor::CheckStatus;
-use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::{
+    io::{self, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
 
 pub(crate) struct Banner<'a> {
     pub config: &'a ResolvedConfig,
@@ -38,10 +39,13 @@ impl Banner<'_> {
             )?;
         }
         if self.interrupted > 0 {
-            let runs = self.interrupted;
+            let runs = match self.interrupted {
+                1 => "1 run was".into(),
+                runs => format!("{runs} runs were"),
+            };
             writeln!(
                 out,
-                "  {runs} run(s) were interrupted by the last shutdown; their results are kept."
+                "  {runs} interrupted by the last shutdown; results up to that point are kept."
             )?;
         }
         out.flush()

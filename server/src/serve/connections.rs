@@ -3,16 +3,21 @@
 //! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would
 //! hold file descriptors forever.
 
-use axum::Router;
-use axum::serve::{Listener, ListenerExt};
+use axum::{
+    Router,
+    serve::{Listener, ListenerExt},
+};
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use rustix::net::sockopt::set_tcp_user_timeout;
-use std::pin::pin;
-use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use std::{pin::pin, time::Duration};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
 
 /// Time for a request head, and idle time between requests: hyper has one timer for both.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,7 +73,7 @@ fn configure(stream: &mut TcpStream, send_timeout: Duration) {
         Ok(set_tcp_user_timeout(&*stream, milliseconds)?)
     });
     if let Err(error) = configured {
-        tracing::debug!(%error, "connection cannot be configured");
+        tracing::debug!(%error, "cannot configure connection");
     }
 }
 

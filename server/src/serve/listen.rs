@@ -2,8 +2,7 @@
 
 use anyhow::Context;
 use listenfd::ListenFd;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::{io::ErrorKind, net::SocketAddr};
 use tokio::net::TcpListener;
 
 /// Ports to try after the requested one.

@@ -1,12 +1,16 @@
 //! Lock of the data directory: two servers on the same data would start the same runs.
 
 use anyhow::Context;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use std::fs::File;
-use std::io::{Read, Seek, Write};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
+use std::{
+    fs::File,
+    io::{Read, Seek, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// The lock of a killed server is held until the runner that it was starting has called exec.
 const WAIT: Duration = Duration::from_secs(1);

@@ -1,7 +1,6 @@
 //! Reads and appends events.
 
-use crate::store::Store;
-use crate::store::entry::Entry;
+use crate::store::{Store, entry::Entry};
 use anyhow::Result;
 use leadline_protocol::sample::Sample;
 use sqlx::types::Json;

@@ -1,10 +1,15 @@
-//! Pages of runs. A page continues after the values of the previous page's last run, so that new runs shift nothing.
+//! Pages of runs. A page continues after the values of the previous page's last run, so that new
+//! runs do not shift the pages.
 
-use crate::store::Store;
-use crate::store::filter::{Condition, Cursor, Filter, Key, SortValue, Term};
-use crate::store::rows;
-use leadline_protocol::query::{RunSort, SortOrder};
-use leadline_protocol::run::{RunList, RunSummary};
+use crate::store::{
+    Store,
+    filter::{Condition, Cursor, Filter, Key, SortValue, Term},
+    rows,
+};
+use leadline_protocol::{
+    query::{RunSort, SortOrder},
+    run::{RunList, RunSummary},
+};
 use sqlx::{QueryBuilder, Sqlite};
 
 impl Store {

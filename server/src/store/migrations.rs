@@ -1,8 +1,10 @@
 //! Brings the schema up to date.
 
-use sqlx::Connection;
-use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::SqliteConnection;
+use sqlx::{
+    Connection,
+    migrate::{MigrateError, Migrator},
+    sqlite::SqliteConnection,
+};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
 

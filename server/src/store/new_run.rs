@@ -1,16 +1,19 @@
 //! Inserts runs.
 
-use crate::store::Store;
-use crate::store::entry::Entry;
-use crate::store::keys::{self, IdempotencyKey, KeyUse};
+use crate::store::{
+    Store,
+    entry::Entry,
+    keys::{self, IdempotencyKey, KeyUse},
+};
 use anyhow::Result;
-use leadline_protocol::event::EventBody;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::status::{RunStatus, StatusChange};
-use leadline_protocol::workload_summary::WorkloadSummary;
+use leadline_protocol::{
+    event::EventBody,
+    plan::job::ResolvedJob,
+    status::{RunStatus, StatusChange},
+    workload_summary::WorkloadSummary,
+};
 use serde_json::Value;
-use sqlx::SqliteConnection;
-use sqlx::types::Json;
+use sqlx::{SqliteConnection, types::Json};
 use std::collections::BTreeSet;
 
 /// A run to be queued.

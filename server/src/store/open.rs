@@ -3,21 +3,21 @@
 
 use crate::store::{Store, migrations};
 use anyhow::{Context, Result, ensure};
-use sqlx::Connection;
-use sqlx::sqlite::{
-    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
-    SqliteSynchronous,
+use sqlx::{
+    Connection,
+    sqlite::{
+        SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode,
+        SqlitePoolOptions, SqliteSynchronous,
+    },
 };
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
 const VERSION: i64 = 5;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
-/// Enough for a page with all its charts; more would compete with measurements for processors.
+/// Enough for a page with all its charts; more would compete with measurements for CPU time.
 const READERS: u32 = 4;
 /// Readers never block, so connections only wait for a checkpoint or for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,11 +1,11 @@
 //! Database rows as protocol types.
 
-use leadline_protocol::run::{RequestedRun, Run, RunSummary};
-use leadline_protocol::workload_summary::WorkloadSummary;
+use leadline_protocol::{
+    run::{RequestedRun, Run, RunSummary},
+    workload_summary::WorkloadSummary,
+};
 use serde::de::DeserializeOwned;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-use sqlx::types::Json;
+use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 

@@ -1,13 +1,12 @@
 //! Reads, changes and deletes runs.
 
-use crate::store::new_run::search_text;
-use crate::store::{Store, rows, study_steps};
+use crate::store::{Store, new_run::search_text, rows, study_steps};
 use anyhow::Result;
-use leadline_protocol::run::{Run, RunPatch, RunSummary};
-use leadline_protocol::status::RunStatus;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-use sqlx::types::Json;
+use leadline_protocol::{
+    run::{Run, RunPatch, RunSummary},
+    status::RunStatus,
+};
+use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
 /// A run without a final status, found at the start of the server.

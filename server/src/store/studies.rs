@@ -1,16 +1,18 @@
 //! Inserts and reads studies.
 
-use crate::store::keys::{self, IdempotencyKey, KeyUse};
-use crate::store::new_run::{self, NewRun};
-use crate::store::{Store, rows};
+use crate::store::{
+    Store,
+    keys::{self, IdempotencyKey, KeyUse},
+    new_run::{self, NewRun},
+    rows,
+};
 use anyhow::Result;
-use leadline_protocol::run::RunSummary;
-use leadline_protocol::study::description::StudyDescription;
-use leadline_protocol::study::files::LeftoverFile;
-use leadline_protocol::study::scaling::Scaled;
+use leadline_protocol::{
+    run::RunSummary,
+    study::{description::StudyDescription, files::LeftoverFile, scaling::Scaled},
+};
 use serde::{Deserialize, Serialize};
-use sqlx::types::Json;
-use sqlx::{FromRow, SqliteConnection};
+use sqlx::{FromRow, SqliteConnection, types::Json};
 
 /// A study to be queued.
 #[derive(Clone, Debug)]

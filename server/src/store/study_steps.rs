@@ -2,12 +2,8 @@
 
 use crate::store::{Store, rows};
 use anyhow::Result;
-use leadline_protocol::status::RunStatus;
-use leadline_protocol::study::files::LeftoverFile;
-use leadline_protocol::verdict::Verdicts;
-use sqlx::sqlite::SqliteRow;
-use sqlx::types::Json;
-use sqlx::{Row, SqliteConnection};
+use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeMap;
 
 /// The failed or cancelled step that ended a study.

@@ -1,15 +1,15 @@
 //! Changes of a run together with the events that caused them.
 
-use crate::store::Store;
-use crate::store::entry::Entry;
-use leadline_protocol::event::{Accepted, EventBody};
-use leadline_protocol::report_summary::ReportSummary;
-use leadline_protocol::result::RunResult;
-use leadline_protocol::status::{RunStatus, StatusChange};
-use leadline_protocol::verdict::VerdictClass;
-use leadline_protocol::workload_summary::WorkloadSummary;
-use sqlx::types::Json;
-use sqlx::{SqliteConnection, query};
+use crate::store::{Store, entry::Entry};
+use leadline_protocol::{
+    event::{Accepted, EventBody},
+    report_summary::ReportSummary,
+    result::RunResult,
+    status::{RunStatus, StatusChange},
+    verdict::VerdictClass,
+    workload_summary::WorkloadSummary,
+};
+use sqlx::{SqliteConnection, query, types::Json};
 
 impl Store {
     /// Stores a status, the content of an event, and events in one transaction. Returns false, without changes, if the

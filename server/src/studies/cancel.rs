@@ -1,12 +1,12 @@
 //! Cancels studies, and the steps after one that failed or was cancelled.
 
-use crate::error::Error;
-use crate::runs::{Runs, detached};
-use crate::store::study_steps::LastStep;
-use crate::studies::summary::summary;
-use leadline_protocol::run::RunSummary;
-use leadline_protocol::status::RunStatus;
-use leadline_protocol::study::summary::StudySummary;
+use crate::{
+    error::Error,
+    runs::{Runs, detached},
+    store::study_steps::LastStep,
+    studies::summary::summary,
+};
+use leadline_protocol::{run::RunSummary, status::RunStatus, study::summary::StudySummary};
 
 impl Runs {
     /// Cancels the steps of a study that are queued or running.

@@ -1,17 +1,24 @@
 //! Creates studies.
 
-use crate::error::Error;
-use crate::runs::submit::Submitted;
-use crate::runs::{Runs, detached};
-use crate::scheduler::locks::{locks_for, study_lock};
-use crate::store::keys::{IdempotencyKey, KeyUse};
-use crate::store::new_run::NewRun;
-use crate::store::studies::{NewStudy, StepDescription};
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::host::LOCAL_HOST;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::study::detail::Study;
-use leadline_protocol::study::plan::{StepPlan, StudyPlan};
+use crate::{
+    error::Error,
+    runs::{Runs, detached, submit::Submitted},
+    scheduler::locks::{locks_for, study_lock},
+    store::{
+        keys::{IdempotencyKey, KeyUse},
+        new_run::NewRun,
+        studies::{NewStudy, StepDescription},
+    },
+};
+use leadline_protocol::{
+    device::DeviceList,
+    host::LOCAL_HOST,
+    plan::job::ResolvedJob,
+    study::{
+        detail::Study,
+        plan::{StepPlan, StudyPlan},
+    },
+};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]

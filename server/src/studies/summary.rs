@@ -1,11 +1,15 @@
 //! Status and summary of a study, derived from its runs. Pure.
 
 use crate::store::studies::StoredStudy;
-use leadline_protocol::run::RunSummary;
-use leadline_protocol::status::RunStatus;
-use leadline_protocol::study::detail::{Study, StudyStep};
-use leadline_protocol::study::summary::{StudyStatus, StudySummary};
-use leadline_protocol::verdict::Verdicts;
+use leadline_protocol::{
+    run::RunSummary,
+    status::RunStatus,
+    study::{
+        detail::{Study, StudyStep},
+        summary::{StudyStatus, StudySummary},
+    },
+    verdict::Verdicts,
+};
 use std::collections::BTreeMap;
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {

@@ -1,8 +1,9 @@
 //! Starts queued runs.
 
-use crate::runs::Runs;
-use crate::runs::state::ServerPhase;
-use crate::supervisor::supervise::supervise;
+use crate::{
+    runs::{Runs, state::ServerPhase},
+    supervisor::supervise::supervise,
+};
 
 impl Runs {
     /// Starts all runs that may start.

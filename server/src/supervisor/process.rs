@@ -5,15 +5,19 @@ use crate::scheduler::outcome::RunnerExit;
 use leadline_protocol::event::{Event, EventBody};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use std::{
+    os::unix::process::ExitStatusExt,
+    process::ExitStatus,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
+    process::{Child, Command},
+    sync::mpsc,
+    task::JoinHandle,
+    time::timeout,
+};
 
 /// Bytes of an event. A report of 64 jobs with full histograms is far smaller.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
@@ -90,7 +94,7 @@ impl RunnerProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process id is not reused before `wait` returns; `id` is `None` afterwards.
+        // The process id is not reused before `wait` returns; `id` is `None` afterward.
         let id = self.child.id();
         if let Some(pid) = id.and_then(|id| Pid::from_raw(id.cast_signed())) {
             let _ = kill_process(pid, signal);
@@ -134,7 +138,7 @@ fn parse_event(line: &[u8]) -> EventResult {
         format!("invalid event ({error}): {start}")
     })?;
     match event.body {
-        EventBody::Status(_) => Err("status events are reserved to the server".into()),
+        EventBody::Status(_) => Err("status events are reserved for the server".into()),
         _ => Ok(event),
     }
 }

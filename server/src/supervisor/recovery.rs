@@ -1,13 +1,12 @@
-//! Recovery at the start of the server: queued runs are queued again in order; runs that had left the queue become
-//! `interrupted` and keep their samples.
+//! Recovery at the start of the server: queued runs are queued again in order; runs that had left
+//! the queue become `interrupted` and keep their samples.
 
-use crate::events::buffer::EventBuffer;
-use crate::runs::Runs;
+use crate::{events::buffer::EventBuffer, runs::Runs};
 use leadline_protocol::status::RunStatus;
 use std::sync::Arc;
 
 const INTERRUPTED: &str =
-    "The server stopped while the run was active. Results up to then are stored.";
+    "The server stopped while the run was active. Results up to that point are stored.";
 
 impl Runs {
     /// Returns the number of interrupted runs.

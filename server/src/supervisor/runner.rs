@@ -1,26 +1,32 @@
 //! Commands of the runner program.
 
-use crate::error::RunnerError;
-use crate::supervisor::process::{RunnerProcess, write_stdin};
-use crate::supervisor::runner_lock;
-use leadline_protocol::device::DeviceList;
-use leadline_protocol::doctor::Doctor;
-use leadline_protocol::host::HostFacts;
-use leadline_protocol::study::files::{CleanupResult, OwnedFiles};
+use crate::{
+    error::RunnerError,
+    supervisor::{
+        process::{RunnerProcess, write_stdin},
+        runner_lock,
+    },
+};
+use leadline_protocol::{
+    device::DeviceList,
+    doctor::Doctor,
+    host::HostFacts,
+    study::files::{CleanupResult, OwnedFiles},
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::fs::File;
-use std::path::PathBuf;
-use std::process::{Output, Stdio};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-use tokio::process::Command;
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use std::{
+    fs::File,
+    path::PathBuf,
+    process::{Output, Stdio},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use tokio::{process::Command, sync::Semaphore, time::timeout};
 
-/// Limit of all commands but `run`. Long enough for disks that have to spin up.
+/// Timeout for all commands except `run`. Long enough for disks that have to spin up.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
-/// Web forms request a plan at every keystroke, which must not take processors from measurements.
+/// Web forms request a plan at every keystroke, which must not take CPU time from measurements.
 const MAX_COMMANDS: usize = 2;
 
 #[derive(Clone, Debug)]

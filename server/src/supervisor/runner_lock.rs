@@ -1,11 +1,15 @@
 //! Detects runners of a previous server. The server and all its runners share a lock: they inherit the open file, so that
 //! the kernel releases the lock with the last of them. The next server waits for an exclusive lock.
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
-use std::fs::File;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::{Errno, FdFlags, fcntl_setfd},
+};
+use std::{
+    fs::File,
+    path::Path,
+    time::{Duration, Instant},
+};
 use tokio::time::sleep;
 
 /// In the data directory.

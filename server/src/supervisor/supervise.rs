@@ -1,29 +1,36 @@
 //! One run from the queue to its final status.
 
-use crate::events::buffer::EventBuffer;
-use crate::events::journal::{FLUSH_INTERVAL, Journal};
-use crate::runs::Runs;
-use crate::scheduler::outcome::{RunEnd, RunnerExit, StopRequest};
-use crate::supervisor::process::RunnerProcess;
-use leadline_protocol::event::{Event, EventBody};
-use leadline_protocol::plan::target::Target;
-use leadline_protocol::report::Report;
-use leadline_protocol::result::Failure;
-use leadline_protocol::run::Run;
-use leadline_protocol::status::RunStatus;
+use crate::{
+    events::{
+        buffer::EventBuffer,
+        journal::{FLUSH_INTERVAL, Journal},
+    },
+    runs::Runs,
+    scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
+    supervisor::process::RunnerProcess,
+};
+use leadline_protocol::{
+    event::{Event, EventBody},
+    plan::target::Target,
+    report::Report,
+    result::Failure,
+    run::Run,
+    status::RunStatus,
+};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout},
+};
 
-/// Limit for the report after a cancel request.
+/// Timeout for the report after a cancel request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same at shutdown, which has five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// Limit for the exit after SIGKILL. Beyond it, the kernel waits for an I/O of the process.
+/// Timeout for the exit after SIGKILL. Beyond it, the kernel waits for an I/O of the process.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Limit for the exit after the last event.
+/// Timeout for the exit after the last event.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
@@ -137,7 +144,7 @@ impl Supervision<'_> {
     ) -> anyhow::Result<(RunnerExit, Option<String>)> {
         if self.stop.borrow().is_some() {
             return Ok((
-                RunnerExit::NotStarted("stopped before the start".into()),
+                RunnerExit::NotStarted("stopped before it started".into()),
                 None,
             ));
         }

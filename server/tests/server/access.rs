@@ -1,12 +1,13 @@
 //! Access control by token, `Host` and `Origin`, on all routes and WebSockets.
 
+use crate::program::Program;
 use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tokio_tungstenite::tungstenite;
-
-use crate::program::Program;
 
 /// All calls of the OpenAPI document.
 fn calls() -> Vec<(Method, String)> {

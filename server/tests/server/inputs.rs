@@ -1,9 +1,8 @@
 //! Invalid input: the response names all invalid fields, and nothing is stored.
 
+use crate::program::{Program, job};
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
-
-use crate::program::{Program, job};
 
 /// Sends `body`; expects a problem with these fields.
 async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[&str]) {
@@ -199,7 +198,7 @@ async fn unknown_resources_and_methods_are_problems() {
 }
 
 #[tokio::test]
-async fn unknown_export_formats_and_calls_are_rejected() {
+async fn unknown_export_formats_and_paths_are_rejected() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     server.until_ended(number).await;

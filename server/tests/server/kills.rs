@@ -1,14 +1,10 @@
 //! SIGKILL at random moments: no run starts twice, is lost or has an invalid status, and stored data stays intact.
 
-use std::time::{Duration, Instant};
-
-use rand::RngExt;
-use rand::SeedableRng;
-use rand::rngs::StdRng;
+use crate::program::{Program, job, job_on};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-
-use crate::program::{Program, job, job_on};
+use std::time::{Duration, Instant};
 
 /// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 10;

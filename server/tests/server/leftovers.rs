@@ -1,16 +1,18 @@
 //! Temporary files of studies, with the real runner on real files: removed however a study ends, while files that existed
 //! before remain.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
+use crate::{
+    program::{Program, TIMEOUT},
+    real_runner::runners,
+};
 use reqwest::{Method, StatusCode};
 use rustix::process::{Signal, geteuid, kill_process};
 use serde_json::{Value, json};
-
-use crate::program::{Program, TIMEOUT};
-use crate::real::runners;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Content of a file that existed before.
 const EXISTING: &[u8] = b"existing";

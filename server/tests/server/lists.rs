@@ -1,12 +1,12 @@
 //! Lists of runs: filters, sort orders, pages, and their response times with 100,000 runs.
 
-use std::time::Instant;
-
-use serde_json::{Value, json};
-use sqlx::Connection;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-
 use crate::program::{Program, job, job_on};
+use serde_json::{Value, json};
+use sqlx::{
+    Connection,
+    sqlite::{SqliteConnectOptions, SqliteConnection},
+};
+use std::time::Instant;
 
 fn numbers(list: &Value) -> Vec<u64> {
     list["runs"]

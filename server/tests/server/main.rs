@@ -2,14 +2,14 @@
 //! of `examples/fake_runner.rs` or the real runner.
 
 mod access;
-mod full;
+mod full_disk;
 mod inputs;
 mod kills;
 mod leftovers;
 mod lists;
 mod openapi;
 mod program;
-mod real;
+mod real_runner;
 mod runs;
 mod start;
 mod streams;

@@ -1,17 +1,20 @@
 //! Starts, calls and kills the server under test.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+};
 
-/// Limit of every wait.
+/// Timeout for every wait.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server.

@@ -1,12 +1,10 @@
 //! Creating, executing, cancelling, repeating and deleting runs.
 
-use std::time::{Duration, Instant};
-
+use crate::program::{Program, job, job_on};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
-
-use crate::program::{Program, job, job_on};
+use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn run_from_request_to_report() {
@@ -95,12 +93,12 @@ async fn runs_on_the_same_device_are_sequential() {
     let waiting = server.get(&format!("/runs/{second}")).await;
     assert_eq!(
         position(&waiting),
-        (Some(1), Some(format!("runs after #{first} on vda")))
+        (Some(1), Some(format!("waiting for #{first} on vda")))
     );
     let last = server.get(&format!("/runs/{third}")).await;
     assert_eq!(
         position(&last),
-        (Some(2), Some(format!("runs after #{second} on vda")))
+        (Some(2), Some(format!("waiting for #{second} on vda")))
     );
     // A run on another disk does not wait.
     server.until_ended(other).await;
@@ -161,7 +159,7 @@ async fn cancel_queued_and_running_runs() {
         began.elapsed()
     );
     assert_eq!(ended["status"], "cancelled");
-    // The report covers the time until then.
+    // The report covers the time up to that point.
     assert_eq!(ended["report"]["ended_by"], "signal");
     assert!(ended["samples"].as_u64().unwrap() > 0 && ended["iops"].as_f64().unwrap() > 0.0);
     let (status, problem) = server

@@ -1,9 +1,7 @@
 //! Start and stop: ports, locks, incompatible databases, tokens, signals.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::program::{Program, TIMEOUT, command, job};
+use std::{sync::Arc, time::Duration};
 
 /// Starts a server that must fail, and returns its standard error.
 async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {

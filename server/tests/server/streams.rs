@@ -1,17 +1,16 @@
 //! Event streams over WebSocket and NDJSON: all subscribers receive the same events, whenever they connect.
 
-use std::time::Duration;
-
+use crate::program::{Program, TIMEOUT, job};
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection;
+use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
-
-use crate::program::{Program, TIMEOUT, job};
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Message, client::IntoClientRequest, protocol::frame::coding::CloseCode},
+};
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 

@@ -1,13 +1,13 @@
 //! Creating, executing and cancelling studies.
 
-use std::time::{Duration, Instant};
-
+use crate::{
+    program::{Program, TIMEOUT, job, job_on},
+    streams::open,
+};
 use futures_util::StreamExt;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-
-use crate::program::{Program, TIMEOUT, job, job_on};
-use crate::streams::open;
+use std::time::{Duration, Instant};
 
 fn study(names: &[(&str, &str)]) -> Value {
     let step = |(name, runtime): &(&str, &str)| json!({"name": name, "note": format!("about {name}"), "sample_ms": 20, "jobs": [job(name, runtime)]});
@@ -71,7 +71,7 @@ async fn steps_run_in_order() {
     assert_eq!(second["tags"], json!(["nightly"]));
     assert_eq!(second["study"], 1);
     assert_eq!(second["step"], 2);
-    assert_eq!(second["queue"]["reason"], "runs after #1 in study #1");
+    assert_eq!(second["queue"]["reason"], "waiting for #1 in study #1");
     let later = server.queue(job("later", "20ms")).await;
     let done = until_ended(&server, 1).await;
     assert_eq!(statuses(&done), vec!["done"; 3]);

@@ -1,17 +1,12 @@
 //! Migrates a version 4 database. The fixture contains runs of all kinds, including failed and
 //! cancelled ones, and studies, one with a leftover file.
 
-use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
-
+use crate::program::Program;
 use flate2::read::GzDecoder;
 use leadline_protocol::event::Event;
 use serde_json::{Map, Value, json};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection, Row, SqliteConnection};
-
-use crate::program::Program;
+use sqlx::{Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::{io::Read, path::Path, sync::Arc};
 
 const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
 

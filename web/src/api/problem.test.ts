@@ -15,10 +15,16 @@ it('keeps the fields of the problem', () => {
     status: 422,
     code: 'refused',
     title: 'Refused',
-    detail: 'why',
+    message: 'why',
     problems: errors,
+    lines: ['No. Yes.'],
   });
 });
+
+it('shows the detail of an error without problems', () =>
+  expect(toApiProblem({ title: 'Full', code: 'full', detail: 'why' }, response(429)).lines).toEqual(
+    ['why'],
+  ));
 
 it('handles a missing response and one without a problem', () => {
   expect(toApiProblem(new TypeError('failed to fetch'), undefined)).toMatchObject({

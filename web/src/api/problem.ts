@@ -4,6 +4,8 @@ import type { Problem, ProblemDetails } from './generated/types.gen';
 /** A failed API call. */
 export class ApiProblem extends Error {
   override name = 'ApiProblem';
+  /** What is wrong and how to fix it, shown below the title. */
+  readonly lines: readonly string[];
 
   constructor(
     /** HTTP status; 0 without a response. */
@@ -11,13 +13,17 @@ export class ApiProblem extends Error {
     /** Machine-readable code, such as `not_found`. */
     readonly code: string,
     readonly title: string,
-    readonly detail: string,
+    detail: string,
     /** One entry per invalid field. */
     readonly problems: Problem[] = [],
   ) {
     super(detail || title);
+    this.lines = problems.length > 0 ? problems.map(problemText) : [detail];
   }
 }
+
+export const problemText = ({ detail, remedy }: Problem): string =>
+  [detail, remedy].filter(Boolean).join(' ');
 
 const listeners = new Set<() => void>();
 

@@ -31,7 +31,7 @@ export function Crash({ error: thrown, reset }: ErrorComponentProps) {
           </>
         }
       >
-        Runs are not affected. If retrying does not help, report the copied details.
+        Runs are not affected. If retrying does not help, copy the details and report the problem.
       </Empty>
     </Page>
   );

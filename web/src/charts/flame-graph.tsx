@@ -12,7 +12,7 @@ export function FlameGraph({ path, alt }: { path: string; alt: string }) {
       href={url}
       target="_blank"
       rel="noreferrer"
-      title="Open on its own to see frame names on hover"
+      title="Open in a new tab to see frame names on hover"
     >
       <img className="flame" src={url} alt={alt} loading="lazy" />
     </a>

@@ -119,7 +119,7 @@ function basin(x: number, width: number, top: number): string {
   return `M${left} ${top}V${bottom}Q${x} ${bottom + 22} ${right} ${bottom}V${top}Z`;
 }
 
-/** y of the lead: the middle of the layer that served most bytes, below its label. */
+/** y of the lead: the middle of the layer that served the most bytes, below its label. */
 export function leadDepth({ issued, served_by }: Gauge): number {
   if (issued.ios === 0) return TOP + 14;
   const layer = LAYERS.indexOf(served_by);

@@ -1,5 +1,6 @@
-// The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The lead marks the layer
-// that served most bytes. Live runs, finished runs and comparisons use the same drawing.
+// The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The
+// lead marks the layer that served the most bytes. Live runs, finished runs and comparisons use the
+// same drawing.
 import { memo, useId } from 'react';
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { bytes, count, share, shortCount, text, UNKNOWN } from '../model/format/numbers';
@@ -137,7 +138,7 @@ interface BoundaryProps {
 
 function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: BoundaryProps) {
   const y = DEPTHS[index + 1] ?? HEIGHT;
-  const label = flow ? amount(kind, flow[kind]) : issued.ios > 0 ? 'not known' : UNKNOWN;
+  const label = flow ? amount(kind, flow[kind]) : issued.ios > 0 ? 'unknown' : UNKNOWN;
   const ratio = flow && issued[kind] > 0 ? flow[kind] / issued[kind] : 0;
   const isAll = ratio > 0.995 && ratio < 1.005;
   const width = label.length * 6.1 + 14;

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { ScrollRegion } from './parts';
 
 interface NamedRow {
-  key: string;
+  /** Required for rows whose name is not a unique text. */
+  key?: string;
   name: ReactNode;
   /** One per head. */
   cells: readonly ReactNode[];
@@ -21,6 +22,8 @@ interface NamedRowsProps {
   /** Monospace, for identifiers. */
   mono?: boolean;
   className?: string;
+  /** Class of the scroll region. */
+  region?: string;
 }
 
 export function NamedRows({
@@ -31,10 +34,11 @@ export function NamedRows({
   rows,
   mono,
   className = '',
+  region,
 }: NamedRowsProps) {
   const cellClass = mono ? 'mono' : '';
   return (
-    <ScrollRegion label={label}>
+    <ScrollRegion label={label} className={region}>
       <table className={`named-rows ${className}`}>
         <thead>
           {groups && (
@@ -60,7 +64,7 @@ export function NamedRows({
         </thead>
         <tbody>
           {rows.map(({ key, name, cells }) => (
-            <tr key={key}>
+            <tr key={key ?? String(name)}>
               <th scope="row" className={cellClass}>
                 {name}
               </th>

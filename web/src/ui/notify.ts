@@ -1,15 +1,16 @@
 // Toast for a failed action.
 import { notifications } from '@mantine/notifications';
-import type { ErrorText } from './problem';
+import { errorText } from './problem';
 
 /** Long enough to read two sentences. */
 const VISIBLE_MS = 12_000;
 
-export function notifyError({ title, detail, remedies = [] }: ErrorText) {
+export function notifyError(error: unknown) {
+  const { title, lines } = errorText(error);
   notifications.show({
     color: 'red',
     title,
-    message: [detail, ...remedies].filter(Boolean).join(' '),
+    message: lines.filter(Boolean).join(' '),
     autoClose: VISIBLE_MS,
   });
 }

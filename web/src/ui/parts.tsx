@@ -1,4 +1,5 @@
-// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They know no data.
+// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They do not
+// depend on application data.
 import { type CSSProperties, type ReactNode, type Ref, useEffect } from 'react';
 
 /** Color of an I/O layer or of an error; null is neutral. */
@@ -105,7 +106,7 @@ interface EmptyProps {
   actions?: ReactNode;
 }
 
-/** Empty state with the next step. */
+/** Empty state that offers the next step. */
 export function Empty({ title, children, actions }: EmptyProps) {
   return (
     <section className="card empty">

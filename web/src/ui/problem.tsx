@@ -1,23 +1,33 @@
-// A failed request on screen: what failed, why, and how to fix it. Plain text only: ui does not know the API.
+// A failed request on screen: what failed, why, and how to fix it. Plain text only: `ui` does not
+// depend on the API.
 import { Button } from '@mantine/core';
 import { Notice } from './parts';
 
-export interface ErrorText {
+interface ErrorText {
   title: string;
-  detail?: string;
-  remedies?: readonly string[];
+  lines: readonly string[];
 }
 
-export function ProblemNotice({ problem, onRetry }: { problem: ErrorText; onRetry?: () => void }) {
-  const { title, detail, remedies = [] } = problem;
+const isErrorText = (error: unknown): error is ErrorText =>
+  typeof error === 'object' && error !== null && 'title' in error && 'lines' in error;
+
+export const errorText = (error: unknown): ErrorText =>
+  isErrorText(error)
+    ? error
+    : { title: 'Unexpected error', lines: [String(error), 'Reload the page.'] };
+
+/** Shows nothing without an error. */
+export function ProblemNotice({ error, retry }: { error: unknown; retry?: () => unknown }) {
+  if (!error) return null;
+  const { title, lines } = errorText(error);
   return (
     <Notice
       alert
       tone="bad"
       badge="error"
       title={title}
-      detail={[detail, ...remedies].map((line) => line && <p key={line}>{line}</p>)}
-      actions={onRetry && <Button onClick={onRetry}>Retry</Button>}
+      detail={lines.map((line) => line && <p key={line}>{line}</p>)}
+      actions={retry && <Button onClick={() => void retry()}>Retry</Button>}
     />
   );
 }

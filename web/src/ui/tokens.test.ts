@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const css = readFileSync('src/ui/tokens.css', 'utf8');
 const [light = '', dark = ''] = css.split(/:root\[data-mantine-color-scheme="dark"\]|@media print/);
-const RUNS = ['run-ink', 'run-rose', 'run-grey'];
+const RUNS = ['run-ink', 'run-rose', 'run-gray'];
 const LAYERS = ['app', 'cache', 'block', 'device', 'bad'];
 
 /** RGB channels of a token, 0-1. */
@@ -62,7 +62,7 @@ describe.each([
     }
   });
 
-  it.each(['run-rose', 'run-grey'])('%s differs from ink in lightness', (run) => {
+  it.each(['run-rose', 'run-gray'])('%s differs from ink in lightness', (run) => {
     expect(contrast(theme, 'run-ink', run)).toBeGreaterThan(2);
   });
 });

@@ -1,14 +1,16 @@
 //! Content of the page cache before the first I/O, and page caches of block and loop devices.
 
-use crate::analysis::context::Context;
-use crate::analysis::findings::rerun;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::{Note, Serious, Warning};
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::keyword::CacheState;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use crate::analysis::{context::Context, findings::rerun, verdict::threshold::NEGLIGIBLE};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    finding::{
+        Finding,
+        Severity::{Note, Serious, Warning},
+    },
+    format::bytes,
+    job::keyword::CacheState,
+    plan::job::{Mode, ResolvedJob},
+};
 use serde_json::json;
 
 /// Residency is read at the start of the measured window, after the ramp of these jobs.

@@ -2,11 +2,12 @@
 //! fast (coordinated omission).
 
 use crate::analysis::context::Context;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::Warning;
-use leadline_protocol::format::latency;
-use leadline_protocol::report::stats::{DirectionStats, LatencyStats};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    finding::{Finding, Severity::Warning},
+    format::latency,
+    report::stats::{DirectionStats, LatencyStats},
+};
 use serde_json::json;
 
 /// Minimum ratio of the p99 latencies, and their minimum difference in ns: less is caused by timers

@@ -1,11 +1,14 @@
 //! Errors, runs that were stopped or too short, and missing counters.
 
-use crate::analysis::context::Context;
-use crate::analysis::findings::rerun;
-use leadline_protocol::finding::Severity::{Note, Serious, Warning};
-use leadline_protocol::finding::{Finding, SHORT_RUN_MS};
-use leadline_protocol::format::{bytes, count, duration};
-use leadline_protocol::report::EndedBy;
+use crate::analysis::{context::Context, findings::rerun};
+use leadline_protocol::{
+    finding::{
+        Finding, SHORT_RUN_MS,
+        Severity::{Note, Serious, Warning},
+    },
+    format::{bytes, count, duration},
+    report::EndedBy,
+};
 use serde_json::json;
 
 pub(crate) fn io_errors(context: &Context) -> Option<Finding> {

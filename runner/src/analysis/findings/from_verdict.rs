@@ -1,15 +1,22 @@
 //! Findings about the layer that served a direction, with the rerun that measures the device.
 
-use crate::analysis::context::{Context, DirectionAnalysis};
-use crate::analysis::findings::rerun;
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::evidence::targets::falls_back;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::{Note, Serious, Warning};
-use leadline_protocol::format::{bytes, count};
-use leadline_protocol::verdict::VerdictClass;
+use crate::analysis::{
+    context::{Context, DirectionAnalysis},
+    findings::rerun,
+    verdict::{
+        evidence::{Evidence, targets::falls_back},
+        threshold::NEGLIGIBLE,
+    },
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    finding::{
+        Finding,
+        Severity::{Note, Serious, Warning},
+    },
+    format::{bytes, count},
+    verdict::VerdictClass,
+};
 use serde_json::{Value, json};
 
 pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<Finding> {

@@ -1,9 +1,10 @@
 //! Clock source, CPU frequency and heat.
 
-use crate::analysis::context::Context;
-use crate::analysis::findings::rerun;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::{Note, Warning};
+use crate::analysis::{context::Context, findings::rerun};
+use leadline_protocol::finding::{
+    Finding,
+    Severity::{Note, Warning},
+};
 use serde_json::json;
 
 /// Clock sources that are read in user mode (vDSO).

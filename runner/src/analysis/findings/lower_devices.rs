@@ -1,12 +1,14 @@
 //! I/O of the disks under a dm, md or loop device. Copies and parity are not in the counters of that
 //! device, which the verdict refers to.
 
-use crate::analysis::context::{Context, DirectionAnalysis};
-use crate::analysis::verdict::class::is_excess;
-use crate::analysis::verdict::threshold::NEARLY_ALL;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::Note;
-use leadline_protocol::format::bytes;
+use crate::analysis::{
+    context::{Context, DirectionAnalysis},
+    verdict::{class::is_excess, threshold::NEARLY_ALL},
+};
+use leadline_protocol::{
+    finding::{Finding, Severity::Note},
+    format::bytes,
+};
 use serde_json::json;
 
 pub(crate) fn lower_device_amplification(context: &Context) -> Option<Finding> {

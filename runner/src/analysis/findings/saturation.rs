@@ -1,14 +1,13 @@
 //! Whether the requested depth was reached, whether a CPU was the limit, and foreign I/O.
 
-use crate::analysis::context::Context;
-use crate::analysis::findings::rerun;
-use crate::analysis::verdict::class::is_excess;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::Warning;
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use crate::analysis::{context::Context, findings::rerun, verdict::class::is_excess};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    finding::{Finding, Severity::Warning},
+    format::bytes,
+    job::engine::EngineName,
+    plan::job::{Mode, ResolvedJob},
+};
 use serde_json::{Value, json};
 
 /// Minimum share of the requested depth; the rest is the time between reaping and submitting.

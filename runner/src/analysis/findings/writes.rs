@@ -1,16 +1,23 @@
 //! Block allocation, overwrites, dirty limits, and caches that were not flushed.
 
-use crate::analysis::context::{Context, DirectionAnalysis};
-use crate::analysis::findings::rerun;
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::finding::Severity::{Note, Warning};
-use leadline_protocol::format::{bytes, duration};
-use leadline_protocol::job::keyword::{FileState, SyncMode};
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::verdict::VerdictClass;
+use crate::analysis::{
+    context::{Context, DirectionAnalysis},
+    findings::rerun,
+};
+use leadline_protocol::{
+    evidence::{target::TargetReport, transition::Direction},
+    finding::{
+        Finding,
+        Severity::{Note, Warning},
+    },
+    format::{bytes, duration},
+    job::keyword::{FileState, SyncMode},
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::TargetKind,
+    },
+    verdict::VerdictClass,
+};
 use serde_json::json;
 
 /// Files on a block device that jobs write to.

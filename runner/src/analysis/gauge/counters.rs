@@ -1,10 +1,11 @@
 //! Input of the gauge: counters of the same window, from a report or a sample.
 
-use leadline_protocol::counters::{DeviceCounts, IoCounts, StorageIo};
-use leadline_protocol::gauge::LayerFlow;
-use leadline_protocol::report::Report;
-use leadline_protocol::report::stats::DirectionStats;
-use leadline_protocol::sample::Sample;
+use leadline_protocol::{
+    counters::{DeviceCounts, IoCounts, StorageIo},
+    gauge::LayerFlow,
+    report::{Report, stats::DirectionStats},
+    sample::Sample,
+};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GaugeCounters {

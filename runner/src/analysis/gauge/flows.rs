@@ -1,9 +1,10 @@
 //! I/Os and bytes at each layer boundary, without foreign I/O.
 
-use crate::analysis::gauge::counters::DirectionCounters;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::gauge::LayerFlow;
-use leadline_protocol::verdict::{Verdict, VerdictClass};
+use crate::analysis::{gauge::counters::DirectionCounters, verdict::threshold::NEGLIGIBLE};
+use leadline_protocol::{
+    gauge::LayerFlow,
+    verdict::{Verdict, VerdictClass},
+};
 
 /// The flows of one direction, or of several directions together.
 #[derive(Clone, Copy, Debug, Default)]

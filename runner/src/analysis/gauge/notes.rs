@@ -1,10 +1,11 @@
 //! Short descriptions of what the layers did to the flow.
 
-use crate::analysis::gauge::flows::Flows;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::format::bytes;
-use leadline_protocol::gauge::{ForeignIo, LayerFlow};
-use leadline_protocol::verdict::Layer;
+use crate::analysis::{gauge::flows::Flows, verdict::threshold::NEGLIGIBLE};
+use leadline_protocol::{
+    format::bytes,
+    gauge::{ForeignIo, LayerFlow},
+    verdict::Layer,
+};
 use std::collections::BTreeMap;
 
 /// Above this ratio more was done than issued; less is metadata and rounding.

@@ -1,12 +1,19 @@
 //! Cases of the depth gauge.
 
-use crate::analysis::gauge::counters::{DeviceFlow, DirectionCounters, GaugeCounters};
-use crate::analysis::gauge::{IoModes, gauges, sample_gauge};
-use crate::plan::fixture::resolved;
-use leadline_protocol::counters::StorageIo;
-use leadline_protocol::gauge::{ForeignSource, Gauge, LayerFlow};
-use leadline_protocol::sample::Sample;
-use leadline_protocol::verdict::{Layer, Verdict, VerdictClass, Verdicts};
+use crate::{
+    analysis::gauge::{
+        IoModes,
+        counters::{DeviceFlow, DirectionCounters, GaugeCounters},
+        gauges, sample_gauge,
+    },
+    plan::fixture::resolved,
+};
+use leadline_protocol::{
+    counters::StorageIo,
+    gauge::{ForeignSource, Gauge, LayerFlow},
+    sample::Sample,
+    verdict::{Layer, Verdict, VerdictClass, Verdicts},
+};
 use serde_json::json;
 
 const KIB: u64 = 1 << 10;

@@ -1,7 +1,6 @@
 //! The class of known cases.
 
-use crate::analysis::tests::*;
-use crate::plan::fixture::target as planned;
+use crate::{analysis::tests::*, plan::fixture::target as planned};
 use leadline_protocol::verdict::VerdictClass;
 
 #[test]

@@ -1,7 +1,6 @@
 //! The tables of `docs/measurement.md` match the code.
 
-use crate::analysis::verdict::class::RULES;
-use crate::analysis::verdict::threshold::TABLE;
+use crate::analysis::verdict::{class::RULES, threshold::TABLE};
 
 const DOCUMENT: &str = include_str!("../../../../docs/measurement.md");
 

@@ -1,8 +1,7 @@
 //! Classes that depend on more evidence than device counters.
 
 use crate::analysis::tests::*;
-use leadline_protocol::evidence::target::BackingFile;
-use leadline_protocol::verdict::VerdictClass;
+use leadline_protocol::{evidence::target::BackingFile, verdict::VerdictClass};
 
 const READS: (u64, u64) = (10_000, 4);
 

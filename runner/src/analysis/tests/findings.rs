@@ -1,12 +1,13 @@
 //! Findings and their reruns.
 
 use crate::analysis::tests::*;
-use leadline_protocol::counters::Memory;
-use leadline_protocol::evidence::FlushReport;
-use leadline_protocol::finding::Finding;
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::report::stats::LatencyStats;
-use leadline_protocol::report::{CpuReport, FirstError, MemoryReport};
+use leadline_protocol::{
+    counters::Memory,
+    evidence::FlushReport,
+    finding::Finding,
+    job::engine::EngineName,
+    report::{CpuReport, FirstError, MemoryReport, stats::LatencyStats},
+};
 use serde_json::{Value, json};
 
 /// Codes for direct random reads without findings, after `change`.

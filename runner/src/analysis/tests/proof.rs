@@ -1,10 +1,11 @@
 //! Rows of the proof.
 
 use crate::analysis::tests::*;
-use leadline_protocol::counters::Memory;
-use leadline_protocol::report::MemoryReport;
-use leadline_protocol::report::device::Reading;
-use leadline_protocol::verdict::{Layer, Proof};
+use leadline_protocol::{
+    counters::Memory,
+    report::{MemoryReport, device::Reading},
+    verdict::{Layer, Proof},
+};
 
 fn proof_of(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
     let run = with(one_way(rw, false, (10_000, 4), (5000, 20_000)), |report| {

@@ -1,11 +1,12 @@
 //! Sentences, shares and evidence.
 
-use crate::analysis::tests::evidence::check as check_class;
-use crate::analysis::tests::*;
-use leadline_protocol::evidence::transition::{Direction, ServedBy, Transition};
-use leadline_protocol::phase::Phase;
-use leadline_protocol::report::PhaseTime;
-use leadline_protocol::verdict::VerdictClass;
+use crate::analysis::tests::{evidence::check as check_class, *};
+use leadline_protocol::{
+    evidence::transition::{Direction, ServedBy, Transition},
+    phase::Phase,
+    report::PhaseTime,
+    verdict::VerdictClass,
+};
 
 #[test]
 fn sentences() {

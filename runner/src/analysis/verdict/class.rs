@@ -4,21 +4,20 @@
 //! Classes depend on bytes, because the kernel merges and splits I/Os. The number of I/Os only
 //! distinguishes readahead and merging from unchanged I/O.
 
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::shares::Shares;
-use crate::analysis::verdict::threshold::{
-    EXCESS, MERGE_RATIO, MIN_IOS, MOSTLY, NEARLY_ALL, NEGLIGIBLE, NOISE_FLOOR,
+use crate::analysis::verdict::{
+    evidence::Evidence,
+    shares::Shares,
+    threshold::{EXCESS, MERGE_RATIO, MIN_IOS, MOSTLY, NEARLY_ALL, NEGLIGIBLE, NOISE_FLOOR},
 };
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::verdict::VerdictClass;
+use leadline_protocol::{evidence::transition::Direction, verdict::VerdictClass};
 
 pub(crate) struct Rule {
-    pub(crate) class: VerdictClass,
+    pub class: VerdictClass,
     /// As text; `{negligible}` is replaced with the value of that threshold.
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
-    pub(crate) when: &'static str,
+    pub when: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
-    pub(crate) means: &'static str,
+    pub means: &'static str,
     matches: fn(&Evidence, &Shares) -> bool,
 }
 

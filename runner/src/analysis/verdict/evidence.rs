@@ -4,61 +4,66 @@
 pub(crate) mod counters;
 pub(crate) mod targets;
 
-use crate::analysis::verdict::evidence::counters::{
-    Counted, device, lower_devices, own_bytes, past_backing_bytes,
+use crate::analysis::verdict::{
+    evidence::{
+        counters::{Counted, device, lower_devices, own_bytes, past_backing_bytes},
+        targets::{
+            bytes_without_device, encoded_share, falls_back, no_device, residency, unwritten_share,
+        },
+    },
+    metadata::metadata_reason,
 };
-use crate::analysis::verdict::evidence::targets::{
-    bytes_without_device, encoded_share, falls_back, no_device, residency, unwritten_share,
+use leadline_protocol::{
+    counters::Residency,
+    evidence::{
+        target::TargetReport,
+        transition::{Direction, ServedBy},
+    },
+    plan::{job::ResolvedJob, window::late_ramps},
+    report::Report,
 };
-use crate::analysis::verdict::metadata::metadata_reason;
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::transition::{Direction, ServedBy};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::window::late_ramps;
-use leadline_protocol::report::Report;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
-    pub(crate) direction: Direction,
+    pub direction: Direction,
     /// I/Os completed in the window.
-    pub(crate) ios: u64,
-    pub(crate) bytes: u64,
+    pub ios: u64,
+    pub bytes: u64,
     /// Of those, bytes on targets without a block device.
-    pub(crate) bytes_without_device: u64,
-    pub(crate) iops: f64,
+    pub bytes_without_device: u64,
+    pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
-    pub(crate) direct: bool,
+    pub direct: bool,
     /// Whether direct I/O goes through the page cache on some target.
-    pub(crate) falls_back: bool,
+    pub falls_back: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
-    pub(crate) is_loop_cached: bool,
+    pub is_loop_cached: bool,
     /// Upper bound of the bytes that passed the page cache of those backing files; `None` if there
     /// is none, or if their residency is unknown.
-    pub(crate) past_backing_bytes: Option<u64>,
+    pub past_backing_bytes: Option<u64>,
     /// The filesystem or engine, if no target of this direction has a block device.
-    pub(crate) no_device: Option<String>,
+    pub no_device: Option<String>,
     /// Counters of the device under the targets, or the reason why they are missing.
-    pub(crate) device: Result<Counted, String>,
+    pub device: Result<Counted, String>,
     /// Counters of the physical devices, if they differ from that device.
-    pub(crate) lower_devices: Option<Counted>,
+    pub lower_devices: Option<Counted>,
     /// Bytes that this process read from storage, or wrote and that are not dirty anymore; or the
     /// reason why they are unknown.
-    pub(crate) own_bytes: Result<u64, String>,
+    pub own_bytes: Result<u64, String>,
     /// Page cache of the regions at the start and the end of the window.
-    pub(crate) residency: Option<(Residency, Residency)>,
-    pub(crate) region_bytes: u64,
+    pub residency: Option<(Residency, Residency)>,
+    pub region_bytes: u64,
     /// Share of the regions in extents without data, before the run; `None` if not reported.
-    pub(crate) unwritten_share: Option<f64>,
+    pub unwritten_share: Option<f64>,
     /// Share of the regions that is inline, compressed or encrypted, before or after the run.
-    pub(crate) encoded_share: f64,
+    pub encoded_share: f64,
     /// Why the filesystem writes metadata in addition to the issued writes.
-    pub(crate) metadata_reason: Option<&'static str>,
+    pub metadata_reason: Option<&'static str>,
     /// Upper bound of the bytes in flight at a window boundary.
-    pub(crate) in_flight_bytes: u64,
+    pub in_flight_bytes: u64,
     /// Time of the last transition if it led to memory, in ms since the start of the run.
-    pub(crate) transition_ms: Option<f64>,
+    pub transition_ms: Option<f64>,
 }
 
 impl Evidence {

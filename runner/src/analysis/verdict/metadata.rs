@@ -1,10 +1,11 @@
 //! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes beyond
 //! those of the run may be its journal and trees instead of foreign I/O.
 
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::job::keyword::SyncMode;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::{
+    evidence::target::TargetReport,
+    job::keyword::SyncMode,
+    plan::{job::ResolvedJob, target::TargetKind},
+};
 
 /// Filesystems that write every block, and their trees, to a new location.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];

@@ -2,14 +2,13 @@
 //! each with the shell command that shows it.
 
 use crate::analysis::verdict::evidence::Evidence;
-use leadline_protocol::counters::{DeviceCounts, Memory};
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::report::Report;
-use leadline_protocol::report::device::Reading;
-use leadline_protocol::verdict::{Layer, Proof};
+use leadline_protocol::{
+    counters::{DeviceCounts, Memory},
+    evidence::{target::TargetReport, transition::Direction},
+    plan::{job::ResolvedJob, target::TargetKind},
+    report::{Report, device::Reading},
+    verdict::{Layer, Proof},
+};
 
 /// Further targets are omitted.
 const MAX_TARGETS: usize = 4;

@@ -1,12 +1,15 @@
 //! One sentence per verdict: the rate, the layer that served it, and the two numbers that prove it.
 
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::evidence::counters::Counted;
-use crate::analysis::verdict::shares::Shares;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::format::{bytes, count};
-use leadline_protocol::verdict::VerdictClass;
+use crate::analysis::verdict::{
+    evidence::{Evidence, counters::Counted},
+    shares::Shares,
+    threshold::NEGLIGIBLE,
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    format::{bytes, count},
+    verdict::VerdictClass,
+};
 
 /// Smaller shares are shown as `under 0.1 %`.
 const MIN_SHOWN_SHARE: f64 = 0.000_5;

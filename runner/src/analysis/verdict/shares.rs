@@ -4,31 +4,30 @@
 //! bytes moved by the devices down to the physical ones. This excludes the I/O of other programs. The
 //! rest is divided according to extents and page cache residency.
 
-use crate::analysis::verdict::evidence::Evidence;
-use crate::analysis::verdict::threshold::NEGLIGIBLE;
+use crate::analysis::verdict::{evidence::Evidence, threshold::NEGLIGIBLE};
 use leadline_protocol::evidence::transition::Direction;
 use std::collections::BTreeMap;
 
 /// Shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
-    pub(crate) device: f64,
+    pub device: f64,
     /// Served from memory, or accepted into memory.
-    pub(crate) page_cache: f64,
+    pub page_cache: f64,
     /// Zeros of extents without data.
-    pub(crate) unwritten: f64,
+    pub unwritten: f64,
     /// Served by the filesystem from inline or compressed data.
-    pub(crate) filesystem: f64,
+    pub filesystem: f64,
     /// Issued to targets without a block device.
-    pub(crate) no_device: f64,
+    pub no_device: f64,
     /// Error bound of each share (0-1).
-    pub(crate) uncertainty: f64,
+    pub uncertainty: f64,
     /// Device bytes moved for this process.
-    pub(crate) own_bytes: u64,
+    pub own_bytes: u64,
     /// Device bytes moved for this process and its filesystem beyond the issued bytes.
-    pub(crate) excess_bytes: u64,
+    pub excess_bytes: u64,
     /// Device bytes moved for other programs.
-    pub(crate) foreign_bytes: u64,
+    pub foreign_bytes: u64,
 }
 
 impl Shares {

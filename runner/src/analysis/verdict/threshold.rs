@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
     /// Placeholder in the conditions of the rules.
-    pub(crate) name: &'static str,
-    pub(crate) value: f64,
+    pub name: &'static str,
+    pub value: f64,
     /// `value` with its unit.
-    pub(crate) shown: &'static str,
-    pub(crate) reason: &'static str,
+    pub shown: &'static str,
+    pub reason: &'static str,
 }
 
 impl Threshold {

@@ -1,10 +1,14 @@
 //! Block devices as a tree, each below its parent device.
 
-use crate::cli::text::style::{BOLD, DIM, GREEN, RED, YELLOW, paint};
-use crate::cli::text::writer::{TextWriter, join};
+use crate::cli::text::{
+    style::{BOLD, DIM, GREEN, RED, YELLOW, paint},
+    writer::{TextWriter, join},
+};
 use anstyle::Style;
-use leadline_protocol::device::{Access, Device, DeviceKind, DeviceList};
-use leadline_protocol::format::bytes;
+use leadline_protocol::{
+    device::{Access, Device, DeviceKind, DeviceList},
+    format::bytes,
+};
 use std::collections::BTreeSet;
 
 /// Width of the label column.

@@ -1,7 +1,9 @@
 //! Checks of the host, with a remedy below each failed one.
 
-use crate::cli::text::style::{BOLD, GREEN, RED, YELLOW, paint};
-use crate::cli::text::writer::{TextWriter, plural};
+use crate::cli::text::{
+    style::{BOLD, GREEN, RED, YELLOW, paint},
+    writer::{TextWriter, plural},
+};
 use leadline_protocol::doctor::{CheckStatus, Doctor};
 
 /// Width of the status column.

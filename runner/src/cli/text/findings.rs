@@ -1,7 +1,9 @@
 //! Findings and their remedies.
 
-use crate::cli::text::style::{DIM, RED, YELLOW};
-use crate::cli::text::writer::TextWriter;
+use crate::cli::text::{
+    style::{DIM, RED, YELLOW},
+    writer::TextWriter,
+};
 use leadline_protocol::finding::{Finding, Severity};
 
 pub(crate) fn write_findings(out: &mut TextWriter, findings: &[Finding]) {

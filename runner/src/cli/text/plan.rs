@@ -1,11 +1,15 @@
 //! The plan of a run.
 
-use crate::cli::text::findings::write_findings;
-use crate::cli::text::style::{BOLD, RED};
-use crate::cli::text::workload::workload;
-use crate::cli::text::writer::{TextWriter, join};
-use leadline_protocol::format::{bytes, duration};
-use leadline_protocol::plan::{Estimate, Plan};
+use crate::cli::text::{
+    findings::write_findings,
+    style::{BOLD, RED},
+    workload::workload,
+    writer::{TextWriter, join},
+};
+use leadline_protocol::{
+    format::{bytes, duration},
+    plan::{Estimate, Plan},
+};
 
 pub(crate) fn render(plan: &Plan, width: usize) -> String {
     let mut out = TextWriter::new(width);

@@ -1,12 +1,14 @@
 //! One line of progress on a terminal.
 
 use crate::cli::text::writer::join;
-use leadline_protocol::counters::{DeviceCounts, IoCounts};
-use leadline_protocol::event::{Event, EventBody};
-use leadline_protocol::format::{bandwidth, bytes, duration, latency, rate};
-use leadline_protocol::histogram::percentiles;
-use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
-use leadline_protocol::sample::Sample;
+use leadline_protocol::{
+    counters::{DeviceCounts, IoCounts},
+    event::{Event, EventBody},
+    format::{bandwidth, bytes, duration, latency, rate},
+    histogram::percentiles,
+    phase::{Phase, PhaseChange, PhaseState},
+    sample::Sample,
+};
 
 /// `None` if the event does not change the progress.
 pub(crate) fn line(event: &Event) -> Option<String> {

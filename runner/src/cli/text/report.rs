@@ -9,15 +9,19 @@ mod missing;
 #[cfg(test)]
 mod tests;
 
-use crate::cli::text::findings::write_findings;
-use crate::cli::text::style::{BOLD, RED};
-use crate::cli::text::workload::workload;
-use crate::cli::text::writer::TextWriter;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::format::{bytes, count};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::ErrorReport;
-use leadline_protocol::result::RunResult;
+use crate::cli::text::{
+    findings::write_findings,
+    style::{BOLD, RED},
+    workload::workload,
+    writer::TextWriter,
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    format::{bytes, count},
+    plan::job::ResolvedJob,
+    report::ErrorReport,
+    result::RunResult,
+};
 
 pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> String {
     let report = &result.report;

@@ -1,13 +1,17 @@
 //! The plan and the results of a study.
 
-use crate::cli::text::plan;
-use crate::cli::text::style::{BOLD, DIM, RED, YELLOW, paint};
-use crate::cli::text::writer::{TextWriter, number_table};
+use crate::cli::text::{
+    plan,
+    style::{BOLD, DIM, RED, YELLOW, paint},
+    writer::{TextWriter, number_table},
+};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
-use leadline_protocol::format::{bandwidth, latency, rate};
-use leadline_protocol::report_summary::ReportSummary;
-use leadline_protocol::result::RunResult;
-use leadline_protocol::study::plan::StudyPlan;
+use leadline_protocol::{
+    format::{bandwidth, latency, rate},
+    report_summary::ReportSummary,
+    result::RunResult,
+    study::plan::StudyPlan,
+};
 
 pub(crate) enum StepResult<'a> {
     Done(&'a RunResult),

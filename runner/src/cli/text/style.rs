@@ -2,8 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use rustix::termios::tcgetwinsize;
-use std::fmt::Display;
-use std::io::stdout;
+use std::{fmt::Display, io::stdout};
 
 /// Width in columns if standard output is not a terminal.
 pub(crate) const DEFAULT_WIDTH: usize = 100;

@@ -1,9 +1,13 @@
 //! One-line summary of a job.
 
 use crate::cli::text::writer::plural;
-use leadline_protocol::format::bytes;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::plan::target::TargetKind;
+use leadline_protocol::{
+    format::bytes,
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::TargetKind,
+    },
+};
 
 /// Such as `randread · 4 KiB · depth 32 · 1 worker · direct · io_uring · /data/t1 (1 GiB) on vda`.
 pub(crate) fn workload(job: &ResolvedJob) -> String {

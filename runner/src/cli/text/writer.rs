@@ -2,8 +2,7 @@
 
 use crate::cli::text::style::{DIM, paint};
 use anstyle::Style;
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use textwrap::{Options, WordSplitter};
 
 /// Width of the label column.

@@ -1,7 +1,6 @@
 //! No I/O: everything completes inline. What remains is the cost of the runner.
 
-use crate::load::engine::Engine;
-use crate::load::pattern::io::Io;
+use crate::load::{engine::Engine, pattern::io::Io};
 
 #[derive(Debug)]
 pub(crate) struct Null {

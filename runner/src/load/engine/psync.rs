@@ -2,13 +2,19 @@
 //! depth is always 1. rustix calls the kernel directly; the C library's calls are cancellation
 //! points, which cost a little.
 
-use crate::load::engine::Engine;
-use crate::load::pattern::io::{Io, Kind};
-use rustix::fs::{fdatasync, fsync};
-use rustix::io::{pread, pwrite};
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::slice;
+use crate::load::{
+    engine::Engine,
+    pattern::io::{Io, Kind},
+};
+use rustix::{
+    fs::{fdatasync, fsync},
+    io::{pread, pwrite},
+};
+use std::{
+    io,
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    slice,
+};
 
 /// `_IO(0x12, 119)` of linux/fs.h.
 const BLKDISCARD: libc::Ioctl = 0x1277;

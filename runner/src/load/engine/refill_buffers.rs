@@ -1,8 +1,10 @@
 //! `refill_buffers`: an engine around another one that generates new data for every write.
 
-use crate::load::data::Data;
-use crate::load::engine::Engine;
-use crate::load::pattern::io::{Io, Kind};
+use crate::load::{
+    data::Data,
+    engine::Engine,
+    pattern::io::{Io, Kind},
+};
 use leadline_protocol::report::Decision;
 use std::io;
 

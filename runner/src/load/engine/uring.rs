@@ -13,19 +13,31 @@ pub(crate) mod setup;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::engine::uring::decisions::decisions;
-use crate::load::engine::uring::entries::Entries;
-use crate::load::engine::uring::ring::{KernelRing, Ring};
-use crate::load::engine::uring::setup::{Polling, Setup};
-use crate::load::engine::{Engine, psync};
-use crate::load::pattern::io::{Io, Kind};
-use crate::system::clock::{Clock, Monotonic};
-use io_uring::types::{Fixed, FsyncFlags};
-use io_uring::{opcode, squeue};
+use crate::{
+    load::{
+        engine::{
+            Engine, psync,
+            uring::{
+                decisions::decisions,
+                entries::Entries,
+                ring::{KernelRing, Ring},
+                setup::{Polling, Setup},
+            },
+        },
+        pattern::io::{Io, Kind},
+    },
+    system::clock::{Clock, Monotonic},
+};
+use io_uring::{
+    opcode, squeue,
+    types::{Fixed, FsyncFlags},
+};
 use leadline_protocol::report::Decision;
-use std::io;
-use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::{
+    io,
+    marker::PhantomData,
+    os::fd::{AsRawFd, OwnedFd, RawFd},
+};
 
 /// IORING_MAX_ENTRIES, io_uring/io_uring.h.
 const MAX_ENTRIES: u32 = 32_768;

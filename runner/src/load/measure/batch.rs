@@ -1,7 +1,9 @@
 //! Consecutive completions with the same times, which are counted together.
 
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::stats::{IoTimes, WorkerStats};
+use crate::load::{
+    pattern::io::{Io, Kind},
+    stats::{IoTimes, WorkerStats},
+};
 
 #[derive(Default)]
 pub(crate) struct CompletionBatch {

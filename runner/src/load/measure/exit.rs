@@ -16,9 +16,9 @@ pub(crate) enum LoopExit {
 /// A failed I/O.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IoError {
-    pub(crate) io: Io,
+    pub io: Io,
     /// errno(3); 0 if fewer bytes were transferred than requested.
-    pub(crate) errno: i32,
+    pub errno: i32,
 }
 
 impl IoError {

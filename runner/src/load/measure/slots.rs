@@ -1,21 +1,20 @@
 //! Numbered slots of the I/Os in flight.
 
-use crate::load::pattern::io::Io;
-use crate::load::stats::IoTimes;
+use crate::load::{pattern::io::Io, stats::IoTimes};
 
 pub(crate) struct Slots {
     /// By slot.
-    pub(crate) ios: Box<[Io]>,
+    pub ios: Box<[Io]>,
     /// By slot.
-    pub(crate) times: Box<[IoTimes]>,
+    pub times: Box<[IoTimes]>,
     /// Slot numbers. Those from `used` on are free; the `batch` before them were submitted by the
     /// last call. A stack, because the buffer returned last is most likely cached.
-    pub(crate) order: Box<[u32]>,
-    pub(crate) used: usize,
-    pub(crate) batch: usize,
+    pub order: Box<[u32]>,
+    pub used: usize,
+    pub batch: usize,
     /// Slots to submit again: the kernel could not accept the I/O (EAGAIN) or a signal interrupted
     /// it (EINTR).
-    pub(crate) retries: Vec<u32>,
+    pub retries: Vec<u32>,
 }
 
 impl Slots {

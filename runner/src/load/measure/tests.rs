@@ -2,14 +2,12 @@
 
 pub(crate) mod real_files;
 
-use crate::load::engine::null::Null;
-use crate::load::measure::*;
-use crate::load::pattern::io::Kind;
-use crate::system::clock::fixture::Virtual;
+use crate::{
+    load::{engine::null::Null, measure::*, pattern::io::Kind},
+    system::clock::fixture::Virtual,
+};
 use leadline_protocol::job::engine::BufferPages;
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::rc::Rc;
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
 /// `left` reads of 4 KiB, each due `gap_ns` after the previous one.
 struct Reads {

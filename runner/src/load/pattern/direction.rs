@@ -1,24 +1,26 @@
 //! One direction of a job, shared by all targets: sizes, alignment, and whether the next I/O is
 //! random or sequential.
 
-use crate::load::pattern::io::Kind;
-use crate::load::pattern::shuffle_bag::ShuffleBag;
-use crate::load::pattern::size_distribution::SizeDistribution;
-use leadline_protocol::job::distribution::Distribution;
-use leadline_protocol::plan::job::{BlockSizes, ResolvedJob};
+use crate::load::pattern::{
+    io::Kind, shuffle_bag::ShuffleBag, size_distribution::SizeDistribution,
+};
+use leadline_protocol::{
+    job::distribution::Distribution,
+    plan::job::{BlockSizes, ResolvedJob},
+};
 use rand::Rng;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionState {
-    pub(crate) sizes: SizeDistribution,
+    pub sizes: SizeDistribution,
     /// Alignment of random offsets in bytes.
-    pub(crate) align: u64,
-    pub(crate) distribution: Distribution,
+    pub align: u64,
+    pub distribution: Distribution,
     /// Bytes between the end of a sequential I/O and the next one; negative for backwards.
-    pub(crate) gap: i64,
+    pub gap: i64,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
     /// share one, so that together they access every block once.
-    pub(crate) distribution_index: usize,
+    pub distribution_index: usize,
     randomness: Randomness,
 }
 

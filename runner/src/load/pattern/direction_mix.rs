@@ -1,10 +1,8 @@
 //! Direction of the next I/O. In a mix, the share of reads is exact in every 100 I/Os.
 
-use crate::load::pattern::io::Kind;
-use crate::load::pattern::shuffle_bag::ShuffleBag;
+use crate::load::pattern::{io::Kind, shuffle_bag::ShuffleBag};
 use leadline_protocol::job::rw::RwKind;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 #[derive(Clone, Debug)]
 pub(crate) enum DirectionMix {

@@ -17,10 +17,10 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Io {
     /// Offset in the target in bytes.
-    pub(crate) offset: u64,
+    pub offset: u64,
     /// Length in bytes; 0 for a sync.
-    pub(crate) len: u32,
+    pub len: u32,
     /// Index among the worker's targets, in the order of `ResolvedJob::targets_of`.
-    pub(crate) target: u16,
-    pub(crate) kind: Kind,
+    pub target: u16,
+    pub kind: Kind,
 }

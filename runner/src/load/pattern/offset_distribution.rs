@@ -4,8 +4,7 @@
 //! hash but without collisions. normal is centered in the region. Sources: zipf by rejection
 //! (rand_distr), pareto as in fio's lib/zipf.c.
 
-use crate::load::pattern::permutation::Permutation;
-use crate::load::pattern::shuffle_bag::ShuffleBag;
+use crate::load::pattern::{permutation::Permutation, shuffle_bag::ShuffleBag};
 use leadline_protocol::job::distribution::{Distribution, Zone};
 use rand::{Rng, RngExt};
 use rand_distr::{Normal, Zipf};

@@ -2,9 +2,11 @@
 //! region; random I/Os select a slot. Each direction has its own position, as in fio. No I/O
 //! leaves the region.
 
-use crate::load::pattern::direction::DirectionState;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::pattern::offset_distribution::OffsetDistribution;
+use crate::load::pattern::{
+    direction::DirectionState,
+    io::{Io, Kind},
+    offset_distribution::OffsetDistribution,
+};
 use leadline_protocol::plan::target::Target;
 use rand::Rng;
 

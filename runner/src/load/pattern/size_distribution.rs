@@ -7,9 +7,9 @@ use rand::{Rng, RngExt};
 #[derive(Clone, Debug)]
 pub(crate) struct SizeDistribution {
     /// Smallest size in bytes; all others are multiples of it.
-    pub(crate) min: u64,
+    pub min: u64,
     /// Largest size in bytes.
-    pub(crate) max: u64,
+    pub max: u64,
     choice: Choice,
 }
 

@@ -3,8 +3,10 @@
 pub(crate) mod distribution;
 pub(crate) mod draw_cost;
 
-use crate::load::pattern::*;
-use crate::plan::fixture::{resolved, same, target};
+use crate::{
+    load::pattern::*,
+    plan::fixture::{resolved, same, target},
+};
 use leadline_protocol::job::rw::RwKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};

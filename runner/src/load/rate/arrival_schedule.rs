@@ -6,10 +6,8 @@
 //! uses the smallest block, this uses the length of the I/O).
 
 use crate::load::pattern::io::Io;
-use leadline_protocol::job::keyword::RateProcess;
-use leadline_protocol::plan::job::ResolvedJob;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
+use leadline_protocol::{job::keyword::RateProcess, plan::job::ResolvedJob};
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use rand_distr::Exp1;
 
 pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;

@@ -1,9 +1,15 @@
 //! Arrival schedules compared with arithmetic and, if random, with their distribution.
 
-use crate::load::rate::arrival_schedule::{MAX_RATE, NS_PER_SECOND};
-use crate::load::rate::*;
-use crate::load::goodness_of_fit::ks_distance;
-use crate::plan::fixture::{resolved, same};
+use crate::{
+    load::{
+        goodness_of_fit::ks_distance,
+        rate::{
+            arrival_schedule::{MAX_RATE, NS_PER_SECOND},
+            *,
+        },
+    },
+    plan::fixture::{resolved, same},
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,12 +5,16 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::load::histogram::Histogram;
-use crate::load::pattern::Pattern;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::rate::{DueTime, RateLimiter};
-use crate::load::source::{DRAW, Source};
-use crate::load::stats::WorkerStats;
+use crate::load::{
+    histogram::Histogram,
+    pattern::{
+        Pattern,
+        io::{Io, Kind},
+    },
+    rate::{DueTime, RateLimiter},
+    source::{DRAW, Source},
+    stats::WorkerStats,
+};
 
 pub(crate) struct RateLimited {
     pattern: Pattern,

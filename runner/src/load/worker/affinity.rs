@@ -2,8 +2,10 @@
 
 use crate::load::worker::task::WorkerError;
 use leadline_protocol::plan::job::ResolvedJob;
-use rustix::process::setpriority_process;
-use rustix::thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack};
+use rustix::{
+    process::setpriority_process,
+    thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack},
+};
 use std::num::NonZeroU64;
 
 pub(crate) fn apply(job: &ResolvedJob) -> Result<(), WorkerError> {

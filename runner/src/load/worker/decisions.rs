@@ -1,8 +1,6 @@
 //! Decisions about buffers, data and the clock for the report.
 
-use leadline_protocol::job::engine::BufferPages;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::Decision;
+use leadline_protocol::{job::engine::BufferPages, plan::job::ResolvedJob, report::Decision};
 
 /// The decisions that the engine does not report.
 pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {

@@ -3,29 +3,45 @@
 //! more: it counts by ticks, and ticks that are due on the kernel's way out of a call fire after
 //! it.
 
-use crate::load::engine::Engine;
-use crate::load::engine::psync::Psync;
-use crate::load::engine::uring::Uring;
-use crate::load::engine::uring::entries::{Entries, Nop, Registered};
-use crate::load::engine::uring::ring::{KernelRing, Ring};
-use crate::load::engine::uring::setup::Setup;
-use crate::load::measure::Loop;
-use crate::load::pattern::Pattern;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::source::Unlimited;
-use crate::load::stats::WorkerStats;
-use crate::plan::fixture::{resolved, target};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::tsc::{self, Tsc};
-use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::{
+    load::{
+        engine::{
+            Engine,
+            psync::Psync,
+            uring::{
+                Uring,
+                entries::{Entries, Nop, Registered},
+                ring::{KernelRing, Ring},
+                setup::Setup,
+            },
+        },
+        measure::Loop,
+        pattern::{
+            Pattern,
+            io::{Io, Kind},
+        },
+        source::Unlimited,
+        stats::WorkerStats,
+    },
+    plan::fixture::{resolved, target},
+    system::{
+        buffers::BufferPool,
+        clock::{
+            Clock, MILLISECOND_NS, Monotonic,
+            tsc::{self, Tsc},
+        },
+    },
+};
 use io_uring::squeue;
 use leadline_protocol::job::engine::BufferPages;
 use serde_json::json;
-use std::cell::Cell;
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
+use std::{
+    cell::Cell,
+    io::{self, Write},
+    os::fd::OwnedFd,
+    rc::Rc,
+    sync::atomic::AtomicU64,
+};
 
 const FILE_BYTES: u64 = 16 << 20;
 /// Number and length of the timings.

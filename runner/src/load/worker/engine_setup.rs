@@ -1,25 +1,38 @@
 //! Engine, source and buffers of a job. Each step selects a type, so the loop is compiled for
 //! every combination and decides nothing.
 
-use crate::load::data::Data;
-use crate::load::engine::Engine;
-use crate::load::engine::null::Null;
-use crate::load::engine::psync::Psync;
-use crate::load::engine::refill_buffers::RefillBuffers;
-use crate::load::engine::uring::Uring;
-use crate::load::engine::uring::entries::{Entries, Nop, Plain, Registered};
-use crate::load::engine::uring::setup::{Polling, Setup};
-use crate::load::pattern::Pattern;
-use crate::load::rate::RateLimiter;
-use crate::load::source::Unlimited;
-use crate::load::source::rate_limited::RateLimited;
-use crate::load::worker::affinity::minimize_timer_slack;
-use crate::load::worker::phases;
-use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::{Clock, MICROSECOND_NS, Monotonic};
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::plan::job::{BufferRegistration, ResolvedJob};
+use crate::{
+    load::{
+        data::Data,
+        engine::{
+            Engine,
+            null::Null,
+            psync::Psync,
+            refill_buffers::RefillBuffers,
+            uring::{
+                Uring,
+                entries::{Entries, Nop, Plain, Registered},
+                setup::{Polling, Setup},
+            },
+        },
+        pattern::Pattern,
+        rate::RateLimiter,
+        source::{Unlimited, rate_limited::RateLimited},
+        worker::{
+            affinity::minimize_timer_slack,
+            phases,
+            task::{WorkerError, WorkerOutcome, WorkerTask},
+        },
+    },
+    system::{
+        buffers::BufferPool,
+        clock::{Clock, MICROSECOND_NS, Monotonic},
+    },
+};
+use leadline_protocol::{
+    job::engine::EngineName,
+    plan::job::{BufferRegistration, ResolvedJob},
+};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;

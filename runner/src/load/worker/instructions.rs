@@ -8,26 +8,23 @@
 pub(crate) mod returns;
 pub(crate) mod single_step;
 
-use crate::load::engine::null::Null;
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::pattern::Pattern;
-use crate::load::rate::RateLimiter;
-use crate::load::source::rate_limited::RateLimited;
-use crate::load::source::{Source, Unlimited};
-use crate::load::stats::WorkerStats;
-use crate::load::worker::instructions::single_step::count_steps;
-use crate::plan::fixture::{resolved, same, target};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::fixture::Virtual;
-use crate::system::host::fixture::skip;
+use crate::{
+    load::{
+        engine::null::Null,
+        measure::{Loop, exit::LoopExit},
+        pattern::Pattern,
+        rate::RateLimiter,
+        source::{Source, Unlimited, rate_limited::RateLimited},
+        stats::WorkerStats,
+        worker::instructions::single_step::count_steps,
+    },
+    plan::fixture::{resolved, same, target},
+    system::{buffers::BufferPool, clock::fixture::Virtual, host::fixture::skip},
+};
 use leadline_protocol::job::engine::BufferPages;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::io;
-use std::process::Command;
-use std::sync::atomic::AtomicU64;
+use std::{collections::BTreeMap, io, process::Command, sync::atomic::AtomicU64};
 
 /// I/Os per count: two batches of the source. A step takes about 10 µs.
 const IOS: u64 = 128;

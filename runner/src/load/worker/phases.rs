@@ -1,17 +1,23 @@
 //! Ramp, measurement and drain of a worker.
 
-use crate::load::engine::Engine;
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::source::Source;
-use crate::load::worker::decisions::decisions;
-use crate::load::worker::progress::Stage;
-use crate::load::worker::schedule::time_of;
-use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::tsc::Tsc;
-use crate::system::clock::{Clock, Monotonic};
-use crate::system::probes::rusage::thread_times;
+use crate::{
+    load::{
+        engine::Engine,
+        measure::{Loop, exit::LoopExit},
+        source::Source,
+        worker::{
+            decisions::decisions,
+            progress::Stage,
+            schedule::time_of,
+            task::{WorkerError, WorkerOutcome, WorkerTask},
+        },
+    },
+    system::{
+        buffers::BufferPool,
+        clock::{Clock, Monotonic, tsc::Tsc},
+        probes::rusage::thread_times,
+    },
+};
 use std::sync::atomic::Ordering;
 
 /// How long a worker waits for its last I/Os before it abandons them, in ns: less than the second

@@ -15,8 +15,8 @@ pub(crate) enum Stage {
 
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) ramp: WorkerStats,
-    pub(crate) measure: WorkerStats,
+    pub ramp: WorkerStats,
+    pub measure: WorkerStats,
     stage: AtomicU8,
     has_failed: AtomicBool,
 }

@@ -11,11 +11,11 @@ pub(crate) const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     /// First I/O.
-    pub(crate) begin_ns: AtomicU64,
+    pub begin_ns: AtomicU64,
     /// End of the ramp and start of the measurement.
-    pub(crate) ramp_end_ns: AtomicU64,
+    pub ramp_end_ns: AtomicU64,
     /// End of the measurement.
-    pub(crate) end_ns: AtomicU64,
+    pub end_ns: AtomicU64,
 }
 
 /// A time of the schedule, or now if the run was stopped earlier.

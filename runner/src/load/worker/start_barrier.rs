@@ -1,8 +1,10 @@
 //! Barrier at which the workers of a run start together.
 
 use crate::load::worker::progress::{Progress, Stage};
-use std::cell::Cell;
-use std::sync::{Arc, Barrier};
+use std::{
+    cell::Cell,
+    sync::{Arc, Barrier},
+};
 
 /// A worker passes the barrier twice: when it is ready, and when the schedule is written. Dropping
 /// this makes the remaining passes, so a worker that fails or panics does not block the others.

@@ -1,48 +1,47 @@
 //! Input and result of a worker.
 
-use crate::load::measure::exit::LoopExit;
-use crate::load::worker::progress::Progress;
-use crate::load::worker::schedule::Schedule;
-use crate::load::worker::start_barrier::StartBarrier;
-use crate::system::probes::rusage::CpuTimes;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::Decision;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use crate::{
+    load::{
+        measure::exit::LoopExit,
+        worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
+    },
+    system::probes::rusage::CpuTimes,
+};
+use leadline_protocol::{plan::job::ResolvedJob, report::Decision};
+use std::{io, os::fd::OwnedFd, sync::Arc};
 
 pub(crate) struct WorkerTask {
-    pub(crate) job: Arc<ResolvedJob>,
+    pub job: Arc<ResolvedJob>,
     /// Index of the worker in its job.
-    pub(crate) number: u32,
+    pub number: u32,
     /// In the order of the worker's targets.
-    pub(crate) files: Vec<OwnedFd>,
-    pub(crate) progress: Arc<Progress>,
-    pub(crate) schedule: Arc<Schedule>,
-    pub(crate) barrier: StartBarrier,
+    pub files: Vec<OwnedFd>,
+    pub progress: Arc<Progress>,
+    pub schedule: Arc<Schedule>,
+    pub barrier: StartBarrier,
 }
 
 /// Result of a worker without its statistics. Times are in ns of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct WorkerOutcome {
     /// First I/O.
-    pub(crate) begin_ns: u64,
+    pub begin_ns: u64,
     /// Start of the measured window.
-    pub(crate) measure_ns: u64,
+    pub measure_ns: u64,
     /// End of the measured window.
-    pub(crate) end_ns: u64,
-    pub(crate) exit: LoopExit,
+    pub end_ns: u64,
+    pub exit: LoopExit,
     /// CPU time in the measured window.
-    pub(crate) cpu: CpuTimes,
-    pub(crate) decisions: Vec<Decision>,
+    pub cpu: CpuTimes,
+    pub decisions: Vec<Decision>,
 }
 
 /// Why a worker could not start or continue.
 #[derive(Debug)]
 pub(crate) struct WorkerError {
     /// Such as `setting nice`.
-    pub(crate) action: &'static str,
-    pub(crate) error: io::Error,
+    pub action: &'static str,
+    pub error: io::Error,
 }
 
 impl WorkerError {

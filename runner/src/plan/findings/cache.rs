@@ -1,11 +1,12 @@
 //! Findings about the page cache.
 
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity::{Note, Warning};
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::keyword::CacheState;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use crate::plan::{host_view::HostView, issues::Issues};
+use leadline_protocol::{
+    finding::Severity::{Note, Warning},
+    format::bytes,
+    job::keyword::CacheState,
+    plan::job::{Mode, ResolvedJob},
+};
 use serde_json::json;
 
 pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {

@@ -1,11 +1,14 @@
 //! Findings about targets and their devices.
 
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use leadline_protocol::finding::Severity::{Note, Serious, Warning};
-use leadline_protocol::format::bytes;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::plan::target::TargetKind;
+use crate::plan::{host_view::HostView, issues::Issues};
+use leadline_protocol::{
+    finding::Severity::{Note, Serious, Warning},
+    format::bytes,
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::TargetKind,
+    },
+};
 use serde_json::json;
 
 pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {

@@ -1,11 +1,15 @@
 //! Findings about duration, depth and pattern.
 
 use crate::plan::issues::Issues;
-use leadline_protocol::finding::SHORT_RUN_MS;
-use leadline_protocol::finding::Severity::{Note, Warning};
-use leadline_protocol::format::duration;
-use leadline_protocol::job::direction::PerDirection;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
+use leadline_protocol::{
+    finding::{
+        SHORT_RUN_MS,
+        Severity::{Note, Warning},
+    },
+    format::duration,
+    job::direction::PerDirection,
+    plan::job::{Mode, ResolvedJob},
+};
 use serde_json::json;
 
 pub(super) fn report_runtime(job: &ResolvedJob, issues: &mut Issues) {

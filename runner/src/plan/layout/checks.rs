@@ -1,13 +1,13 @@
 //! Problems and findings about the layout of a file.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::{PathFacts, PathKind};
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::target_paths::TargetPath;
-use leadline_protocol::finding::Severity;
-use leadline_protocol::format::bytes;
-use leadline_protocol::plan::target::TargetKind;
+use crate::plan::{
+    defaults::option_or_default,
+    host_view::{PathFacts, PathKind},
+    issues::Issues,
+    job_request::JobRequest,
+    target_paths::TargetPath,
+};
+use leadline_protocol::{finding::Severity, format::bytes, plan::target::TargetKind};
 use serde_json::json;
 
 /// Rejects jobs that read beyond the end of the file.

@@ -2,11 +2,14 @@
 //! steps keep their proportions.
 
 use crate::plan::host_view::{HostView, PathKind};
-use leadline_protocol::format::bytes;
-use leadline_protocol::job::Job;
-use leadline_protocol::job::size::Extent;
-use leadline_protocol::study::scaling::{Scale, Scaled};
-use leadline_protocol::study::spec::StudySpec;
+use leadline_protocol::{
+    format::bytes,
+    job::{Job, size::Extent},
+    study::{
+        scaling::{Scale, Scaled},
+        spec::StudySpec,
+    },
+};
 use std::collections::BTreeMap;
 
 /// The largest size is not halved below 1 MiB, because startup would dominate the results.

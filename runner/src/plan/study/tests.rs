@@ -1,10 +1,13 @@
 //! Studies on a host from a table: rejected documents, planned steps and scaled sizes.
 
-use crate::plan::study::resolve;
-use crate::plan::tests::host::{GIB, MIB, TableHost};
-use crate::plan::tests::merge;
-use leadline_protocol::study::parse::parse_study;
-use leadline_protocol::study::plan::StudyPlan;
+use crate::plan::{
+    study::resolve,
+    tests::{
+        host::{GIB, MIB, TableHost},
+        merge,
+    },
+};
+use leadline_protocol::study::{parse::parse_study, plan::StudyPlan};
 use serde_json::{Value, json};
 
 fn job(changes: Value) -> Value {

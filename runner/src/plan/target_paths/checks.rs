@@ -1,11 +1,12 @@
 //! Checks of one target: file type, guard, target roots and capabilities.
 
-use crate::plan::host_view::{PathFacts, PathKind};
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use crate::plan::target_paths::names::TargetName;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::problem::Problem;
+use crate::plan::{
+    host_view::{PathFacts, PathKind},
+    issues::Issues,
+    job_request::JobRequest,
+    target_paths::names::TargetName,
+};
+use leadline_protocol::{plan::target::TargetKind, problem::Problem};
 use std::path::Path;
 
 /// Kind of an existing path, or of the file to create. Reports a problem if there is none.

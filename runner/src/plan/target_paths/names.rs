@@ -1,11 +1,9 @@
 //! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
 
-use crate::plan::defaults::option_or_default;
-use crate::plan::host_view::HostView;
-use crate::plan::issues::Issues;
-use crate::plan::job_request::JobRequest;
-use std::collections::BTreeSet;
-use std::path::Path;
+use crate::plan::{
+    defaults::option_or_default, host_view::HostView, issues::Issues, job_request::JobRequest,
+};
+use std::{collections::BTreeSet, path::Path};
 
 /// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of descriptors
 /// (1,048,576).

@@ -1,12 +1,12 @@
 //! Planned phases and the estimate.
 
-use crate::plan::estimate::estimate;
-use crate::plan::fixture::resolved;
-use crate::plan::phases::plan_phases;
-use crate::plan::tests::accepted;
-use crate::plan::tests::host::GIB;
-use leadline_protocol::phase::Phase;
-use leadline_protocol::plan::job::ResolvedJob;
+use crate::plan::{
+    estimate::estimate,
+    fixture::resolved,
+    phases::plan_phases,
+    tests::{accepted, host::GIB},
+};
+use leadline_protocol::{phase::Phase, plan::job::ResolvedJob};
 use serde_json::{Value, json};
 
 #[test]

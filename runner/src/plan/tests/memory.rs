@@ -1,7 +1,10 @@
 //! Buffer registration and buffer sizes.
 
-use crate::plan::tests::host::{GIB, MIB, TableHost};
-use crate::plan::tests::{accepted, merge, plan, plan_on};
+use crate::plan::tests::{
+    accepted,
+    host::{GIB, MIB, TableHost},
+    merge, plan, plan_on,
+};
 use leadline_protocol::plan::job::BufferRegistration;
 use serde_json::{Value, json};
 

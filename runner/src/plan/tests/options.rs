@@ -1,13 +1,19 @@
 //! Resolved options and their defaults.
 
-use crate::plan::tests::host::{GIB, MIB, TableHost};
-use crate::plan::tests::{accepted, plan_on, resolved_job};
-use leadline_protocol::job::OPTIONS;
-use leadline_protocol::job::engine::EngineName;
-use leadline_protocol::job::keyword::{Fadvise, Fallocate, RateProcess};
-use leadline_protocol::job::rw::RwKind;
-use leadline_protocol::plan::job::Mode;
-use leadline_protocol::plan::target::TargetKind;
+use crate::plan::tests::{
+    accepted,
+    host::{GIB, MIB, TableHost},
+    plan_on, resolved_job,
+};
+use leadline_protocol::{
+    job::{
+        OPTIONS,
+        engine::EngineName,
+        keyword::{Fadvise, Fallocate, RateProcess},
+        rw::RwKind,
+    },
+    plan::{job::Mode, target::TargetKind},
+};
 use serde_json::{Value, json};
 
 #[test]

@@ -6,8 +6,7 @@ mod regions;
 mod states;
 mod targets;
 
-use crate::plan::tests::host::TableHost;
-use crate::plan::tests::plan_on;
+use crate::plan::tests::{host::TableHost, plan_on};
 use leadline_protocol::problem::Problem;
 use serde_json::Value;
 

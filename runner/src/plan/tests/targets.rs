@@ -1,9 +1,11 @@
 //! Paths, regions and layout of targets.
 
-use crate::plan::tests::host::{GIB, MIB};
-use crate::plan::tests::{accepted, merge, resolved_job};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::Target;
+use crate::plan::tests::{
+    accepted,
+    host::{GIB, MIB},
+    merge, resolved_job,
+};
+use leadline_protocol::plan::{job::ResolvedJob, target::Target};
 use serde_json::{Value, json};
 
 /// Path, worker, offset, size, length and layout, the last four in MiB.

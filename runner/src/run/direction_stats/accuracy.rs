@@ -1,13 +1,12 @@
 //! Latencies of known distributions, compared with an exact sort, and distributed among workers in
 //! several ways.
 
-use crate::load::histogram::Histogram;
-use crate::run::direction_stats::latency;
-use leadline_protocol::histogram::ERROR;
-use leadline_protocol::report::stats::{LatencyStats, PERCENTILES};
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
+use crate::{load::histogram::Histogram, run::direction_stats::latency};
+use leadline_protocol::{
+    histogram::ERROR,
+    report::stats::{LatencyStats, PERCENTILES},
+};
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus, seq::SliceRandom};
 use rand_distr::{Exp, LogNormal, Normal, Pareto, Weibull};
 
 const DRAWS: usize = 20_000;

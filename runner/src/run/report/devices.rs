@@ -1,10 +1,16 @@
 //! Block device counters and CPU time of the measured window.
 
-use crate::run::sampler::MeasuredWindow;
-use crate::system::clock::MILLISECOND_NS;
-use crate::system::probes::{CounterWindow, Counters};
-use leadline_protocol::report::CpuReport;
-use leadline_protocol::report::device::{DeviceReport, PhysicalDeviceReport, Reading};
+use crate::{
+    run::sampler::MeasuredWindow,
+    system::{
+        clock::MILLISECOND_NS,
+        probes::{CounterWindow, Counters},
+    },
+};
+use leadline_protocol::report::{
+    CpuReport,
+    device::{DeviceReport, PhysicalDeviceReport, Reading},
+};
 
 pub(super) fn device_report(names: &[String], window: &CounterWindow) -> Option<DeviceReport> {
     let counts = window.device?;

@@ -1,16 +1,28 @@
 //! Results of workers: per job and in total, and what ended them.
 
-use crate::load::measure::exit::LoopExit;
-use crate::load::pattern::io::Kind;
-use crate::load::stats::{IoStats, WorkerStats};
-use crate::load::worker::progress::Progress;
-use crate::load::worker::task::{WorkerError, WorkerOutcome};
-use crate::run::direction_stats::{direction_stats, latency_sum_ns, sync_stats};
-use crate::run::worker_pool::FinishedWorker;
-use crate::system::clock::MILLISECOND_NS;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::report::stats::{DirectionStats, SyncStats};
-use leadline_protocol::report::{EndedBy, ErrorReport, FirstError, JobReport};
+use crate::{
+    load::{
+        measure::exit::LoopExit,
+        pattern::io::Kind,
+        stats::{IoStats, WorkerStats},
+        worker::{
+            progress::Progress,
+            task::{WorkerError, WorkerOutcome},
+        },
+    },
+    run::{
+        direction_stats::{direction_stats, latency_sum_ns, sync_stats},
+        worker_pool::FinishedWorker,
+    },
+    system::clock::MILLISECOND_NS,
+};
+use leadline_protocol::{
+    plan::job::ResolvedJob,
+    report::{
+        EndedBy, ErrorReport, FirstError, JobReport,
+        stats::{DirectionStats, SyncStats},
+    },
+};
 use std::sync::Arc;
 
 pub(super) struct MeasuredWorker {

@@ -2,8 +2,10 @@
 //! without locks.
 
 use crate::load::stats::{IoStats, WorkerStats};
-use leadline_protocol::counters::IoCounts;
-use leadline_protocol::histogram::{BUCKETS, sparse};
+use leadline_protocol::{
+    counters::IoCounts,
+    histogram::{BUCKETS, sparse},
+};
 
 /// Cumulative counts of all workers in a phase.
 #[derive(Clone, Default)]
@@ -23,14 +25,14 @@ struct DirectionTotals {
 /// Counts of all workers in a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WindowCounts {
-    pub(crate) read: IoCounts,
-    pub(crate) write: IoCounts,
-    pub(crate) trim: IoCounts,
-    pub(crate) sync: IoCounts,
+    pub read: IoCounts,
+    pub write: IoCounts,
+    pub trim: IoCounts,
+    pub sync: IoCounts,
     /// At the end of the window.
-    pub(crate) in_flight: u64,
+    pub in_flight: u64,
     /// Failed I/Os.
-    pub(crate) errors: u64,
+    pub errors: u64,
 }
 
 impl Default for DirectionTotals {

@@ -5,8 +5,7 @@
 //! Where it cannot be used, every reading calls clock_gettime.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
-use std::cell::Cell;
-use std::fs::read_to_string;
+use std::{cell::Cell, fs::read_to_string};
 
 /// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of it.
 const MIN_SPAN_NS: u64 = MILLISECOND_NS;

@@ -1,17 +1,28 @@
 //! Block devices. A device in use is never written.
 
-use crate::system::guard::file::{check_hard_links, permission_denied};
-use crate::system::guard::{Admission, FIELD, Guard, Purpose, not_a_device};
-use crate::system::host::block_device::{Backing, BlockDevice};
-use crate::system::host::device_use::Use;
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::system::{
+    guard::{
+        Admission, FIELD, Guard, Purpose,
+        file::{check_hard_links, permission_denied},
+        not_a_device,
+    },
+    host::{
+        block_device::{Backing, BlockDevice},
+        device_use::Use,
+        resolved_path::{ResolvedPath, Stat},
+    },
+};
 use leadline_protocol::problem::Problem;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::Errno,
+};
+use std::{
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::Duration,
+};
 
 /// Attempts at an exclusive open: a plan or device list in another process holds the device for less than 1 ms.
 const CLAIM_TRIES: u32 = 5;

@@ -1,12 +1,18 @@
 //! Files: must be below a target root, and none of the server's own files, backing files of loop devices, swap files or
 //! files with further hard links.
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::{FIELD, Guard, Purpose};
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::{FIELD, Guard, Purpose},
+        host::resolved_path::{ResolvedPath, Stat},
+    },
+};
 use leadline_protocol::problem::Problem;
-use rustix::fs::{Access, access};
-use rustix::io::Errno;
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+};
 use std::path::Path;
 
 impl Guard {

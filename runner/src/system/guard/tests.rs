@@ -1,9 +1,10 @@
 //! Guard decisions on the devices of a fixture host and on real files.
 
-use crate::system::guard::*;
-use crate::system::host::fixture::{Fixture, STACK};
-use std::fs;
-use std::os::unix::fs::symlink;
+use crate::system::{
+    guard::*,
+    host::fixture::{Fixture, STACK},
+};
+use std::{fs, os::unix::fs::symlink};
 
 #[test]
 fn rejects_writing_to_devices_in_use() {

@@ -1,15 +1,21 @@
 //! Block devices and their relations (disk → partition → dm, md, loop), from sysfs alone: no udev or lsblk needed.
 //! Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
-use crate::system::host::ioctl::{LoopStatus, loop_status};
-use crate::system::host::kernel::{Dev, Kernel, attribute, names, read_flag, value};
-use crate::system::host::resolved_path::Stat;
+use crate::system::host::{
+    ioctl::{LoopStatus, loop_status},
+    kernel::{Dev, Kernel, attribute, names, read_flag, value},
+    resolved_path::Stat,
+};
 use leadline_protocol::device::DeviceKind;
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    os::{
+        fd::AsFd,
+        unix::fs::{FileTypeExt, MetadataExt},
+    },
+    path::{Path, PathBuf},
+};
 
 /// Unit of sizes in sysfs, whatever the sectors of the device.
 pub(crate) const SECTOR_BYTES: u64 = 512;

@@ -1,12 +1,16 @@
 //! System calls that count cached pages: cachestat(2) of Linux 6.5, and mincore(2).
 
-use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use rustix::param::page_size;
-use std::ffi::c_long;
-use std::io;
-use std::ops::Range;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use rustix::{
+    io::Errno,
+    mm::{MapFlags, ProtFlags, mmap, munmap},
+    param::page_size,
+};
+use std::{
+    ffi::c_long,
+    io,
+    ops::Range,
+    os::fd::{AsRawFd, BorrowedFd},
+};
 
 /// The same on every architecture (include/uapi/asm-generic/unistd.h); libc defines it for few.
 const SYS_CACHESTAT: c_long = 451;

@@ -1,15 +1,21 @@
 //! The device list for users: properties of each device, what uses it, and what the guard permits.
 
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::block_device::BlockDevice;
-use crate::system::host::identity::{identity, links, model, serial};
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{attribute, read_flag, value};
-use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::host::signature::signature;
+use crate::system::{
+    guard::{Guard, Purpose},
+    host::{
+        block_device::BlockDevice,
+        identity::{identity, links, model, serial},
+        inventory::Inventory,
+        kernel::{attribute, read_flag, value},
+        resolved_path::ResolvedPath,
+        signature::signature,
+    },
+};
 use leadline_protocol::device::{Access, Device, DeviceKind, DeviceList, Mount};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// All block devices except empty loop, zram, RAM and optical devices and their partitions; parents come before
 /// children. `roots`: the target roots.

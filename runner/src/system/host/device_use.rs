@@ -1,7 +1,6 @@
 //! Who uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions and loop devices.
 
-use crate::system::host::block_device::BlockDevice;
-use crate::system::host::inventory::Inventory;
+use crate::system::host::{block_device::BlockDevice, inventory::Inventory};
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq)]

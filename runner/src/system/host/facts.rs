@@ -1,14 +1,17 @@
 //! Facts about the host that affect results.
 
-use crate::system::host::kernel::{Kernel, attribute, field};
-use crate::system::host::{io_uring_support, meminfo};
+use crate::system::host::{
+    io_uring_support,
+    kernel::{Kernel, attribute, field},
+    meminfo,
+};
 use leadline_protocol::host::HostFacts;
-use rustix::param::page_size;
-use rustix::process::{Resource, getrlimit};
-use rustix::system::uname;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use rustix::{
+    param::page_size,
+    process::{Resource, getrlimit},
+    system::uname,
+};
+use std::{collections::BTreeMap, fs, path::Path};
 
 /// Files that container runtimes create in a container.
 const CONTAINER_FILES: &[(&str, &str)] =

@@ -1,7 +1,9 @@
 //! Extents of a file: FS_IOC_FIEMAP (linux/fiemap.h).
 
-use rustix::io::{Errno, Result};
-use rustix::ioctl::{Opcode, Updater, ioctl};
+use rustix::{
+    io::{Errno, Result},
+    ioctl::{Opcode, Updater, ioctl},
+};
 use std::os::fd::AsFd;
 
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;

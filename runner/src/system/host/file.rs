@@ -1,15 +1,15 @@
 //! Facts about a file or directory before it is used: alignment of direct I/O, unwritten blocks, free space. Leaves no
 //! visible changes.
 
-use crate::plan::host_view::DirectAlignment;
-use crate::system::host::fiemap::{UNWRITTEN, each_extent};
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, statvfs, statx,
+use crate::{
+    plan::host_view::DirectAlignment,
+    system::host::fiemap::{UNWRITTEN, each_extent},
 };
-use rustix::io::Errno;
-use std::fs::File;
-use std::os::fd::AsFd;
-use std::path::Path;
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, statvfs, statx},
+    io::Errno,
+};
+use std::{fs::File, os::fd::AsFd, path::Path};
 
 /// Alignment of direct I/O in bytes where the kernel reports none: the smallest sector size.
 const DEFAULT_ALIGNMENT: u32 = 512;

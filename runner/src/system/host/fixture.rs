@@ -1,11 +1,7 @@
 //! A host for tests: sysfs and procfs in a temporary directory, described as a table of files.
 
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::Kernel;
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use crate::system::host::{inventory::Inventory, kernel::Kernel};
+use std::{fs, io::Write, os::unix::fs::symlink, path::Path};
 
 /// Reports a skipped test on stderr, also when test output is captured.
 pub(crate) fn skip(reason: &str) {

@@ -1,11 +1,12 @@
 //! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev. SCSI and NVMe have a
 //! `wwid`, virtio and NVMe a `serial`, SCSI its serial number in VPD page 0x80 (SPC-5, 7.7.19).
 
-use crate::system::host::block_device::BlockDevice;
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{attribute, names};
-use std::collections::BTreeMap;
-use std::fs;
+use crate::system::host::{
+    block_device::BlockDevice,
+    inventory::Inventory,
+    kernel::{attribute, names},
+};
+use std::{collections::BTreeMap, fs};
 
 /// Longer identities are truncated, because they are displayed and compared.
 const MAX_IDENTITY_CHARS: usize = 256;

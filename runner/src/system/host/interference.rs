@@ -1,9 +1,11 @@
 //! What may disturb a target: the results directory on the same disk, and a misaligned partition. Source:
 //! Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
 
-use crate::system::host::block_device::{BlockDevice, SECTOR_BYTES};
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::value;
+use crate::system::host::{
+    block_device::{BlockDevice, SECTOR_BYTES},
+    inventory::Inventory,
+    kernel::value,
+};
 use std::path::{Path, PathBuf};
 
 /// Internal block size of flash and current disks, also of those that report 512.

@@ -4,15 +4,19 @@
 #[cfg(test)]
 mod tests;
 
-use crate::system::host::block_device::{Backing, BlockDevice, block_devices};
-use crate::system::host::file::mount_id;
-use crate::system::host::kernel::{Dev, Kernel, names};
-use crate::system::host::mounts::{MountEntry, mounts, swaps};
-use crate::system::host::resolved_path::ResolvedPath;
+use crate::system::host::{
+    block_device::{Backing, BlockDevice, block_devices},
+    file::mount_id,
+    kernel::{Dev, Kernel, names},
+    mounts::{MountEntry, mounts, swaps},
+    resolved_path::ResolvedPath,
+};
 use leadline_protocol::device::DeviceKind;
-use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Inventory {

@@ -1,9 +1,13 @@
 //! ioctls of loop devices, and BLKFLSBUF. Sources: linux/loop.h, linux/fs.h.
 
-use rustix::io::Result;
-use rustix::ioctl::{Getter, NoArg, Opcode, Setter, ioctl};
-use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use rustix::{
+    io::Result,
+    ioctl::{Getter, NoArg, Opcode, Setter, ioctl},
+};
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd},
+};
 
 pub(crate) const LOOP_CONTROL: &str = "/dev/loop-control";
 const LOOP_GET_STATUS64: Opcode = 0x4C05;

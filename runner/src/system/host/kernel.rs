@@ -1,11 +1,13 @@
 //! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes come from devices and
 //! users, so they are bounded and freed of control characters.
 
-use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::{
+    fmt,
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 /// sysfs attributes have at most one page.
 const MAX_ATTRIBUTE_BYTES: u64 = 4096;

@@ -3,8 +3,7 @@
 //! detects their mounts.
 
 use crate::system::host::kernel::{Dev, Kernel, names, unescape};
-use std::collections::BTreeSet;
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MountEntry {

@@ -2,10 +2,7 @@
 //! another program invalidates it. On a filesystem without user xattrs no file is ever owned.
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path};
 
 const XATTR: &str = "user.leadline.made";
 /// Four numbers of up to 20 digits.

@@ -1,13 +1,16 @@
 //! What is at a path, as plan, guard and run all see it. The path is made absolute and free of symbolic links first, so
 //! that all later checks are about the same file.
 
-use crate::plan::host_view::PathKind;
-use crate::system::host::kernel::Dev;
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, ErrorKind},
+    os::{
+        fd::AsFd,
+        unix::fs::{FileTypeExt, MetadataExt},
+    },
+    path::{Component, Path, PathBuf},
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedPath {

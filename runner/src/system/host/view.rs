@@ -1,20 +1,29 @@
 //! `HostView` of the real host, from one inventory.
 
-use crate::plan::host_view::{HostView, PathFacts, PathKind};
-use crate::system::clock::tsc;
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::block_device::BlockDevice;
-use crate::system::host::file::{alignment_in, alignment_of, free_bytes, is_fully_written};
-use crate::system::host::identity::identity;
-use crate::system::host::interference::{self, results_directory, shares_disk};
-use crate::system::host::inventory::Inventory;
-use crate::system::host::ioctl::LOOP_CONTROL;
-use crate::system::host::kernel::{Kernel, value};
-use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::host::{io_uring_support, meminfo, ownership};
-use rustix::fs::{Access, access};
-use rustix::process::{Resource, getrlimit};
-use rustix::thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity};
+use crate::{
+    plan::host_view::{HostView, PathFacts, PathKind},
+    system::{
+        clock::tsc,
+        guard::{Guard, Purpose},
+        host::{
+            block_device::BlockDevice,
+            file::{alignment_in, alignment_of, free_bytes, is_fully_written},
+            identity::identity,
+            interference::{self, results_directory, shares_disk},
+            inventory::Inventory,
+            io_uring_support,
+            ioctl::LOOP_CONTROL,
+            kernel::{Kernel, value},
+            meminfo, ownership,
+            resolved_path::ResolvedPath,
+        },
+    },
+};
+use rustix::{
+    fs::{Access, access},
+    process::{Resource, getrlimit},
+    thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity},
+};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]

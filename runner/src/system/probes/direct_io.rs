@@ -1,11 +1,13 @@
 //! Whether direct I/O on a target bypasses the page cache: alignment from statx(2), the filesystem, and the page cache of
 //! a backing file below a loop device. Evaluated once, before the measurement.
 
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{Kernel, read_flag};
-use leadline_protocol::device::DeviceKind;
-use leadline_protocol::evidence::target::DirectFacts;
-use leadline_protocol::plan::target::TargetKind;
+use crate::system::host::{
+    inventory::Inventory,
+    kernel::{Kernel, read_flag},
+};
+use leadline_protocol::{
+    device::DeviceKind, evidence::target::DirectFacts, plan::target::TargetKind,
+};
 use rustix::fs::{AtFlags, IFlags, StatxAttributes, StatxFlags, ioctl_getflags, statx};
 use std::os::fd::BorrowedFd;
 
@@ -15,13 +17,13 @@ const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectIoTarget<'a> {
-    pub(crate) kind: TargetKind,
+    pub kind: TargetKind,
     /// `None` for a device.
-    pub(crate) filesystem: Option<&'a str>,
+    pub filesystem: Option<&'a str>,
     /// Kernel name of the device below.
-    pub(crate) device: Option<&'a str>,
+    pub device: Option<&'a str>,
     /// Whether parts of the file are compressed; `None` if unknown.
-    pub(crate) compressed: Option<bool>,
+    pub compressed: Option<bool>,
 }
 
 pub(crate) fn facts(file: BorrowedFd, target: DirectIoTarget, host: &Inventory) -> DirectFacts {

@@ -1,12 +1,18 @@
 //! Counters of the block devices below the targets and of the physical devices below those, through partitions, dm, md
 //! and loop devices.
 
-use crate::system::host::inventory::Inventory;
-use crate::system::probes::block_stat::{self, parse, sum};
-use crate::system::probes::kernel_file::KernelFile;
+use crate::system::{
+    host::inventory::Inventory,
+    probes::{
+        block_stat::{self, parse, sum},
+        kernel_file::KernelFile,
+    },
+};
 use leadline_protocol::counters::DeviceCounts;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -14,7 +20,7 @@ pub(crate) struct Names {
     summed: Vec<String>,
     physical_devices: Vec<String>,
     /// Every device once, in the order of the readings.
-    pub(crate) all: Vec<String>,
+    pub all: Vec<String>,
 }
 
 impl Names {
@@ -44,7 +50,7 @@ impl Names {
 /// Open `stat` files of all devices of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
-    pub(crate) names: Arc<Names>,
+    pub names: Arc<Names>,
     files: Vec<KernelFile>,
 }
 

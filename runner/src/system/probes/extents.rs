@@ -1,8 +1,10 @@
 //! Extents of a region by kind, from FS_IOC_FIEMAP (Documentation/filesystems/fiemap.rst). Never read inside the measured
 //! window, because it may read metadata from the device. On ext4, one extent takes 3 µs and 10,000 extents take 6 ms.
 
-use crate::system::host::fiemap::{self, Extent, each_extent};
-use crate::system::probes::region::Region;
+use crate::system::{
+    host::fiemap::{self, Extent, each_extent},
+    probes::region::Region,
+};
 use leadline_protocol::evidence::target::Extents;
 use rustix::io::Errno;
 use std::os::fd::BorrowedFd;

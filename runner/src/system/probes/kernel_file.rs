@@ -1,9 +1,6 @@
 //! A procfs or sysfs file that is opened once and read repeatedly with pread(2), without resolving its path again.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 
 #[derive(Debug)]
 pub(crate) struct KernelFile {

@@ -5,19 +5,22 @@
 //!
 //! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterwards.
 
-use inferno::collapse::Collapse;
-use inferno::collapse::perf::Folder;
+use inferno::collapse::{Collapse, perf::Folder};
 use leadline_protocol::evidence::Profile;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::pipe::pipe;
-use rustix::process::{Pid, Signal, kill_process};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{MemfdFlags, memfd_create},
+    pipe::pipe,
+    process::{Pid, Signal, kill_process},
+};
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    os::fd::{AsRawFd, OwnedFd},
+    process::{Child, Command, Stdio},
+};
 
 /// A prime, so that samples do not coincide with periodic work.
 const FREQUENCY_HZ: u32 = 199;

@@ -8,15 +8,22 @@ mod counts;
 mod instance;
 mod line;
 
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{Dev, names};
-use crate::system::probes::request_trace::counts::{RequestCounts, TraceWindow, count_window};
-use crate::system::probes::request_trace::instance::Instance;
+use crate::system::{
+    host::{
+        inventory::Inventory,
+        kernel::{Dev, names},
+    },
+    probes::request_trace::{
+        counts::{RequestCounts, TraceWindow, count_window},
+        instance::Instance,
+    },
+};
 use leadline_protocol::evidence::Requests;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread::{JoinHandle, spawn};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+    thread::{JoinHandle, spawn},
+};
 
 /// A running trace. The tracing instance is removed on drop.
 #[derive(Debug)]
@@ -30,9 +37,9 @@ pub(crate) struct RequestTrace {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TracedRequests {
-    pub(crate) requests: Requests,
+    pub requests: Requests,
     /// Sum over the threads of this process.
-    pub(crate) throttled_ms: f64,
+    pub throttled_ms: f64,
 }
 
 impl RequestTrace {

@@ -9,18 +9,14 @@ pub struct CpuTimes {
     pub system_ns: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// Preemptions by another task.
-    pub involuntary_switches: u64,
 }
 
 impl CpuTimes {
     pub fn since(self, from: Self) -> Self {
-        let involuntary = self.involuntary_switches;
         Self {
             user_ns: self.user_ns.saturating_sub(from.user_ns),
             system_ns: self.system_ns.saturating_sub(from.system_ns),
             context_switches: self.context_switches.saturating_sub(from.context_switches),
-            involuntary_switches: involuntary.saturating_sub(from.involuntary_switches),
         }
     }
 }
@@ -47,7 +43,6 @@ fn times(who: libc::c_int) -> CpuTimes {
         user_ns: ns(usage.ru_utime),
         system_ns: ns(usage.ru_stime),
         context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
     }
 }
 

@@ -2,8 +2,7 @@
 //! window may miss some hundred pages. Read only at the ends of the measured window: a reading takes 18 µs, since the
 //! kernel prints 150 lines.
 
-use crate::system::host::kernel::field;
-use crate::system::probes::kernel_file::KernelFile;
+use crate::system::{host::kernel::field, probes::kernel_file::KernelFile};
 use leadline_protocol::evidence::Writeback;
 use rustix::param::page_size;
 use std::path::Path;

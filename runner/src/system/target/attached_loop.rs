@@ -1,14 +1,20 @@
 //! Attaching a file to a free loop device. The kernel detaches the device when its last descriptor is closed
 //! (LO_FLAGS_AUTOCLEAR), however the run ends.
 
-use crate::system::host::ioctl::{LOOP_CONTROL, configure_loop, free_loop};
-use crate::system::host::kernel::{Dev, attribute};
-use crate::system::host::resolved_path::Stat;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use crate::system::host::{
+    ioctl::{LOOP_CONTROL, configure_loop, free_loop},
+    kernel::{Dev, attribute},
+    resolved_path::Stat,
+};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::Errno,
+};
+use std::{
+    io,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
 /// Attempts to configure a free device, which another program may take first.
 const MAX_TRIES: u32 = 8;
@@ -19,8 +25,8 @@ const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
 #[derive(Debug)]
 pub(crate) struct AttachedLoop {
     /// Kernel name, such as `loop0`.
-    pub(crate) name: String,
-    pub(crate) dev: Dev,
+    pub name: String,
+    pub dev: Dev,
     _hold: OwnedFd,
 }
 

@@ -1,19 +1,26 @@
 //! The page cache of an open target: drop, fill, advise, write back.
 
-use crate::system::host::ioctl::flush_block_device;
-use crate::system::target::progress::Progress;
-use crate::system::target::{CHUNK_BYTES, Finish, OpenTarget};
-use leadline_protocol::job::keyword::Fadvise;
-use leadline_protocol::phase::{Phase, PhaseChange};
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::problem::Problem;
-use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open, sync};
-use rustix::io::{Errno, pread, retry_on_intr};
-use std::fs;
-use std::num::NonZeroU64;
-use std::ops::Range;
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::system::{
+    host::ioctl::flush_block_device,
+    target::{CHUNK_BYTES, Finish, OpenTarget, progress::Progress},
+};
+use leadline_protocol::{
+    job::keyword::Fadvise,
+    phase::{Phase, PhaseChange},
+    plan::target::TargetKind,
+    problem::Problem,
+};
+use rustix::{
+    fs::{Advice, Mode, OFlags, fadvise, fsync, open, sync},
+    io::{Errno, pread, retry_on_intr},
+};
+use std::{
+    fs,
+    num::NonZeroU64,
+    ops::Range,
+    os::fd::AsRawFd,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// Drops the clean pages of a byte range (of a device: all pages). As in fio, dirty pages of a file stay; those of a
 /// device are written first where CAP_SYS_ADMIN permits it.

@@ -1,10 +1,14 @@
 //! Runs a system call that cannot be interrupted on a thread of its own, so that a stop request need not wait for it.
 
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::Builder;
-use std::time::Duration;
+use std::{
+    io,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    thread::Builder,
+    time::Duration,
+};
 
 const STOP_POLL: Duration = Duration::from_millis(20);
 

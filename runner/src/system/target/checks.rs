@@ -2,9 +2,7 @@
 
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::problem::Problem;
-use std::fmt::Display;
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::{fmt::Display, os::fd::OwnedFd, path::Path};
 
 /// Compares an open file with what was at its path before. `before` is `None` for a new file.
 pub(crate) fn check_identity(

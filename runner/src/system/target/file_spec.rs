@@ -1,25 +1,25 @@
 //! What several jobs need of one file: contents for the layout, or a loop device.
 
 use crate::system::guard::Purpose;
-use leadline_protocol::job::keyword::{Fallocate, FileState};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::Target;
-use std::collections::BTreeMap;
-use std::ops::Range;
+use leadline_protocol::{
+    job::keyword::{Fallocate, FileState},
+    plan::{job::ResolvedJob, target::Target},
+};
+use std::{collections::BTreeMap, ops::Range};
 
 pub(crate) struct FileSpec<'a> {
-    pub(crate) path: &'a str,
+    pub path: &'a str,
     /// Bytes to write; may be empty.
-    pub(crate) write: Range<u64>,
-    pub(crate) length: u64,
+    pub write: Range<u64>,
+    pub length: u64,
     /// How blocks are reserved when nothing is written.
-    pub(crate) fallocate: Fallocate,
+    pub fallocate: Fallocate,
     /// Alignment for direct I/O in bytes.
-    pub(crate) alignment: u32,
-    pub(crate) purpose: Purpose,
-    pub(crate) unlink: bool,
+    pub alignment: u32,
+    pub purpose: Purpose,
+    pub unlink: bool,
     /// Remove an owned file first.
-    pub(crate) fresh: bool,
+    pub fresh: bool,
 }
 
 impl<'a> FileSpec<'a> {

@@ -3,24 +3,31 @@
 
 mod blocks;
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::ownership;
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
-use crate::system::target::checks::{identity_changed, open_failed, remove_failed};
-use crate::system::target::file_spec::{FileSpec, file_specs};
-use crate::system::target::owned_file::OwnedFile;
-use crate::system::target::progress::Progress;
-use crate::system::target::open_beneath::remove_in_root;
-use crate::system::target::{Finish, Targets};
-use leadline_protocol::phase::{Phase, PhaseChange};
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::problem::Problem;
-use rustix::fs::ftruncate;
-use rustix::io::Errno;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::{Guard, Purpose},
+        host::{
+            ownership,
+            resolved_path::{ResolvedPath, Stat},
+        },
+        target::{
+            Finish, Targets,
+            checks::{identity_changed, open_failed, remove_failed},
+            file_spec::{FileSpec, file_specs},
+            open_beneath::remove_in_root,
+            owned_file::OwnedFile,
+            progress::Progress,
+        },
+    },
+};
+use leadline_protocol::{
+    phase::{Phase, PhaseChange},
+    plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+};
+use rustix::{fs::ftruncate, io::Errno};
+use std::{path::Path, sync::atomic::AtomicBool};
 
 struct Layout<'a> {
     guard: Guard,

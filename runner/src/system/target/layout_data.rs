@@ -2,8 +2,7 @@
 //! compress or deduplicate it. One random chunk is generated once and the number of each sector is written into it.
 
 use crate::system::target::CHUNK_BYTES;
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// Smallest sector size of any device.
 const SECTOR_BYTES: usize = 512;

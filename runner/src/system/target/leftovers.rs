@@ -1,17 +1,24 @@
 //! Removes the files that a study left behind because the step that removes them did not run or was killed. Only regular
 //! files whose path contains the study's `file_id`, and that the guard admits for writing, are removed.
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::target::checks::remove_failed;
-use crate::system::target::open_beneath::remove_in_root;
-use leadline_protocol::job::run_spec::is_file_id;
-use leadline_protocol::problem::Problem;
-use leadline_protocol::study::files::{CleanupResult, LeftoverFile, OwnedFiles};
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::{Guard, Purpose},
+        host::resolved_path::ResolvedPath,
+        target::{checks::remove_failed, open_beneath::remove_in_root},
+    },
+};
+use leadline_protocol::{
+    job::run_spec::is_file_id,
+    problem::Problem,
+    study::files::{CleanupResult, LeftoverFile, OwnedFiles},
+};
+use std::{
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 /// Limit for all files together: the kernel needs a moment to detach the loop devices of a killed run.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);

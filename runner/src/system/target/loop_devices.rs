@@ -1,21 +1,28 @@
 //! Loop devices of the run itself (`loop_device=1`): each laid-out file is attached to a free loop device, which then
 //! takes the I/O.
 
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::target::Targets;
-use crate::system::target::attached_loop::{AttachedLoop, is_attached};
-use crate::system::target::checks::{check_identity, identity_changed, open_failed};
-use crate::system::target::file_spec::{FileSpec, file_specs};
-use crate::system::target::open_beneath::open_in_root;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::TargetKind;
-use leadline_protocol::problem::Problem;
+use crate::system::{
+    guard::{Guard, Purpose},
+    host::resolved_path::ResolvedPath,
+    target::{
+        Targets,
+        attached_loop::{AttachedLoop, is_attached},
+        checks::{check_identity, identity_changed, open_failed},
+        file_spec::{FileSpec, file_specs},
+        open_beneath::open_in_root,
+    },
+};
+use leadline_protocol::{
+    plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+};
 use rustix::fs::OFlags;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 /// Limit for detaching: udev and device lists keep every device open for a moment.
 const DETACH_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,21 +1,35 @@
 //! Opening a target: the guard admits it, it is opened, and the descriptor is compared with what guard and plan saw.
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::{Guard, Purpose};
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
-use crate::system::target::checks::{check_identity, identity_changed, open_failed};
-use crate::system::target::owned_file::OwnedFile;
-use crate::system::target::open_beneath::open_in_root;
-use crate::system::target::{OpenTarget, Targets};
-use leadline_protocol::job::keyword::SyncMode;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::plan::target::{Target, TargetKind};
-use leadline_protocol::problem::Problem;
-use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
-use rustix::io::Errno;
-use std::collections::btree_map::Entry;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::{Guard, Purpose},
+        host::resolved_path::{ResolvedPath, Stat},
+        target::{
+            OpenTarget, Targets,
+            checks::{check_identity, identity_changed, open_failed},
+            open_beneath::open_in_root,
+            owned_file::OwnedFile,
+        },
+    },
+};
+use leadline_protocol::{
+    job::keyword::SyncMode,
+    plan::{
+        job::ResolvedJob,
+        target::{Target, TargetKind},
+    },
+    problem::Problem,
+};
+use rustix::{
+    fs::{Mode, OFlags, SeekFrom, open, seek},
+    io::Errno,
+};
+use std::{
+    collections::btree_map::Entry,
+    os::fd::{AsRawFd, OwnedFd},
+    path::Path,
+};
 
 impl Targets {
     /// Opens the targets of a job: one list per worker with the shared targets and its own, in the order of the job.

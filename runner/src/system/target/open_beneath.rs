@@ -2,10 +2,11 @@
 //! guard cannot be replaced by a link to another place.
 
 use crate::system::guard::Guard;
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, open, openat2, unlinkat};
-use rustix::io::Errno;
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, ResolveFlags, open, openat2, unlinkat},
+    io::Errno,
+};
+use std::{os::fd::OwnedFd, path::Path};
 
 /// Mode of new files before the umask, as in fio.
 const NEW_FILE_MODE: Mode = Mode::from_raw_mode(0o644);

@@ -1,19 +1,22 @@
 //! A file that a run of Leadline created. It is removed only while it is still the same inode at the same path.
 
-use crate::plan::host_view::PathKind;
-use crate::system::guard::Guard;
-use crate::system::host::resolved_path::{ResolvedPath, Stat};
-use crate::system::target::checks::remove_failed;
-use crate::system::target::open_beneath::remove_in_root;
+use crate::{
+    plan::host_view::PathKind,
+    system::{
+        guard::Guard,
+        host::resolved_path::{ResolvedPath, Stat},
+        target::{checks::remove_failed, open_beneath::remove_in_root},
+    },
+};
 use leadline_protocol::problem::Problem;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
 pub(crate) struct OwnedFile {
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     stat: Stat,
     /// The job has `unlink=1`.
-    pub(crate) unlink: bool,
+    pub unlink: bool,
 }
 
 impl OwnedFile {

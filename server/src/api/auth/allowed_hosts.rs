@@ -1,10 +1,11 @@
 //! Checks of the `Host` and `Origin` headers. Pure.
 
 use crate::api::problem::ApiError;
-use axum::http::uri::{Authority, Uri};
-use axum::http::{HeaderMap, header};
-use std::collections::BTreeSet;
-use std::net::IpAddr;
+use axum::http::{
+    HeaderMap, header,
+    uri::{Authority, Uri},
+};
+use std::{collections::BTreeSet, net::IpAddr};
 
 /// Allowed values of `Host`, lower case and without port: the port may differ behind port
 /// forwarding.

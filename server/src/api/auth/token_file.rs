@@ -1,12 +1,13 @@
 //! The access token, stored in a file of the data directory.
 
 use anyhow::Context;
-use rand::TryRng;
-use rand::rngs::SysRng;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use rand::{TryRng, rngs::SysRng};
+use std::{
+    fs::{self, OpenOptions, Permissions},
+    io::{ErrorKind, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
 
 /// 128 bits of randomness.
 const RANDOM_BYTES: usize = 16;

@@ -1,13 +1,17 @@
 //! A WebSocket that the server only sends to. Sockets of clients that stop reading are closed.
 
 use crate::runs::state::ServerPhase;
-use axum::body::Bytes;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::{
+    body::Bytes,
+    extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code},
+};
 use std::time::Duration;
-use tokio::sync::watch;
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use tokio::{
+    sync::watch,
+    time::{Interval, MissedTickBehavior, interval, timeout},
+};
 
-/// Limit of one send.
+/// Timeout for one send.
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for the close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,10 +1,11 @@
 //! Decides whether runs are the same test.
 
-use crate::query::compare::value_text::with_unit;
-use crate::query::compare::{layers, settings};
-use leadline_protocol::compare::{Comparable, Difference};
-use leadline_protocol::run::Run;
-use leadline_protocol::status::RunStatus;
+use crate::query::compare::{layers, settings, value_text::with_unit};
+use leadline_protocol::{
+    compare::{Comparable, Difference},
+    run::Run,
+    status::RunStatus,
+};
 
 /// Settings that may differ between repeats of a test.
 const IGNORED_SETTINGS: &[&str] = &[

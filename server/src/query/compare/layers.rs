@@ -1,8 +1,6 @@
 //! Compares the layers that served the I/O of runs.
 
-use leadline_protocol::compare::Rerun;
-use leadline_protocol::run::Run;
-use leadline_protocol::verdict::VerdictClass;
+use leadline_protocol::{compare::Rerun, run::Run, verdict::VerdictClass};
 
 /// Smallest speedup by the page cache that is mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
@@ -105,7 +103,7 @@ fn cache_speedup(runs: &[Run], direction: Direction) -> Option<String> {
     };
     let speedup = iops(cached)? / iops(uncached)?;
     (speedup.is_finite() && speedup >= MIN_SPEEDUP)
-        .then(|| format!(" The factor of {speedup:.1} comes from memory, not from a faster disk."))
+        .then(|| format!(" The {speedup:.1}× speedup comes from memory, not from a faster disk."))
 }
 
 /// The rerun suggested by a finding of the first run that was served by memory.

@@ -1,8 +1,6 @@
 //! Metrics of runs relative to the baseline.
 
-use leadline_protocol::compare::ComparedMetric;
-use leadline_protocol::metrics::METRICS;
-use leadline_protocol::run::Run;
+use leadline_protocol::{compare::ComparedMetric, metrics::METRICS, run::Run};
 
 /// Returns the metrics that at least one run has.
 pub(crate) fn compare_metrics(runs: &[Run], baseline: usize) -> Vec<ComparedMetric> {

@@ -2,8 +2,7 @@
 //! includes new options.
 
 use crate::query::compare::value_text::value_text;
-use leadline_protocol::compare::Difference;
-use leadline_protocol::run::Run;
+use leadline_protocol::{compare::Difference, run::Run};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +22,8 @@ pub(crate) struct Differences {
     pub equal: u64,
 }
 
-/// Settings of further jobs are named like `jobs[1].bs`. Jobs that not all runs have only count in
-/// `jobs`.
+/// Settings of further jobs are named like `jobs[1].bs`. Jobs that only some runs have are counted
+/// only in `jobs`.
 pub(crate) fn compare_settings(runs: &[Run]) -> Differences {
     let jobs = |run: &Run| run.resolved.as_ref().map_or(0, Vec::len);
     let common_jobs = runs.iter().map(jobs).min().unwrap_or(0);

@@ -1,8 +1,7 @@
 //! Comparisons of two or three runs.
 
 use crate::query::compare::compare;
-use leadline_protocol::run::Run;
-use leadline_protocol::status::RunStatus;
+use leadline_protocol::{run::Run, status::RunStatus};
 use serde_json::{Value, json};
 
 fn lat(p99: u64) -> Value {
@@ -73,7 +72,7 @@ fn serving_layer_comes_first() {
     let cases: &[(&[&str], &str)] = &[
         (
             &["device", "page_cache"],
-            "Not the same test: #1 was served by the device, #2 by memory. The factor of 2.0 comes from memory, not from a faster disk.",
+            "Not the same test: #1 was served by the device, #2 by memory. The 2.0× speedup comes from memory, not from a faster disk.",
         ),
         (
             &["page_cache", "device"],

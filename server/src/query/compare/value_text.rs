@@ -89,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn values_are_short() {
+    fn formats_values_compactly() {
         let size = |bytes: u64| json!({"min": bytes, "max": bytes, "split": []});
         for (value, expected) in [
             (json!(null), None),

@@ -4,10 +4,12 @@
 //! as the time average of a gauge. Min and max are values of single sampling windows, so short
 //! stalls stay visible at any zoom.
 
-use leadline_protocol::histogram::{self, Buckets};
-use leadline_protocol::metrics::{METRICS, Metric, WindowValue};
-use leadline_protocol::sample::Sample;
-use leadline_protocol::series::{Series, SeriesColumn};
+use leadline_protocol::{
+    histogram::{self, Buckets},
+    metrics::{METRICS, Metric, WindowValue},
+    sample::Sample,
+    series::{Series, SeriesColumn},
+};
 use std::collections::BTreeMap;
 
 /// Windows can end slightly late, so the middle of a window decides its bucket.

@@ -188,7 +188,6 @@ export type ComparedRun = {
     write?: DirectionStats | null;
     trim?: DirectionStats | null;
     device?: DeviceReport | null;
-    storage?: StorageIo | null;
     verdict?: Verdicts | null;
     gauge?: GaugeReport | null;
     /**
@@ -381,11 +380,11 @@ export type Device = {
      */
     used_by: Array<string>;
     /**
-     * Permission of runs to read the device.
+     * Whether runs may read the device.
      */
     read_access: Access;
     /**
-     * Permission of runs to write the device.
+     * Whether runs may write to the device.
      */
     write_access: Access;
     /**
@@ -817,7 +816,7 @@ export type Gauge = {
     bypassed: boolean;
     foreign?: ForeignIo | null;
     /**
-     * The layer that served most bytes.
+     * The layer that served the most bytes.
      */
     served_by: Layer;
     /**
@@ -892,7 +891,7 @@ export type HostFacts = {
      */
     io_uring_unavailable?: string | null;
     /**
-     * Limit of locked memory in bytes; null if unlimited.
+     * Locked memory limit in bytes; null if unlimited.
      */
     memlock_bytes?: number | null;
     /**
@@ -962,7 +961,7 @@ export type IoCounts = {
 };
 
 /**
- * One workload with fio's option names. Values are numbers or fio-style texts such as "4k" or "30s".
+ * One workload with fio's option names. Values are numbers or fio-style strings such as "4k" or "30s".
  */
 export type Job = {
     /**
@@ -970,7 +969,7 @@ export type Job = {
      */
     name?: string | number | boolean;
     /**
-     * File or device, shared by all workers. Several are separated by `:`; `\:` is a literal colon.
+     * File or device, shared by all workers. Separate multiple paths with `:`; `\:` is a literal colon.
      */
     filename?: string | number | boolean;
     /**
@@ -978,7 +977,7 @@ export type Job = {
      */
     directory?: string | number | boolean;
     /**
-     * Attach the file to a temporary loop device and use that as target. Requires root.
+     * Attach the file to a temporary loop device and use the device as the target. Requires root.
      */
     loop_device?: string | number | boolean;
     /**
@@ -1142,7 +1141,7 @@ export type Job = {
      */
     drop_caches?: string | number | boolean;
     /**
-     * Initial state of the page cache: as-is, cold (written back and evicted) or warm (read in).
+     * Initial state of the page cache: as-is, cold (written back and evicted) or warm (read into the page cache).
      */
     cache_state?: string | number | boolean;
     /**
@@ -1178,7 +1177,7 @@ export type Job = {
      */
     create_on_open?: string | number | boolean;
     /**
-     * Remove files created by this run afterwards.
+     * Remove files created by this run when it ends.
      */
     unlink?: string | number | boolean;
     /**
@@ -1858,7 +1857,7 @@ export type QueuePosition = {
      */
     position: number;
     /**
-     * Why the run is waiting, such as `runs after #142 on vda`.
+     * Why the run is waiting, such as `waiting for #142 on vda`.
      */
     reason: string;
 };
@@ -2048,7 +2047,7 @@ export type Residency = {
      */
     writeback?: number | null;
     /**
-     * Evicted from the cache, as far as the kernel remembers.
+     * Evicted from the cache; counted while the kernel keeps a shadow entry.
      */
     evicted?: number | null;
     /**
@@ -2521,8 +2520,8 @@ export type StepDefinition = {
     name?: string | null;
     note?: string | null;
     /**
-     * Options of the file and cache groups, for all jobs of the step. Options of a job take
-     * precedence.
+     * Options from the file and cache groups, applied to all jobs in the step. A job's own options
+     * take precedence.
      */
     state?: {
         [key: string]: unknown;

@@ -1,5 +1,5 @@
-// Metrics of a comparison: names, values, changes, and the runs in the URL. Not here: comparability and confidence, which
-// the server computes.
+// Metrics of a comparison: names, values, changes, and the runs in the URL. Not here: comparability
+// and the statements about confidence, which come from the server.
 import type { ComparedMetric, Comparison } from '../../api';
 import {
   digits,

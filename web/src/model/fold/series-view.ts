@@ -1,5 +1,6 @@
-// A common view of time series for charts: points in seconds since the start of the measurement, from the live fold or
-// from buckets of the server. Only buckets have a minimum and maximum besides the mean.
+// A common view of time series for charts: points in seconds since the start of the measurement,
+// from the live fold or from buckets of the server. Only buckets have a minimum and a maximum in
+// addition to the mean.
 import type { Series, SeriesColumn } from '../../api';
 import type { Column } from '../series/columns';
 import { type RunFold, rampOf } from './run-fold';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { duration } from './time';
+import { dateTime, duration } from './time';
 
 it.each<[number | null, string]>([
   [0, '0 s'],
@@ -14,3 +14,6 @@ it.each<[number | null, string]>([
 ])('formats %s ms as %s', (ms, expected) =>
   expect(duration(ms).replaceAll('\u00a0', ' ')).toBe(expected),
 );
+
+it('formats dates with a 24-hour clock', () =>
+  expect(dateTime(new Date(2026, 10, 20, 0, 4, 5).getTime())).toBe('Nov 20, 2026, 00:04:05'));

@@ -24,16 +24,17 @@ const joinUnits = (...parts: [n: number, unit: string][]) =>
     .join(' ');
 
 const HOUR_MINUTE = { hour: '2-digit', minute: '2-digit' } as const;
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', options);
+const format = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat('en-US', { hourCycle: 'h23', ...options });
 const full = format({ dateStyle: 'medium', timeStyle: 'medium' });
 const sameDay = format({ ...HOUR_MINUTE, second: '2-digit' });
 const sameYear = format({ ...HOUR_MINUTE, month: 'short', day: '2-digit' });
 const otherYear = format({ dateStyle: 'medium' });
 
-/** 20 Nov 2026, 13:04:05 in the local time zone. */
+/** Nov 20, 2026, 13:04:05 in the local time zone. */
 export const dateTime = (ms: Known): string => (isKnown(ms) ? full.format(ms) : UNKNOWN);
 
-/** The time for today, day and time for this year, else the date. */
+/** The time for today, date without year and time for this year, else the date. */
 export function shortDateTime(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;
   const date = new Date(ms);

@@ -37,54 +37,27 @@ export interface StateOption {
   description: string;
 }
 
+const stateOptions = (
+  ...rows: [value: string, label: string, description: string][]
+): readonly StateOption[] =>
+  rows.map(([value, label, description]) => ({ value, label, description }));
+
 /** The default of `file_state` and `cache_state`. */
 export const UNCHANGED = 'as-is';
 
-export const FILE_STATES: readonly StateOption[] = [
-  {
-    value: UNCHANGED,
-    label: 'unchanged',
-    description: 'Existing file; missing parts are created.',
-  },
-  {
-    value: 'fresh',
-    label: 'fresh',
-    description: 'New file: first writes also allocate blocks.',
-  },
-  {
-    value: 'written',
-    label: 'written',
-    description: 'Every block contains data, so that reads reach the device.',
-  },
-  {
-    value: 'overwrite',
-    label: 'overwritten',
-    description: 'Every block exists and is overwritten in place.',
-  },
-  {
-    value: 'append',
-    label: 'appended',
-    description: 'Writes extend the file at its end.',
-  },
-];
+export const FILE_STATES = stateOptions(
+  [UNCHANGED, 'unchanged', 'Existing file; missing parts are created.'],
+  ['fresh', 'fresh', 'New file: first writes also allocate blocks.'],
+  ['written', 'written', 'Every block contains data, so that reads reach the device.'],
+  ['overwrite', 'overwritten', 'Every block exists and is overwritten in place.'],
+  ['append', 'appended', 'Writes extend the file at its end.'],
+);
 
-export const CACHE_STATES: readonly StateOption[] = [
-  {
-    value: UNCHANGED,
-    label: 'unchanged',
-    description: 'Unchanged, but invalidate=1 (default) evicts this file.',
-  },
-  {
-    value: 'cold',
-    label: 'cold',
-    description: 'Nothing in memory: first accesses reach the device.',
-  },
-  {
-    value: 'warm',
-    label: 'warm',
-    description: 'The whole file in memory, as under a running program.',
-  },
-];
+export const CACHE_STATES = stateOptions(
+  [UNCHANGED, 'unchanged', 'Unchanged, but invalidate=1 (default) evicts this file.'],
+  ['cold', 'cold', 'Nothing in memory: first accesses reach the device.'],
+  ['warm', 'warm', 'The whole file is in memory, as for a program that has been running.'],
+);
 
 /** Accepted values by option kind. */
 export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {

@@ -44,7 +44,7 @@ it.each<[string, Plan]>([
   ],
   ['about 30 s', plan({}, { phases: [phase('measure', 30)] })],
   ['about 30 s; without limit', plan({ seconds_note: 'without limit' })],
-  ['bounded by size', plan({ seconds: null, seconds_note: 'bounded by size' })],
+  ['limited by size', plan({ seconds: null, seconds_note: 'limited by size' })],
   ['unknown', plan({ seconds: null })],
 ])('formats a duration: %s', (expected, input) =>
   expect(plain(durationText(input))).toBe(expected),
@@ -68,9 +68,9 @@ it.each<[string, Plan]>([
 it.each<[string, Partial<Plan['estimate']>[]]>([
   ['1 step, about 30 s; writes 0 B.', [{}]],
   ['2 steps, about 1 min; writes 1 GiB.', [{ layout_bytes: GIB }, {}]],
-  ['2 steps, about 30 s plus 1 step bounded by size; writes 0 B.', [{}, { seconds: null }]],
+  ['2 steps, about 30 s plus 1 step limited by size; writes 0 B.', [{}, { seconds: null }]],
   [
-    '3 steps, about 30 s plus 2 steps bounded by size; writes 0 B.',
+    '3 steps, about 30 s plus 2 steps limited by size; writes 0 B.',
     [{}, { seconds: null }, { seconds: null }],
   ],
   ['1 step; writes 0 B.', [{ seconds: null }]],

@@ -42,7 +42,7 @@ export function studyCostText({ steps }: Pick<StudyPlan, 'steps'>): string {
   const unknown = steps.length - known.length;
   const total = known.reduce((a, b) => a + b, 0);
   const time = known.length > 0 ? `, about ${formatSeconds(total)}` : '';
-  const rest = known.length > 0 && unknown > 0 ? ` plus ${stepCount(unknown)} bounded by size` : '';
+  const rest = known.length > 0 && unknown > 0 ? ` plus ${stepCount(unknown)} limited by size` : '';
   return `${stepCount(steps.length)}${time}${rest}; writes ${studyWritesText(plans)}.`;
 }
 

@@ -6,8 +6,9 @@ export interface Preset {
   text: string;
 }
 
-const job = (name: string, ...options: string[]) => `[${name}]\n${options.join('\n')}\n`;
-const TIMED = ['size=1g', 'runtime=30s', 'time_based'];
+/** `options` are separated by spaces. */
+const job = (name: string, options: string) => `[${name}]\n${options.replaceAll(' ', '\n')}\n`;
+const TIMED = 'size=1g runtime=30s time_based';
 
 /** In menu order; the first is the default of the form. */
 export const PRESETS: readonly Preset[] = [
@@ -15,80 +16,47 @@ export const PRESETS: readonly Preset[] = [
     name: '4k random read, direct',
     description:
       'Random read as in data sheets: many small reads in flight, bypassing the page cache.',
-    text: job('t1', 'filename=t1', 'rw=randread', 'bs=4k', 'iodepth=32', 'direct=1', ...TIMED),
+    text: job('t1', `filename=t1 rw=randread bs=4k iodepth=32 direct=1 ${TIMED}`),
   },
   {
     name: 'One read at a time',
     description: 'Latency of a database on a cache miss: queue depth 1, direct.',
-    text: job('latency', 'filename=t1', 'rw=randread', 'bs=4k', 'iodepth=1', 'direct=1', ...TIMED),
+    text: job('latency', `filename=t1 rw=randread bs=4k iodepth=1 direct=1 ${TIMED}`),
   },
   {
     name: '1m sequential read, direct',
     description: 'Best-case bandwidth of the device.',
-    text: job('stream', 'filename=t1', 'rw=read', 'bs=1m', 'iodepth=8', 'direct=1', ...TIMED),
+    text: job('stream', `filename=t1 rw=read bs=1m iodepth=8 direct=1 ${TIMED}`),
   },
   {
     name: '4k random read, buffered and warm',
     description: 'Reads served from memory, after the file was read into the page cache.',
     text: job(
       'warm',
-      'filename=t1',
-      'rw=randread',
-      'bs=4k',
-      'iodepth=32',
-      'direct=0',
-      'invalidate=0',
-      'pre_read=1',
-      ...TIMED,
+      `filename=t1 rw=randread bs=4k iodepth=32 direct=0 invalidate=0 pre_read=1 ${TIMED}`,
     ),
   },
   {
     name: '4k sequential read, buffered',
     description: 'Readahead: many small reads become few large ones on the device.',
-    text: job('readahead', 'filename=t1', 'rw=read', 'bs=4k', 'iodepth=1', 'direct=0', 'size=1g'),
+    text: job('readahead', 'filename=t1 rw=read bs=4k iodepth=1 direct=0 size=1g'),
   },
   {
     name: '8k random write, buffered, with flush',
     description: 'Write rate into memory, and time to flush to the device.',
-    text: job(
-      'deferred',
-      'filename=t1',
-      'rw=randwrite',
-      'bs=8k',
-      'iodepth=1',
-      'direct=0',
-      'end_fsync=1',
-      'size=1g',
-    ),
+    text: job('deferred', 'filename=t1 rw=randwrite bs=8k iodepth=1 direct=0 end_fsync=1 size=1g'),
   },
   {
     name: 'Database mix, 70 % reads',
     description: 'Mixed 8k reads and writes, as in a busy database.',
-    text: job(
-      'mix',
-      'filename=t1',
-      'rw=randrw',
-      'rwmixread=70',
-      'bs=8k',
-      'iodepth=16',
-      'direct=1',
-      ...TIMED,
-    ),
+    text: job('mix', `filename=t1 rw=randrw rwmixread=70 bs=8k iodepth=16 direct=1 ${TIMED}`),
   },
   {
     name: 'Write-ahead log',
     description: 'Commits per second: fdatasync after every 4k write.',
     text: job(
       'wal',
-      'filename=wal',
-      'rw=write',
-      'bs=4k',
-      'iodepth=1',
-      'direct=0',
-      'fdatasync=1',
-      'size=256m',
-      'runtime=30s',
-      'time_based',
+      'filename=wal rw=write bs=4k iodepth=1 direct=0 fdatasync=1 size=256m runtime=30s time_based',
     ),
   },
   {
@@ -96,14 +64,7 @@ export const PRESETS: readonly Preset[] = [
     description: 'No I/O: the maximum IOPS of the runner on this CPU.',
     text: job(
       'null',
-      'ioengine=null',
-      'rw=randread',
-      'bs=4k',
-      'iodepth=32',
-      'direct=1',
-      'size=1g',
-      'runtime=5s',
-      'time_based',
+      'ioengine=null rw=randread bs=4k iodepth=32 direct=1 size=1g runtime=5s time_based',
     ),
   },
 ];

@@ -34,7 +34,7 @@ it.each<[string, number[], string]>([
   [
     'two ranges',
     [100, 40, 0, 0, 7],
-    '5 cells of 8 MiB: 1 cached, 2 partly cached, 2 not cached. Cached at least partly: 0 B to 16 MiB, 32 MiB to 40 MiB.',
+    '5 cells of 8 MiB: 1 cached, 2 partly cached, 2 not cached. At least partly cached: 0 B to 16 MiB, 32 MiB to 40 MiB.',
   ],
   ['many ranges', Array.from({ length: 20 }, (_, i) => (i % 2) * 100), 'and 4 more ranges.'],
 ])('describes a cache map of %s', (_, cells, expected) =>

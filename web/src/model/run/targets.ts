@@ -104,14 +104,14 @@ export function cacheMapText(
     .map(({ from, to }) => `${size(from * cell_bytes)} to ${size(to * cell_bytes)}`);
   const rest = ranges.length - listed.length;
   const more = rest > 0 ? ` and ${rest} more ranges` : '';
-  return `${summary} Cached at least partly: ${listed.join(', ')}${more}.`;
+  return `${summary} At least partly cached: ${listed.join(', ')}${more}.`;
 }
 
 /** Ranges of neighboring cells with the same cached share, without uncached ones. */
 export const cachedRanges = (cells: readonly number[]) =>
   rangesOf(cells).map(({ from, to, value: percent }) => ({ from, to, percent }));
 
-/** Runs of equal values, without those of 0 or false. */
+/** Runs of equal values, excluding 0 and false. */
 function rangesOf<T extends number | boolean>(values: readonly T[]) {
   const ranges: { from: number; to: number; value: T }[] = [];
   values.forEach((value, i) => {

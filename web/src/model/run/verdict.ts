@@ -12,7 +12,7 @@ export interface Badge {
 interface ClassDisplay extends Badge {
   /** The share shown in the badge. */
   share?: string;
-  /** What the IOPS measure, unless the disk. */
+  /** What the IOPS measure, if not the disk. */
   note?: string;
 }
 
@@ -31,7 +31,7 @@ const CLASSES: Record<VerdictClass, ClassDisplay> = {
     label: 'still in memory',
     layer: 'page_cache',
     share: 'page_cache',
-    note: 'to memory, not yet the disk',
+    note: 'to memory, not yet to the disk',
   },
   unwritten: {
     label: 'never written',

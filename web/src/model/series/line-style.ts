@@ -22,11 +22,11 @@ export interface LineStyle {
 export const LINE_STYLES: readonly LineStyle[] = [
   { color: 'run-ink' },
   { color: 'run-rose', dash: 'dashed' },
-  { color: 'run-grey', dash: 'dotted' },
+  { color: 'run-gray', dash: 'dotted' },
   { color: 'run-ink', dash: 'dash-dot' },
   { color: 'run-rose' },
   { color: 'run-ink', dash: 'dashed' },
-  { color: 'run-grey', dash: 'dash-dot' },
+  { color: 'run-gray', dash: 'dash-dot' },
   { color: 'run-ink', dash: 'dotted' },
 ];
 

@@ -33,7 +33,6 @@ function DifferenceTable({ title, heads, rows }: DifferenceTableProps) {
       corner={title}
       heads={heads}
       rows={rows.map(({ name, values }) => ({
-        key: name,
         name,
         cells: values.map((value) => (value == null ? UNKNOWN : formatSetting(name, value))),
       }))}

@@ -1,5 +1,4 @@
 // Depth gauges side by side.
-import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
@@ -8,6 +7,7 @@ import { gaugeText } from '../../model/gauge/gauge-text';
 import { runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
 import { Badge, ScrollRegion } from '../../ui/parts';
+import { RunLink } from '../../ui/run-links';
 
 interface Actions {
   onRemove: (run: number) => void;
@@ -46,9 +46,9 @@ function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaug
     <section className="card">
       <div className="row tight nowrap gauge-title">
         <Legend entries={[{ label: '', ...lineStyle(index) }]} />
-        <Link to="/runs/$n" params={{ n: String(number) }} className="clip" title={title}>
+        <RunLink n={number} className="clip" title={title}>
           #{number} {title}
-        </Link>
+        </RunLink>
       </div>
       <div className="row tight nowrap" style={{ marginBottom: 8 }}>
         {isBaseline ? (

@@ -7,17 +7,15 @@ import { useMemo } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { hasDirectRun } from '../../model/compare/direct-run';
 import { MAX_RUNS, MIN_RUNS, parseRunNumbers } from '../../model/compare/metrics';
-import { errorText } from '../../model/format/problem-text';
 import { copyText } from '../../ui/clipboard';
-import { Card, Notice, Page } from '../../ui/parts';
+import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { Comparability } from './comparability';
 import { Differences } from './differences';
 import { FlameDiff } from './flame-diff';
 import { Gauges } from './gauges';
 import { MetricsTable } from './metrics-table';
-import { RerunButton } from './rerun';
 import { RunChips } from './run-chips';
 import { RunPicker } from './run-picker';
 import './compare.css';
@@ -58,7 +56,7 @@ export function ComparePage() {
       {error && isComparison && (
         <>
           <RunChips numbers={numbers} onRemove={remove} />
-          <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
+          <ProblemNotice error={error} retry={refetch} />
         </>
       )}
       {data && isComparison && (
@@ -91,19 +89,9 @@ interface ComparisonViewProps {
 }
 
 function ComparisonView({ comparison, ...actions }: ComparisonViewProps) {
-  const { comparable, confidence } = comparison;
-  const { rerun } = comparable;
   return (
     <>
-      <Notice
-        tone={comparable.same_test ? 'device' : 'bad'}
-        badge={comparable.same_test ? 'same test' : 'different tests'}
-        title={comparable.sentence}
-        detail={[...comparable.reasons, comparable.same_test && confidence.sentence].map(
-          (line) => line && <p key={line}>{line}</p>,
-        )}
-        actions={rerun && !hasDirectRun(comparison, rerun.run) && <RerunButton rerun={rerun} />}
-      />
+      <Comparability comparison={comparison} />
       <div className="side-by-side">
         <Gauges comparison={comparison} {...actions} />
         <div className="tables">

@@ -6,7 +6,6 @@ import type { RunSummary } from '../../api';
 import { runsQuery } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
 import { rate, shortCount, text } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { describeRun, isActive, runTitle } from '../../model/run/summary';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
@@ -55,7 +54,7 @@ export function RunPicker({ initial, onCompare }: RunPickerProps) {
         <FilterField value={q} onChange={setQ} />
         {selected.length > 0 && <RunChips numbers={selected} onRemove={toggle} />}
       </div>
-      {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
+      <ProblemNotice error={error} retry={refetch} />
       {data && finished.length === 0 && <p className="mute">No matching finished runs</p>}
       <ul className="run-picker">
         {finished.map((run) => (

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { HostFacts, HostSummary } from '../../api';
 import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
 import { bytes, text } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { DeviceTable } from './device-table';
@@ -16,7 +15,7 @@ export function DevicesPage() {
   return (
     <Page title="Devices">
       <h1>Devices</h1>
-      {error && <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />}
+      <ProblemNotice error={error} retry={refetch} />
       {hosts?.map((host) => (
         <HostSection key={host.id} host={host} onRefresh={() => void refetch()} />
       ))}
@@ -47,13 +46,9 @@ function HostSection({ host, onRefresh }: { host: HostSummary; onRefresh: () => 
           </Button>
         </div>
       </Card>
-      {devices.error && (
-        <ProblemNotice problem={errorText(devices.error)} onRetry={() => void devices.refetch()} />
-      )}
+      <ProblemNotice error={devices.error} retry={devices.refetch} />
       {devices.data && <DeviceTable devices={devices.data.devices} />}
-      {detail.error && (
-        <ProblemNotice problem={errorText(detail.error)} onRetry={() => void detail.refetch()} />
-      )}
+      <ProblemNotice error={detail.error} retry={detail.refetch} />
       {detail.data?.doctor && <HostChecks checks={detail.data.doctor.checks} />}
     </>
   );

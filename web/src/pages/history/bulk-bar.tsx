@@ -6,9 +6,9 @@ import { useState } from 'react';
 import { deleteRun, patchRun, type RunSummary } from '../../api';
 import { RUNS_KEY } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
-import { errorText } from '../../model/format/problem-text';
 import { isActive } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
+import { errorText } from '../../ui/problem';
 
 interface BulkBarProps {
   /** Sorted by number. */
@@ -75,7 +75,9 @@ function useBulkAction() {
     const failures = results.filter((result) => result.status === 'rejected');
     const [first] = failures.map(({ reason }) => errorText(reason));
     const count = `${verb} ${runs.length - failures.length} of ${runs.length} runs.`;
-    notifications.show({ message: first ? `${count} ${first.title}. ${first.detail}` : count });
+    notifications.show({
+      message: first ? `${count} ${first.title}. ${first.lines.join(' ')}` : count,
+    });
     await queryClient.invalidateQueries({ queryKey: RUNS_KEY });
   };
 }

@@ -1,5 +1,4 @@
 // Columns of the run table: title, width, cell, and the server's sort key.
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
@@ -7,6 +6,7 @@ import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/f
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { isActive, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
+import { RunLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
 
 export interface RunColumn {
@@ -33,14 +33,10 @@ function Name({ run }: { run: RunSummary }) {
   const title = runTitle(run);
   const cut = run.study ? title.indexOf(': ') : -1;
   return (
-    <Link
-      to="/runs/$n"
-      params={{ n: String(run.number) }}
-      className={`name ${cut > 0 ? 'of-study' : 'clip'}`}
-    >
+    <RunLink n={run.number} className={`name ${cut > 0 ? 'of-study' : 'clip'}`}>
       {cut > 0 && <span className="clip">{title.slice(0, cut)}</span>}
       {cut > 0 ? <span className="clip step">{title.slice(cut)}</span> : title}
-    </Link>
+    </RunLink>
   );
 }
 

@@ -1,27 +1,25 @@
 // Empty history: offers the demo run.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { IdempotentRequest, startRun } from '../../api/start';
-import { errorText } from '../../model/format/problem-text';
 import { DEMO_RUN } from '../../model/job/demo';
 import { LinkButton } from '../../ui/link-button';
 import { Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { useOpenRun } from '../../ui/run-links';
 import { usePreloadRunPage } from '../../ui/use-preload';
 
 export function FirstVisit() {
   usePreloadRunPage();
-  const navigate = useNavigate();
   const [request] = useState(() => new IdempotentRequest());
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => startRun(DEMO_RUN, request),
-    onSuccess: (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
+    onSuccess: useOpenRun(),
   });
   return (
     <>
-      {error && <ProblemNotice problem={errorText(error)} onRetry={() => mutate()} />}
+      <ProblemNotice error={error} retry={mutate} />
       <Empty
         title="No runs yet"
         actions={

@@ -7,7 +7,6 @@ import { useCallback, useMemo } from 'react';
 import type { RunSort, SortOrder } from '../../api';
 import { type RunFilter, runsQuery } from '../../api/queries';
 import { count } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Empty, Page } from '../../ui/parts';
@@ -72,9 +71,7 @@ export function HistoryPage() {
           New run
         </LinkButton>
       </div>
-      {query.error && (
-        <ProblemNotice problem={errorText(query.error)} onRetry={() => void query.refetch()} />
-      )}
+      <ProblemNotice error={query.error} retry={query.refetch} />
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
         <Empty title="No matching runs">

@@ -1,11 +1,11 @@
 // Run table. Only visible rows are rendered; spacers keep the scroll height of the loaded ones.
 import { Checkbox } from '@mantine/core';
 import { useCallbackRef } from '@mantine/hooks';
-import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { RunSort, RunSummary, SortOrder } from '../../api';
 import { ScrollRegion } from '../../ui/parts';
+import { useOpenRun } from '../../ui/run-links';
 import type { RunColumn } from './columns';
 
 const ROW_HEIGHT = 29;
@@ -143,10 +143,10 @@ interface RunRowProps {
 }
 
 const RunRow = memo(function RunRow({ run, index, columns, selected, onSelect }: RunRowProps) {
-  const navigate = useNavigate();
+  const openRun = useOpenRun();
   const open = (event: MouseEvent<HTMLElement>) => {
     if (event.target instanceof HTMLElement && event.target.closest('a,input,label')) return;
-    void navigate({ to: '/runs/$n', params: { n: String(run.number) } });
+    void openRun(run);
   };
   return (
     <tr aria-rowindex={index + 2} aria-selected={selected} onClick={open}>

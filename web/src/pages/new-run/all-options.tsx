@@ -1,10 +1,9 @@
-// All further options of the server, by group, with their help.
+// All other options, by group, with their help.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { optionsQuery } from '../../api/queries';
-import { errorText } from '../../model/format/problem-text';
 import { BASIC_OPTIONS } from '../../model/job/form-options';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -22,7 +21,7 @@ export function AllOptions({ draft }: { draft: JobDraft }) {
   );
   const groups = [...new Set(matches.map(({ group }) => group))];
   const isSearching = search !== '';
-  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice error={error} retry={refetch} />;
   if (options.length === 0) return null;
   return (
     <Card className="all-options">

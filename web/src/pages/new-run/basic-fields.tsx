@@ -67,7 +67,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
           <TextInput
             {...optionProps(draft, 'filename')}
             label="Target (filename)"
-            placeholder="name, or path in a target root"
+            placeholder="name, or path under a target root"
             spellCheck={false}
           />
         )}

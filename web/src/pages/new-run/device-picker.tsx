@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
 import type { JobDraft } from './use-job-text';
@@ -22,7 +21,7 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
   const { value, error: fieldError } = optionProps(draft, 'filename');
   const chosen = data?.devices.find(({ path, links }) => [path, ...links].includes(value));
   const problem = draft.problems.find(({ option }) => option === 'confirm');
-  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice error={error} retry={refetch} />;
   return (
     <fieldset className="devices">
       <legend className="mute small">Device (filename)</legend>

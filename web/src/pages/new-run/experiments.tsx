@@ -1,23 +1,23 @@
 // Experiments that are shipped with the server: description, published results, plan on this host, start.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { StudyDefinition, StudySummary } from '../../api';
+import { problemText } from '../../api/problem';
 import { experimentsQuery, studiesQuery, studyPlanQuery } from '../../api/queries';
 import { startStudy } from '../../api/start';
-import { errorText, problemText } from '../../model/format/problem-text';
 import { studyCostText } from '../../model/job/plan-summary';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { StudyLink, useOpenStudy } from '../../ui/run-links';
 import { useStart } from './start';
 
 export function Experiments() {
   const { data: experiments, error, refetch } = useQuery(experimentsQuery);
   const { data } = useInfiniteQuery(studiesQuery);
   const studies = data?.pages.flatMap((page) => page.studies) ?? [];
-  if (error) return <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />;
+  if (error) return <ProblemNotice error={error} retry={refetch} />;
   return (
     <section id="experiments" className="stack" aria-labelledby="experiments-title">
       <div>
@@ -50,10 +50,9 @@ interface ExperimentCardProps {
 
 function ExperimentCard({ study, last }: ExperimentCardProps) {
   const [open, setOpen] = useState(false);
-  const navigate = useNavigate();
   const { start, pending, error } = useStart(
     (request) => startStudy(study, request),
-    ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
+    useOpenStudy(),
   );
   return (
     <Card title={study.name} className="experiment">
@@ -62,13 +61,9 @@ function ExperimentCard({ study, last }: ExperimentCardProps) {
         <Button variant="filled" loading={pending} onClick={start}>
           Run
         </Button>
-        {last && (
-          <Link to="/studies/$n" params={{ n: String(last.number) }}>
-            Last run: study #{last.number}
-          </Link>
-        )}
+        {last && <StudyLink n={last.number}>Last run: study #{last.number}</StudyLink>}
       </div>
-      {error && <ProblemNotice problem={errorText(error)} />}
+      <ProblemNotice error={error} />
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>Steps, plan and published results</summary>
         {open && <ExperimentDetails study={study} />}
@@ -88,7 +83,7 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
           </li>
         ))}
       </ol>
-      {error && <ProblemNotice problem={errorText(error)} />}
+      <ProblemNotice error={error} />
       {plan && <p>{[studyCostText(plan), plan.scaled.sentence].join(' ')}</p>}
       {plan?.scaled.note && <p className="mute">{plan.scaled.note}</p>}
       {plan?.problems.map((problem) => (
@@ -111,7 +106,7 @@ function PublishedTable({ published: { source, columns, rows } }: { published: P
         label="Published results"
         corner={corner}
         heads={heads}
-        rows={rows.map(({ cells: [name = '', ...cells] }) => ({ key: name, name, cells }))}
+        rows={rows.map(({ cells: [name = '', ...cells] }) => ({ name, cells }))}
       />
       <p className="mute small">{source}</p>
     </div>

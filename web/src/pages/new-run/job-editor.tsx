@@ -7,7 +7,7 @@ import type { JobDraft } from './use-job-text';
 
 interface JobEditorProps {
   draft: JobDraft;
-  /** Further help below the editor. */
+  /** Additional help below the editor. */
   children?: ReactNode;
 }
 

@@ -1,18 +1,18 @@
-// Copies a run or a study into the draft, once. Then the URL becomes that of the form, so that a reload keeps edits.
+// Copies a run or study into the draft once, then changes the URL to the form's, so that a reload
+// keeps edits.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { Run } from '../../api';
 import { runQuery, studyWithRunsQuery } from '../../api/queries';
-import { errorText } from '../../model/format/problem-text';
 import { draftOfStudy } from '../../model/study/draft-of-study';
 import { Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { copyRun, useStoredRun } from './use-run-draft';
+import { copyRun, useStoredDraft } from './use-run-draft';
 import { useStoredStudy } from './use-study';
 
 export function LoadRunDraft({ number }: { number: number }) {
-  const [, store] = useStoredRun();
+  const [, store] = useStoredDraft();
   const query = useQuery(runQuery(number));
   const onLoad = useCallback((run: Run) => store(copyRun(run)), [store]);
   return <LoadDraft query={query} source={`run #${number}`} onLoad={onLoad} />;
@@ -50,7 +50,7 @@ function LoadDraft<Data>({ query, source, study, onLoad }: LoadDraftProps<Data>)
       <h1>New {kind}</h1>
       {error ? (
         <>
-          <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} />
+          <ProblemNotice error={error} retry={refetch} />
           <p>
             <Link to="/new" search={{ study }}>
               Open the current draft

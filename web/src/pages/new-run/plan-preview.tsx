@@ -1,7 +1,6 @@
 // The server's plan before the start: duration, writes, caveats.
 import type { Plan } from '../../api';
 import { bytes, text, UNKNOWN } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { duration } from '../../model/format/time';
 import { caveats, durationText, writesText } from '../../model/job/plan-summary';
 import { Card } from '../../ui/parts';
@@ -10,7 +9,7 @@ import type { JobDraft } from './use-job-text';
 
 export function PlanPreview({ draft, title }: { draft: JobDraft; title: string }) {
   const { plan, isPlanCurrent, planError } = draft;
-  if (planError) return <ProblemNotice problem={errorText(planError)} />;
+  if (planError) return <ProblemNotice error={planError} />;
   return (
     <Card title={title} className={isPlanCurrent ? '' : 'stale'}>
       {plan && plan.phases.length > 0 ? (

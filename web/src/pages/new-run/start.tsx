@@ -2,33 +2,28 @@
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Plan } from '../../api';
 import { runsQuery } from '../../api/queries';
 import { IdempotentRequest, startRun } from '../../api/start';
-import { errorText } from '../../model/format/problem-text';
 import { blockingRun } from '../../model/job/blocking-run';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { useOpenRun } from '../../ui/run-links';
 import { usePreloadRunPage } from '../../ui/use-preload';
 import { LineNumber, ProblemList } from './problem-list';
 import type { RunDraft } from './use-run-draft';
 
 export function StartRun({ draft }: { draft: RunDraft }) {
   usePreloadRunPage();
-  const navigate = useNavigate();
   const { problems, request } = draft;
-  const { start, pending, error } = useStart(
-    (key) => startRun(request, key),
-    (run) => navigate({ to: '/runs/$n', params: { n: String(run.number) } }),
-  );
+  const { start, pending, error } = useStart((key) => startRun(request, key), useOpenRun());
   return (
     <>
       <Card>
         <NameAndTags kind="run" {...draft} />
       </Card>
-      {error && <ProblemNotice problem={errorText(error)} />}
+      <ProblemNotice error={error} />
       <StartButton
         start={start}
         pending={pending}

@@ -1,4 +1,4 @@
-// Choice of an initial state, with a description of the chosen one.
+// Select field for an initial state, with a description of the selected state.
 import { SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
 import { type StateOption, UNCHANGED } from '../../model/job/form-options';

@@ -1,14 +1,14 @@
 // Form for a study: its steps, the run form for the selected step, and the settings of the study.
 import { Button, Checkbox, Textarea } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
-import { errorText } from '../../model/format/problem-text';
 import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
 import { changeStep, type StudyDraft } from '../../model/study/draft';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { useOpenStudy } from '../../ui/run-links';
 import { AllOptions } from './all-options';
 import { BasicFields } from './basic-fields';
 import { IoModeCard } from './io-mode';
@@ -30,7 +30,9 @@ export function StudyForm() {
       <div className="row">
         <h1>New study</h1>
         {draft.from && <span className="chip">based on study #{draft.from}</span>}
-        <span className="mute clip subtitle">A sequence of runs that are started together</span>
+        <span className="mute clip subtitle">
+          Runs that are submitted together and executed in order
+        </span>
         <Link to="/new">Single run</Link>
         <Button onClick={() => void copyText('Study', JSON.stringify(document, null, 2))}>
           Copy as JSON
@@ -80,11 +82,10 @@ function StepNote({ study: { draft, index, change, problems } }: { study: StudyE
 
 function StartStudy({ study }: { study: StudyEditor }) {
   const { draft, change, document, plan, hasProblems } = study;
-  const navigate = useNavigate();
   const set = (part: Partial<StudyDraft>) => change((old) => ({ ...old, ...part }));
   const { start, pending, error } = useStart(
     (request) => startStudy(document, request),
-    ({ number }) => navigate({ to: '/studies/$n', params: { n: String(number) } }),
+    useOpenStudy(),
   );
   return (
     <>
@@ -113,7 +114,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
         />
         {plan && !hasProblems && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
       </Card>
-      {error && <ProblemNotice problem={errorText(error)} />}
+      <ProblemNotice error={error} />
       <StartButton
         start={start}
         pending={pending}

@@ -10,7 +10,7 @@ import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
-interface StoredRun {
+interface StoredDraft {
   /** Number of the copied run. */
   from?: number;
   text: string;
@@ -20,9 +20,9 @@ interface StoredRun {
   sampleMs?: number;
 }
 
-const EMPTY: StoredRun = { text: DEFAULT_JOB_TEXT, name: '', tags: [] };
+const EMPTY: StoredDraft = { text: DEFAULT_JOB_TEXT, name: '', tags: [] };
 
-export interface RunDraft extends JobDraft, Omit<StoredRun, 'text'> {
+export interface RunDraft extends JobDraft, Omit<StoredDraft, 'text'> {
   setName: (name: string) => void;
   setTags: (tags: string[]) => void;
   /** Replaces the job text, and forgets the copied run. */
@@ -30,10 +30,10 @@ export interface RunDraft extends JobDraft, Omit<StoredRun, 'text'> {
   request: RunRequest;
 }
 
-export const useStoredRun = () =>
-  useSessionStorage<StoredRun>({ key: 'leadline-run', defaultValue: EMPTY });
+export const useStoredDraft = () =>
+  useSessionStorage<StoredDraft>({ key: 'leadline-run', defaultValue: EMPTY });
 
-export const copyRun = (run: Run): StoredRun => ({
+export const copyRun = (run: Run): StoredDraft => ({
   from: run.number,
   text: toJobText(run),
   name: run.name,
@@ -42,9 +42,9 @@ export const copyRun = (run: Run): StoredRun => ({
 });
 
 export function useRunDraft(): RunDraft {
-  const [{ from, text, name, tags, sampleMs }, store] = useStoredRun();
+  const [{ from, text, name, tags, sampleMs }, store] = useStoredDraft();
   const [confirm, setConfirm] = useState('');
-  const change = (part: Partial<StoredRun>) => store((old) => ({ ...old, ...part }));
+  const change = (part: Partial<StoredDraft>) => store((old) => ({ ...old, ...part }));
   const changeText = useCallback(
     (edit: (text: string) => string) => store((old) => ({ ...old, text: edit(old.text) })),
     [store],
@@ -86,5 +86,5 @@ function textProblems(file: JobFile, jobCount: number): FormProblem[] {
   const problems = file.errors.map((error) => ({ ...unlocated, ...error }));
   if (jobCount > 0) return problems;
   const remedy = 'Add a heading such as [t1], or choose a preset.';
-  return [...problems, { ...unlocated, detail: 'The file has no job.', remedy }];
+  return [...problems, { ...unlocated, detail: 'The file contains no jobs.', remedy }];
 }

@@ -5,19 +5,16 @@ import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { IdempotentRequest, startRerun } from '../../api/start';
-import { errorText } from '../../model/format/problem-text';
 import { notifyError } from '../../ui/notify';
-
-const onError = (error: unknown) => notifyError(errorText(error));
+import { useOpenRun } from '../../ui/run-links';
 
 /** Starts the same jobs, with the options of `patch` changed, and opens the new run. */
 export function useRerun(run: Run) {
-  const navigate = useNavigate();
   const [request] = useState(() => new IdempotentRequest());
   const { mutate, isPending } = useMutation({
     mutationFn: (body: RerunRequest) => startRerun(run.number, body, request),
-    onSuccess: (next) => navigate({ to: '/runs/$n', params: { n: String(next.number) } }),
-    onError,
+    onSuccess: useOpenRun(),
+    onError: notifyError,
   });
   return { rerun: mutate, pending: isPending };
 }
@@ -26,7 +23,7 @@ export function useRerun(run: Run) {
 export function useCancel({ number: n }: Run) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancelRun({ path: { n } }),
-    onError,
+    onError: notifyError,
   });
   return { cancel: () => mutate(), pending: isPending };
 }
@@ -46,7 +43,7 @@ export function useRunField<Field extends EditableField>(run: Run, field: Field)
       queryClient.setQueryData(runQuery(run.number).queryKey, (old) =>
         old ? { ...old, [field]: value } : old,
       ),
-    onError,
+    onError: notifyError,
   });
   const save = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));
   const value = (isPending || isError) && variables !== undefined ? variables : run[field];
@@ -59,7 +56,7 @@ export function useDelete({ number: n }: Run) {
   const { mutate } = useMutation({
     mutationFn: () => deleteRun({ path: { n } }),
     onSuccess: () => navigate({ to: '/runs' }),
-    onError,
+    onError: notifyError,
   });
   return () => mutate();
 }

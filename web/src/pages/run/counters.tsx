@@ -33,7 +33,7 @@ export function CountersCard({ line: { direction, proof } }: { line: VerdictLine
       />
       <p className="mute small">
         Run each command before and after your own test; the difference should match. Application
-        counters include only this run, device counters all I/O on the device.
+        counters include only this run; device counters include all I/O on the device.
       </p>
     </Card>
   );

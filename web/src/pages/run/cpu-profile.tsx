@@ -35,7 +35,6 @@ export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live
         corner="Function"
         heads={['Self time']}
         rows={hotFunctions(profile, MAX_FUNCTIONS).map(({ name, share: part }) => ({
-          key: name,
           name,
           cells: [share(part)],
         }))}

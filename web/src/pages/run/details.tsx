@@ -98,7 +98,7 @@ function TagsAndNotes({ run }: { run: Run }) {
           autosize
           minRows={2}
           onBlur={({ currentTarget: { value } }) => notes.save(value)}
-          error={notes.unsaved && 'Not saved. Leave the field again to retry.'}
+          error={notes.unsaved && 'Not saved. Edit the notes to retry.'}
         />
       </div>
     </Card>

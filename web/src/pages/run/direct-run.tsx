@@ -1,17 +1,14 @@
 // The same job with direct I/O, shown where memory served the run.
-import { Link } from '@tanstack/react-router';
 import type { ComparedRun, Run } from '../../api';
 import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';
+import { RunLink } from '../../ui/run-links';
 
 export function DirectRun({ direct: { run } }: { direct: ComparedRun }) {
   return (
     <p className="direct-run">
       Same job with direct I/O: <b>{count(Math.round(run.iops ?? 0))} IOPS</b> (
-      <Link to="/runs/$n" params={{ n: String(run.number) }}>
-        run #{run.number}
-      </Link>
-      )
+      <RunLink n={run.number}>run #{run.number}</RunLink>)
     </p>
   );
 }

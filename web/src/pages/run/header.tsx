@@ -1,12 +1,12 @@
 // Run number, editable name, status, summary line, actions.
 import { Button } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { type Live, useLiveValue } from '../../charts/use-live';
 import { isFinal } from '../../model/fold/run-fold';
 import { describeRun, runTitle, STATUS } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
+import { StudyLink } from '../../ui/run-links';
 import { StatusBadge } from '../../ui/status';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
@@ -23,9 +23,9 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
           </h1>
           <StatusBadge status={STATUS[status]} />
           {run.study && (
-            <Link to="/studies/$n" params={{ n: String(run.study) }} className="chip">
+            <StudyLink n={run.study} className="chip">
               step {run.step} of study #{run.study}
-            </Link>
+            </StudyLink>
           )}
         </div>
         <p className="mono mute breaks" style={{ marginTop: 2 }}>

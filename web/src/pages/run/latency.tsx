@@ -51,7 +51,7 @@ function PercentileTable({ report }: { report: Report }) {
         label="Latency by percentile"
         corner="Percentile"
         heads={heads}
-        rows={rows.map(([name, cells]) => ({ key: name, name, cells }))}
+        rows={rows.map(([name, cells]) => ({ name, cells }))}
       />
     </Card>
   );

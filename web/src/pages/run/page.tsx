@@ -1,14 +1,13 @@
 // One run, live or finished: both render the same fold.
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type Live, useLive, useLiveValue } from '../../charts/use-live';
 import { isFinal } from '../../model/fold/run-fold';
-import { errorText } from '../../model/format/problem-text';
 import { runTitle } from '../../model/run/summary';
-import { Empty, Page } from '../../ui/parts';
-import { ProblemNotice } from '../../ui/problem';
+import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
+import { Page } from '../../ui/parts';
 import { CpuProfile } from './cpu-profile';
 import { Details } from './details';
 import { FindingList } from './findings';
@@ -27,22 +26,10 @@ const route = getRouteApi('/runs/$n');
 
 export function RunPage() {
   const { n } = route.useParams();
-  const number = Number(n);
-  const {
-    data: run,
-    error,
-    refetch,
-  } = useQuery({ ...runQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  const query = useQuery({ ...runQuery(Number(n)), enabled: isValidNumber(n) });
+  const run = query.data;
   if (run) return <RunView key={run.number} run={run} />;
-  return (
-    <Page title={`Run #${n}`}>
-      <h1>Run #{n}</h1>
-      {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
-      {!(number > 0) && (
-        <Empty title="Invalid run number" actions={<Link to="/runs">All runs</Link>} />
-      )}
-    </Page>
-  );
+  return <NotLoaded kind="Run" n={n} error={query.error} retry={query.refetch} />;
 }
 
 function RunView({ run }: { run: Run }) {

@@ -28,7 +28,7 @@ const RUN = {
   direct: true,
   mode: 'direct',
   device: 'vda',
-  queue: { position: 2, reason: 'runs after #4 on vda' },
+  queue: { position: 2, reason: 'waiting for #4 on vda' },
 } as unknown as Run;
 
 let live: Live;
@@ -55,7 +55,7 @@ beforeEach(() => {
 
 it('shows the queue position and reason', async () => {
   await show(() => <RunNotices run={RUN} live={live} />);
-  expect(await screen.findByText('Position 2: runs after #4 on vda.')).toBeVisible();
+  expect(await screen.findByText('Position 2: waiting for #4 on vda.')).toBeVisible();
 });
 
 it('renders events that arrive later', async () => {

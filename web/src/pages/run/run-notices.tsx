@@ -2,10 +2,10 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Finding, Run, Verdicts } from '../../api';
+import { problemText } from '../../api/problem';
 import { type Live, useLiveValue } from '../../charts/use-live';
 import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold/run-fold';
-import { problemText } from '../../model/format/problem-text';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
 import { STATUS } from '../../model/run/summary';
@@ -34,7 +34,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
           tone="bad"
           badge="connection lost"
           title="Reconnecting…"
-          detail="Missed data is back-filled."
+          detail="Missed data is loaded after reconnecting."
         />
       )}
       {status === 'queued' && <QueuedNotice run={run} />}
@@ -65,7 +65,7 @@ function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
     first && reason !== first.detail && reason,
     first?.remedy,
     ...others.map(problemText),
-    fold.result && 'Results cover only the time until then.',
+    fold.result && 'Results cover only the time up to that point.',
   ];
   return (
     <Notice

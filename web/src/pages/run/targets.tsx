@@ -88,7 +88,7 @@ function CountTable({ rows, command, ...table }: CountTableProps) {
   if (rows.length === 0) return null;
   return (
     <div>
-      <NamedRows {...table} rows={rows.map(({ name, cells }) => ({ key: name, name, cells }))} />
+      <NamedRows {...table} rows={rows} />
       {command && <Command command={command} />}
     </div>
   );

@@ -12,7 +12,6 @@ import { type Live, useLiveValue, useTick } from '../../charts/use-live';
 import { ZoomRow } from '../../charts/zoom-row';
 import { bucketSeries, foldSeries } from '../../model/fold/series-view';
 import { timeRange } from '../../model/fold/time-range';
-import { errorText } from '../../model/format/problem-text';
 import { directionsOf } from '../../model/run/summary';
 import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
@@ -39,7 +38,7 @@ export function TimeSeries({ run, live }: { run: Run; live: Live }) {
   return (
     <section className="stack" aria-label="Time series">
       <Toolbar chartGroup={chartGroup} asTable={asTable} setAsTable={setAsTable} />
-      {error && <ProblemNotice problem={errorText(error)} />}
+      <ProblemNotice error={error} />
       {asTable && <SeriesTable view={view} panels={panels} chartGroup={chartGroup} />}
       {!asTable && (
         <Suspense fallback={<ChartsPlaceholder />}>

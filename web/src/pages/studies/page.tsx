@@ -1,17 +1,16 @@
 // List of studies, newest first.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { StudySummary } from '../../api';
 import { studiesQuery } from '../../api/queries';
 import { UNKNOWN } from '../../model/format/numbers';
-import { errorText } from '../../model/format/problem-text';
 import { dateTime, duration, shortDateTime } from '../../model/format/time';
 import { STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { NamedRows } from '../../ui/named-rows';
 import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { StudyLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
 
 const HEADS = ['Status', 'Steps', 'Duration', 'Created'];
@@ -31,9 +30,7 @@ export function StudiesPage() {
           New study
         </LinkButton>
       </div>
-      {query.error && (
-        <ProblemNotice problem={errorText(query.error)} onRetry={() => void query.refetch()} />
-      )}
+      <ProblemNotice error={query.error} retry={query.refetch} />
       {query.isSuccess && studies.length === 0 && <NoStudies />}
       {studies.length > 0 && (
         <Card>
@@ -63,9 +60,9 @@ function NoStudies() {
         </LinkButton>
       }
     >
-      A study is a sequence of runs that are started together. Leadline includes five experiments
-      that show on this disk how benchmark results mislead. You can also build a study step by step,
-      post it to the API, or run one in a terminal.
+      A study is a list of runs that are submitted together and executed in order. Leadline includes
+      five experiments that show how benchmark results can mislead on this disk. You can also build
+      a study step by step, post it to the API, or run one in a terminal.
     </Empty>
   );
 }
@@ -76,9 +73,9 @@ function rowOf(study: StudySummary) {
     key: String(number),
     name: (
       <>
-        <Link to="/studies/$n" params={{ n: String(number) }}>
+        <StudyLink n={number}>
           #{number} {name}
-        </Link>
+        </StudyLink>
         {reason && <div className="mute small">{reason}</div>}
       </>
     ),

@@ -1,7 +1,6 @@
 // Depth gauges of the steps, live for the running one. Long studies render each gauge when it is first scrolled to.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Run, Study, StudyStep } from '../../api';
 import { runQuery } from '../../api/queries';
@@ -15,6 +14,7 @@ import { runGauge } from '../../model/gauge/run-gauge';
 import { tilesOf } from '../../model/run/tiles';
 import { lineStyle } from '../../model/series/line-style';
 import { comparableRuns } from '../../model/study/rows';
+import { RunLink } from '../../ui/run-links';
 
 /** Up to this many gauges render immediately, so that they are printed too. */
 const EAGER_LIMIT = 16;
@@ -55,9 +55,9 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
     <section className="card" ref={ref}>
       <div className="row tight nowrap gauge-title">
         {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
-        <Link to="/runs/$n" params={{ n: String(number) }} className="clip" title={title}>
+        <RunLink n={number} className="clip" title={title}>
           {title}
-        </Link>
+        </RunLink>
       </div>
       {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>

@@ -4,7 +4,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelStudy, type Study } from '../../api';
 import { studyQuery } from '../../api/queries';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { errorText } from '../../model/format/problem-text';
 import { comparableRuns, isStudyActive, STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { notifyError } from '../../ui/notify';
@@ -46,7 +45,7 @@ function CancelButton({ number }: { number: number }) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancelStudy({ path: { n: number } }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: studyQuery(number).queryKey }),
-    onError: (error) => notifyError(errorText(error)),
+    onError: notifyError,
   });
   return (
     <Button

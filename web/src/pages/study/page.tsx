@@ -1,15 +1,15 @@
 // One study: description, steps with published results, depth gauges, overlaid time series.
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Study } from '../../api';
+import { problemText } from '../../api/problem';
 import { compareQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { errorText, problemText } from '../../model/format/problem-text';
 import { comparableRuns } from '../../model/study/rows';
-import { Card, Empty, Notice, Page } from '../../ui/parts';
-import { ProblemNotice } from '../../ui/problem';
+import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
+import { Card, Notice, Page } from '../../ui/parts';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Steps } from './steps';
@@ -19,22 +19,10 @@ const route = getRouteApi('/studies/$n');
 
 export function StudyPage() {
   const { n } = route.useParams();
-  const number = Number(n);
-  const {
-    data: study,
-    error,
-    refetch,
-  } = useQuery({ ...studyQuery(number), enabled: Number.isInteger(number) && number > 0 });
+  const query = useQuery({ ...studyQuery(Number(n)), enabled: isValidNumber(n) });
+  const study = query.data;
   if (study) return <StudyView study={study} />;
-  return (
-    <Page title={`Study #${n}`}>
-      <h1>Study #{n}</h1>
-      {error ? <ProblemNotice problem={errorText(error)} onRetry={() => void refetch()} /> : null}
-      {!(number > 0) && (
-        <Empty title="Invalid study number" actions={<Link to="/studies">All studies</Link>} />
-      )}
-    </Page>
-  );
+  return <NotLoaded kind="Study" n={n} error={query.error} retry={query.refetch} />;
 }
 
 function StudyView({ study }: { study: Study }) {

@@ -1,10 +1,10 @@
 // Steps as a table: results on this host next to the published ones.
-import { Link } from '@tanstack/react-router';
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
 import { publishedHeads, type StepRow, stepRows } from '../../model/study/rows';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
+import { RunLink } from '../../ui/run-links';
 
 const HEADS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Verdict</span>];
 
@@ -39,13 +39,7 @@ function StepName({ step, name, note, run }: StepRow) {
   const title = step > 0 ? `${step} ${name}` : name;
   return (
     <div className="step-name">
-      {run === null ? (
-        title
-      ) : (
-        <Link to="/runs/$n" params={{ n: String(run) }}>
-          {title}
-        </Link>
-      )}
+      {run === null ? title : <RunLink n={run}>{title}</RunLink>}
       <div className="mute small">{note}</div>
     </div>
   );

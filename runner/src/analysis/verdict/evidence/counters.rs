@@ -1,19 +1,23 @@
 //! What devices, the process and backing files counted in one direction.
 
-use leadline_protocol::counters::{DeviceCounts, Residency};
-use leadline_protocol::evidence::target::{BackingFile, TargetReport};
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::report::Report;
+use leadline_protocol::{
+    counters::{DeviceCounts, Residency},
+    evidence::{
+        target::{BackingFile, TargetReport},
+        transition::Direction,
+    },
+    report::Report,
+};
 use std::collections::BTreeMap;
 
 /// Counters of one or more devices in one direction.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Counted {
-    pub(crate) name: String,
-    pub(crate) ios: u64,
-    pub(crate) bytes: u64,
+    pub name: String,
+    pub ios: u64,
+    pub bytes: u64,
     /// I/Os merged into another one before they reached the device.
-    pub(crate) merges: u64,
+    pub merges: u64,
 }
 
 impl Counted {

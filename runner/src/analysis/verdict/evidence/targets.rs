@@ -1,10 +1,11 @@
 //! What the targets of one direction are: their devices, extents and page cache.
 
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::plan::job::{Mode, ResolvedJob};
-use leadline_protocol::report::Report;
+use leadline_protocol::{
+    counters::Residency,
+    evidence::{target::TargetReport, transition::Direction},
+    plan::job::{Mode, ResolvedJob},
+    report::Report,
+};
 
 /// The engine or filesystem of jobs without any block device.
 pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {

@@ -1,11 +1,12 @@
 //! Page cache residency of the targets, written blocks, flush and writeback.
 
 use crate::cli::text::writer::{TextWriter, join};
-use leadline_protocol::counters::Residency;
-use leadline_protocol::evidence::target::TargetReport;
-use leadline_protocol::evidence::{FlushReport, Writeback};
-use leadline_protocol::format::{bytes, duration};
-use leadline_protocol::report::Report;
+use leadline_protocol::{
+    counters::Residency,
+    evidence::{FlushReport, Writeback, target::TargetReport},
+    format::{bytes, duration},
+    report::Report,
+};
 
 /// The JSON report has all targets.
 const MAX_TARGETS: usize = 4;

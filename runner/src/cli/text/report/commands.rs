@@ -1,8 +1,10 @@
 //! Differences of kernel counters, with the commands that print the counters.
 
 use crate::cli::text::writer::TextWriter;
-use leadline_protocol::format::count;
-use leadline_protocol::verdict::{Layer, Proof, Verdicts};
+use leadline_protocol::{
+    format::count,
+    verdict::{Layer, Proof, Verdicts},
+};
 use std::collections::BTreeSet;
 
 /// Width of a difference with its unit.

@@ -1,12 +1,16 @@
 //! The verdict and the depth gauge of one direction.
 
-use crate::cli::text::style::{GREEN, YELLOW};
-use crate::cli::text::writer::{LABEL_HEADER, TextWriter, number_table};
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::format::{bytes, count, duration};
-use leadline_protocol::gauge::{Gauge, LayerFlow};
-use leadline_protocol::report::Report;
-use leadline_protocol::verdict::{Verdict, VerdictClass};
+use crate::cli::text::{
+    style::{GREEN, YELLOW},
+    writer::{LABEL_HEADER, TextWriter, number_table},
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    format::{bytes, count, duration},
+    gauge::{Gauge, LayerFlow},
+    report::Report,
+    verdict::{Verdict, VerdictClass},
+};
 
 pub(super) fn write_direction(
     out: &mut TextWriter,

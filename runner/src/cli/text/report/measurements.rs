@@ -1,11 +1,17 @@
 //! Throughput, latency, device, CPU and time of the measured window.
 
-use crate::cli::text::style::BOLD;
-use crate::cli::text::writer::{LABEL_HEADER, TextWriter, join, number_table};
-use leadline_protocol::format::{bandwidth, bytes, count, duration, latency, rate};
-use leadline_protocol::report::device::DeviceReport;
-use leadline_protocol::report::stats::{DirectionStats, LatencyStats};
-use leadline_protocol::report::{CpuReport, EndedBy, JobReport, Report};
+use crate::cli::text::{
+    style::BOLD,
+    writer::{LABEL_HEADER, TextWriter, join, number_table},
+};
+use leadline_protocol::{
+    format::{bandwidth, bytes, count, duration, latency, rate},
+    report::{
+        CpuReport, EndedBy, JobReport, Report,
+        device::DeviceReport,
+        stats::{DirectionStats, LatencyStats},
+    },
+};
 
 /// Percentiles that fit on one line.
 const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];

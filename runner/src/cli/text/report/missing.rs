@@ -1,7 +1,6 @@
 //! Numbers that were not measured.
 
-use crate::cli::text::style::YELLOW;
-use crate::cli::text::writer::TextWriter;
+use crate::cli::text::{style::YELLOW, writer::TextWriter};
 use leadline_protocol::report::Report;
 use std::collections::BTreeSet;
 

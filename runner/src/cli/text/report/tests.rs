@@ -1,11 +1,12 @@
 //! Text of recorded runs. `recorded/` holds the output of `leadline-runner run JOB --json` without
 //! histogram buckets and cache maps.
 
-use crate::cli::text::report::render;
-use crate::cli::text::study::{StepResult, render_results};
+use crate::cli::text::{
+    report::render,
+    study::{StepResult, render_results},
+};
 use anstream::adapter::strip_str;
-use leadline_protocol::plan::job::ResolvedJob;
-use leadline_protocol::result::RunResult;
+use leadline_protocol::{plan::job::ResolvedJob, result::RunResult};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -1,7 +1,6 @@
 //! Which kernel features a ring uses, and why, for the report.
 
-use crate::load::engine::uring::ring::Features;
-use crate::load::engine::uring::setup::Setup;
+use crate::load::engine::uring::{ring::Features, setup::Setup};
 use leadline_protocol::report::Decision;
 
 pub(crate) fn decisions(

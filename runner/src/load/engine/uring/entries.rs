@@ -2,8 +2,7 @@
 //! engine, so the loop does not branch on it.
 
 use crate::load::pattern::io::Io;
-use io_uring::squeue::Entry;
-use io_uring::{opcode, types};
+use io_uring::{opcode, squeue::Entry, types};
 
 /// Index of the registered buffer, which is the whole pool.
 const POOL_BUFFER: u16 = 0;

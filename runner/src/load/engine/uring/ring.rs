@@ -5,13 +5,12 @@
 //! registered. A batch then costs one store of the tail, one system call without a descriptor
 //! lookup, and one store of the head.
 
-use crate::load::engine::uring::setup::Polling;
-use crate::system::clock::SECOND_NS;
-use io_uring::types::{SubmitArgs, Timespec};
-use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, squeue};
-use std::io;
-use std::os::fd::RawFd;
-use std::ptr::NonNull;
+use crate::{load::engine::uring::setup::Polling, system::clock::SECOND_NS};
+use io_uring::{
+    CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, squeue,
+    types::{SubmitArgs, Timespec},
+};
+use std::{io, os::fd::RawFd, ptr::NonNull};
 
 /// A submission and a completion queue.
 pub(crate) trait Ring {

@@ -4,18 +4,18 @@
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Polling {
     /// The device is polled for completions (IOPOLL).
-    pub(crate) device: bool,
+    pub device: bool,
     /// A kernel thread polls for submissions (SQPOLL).
-    pub(crate) submissions: bool,
+    pub submissions: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
     /// Memory to register as a buffer: address and length in bytes. For `entries::Registered`.
-    pub(crate) buffer: Option<(*mut u8, usize)>,
+    pub buffer: Option<(*mut u8, usize)>,
     /// Why registration failed, if it was attempted.
-    pub(crate) registration_error: Option<String>,
-    pub(crate) polling: Polling,
+    pub registration_error: Option<String>,
+    pub polling: Polling,
     /// Time to poll for completions before sleeping, in ns.
-    pub(crate) spin_ns: u64,
+    pub spin_ns: u64,
 }

@@ -2,24 +2,33 @@
 
 pub(crate) mod scripted_ring;
 
-use crate::load::engine::psync::Psync;
-use crate::load::engine::uring::entries::{Nop, Plain, Registered};
-use crate::load::engine::uring::*;
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::source::Source;
-use crate::load::stats::WorkerStats;
-use crate::system::buffers::BufferPool;
+use crate::{
+    load::{
+        engine::{
+            psync::Psync,
+            uring::{
+                entries::{Nop, Plain, Registered},
+                *,
+            },
+        },
+        measure::{Loop, exit::LoopExit},
+        source::Source,
+        stats::WorkerStats,
+    },
+    system::buffers::BufferPool,
+};
 use leadline_protocol::job::engine::BufferPages;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    sync::atomic::AtomicU64,
+    time::Duration,
+};
 
 static FOREVER: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// A list of I/Os that are always due.
-pub(crate) struct List(pub(crate) std::vec::IntoIter<Io>);
+pub(crate) struct List(pub std::vec::IntoIter<Io>);
 
 impl Source for List {
     fn draw(&mut self, out: &mut [Io]) -> usize {

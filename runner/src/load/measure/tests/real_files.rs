@@ -1,32 +1,43 @@
 //! The loop on real files, compared with the kernel's counters and with an exact list of latencies
 //! recorded by wrappers around the engine and the clock.
 
-use crate::load::engine::Engine;
-use crate::load::engine::null::Null;
-use crate::load::engine::psync::Psync;
-use crate::load::engine::uring::Uring;
-use crate::load::engine::uring::entries::Plain;
-use crate::load::engine::uring::ring::KernelRing;
-use crate::load::engine::uring::setup::Setup;
-use crate::load::engine::uring::tests::{List, blocks};
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::stats::WorkerStats;
-use crate::run::direction_stats::direction_stats;
-use crate::system::buffers::BufferPool;
-use crate::system::clock::Clock;
-use crate::system::clock::tsc::{self, Tsc};
-use leadline_protocol::histogram::ERROR;
-use leadline_protocol::job::engine::BufferPages;
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
+use crate::{
+    load::{
+        engine::{
+            Engine,
+            null::Null,
+            psync::Psync,
+            uring::{
+                Uring,
+                entries::Plain,
+                ring::KernelRing,
+                setup::Setup,
+                tests::{List, blocks},
+            },
+        },
+        measure::{Loop, exit::LoopExit},
+        pattern::io::{Io, Kind},
+        stats::WorkerStats,
+    },
+    run::direction_stats::direction_stats,
+    system::{
+        buffers::BufferPool,
+        clock::{
+            Clock,
+            tsc::{self, Tsc},
+        },
+    },
+};
+use leadline_protocol::{histogram::ERROR, job::engine::BufferPages};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    os::{fd::OwnedFd, unix::fs::OpenOptionsExt},
+    rc::Rc,
+    sync::atomic::AtomicU64,
+};
 
 const BLOCKS: u64 = 1024;
 const READS: usize = 20_000;

@@ -1,10 +1,10 @@
 //! Goodness of fit of the offset distributions: χ² of every slot or rank.
 
-use crate::load::pattern::offset_distribution::OffsetDistribution;
-use crate::load::goodness_of_fit::chi_square_excess;
+use crate::load::{
+    goodness_of_fit::chi_square_excess, pattern::offset_distribution::OffsetDistribution,
+};
 use leadline_protocol::job::distribution::{Distribution, Zone};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
+use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 
 const DRAWS: usize = 1_000_000;
 /// See `chi_square_excess`.

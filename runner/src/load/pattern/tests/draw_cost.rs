@@ -1,9 +1,11 @@
 //! Time per drawn I/O in ns, by job. A manual measurement, because a time is no test;
 //! `worker/instructions` is the test.
 
-use crate::load::pattern::*;
-use crate::plan::fixture::{resolved, same, target};
-use crate::system::probes::rusage::thread_times;
+use crate::{
+    load::pattern::*,
+    plan::fixture::{resolved, same, target},
+    system::probes::rusage::thread_times,
+};
 use serde_json::{Value, json};
 use std::hint::black_box;
 

@@ -1,21 +1,27 @@
 //! Rate-limited I/Os on simulated targets that advance a virtual clock.
 
-use crate::load::engine::Engine;
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::source::rate_limited::*;
-use crate::plan::fixture::{resolved, same};
-use crate::run::direction_stats::direction_stats;
-use crate::system::buffers::BufferPool;
-use crate::system::clock::{Clock, MILLISECOND_NS};
-use leadline_protocol::job::engine::BufferPages;
-use leadline_protocol::report::stats::DirectionStats;
+use crate::{
+    load::{
+        engine::Engine,
+        measure::{Loop, exit::LoopExit},
+        source::rate_limited::*,
+    },
+    plan::fixture::{resolved, same},
+    run::direction_stats::direction_stats,
+    system::{
+        buffers::BufferPool,
+        clock::{Clock, MILLISECOND_NS},
+    },
+};
+use leadline_protocol::{job::engine::BufferPages, report::stats::DirectionStats};
 use serde_json::{Value, json};
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::io;
-use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    io,
+    rc::Rc,
+    sync::atomic::AtomicU64,
+};
 
 /// Advanced only by sleeping and I/O.
 #[derive(Clone, Default)]

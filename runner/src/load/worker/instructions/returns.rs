@@ -3,26 +3,25 @@
 //! each of them is mispredicted; one such return accounted for 20 % of the cost of a no-op
 //! (docs/decisions/0011).
 
-use crate::load::engine::Engine;
-use crate::load::engine::psync::Psync;
-use crate::load::engine::uring::Uring;
-use crate::load::engine::uring::entries::Nop;
-use crate::load::engine::uring::setup::Setup;
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::pattern::Pattern;
-use crate::load::source::Unlimited;
-use crate::load::stats::WorkerStats;
-use crate::load::worker::instructions::single_step::count_steps;
-use crate::plan::fixture::{resolved, target};
-use crate::system::buffers::BufferPool;
-use crate::system::clock::fixture::Virtual;
+use crate::{
+    load::{
+        engine::{
+            Engine,
+            psync::Psync,
+            uring::{Uring, entries::Nop, setup::Setup},
+        },
+        measure::{Loop, exit::LoopExit},
+        pattern::Pattern,
+        source::Unlimited,
+        stats::WorkerStats,
+        worker::instructions::single_step::count_steps,
+    },
+    plan::fixture::{resolved, target},
+    system::{buffers::BufferPool, clock::fixture::Virtual},
+};
 use leadline_protocol::job::engine::BufferPages;
 use serde_json::json;
-use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::atomic::AtomicU64;
+use std::{fs::File, io, os::fd::OwnedFd, sync::atomic::AtomicU64};
 
 /// I/Os of a shorter and a longer run. Their difference excludes the start and end of the loop.
 const IOS: [u64; 2] = [8, 40];

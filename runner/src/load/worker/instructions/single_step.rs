@@ -1,8 +1,10 @@
 //! Runs a closure in a child process, one instruction at a time (ptrace(2)).
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 /// Number of instructions of `work`, plus some dozens to enter and leave it. Calls `on_step` with
 /// the child's pid before each of them.

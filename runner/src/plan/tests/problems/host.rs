@@ -1,8 +1,10 @@
 //! Jobs that the host does not support.
 
-use crate::plan::tests::host::{GIB, MIB, TableHost};
-use crate::plan::tests::plan_on;
-use crate::plan::tests::problems::check_on;
+use crate::plan::tests::{
+    host::{GIB, MIB, TableHost},
+    plan_on,
+    problems::check_on,
+};
 use leadline_protocol::problem::ProblemKind;
 use serde_json::{Value, json};
 

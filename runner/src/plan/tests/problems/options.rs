@@ -1,8 +1,10 @@
 //! Invalid and conflicting options.
 
-use crate::plan::tests::host::TableHost;
-use crate::plan::tests::plan;
-use crate::plan::tests::problems::{check, check_on};
+use crate::plan::tests::{
+    host::TableHost,
+    plan,
+    problems::{check, check_on},
+};
 use serde_json::{Value, json};
 
 #[test]

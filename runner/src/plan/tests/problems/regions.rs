@@ -1,7 +1,6 @@
 //! Misaligned I/O, and regions that do not fit.
 
-use crate::plan::tests::problems::check;
-use crate::plan::tests::{merge, plan};
+use crate::plan::tests::{merge, plan, problems::check};
 use leadline_protocol::problem::ProblemKind;
 use serde_json::{Value, json};
 

@@ -1,8 +1,10 @@
 //! Rejected target paths.
 
-use crate::plan::tests::host::TableHost;
-use crate::plan::tests::problems::{check, check_on};
-use crate::plan::tests::{merge, plan};
+use crate::plan::tests::{
+    host::TableHost,
+    merge, plan,
+    problems::{check, check_on},
+};
 use leadline_protocol::problem::ProblemKind;
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
 //! Kernel version, clock source, CPU frequency governor and perf events.
 
-use crate::system::host::doctor::check::{fail, ok, warn};
-use crate::system::host::kernel::{Kernel, attribute, value, version};
+use crate::system::host::{
+    doctor::check::{fail, ok, warn},
+    kernel::{Kernel, attribute, value, version},
+};
 use leadline_protocol::doctor::Check;
-use rustix::process::geteuid;
-use rustix::system::uname;
+use rustix::{process::geteuid, system::uname};
 
 /// statx with the alignment of direct I/O, and IORING_SETUP_DEFER_TASKRUN.
 const RECOMMENDED: (u32, u32) = (6, 1);

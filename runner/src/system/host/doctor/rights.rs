@@ -1,11 +1,15 @@
 //! What this process may do: rings, locked memory, devices.
 
-use crate::system::host::doctor::check::{fail, ok, warn};
-use crate::system::host::io_uring_support;
-use crate::system::host::kernel::Kernel;
+use crate::system::host::{
+    doctor::check::{fail, ok, warn},
+    io_uring_support,
+    kernel::Kernel,
+};
 use leadline_protocol::doctor::Check;
-use rustix::process::{Resource, geteuid, getrlimit};
-use rustix::thread::{CapabilitySet, capabilities};
+use rustix::{
+    process::{Resource, geteuid, getrlimit},
+    thread::{CapabilitySet, capabilities},
+};
 
 /// Registered buffers of 64 workers with depth 16 and 64 KiB blocks.
 const MIN_MEMLOCK_BYTES: u64 = 64 << 20;

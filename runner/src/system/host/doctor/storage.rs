@@ -1,14 +1,20 @@
 //! Direct I/O in the target directories, cachestat(2) and PSI.
 
-use crate::system::host::cachestat;
-use crate::system::host::doctor::check::{fail, ok, warn};
-use crate::system::host::kernel::Kernel;
+use crate::system::host::{
+    cachestat,
+    doctor::check::{fail, ok, warn},
+    kernel::Kernel,
+};
 use leadline_protocol::doctor::Check;
-use rustix::fs::{FsWord, Mode, OFlags, fstatfs, open};
-use rustix::io::{Errno, pwrite};
-use std::fs::{self, File};
-use std::os::fd::AsFd;
-use std::path::Path;
+use rustix::{
+    fs::{FsWord, Mode, OFlags, fstatfs, open},
+    io::{Errno, pwrite},
+};
+use std::{
+    fs::{self, File},
+    os::fd::AsFd,
+    path::Path,
+};
 
 /// Alignment that suits every device.
 const BLOCK_BYTES: usize = 4096;

@@ -1,7 +1,9 @@
 //! Inventory of the fixture host.
 
-use crate::system::host::fixture::{Fixture, STACK};
-use crate::system::host::inventory::*;
+use crate::system::host::{
+    fixture::{Fixture, STACK},
+    inventory::*,
+};
 
 #[test]
 fn device_kinds_come_from_sysfs() {

@@ -1,14 +1,14 @@
 //! Reads the trace and counts the requests of the window by device, direction and size.
 
-use crate::system::host::kernel::Dev;
-use crate::system::probes::request_trace::line::Line;
-use leadline_protocol::evidence::transition::Direction;
-use leadline_protocol::evidence::{DeviceRequests, RequestSize};
-use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::sleep;
-use std::time::Duration;
+use crate::system::{host::kernel::Dev, probes::request_trace::line::Line};
+use leadline_protocol::evidence::{DeviceRequests, RequestSize, transition::Direction};
+use std::{
+    collections::BTreeMap,
+    io::{ErrorKind, Read},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread::sleep,
+    time::Duration,
+};
 
 /// At a million requests per second, the kernel's buffer fills in 40 ms.
 const READ_INTERVAL: Duration = Duration::from_millis(20);
@@ -18,16 +18,16 @@ const CHUNK_BYTES: usize = 1 << 16;
 pub(crate) struct RequestCounts {
     requests: BTreeMap<(Dev, Direction, u64), u64>,
     /// By thread.
-    pub(crate) pauses_ms: BTreeMap<i32, u64>,
+    pub pauses_ms: BTreeMap<i32, u64>,
 }
 
 /// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns; empty at first.
 #[derive(Debug, Default)]
 pub(crate) struct TraceWindow {
-    pub(crate) from_ns: AtomicU64,
-    pub(crate) to_ns: AtomicU64,
+    pub from_ns: AtomicU64,
+    pub to_ns: AtomicU64,
     /// Tracing has stopped: return after the last line.
-    pub(crate) is_over: AtomicBool,
+    pub is_over: AtomicBool,
 }
 
 impl RequestCounts {

@@ -1,13 +1,17 @@
 //! A tracing instance of its own, so that other users of ftrace are not affected. Removes instances that killed runs left
 //! behind.
 
-use crate::system::host::inventory::Inventory;
-use crate::system::host::kernel::{Dev, names};
-use crate::system::host::mounts::MountEntry;
-use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use crate::system::host::{
+    inventory::Inventory,
+    kernel::{Dev, names},
+    mounts::MountEntry,
+};
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
 
 /// Followed by the process ID.
 const NAME: &str = "leadline-";

@@ -1,16 +1,21 @@
 //! Gives one file its length and blocks: preallocation, writing with O_DIRECT where possible, and fsync.
 
-use crate::system::host::resolved_path::ResolvedPath;
-use crate::system::target::cancellable::run_unless_stopped;
-use crate::system::target::file_spec::FileSpec;
-use crate::system::target::layout::Layout;
-use crate::system::target::open_beneath::open_in_root;
-use crate::system::target::{CHUNK_BYTES, Finish};
+use crate::system::{
+    host::resolved_path::ResolvedPath,
+    target::{
+        CHUNK_BYTES, Finish, cancellable::run_unless_stopped, file_spec::FileSpec, layout::Layout,
+        open_beneath::open_in_root,
+    },
+};
 use leadline_protocol::job::keyword::Fallocate;
-use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate};
-use rustix::io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use rustix::{
+    fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate},
+    io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr},
+};
+use std::{
+    os::fd::{AsRawFd, OwnedFd},
+    sync::atomic::Ordering,
+};
 
 /// Alignment of the write buffer in bytes: the largest sector size, and a page.
 const BUFFER_ALIGN: usize = 4096;

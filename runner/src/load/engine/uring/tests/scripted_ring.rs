@@ -1,24 +1,25 @@
 //! Rare responses of the kernel, produced by a ring that follows a script.
 
-use crate::load::engine::uring::entries::Plain;
-use crate::load::engine::uring::ring::Ring;
-use crate::load::engine::uring::setup::Polling;
-use crate::load::engine::uring::tests::{List, blocks, is_mapped, pool};
-use crate::load::engine::uring::{Uring, entries_for};
-use crate::load::measure::Loop;
-use crate::load::measure::exit::LoopExit;
-use crate::load::pattern::io::{Io, Kind};
-use crate::load::stats::WorkerStats;
-use crate::system::clock::fixture::Virtual;
+use crate::{
+    load::{
+        engine::uring::{
+            Uring,
+            entries::Plain,
+            entries_for,
+            ring::Ring,
+            setup::Polling,
+            tests::{List, blocks, is_mapped, pool},
+        },
+        measure::{Loop, exit::LoopExit},
+        pattern::io::{Io, Kind},
+        stats::WorkerStats,
+    },
+    system::clock::fixture::Virtual,
+};
 use Response::{Accept, Fail};
 use io_uring::squeue;
 use proptest::prelude::*;
-use std::cell::Cell;
-use std::collections::VecDeque;
-use std::io;
-use std::rc::Rc;
-use std::sync::atomic::AtomicU64;
-use std::vec::IntoIter;
+use std::{cell::Cell, collections::VecDeque, io, rc::Rc, sync::atomic::AtomicU64, vec::IntoIter};
 
 /// Effect of one enter.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,11 @@
 //! Full disk: the run fails, and the server continues when there is space again.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-
 use crate::program::{Program, job};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
 /// A tmpfs, unmounted on drop.
 struct SmallFilesystem(PathBuf);

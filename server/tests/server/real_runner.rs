@@ -1,20 +1,23 @@
 //! The server with the real runner and a real file: latency and completeness of events, and
 //! recovery after `kill -9` of the server or the runner.
 
-use std::fs::File;
-use std::process::Command;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use crate::{
+    kills::check_events,
+    program::{Program, TIMEOUT},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use reqwest::{Method, StatusCode};
-use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    fs::{FlockOperation, flock},
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::{Value, json};
-
-use crate::kills::check_events;
-use crate::program::{Program, TIMEOUT};
+use std::{
+    fs::File,
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 4;

@@ -1,0 +1,26 @@
+// Page of a run or study that is loading, failed to load, or has an invalid number in the URL.
+import { Link } from '@tanstack/react-router';
+import { Empty, Page } from './parts';
+import { ProblemNotice } from './problem';
+
+interface NotLoadedProps {
+  kind: 'Run' | 'Study';
+  n: string;
+  error: unknown;
+  retry: () => unknown;
+}
+
+export const isValidNumber = (n: string) => Number.isInteger(Number(n)) && Number(n) > 0;
+
+export function NotLoaded({ kind, n, error, retry }: NotLoadedProps) {
+  const title = `${kind} #${n}`;
+  const all =
+    kind === 'Run' ? <Link to="/runs">All runs</Link> : <Link to="/studies">All studies</Link>;
+  return (
+    <Page title={title}>
+      <h1>{title}</h1>
+      <ProblemNotice error={error} retry={retry} />
+      {!isValidNumber(n) && <Empty title={`Invalid ${kind.toLowerCase()} number`} actions={all} />}
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+// Links to runs and studies, and hooks that open them.
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+interface NumberLinkProps {
+  n: number;
+  className?: string;
+  title?: string;
+  children: ReactNode;
+}
+
+interface Numbered {
+  number: number;
+}
+
+const paramsOf = (n: number) => ({ n: String(n) });
+
+export const RunLink = ({ n, ...props }: NumberLinkProps) => (
+  <Link to="/runs/$n" params={paramsOf(n)} {...props} />
+);
+
+export const StudyLink = ({ n, ...props }: NumberLinkProps) => (
+  <Link to="/studies/$n" params={paramsOf(n)} {...props} />
+);
+
+export function useOpenRun() {
+  const navigate = useNavigate();
+  return ({ number }: Numbered) => navigate({ to: '/runs/$n', params: paramsOf(number) });
+}
+
+export function useOpenStudy() {
+  const navigate = useNavigate();
+  return ({ number }: Numbered) => navigate({ to: '/studies/$n', params: paramsOf(number) });
+}
