@@ -1,6 +1,7 @@
 //! Phases of a run.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use strum::IntoStaticStr;
 use utoipa::ToSchema;
 
@@ -43,6 +44,18 @@ pub enum Phase {
 impl Phase {
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+}
+
+/// For people, such as `pre-read`.
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DropCaches => "drop caches",
+            Self::PreRead => "pre-read",
+            Self::CleanUp => "clean up",
+            _ => self.as_str(),
+        })
     }
 }
 

@@ -47,7 +47,7 @@ const AFTER_HELP: &str = r#"Exit status:
   2         Usage error or invalid job
   3         Rejected by the safety guard
   5         Not supported by this host
-  130, 143  Interrupted; the report covers the I/O until then
+  130, 143  Interrupted; the report covers the I/O up to that point
 
 Examples:
   leadline-runner run job.json

@@ -7,7 +7,7 @@ mod scratch;
 use leadline_runner::system::probes::{
     Probes, extents, region::Region, residency::ResidencyMethod, vmstat::VmStat,
 };
-use scratch::{Disk, result};
+use scratch::{Disk, program::report};
 use serde_json::{Value, json};
 use std::{
     fs::File,
@@ -21,7 +21,7 @@ const ROUNDS: usize = 9;
 
 /// IOPS, and CPU time of the workers per I/O in ns.
 fn run(document: &Value) -> (f64, f64) {
-    let report = result(document)["report"].clone();
+    let report = report(document)["report"].clone();
     let part = |name: &str| report["jobs"][0][name].as_f64().unwrap();
     (
         report["read"]["iops"].as_f64().unwrap(),

@@ -3,7 +3,7 @@
 mod scratch;
 
 use rustix::fs::{Advice, fadvise};
-use scratch::{Disk, result};
+use scratch::{Disk, program::report};
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
@@ -22,11 +22,11 @@ fn target_of(path: &Path, changes: Value) -> Value {
         .unwrap()
         .iter()
         .for_each(|(name, value)| job[name] = value.clone());
-    result(&job)["report"]["targets"][0].clone()
+    report(&job)["report"]["targets"][0].clone()
 }
 
 /// Writes incompressible data.
-fn noise(path: &Path, bytes: u64) {
+fn write_random_data(path: &Path, bytes: u64) {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     let data: Vec<u8> = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -72,7 +72,7 @@ fn extents_are_reported_by_kind() {
             continue;
         };
         let read = |name: &str| target_of(&disk.file(name), json!({"fallocate": "none"}));
-        noise(&disk.file("full"), 16 * MIB);
+        write_random_data(&disk.file("full"), 16 * MIB);
         sync(&disk.file("full"));
         let full = read("full");
         check_kinds(&full["extents"]["before"], &[("written", 16)]);
@@ -161,7 +161,7 @@ fn compression_and_checksums_of_btrfs_use_the_page_cache() {
     let plain = disk.file("plain");
     File::create(&plain).unwrap();
     scratch::run("chattr", &["+C", plain.to_str().unwrap()]).unwrap();
-    noise(&plain, 16 * MIB);
+    write_random_data(&plain, 16 * MIB);
     sync(&plain);
     let target = target_of(&plain, json!({"rw": "randwrite"}));
     assert_eq!(
@@ -188,7 +188,7 @@ fn direct_writes_use_the_page_cache_as_reported() {
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
         // The kernel drops the copied pages from the page cache, but counts them as dirtied, for the whole host. The minimum
         // of several runs excludes other writers.
-        let reports: Vec<Value> = (0..4).map(|_| result(&job)["report"].clone()).collect();
+        let reports: Vec<Value> = (0..4).map(|_| report(&job)["report"].clone()).collect();
         let dirtied = reports
             .iter()
             .map(|report| report["writeback"]["dirtied_bytes"].as_u64().unwrap())
@@ -208,7 +208,7 @@ fn direct_writes_use_the_page_cache_as_reported() {
 fn half_cached_file_is_mapped() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("half");
-    noise(&path, 16 * MIB);
+    write_random_data(&path, 16 * MIB);
     sync(&path);
     let file = File::open(&path).unwrap();
     fadvise(&file, 0, None, Advice::DontNeed).unwrap();
@@ -337,7 +337,7 @@ fn overlapping_regions_count_once() {
             .for_each(|(name, value)| job[name] = value.clone());
         job
     };
-    let both = result(
+    let both = report(
         &json!({"jobs": [job("a", json!({"numjobs": 2, "offset_increment": "4m"})), job("b", json!({"offset": "2m"}))]}),
     );
     let targets = both["report"]["targets"].as_array().unwrap();
@@ -353,7 +353,7 @@ fn overlapping_regions_count_once() {
 fn transition_to_memory_is_detected() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
-    let report = result(&job)["report"].clone();
+    let report = report(&job)["report"].clone();
     let transitions = report["transitions"].as_array().unwrap();
     assert_eq!(
         (
@@ -374,7 +374,7 @@ fn transition_to_memory_is_detected() {
 #[test]
 fn without_probes_all_counters_have_a_reason() {
     let Some(disk) = Disk::ext4() else { return };
-    let result = result(
+    let result = report(
         &json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "direct": 1, "probes": 0}),
     );
     let report = &result["report"];

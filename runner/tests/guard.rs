@@ -253,7 +253,7 @@ fn rejects_devices_and_files_behind_a_loop_device() {
         return;
     };
     scene.refused(&lower.0, "backs_loop", upper.name());
-    scene.refused(&upper.0, "raw_write_refused", "not below a target root");
+    scene.refused(&upper.0, "raw_write_refused", "not under a target root");
     scene.refused(file.to_str().unwrap(), "backs_loop", lower.name());
     let alias = scene.root().join("alias");
     symlink(&file, &alias).unwrap();
@@ -294,12 +294,12 @@ fn rejects_a_device_whose_file_is_outside_the_roots() {
     let Some(disk) = Loop::attach(&outside, &[]) else {
         return;
     };
-    scene.refused(&disk.0, "raw_write_refused", "not below a target root");
+    scene.refused(&disk.0, "raw_write_refused", "not under a target root");
     // Its path now shows a file below the root that is not the backing file.
     fs::rename(&outside, scene.dir.path().join("aside")).unwrap();
     image(&scene.root().join("inside"), MIB);
     symlink(scene.root().join("inside"), &outside).unwrap();
-    scene.refused(&disk.0, "raw_write_refused", "not below a target root");
+    scene.refused(&disk.0, "raw_write_refused", "not under a target root");
 }
 
 #[test]

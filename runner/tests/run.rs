@@ -372,8 +372,8 @@ fn a_rate_limits_iops() {
 }
 
 /// A job of one minute on an existing file.
-fn endless(directory: &Path) -> Value {
-    let job = json!({"name": "endless", "filename": directory.join("t1"), "size": "16m", "rw": "randread", "bs": "4k", "iodepth": 16, "direct": 1});
+fn one_minute_job(directory: &Path) -> Value {
+    let job = json!({"name": "one_minute", "filename": directory.join("t1"), "size": "16m", "rw": "randread", "bs": "4k", "iodepth": 16, "direct": 1});
     report(&job);
     with(&job, json!({"runtime": "60s", "time_based": 1}))
 }
@@ -396,7 +396,7 @@ fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> 
 fn signals_end_a_run_within_a_second_with_a_report() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let directory = scratch::directory();
-        let mut child = start(&endless(directory.path()), &["--events"]);
+        let mut child = start(&one_minute_job(directory.path()), &["--events"]);
         let out = wait_for_a_sample(&mut child);
         let signaled = Instant::now();
         scratch::run("kill", &["-s", signal, &child.id().to_string()]).unwrap();
@@ -420,7 +420,7 @@ fn signals_end_a_run_within_a_second_with_a_report() {
 fn an_orphaned_runner_stops() {
     let directory = scratch::directory();
     let job = directory.path().join("job.json");
-    std::fs::write(&job, endless(directory.path()).to_string()).unwrap();
+    std::fs::write(&job, one_minute_job(directory.path()).to_string()).unwrap();
     // The shell starts the runner, prints its pid and exits.
     let program = env!("CARGO_BIN_EXE_leadline-runner");
     let script = format!(

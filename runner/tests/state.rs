@@ -5,7 +5,7 @@ mod scratch;
 
 use leadline_protocol::job::run_spec::parse_run;
 use leadline_runner::{plan::resolve, system::host::view::View};
-use scratch::{Disk, result};
+use scratch::{Disk, program::report};
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
@@ -26,7 +26,7 @@ fn job(path: &Path, rw: &str, changes: Value) -> Value {
 }
 
 fn target(job: &Value) -> Value {
-    result(job)["report"]["targets"][0].clone()
+    report(job)["report"]["targets"][0].clone()
 }
 
 /// Codes and texts of the problems of a job.
@@ -38,7 +38,7 @@ fn problems(job: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-fn write_by_hand(path: &Path) {
+fn write_as_other_program(path: &Path) {
     // File times advance once per tick (up to 10 ms).
     std::thread::sleep(std::time::Duration::from_millis(20));
     // Not truncated first, because ext4 would then write the data immediately (auto_da_alloc).
@@ -71,7 +71,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
     // The file stays owned when a later run writes it.
     target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
     assert!(problems(&fresh).is_empty());
-    write_by_hand(&path);
+    write_as_other_program(&path);
     let (code, sentence) = problems(&fresh).remove(0);
     assert!(
         code == "file_not_owned" && sentence.contains("remove the file yourself"),
@@ -139,14 +139,14 @@ fn overwrite_and_append_match_fio() {
 fn cold_drops_dirty_pages_and_warm_caches_the_whole_file() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("f");
-    write_by_hand(&path);
+    write_as_other_program(&path);
     let as_is = target(&job(&path, "read", json!({"direct": 0})));
     assert!(
         as_is["residency"]["start"]["cached"].as_u64().unwrap() > 0,
         "invalidate keeps dirty pages: {}",
         as_is["residency"]
     );
-    write_by_hand(&path);
+    write_as_other_program(&path);
     let cold = target(&job(
         &path,
         "read",

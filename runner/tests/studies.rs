@@ -1,4 +1,4 @@
-//! Studies on a terminal, and loop devices of a run.
+//! Studies run from the command line, and loop devices created by a run.
 
 mod scratch;
 

@@ -2,7 +2,11 @@
 
 mod scratch;
 
-use scratch::{Disk, Mounted, result, skip};
+use scratch::{
+    Disk, Mounted,
+    program::{report, report_with_env},
+    skip,
+};
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
@@ -86,7 +90,7 @@ fn throttled_time_of_writers_is_reported() {
         return;
     };
     let job = json!({"filename": disk.file("f"), "size": "200m", "rw": "write", "bs": "1m", "direct": 0, "request_sizes": 1});
-    let output = result(&job);
+    let output = report(&job);
     let throttled_ms = output["report"]["writeback"]["throttled_ms"]
         .as_f64()
         .unwrap();
@@ -120,7 +124,7 @@ fn request_sizes_are_those_at_the_device_and_the_instance_is_removed() {
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());
-        result(&job)["report"].clone()
+        report(&job)["report"].clone()
     };
     let random = job(json!({}));
     let reads = sizes(&random, disk.device.name(), "read");
@@ -178,7 +182,7 @@ fn profile_contains_the_stacks_of_buffered_reads() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "4k", "direct": 0, "cache_state": "warm", "runtime": 2,
         "time_based": 1, "profile": 1});
-    let report = result(&job)["report"].clone();
+    let report = report(&job)["report"].clone();
     if let Some(reason) = report["absent"]["profile"].as_str() {
         assert!(reason.contains("perf"), "{reason}");
         return skip(reason);
@@ -199,7 +203,7 @@ fn missing_perf_has_a_reason() {
     let Some(disk) = Disk::ext4() else { return };
     let job =
         json!({"filename": disk.file("f"), "size": "1m", "rw": "read", "direct": 1, "profile": 1});
-    let output = scratch::runner_with(&job, &[("PATH", "/missing")]);
+    let output = report_with_env(&job, &[("PATH", "/missing")]);
     let report = &output["report"];
     assert_eq!(
         (&report["profile"], &report["read"]["ios"]),

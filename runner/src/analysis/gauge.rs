@@ -152,7 +152,7 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served most bytes; the lower one of two equal layers.
+/// The layer that served the most bytes; the lower one if two are equal.
 fn served_by(flows: &Flows) -> Layer {
     let issued = flows.issued.bytes;
     let Some(past_cache) = flows.past_cache.map(|flow| flow.bytes.min(issued)) else {

@@ -136,7 +136,7 @@ fn target() -> TargetReport {
 
 /// Issued I/Os of `kib` KiB, and I/Os and KiB counted by the device in the same direction, without
 /// foreign I/O. Buffered writes that did not reach the device are dirty.
-fn one_way(
+fn one_direction(
     rw: &str,
     direct: bool,
     (ios, kib): (u64, u64),

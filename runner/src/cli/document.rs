@@ -15,7 +15,7 @@ pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {
             "unreadable",
             "JOB",
             format!("{source} cannot be read: {error}."),
-            "Pass the path of a JSON job or study, or - for standard input.",
+            "Pass the path to a JSON job or study, or - for standard input.",
         )]
     })?;
     serde_json::from_str(&text).map_err(|error| {

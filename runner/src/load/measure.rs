@@ -1,5 +1,5 @@
 //! The measuring loop, shared by all engines. It submits what is due, reaps what is complete, and
-//! sleeps only if there is nothing to submit. It knows no options.
+//! sleeps only if there is nothing to submit. It takes no options.
 //!
 //! There is one clock reading between reaping and submitting: the time at which a batch is reaped
 //! is the start time of the next one. `docs/measurement.md` describes the effect on latencies.
@@ -249,7 +249,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         batch.record(now_ns, stats);
     }
 
-    /// Submits what is due and returns the number of I/Os. All used slots are in flight afterwards.
+    /// Submits what is due and returns the number of I/Os. All used slots are in flight afterward.
     #[inline(always)]
     fn submit(&mut self) -> usize {
         let retried = if self.slots.retries.is_empty() {

@@ -3,8 +3,8 @@
 //!
 //! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
 //! the size, `round_robin` the target, `offset_generator` the offset, and `sync_interval` inserts
-//! syncs between writes. Nothing allocates after `new`. When an I/O is due is decided in `rate`,
-//! what it writes in `data`.
+//! syncs between writes. Nothing allocates after `new`. `rate` decides when an I/O is due, and
+//! `data` what it writes.
 
 pub(crate) mod direction;
 pub(crate) mod direction_mix;

@@ -80,7 +80,7 @@ fn reject(
         "Direct I/O"
     };
     let detail = format!(
-        "{operation} on {path} must be aligned to multiples of {alignment} bytes; {option} results in {value}."
+        "{operation} on {path} must be aligned to {alignment} bytes; {option} results in {value}."
     );
     let example = value.next_multiple_of(alignment);
     let remedy = match option {

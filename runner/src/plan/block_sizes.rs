@@ -79,7 +79,7 @@ fn block_sizes(
     let split = job.bssplit.as_ref().map(|_| "bssplit");
     let given: Vec<&str> = [bs, range, split].into_iter().flatten().collect();
     if given.len() > 1 {
-        let detail = format!("{} exclude each other.", given.join(" and "));
+        let detail = format!("{} are mutually exclusive.", given.join(" and "));
         let remedy = "Keep one of them.";
         issues.invalid("conflicting_options", given[0], detail, remedy);
     }

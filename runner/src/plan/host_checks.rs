@@ -21,7 +21,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
             "root_required",
             "nice",
             "A negative nice value requires root.",
-            "Run as root, or use nice=0 or more.",
+            "Run as root, or use nice=0 or higher.",
         );
     }
 }

@@ -19,7 +19,7 @@ pub trait HostView {
     fn loop_unavailable(&self) -> Option<(String, String)>;
     /// CPUs in the affinity mask of the runner.
     fn cpus(&self) -> Vec<u32>;
-    /// Directory of the results, if it shares a physical device with this one (kernel name).
+    /// The results directory, if it is on the same physical device as `device` (a kernel name).
     fn results_on(&self, device: &str) -> Option<String>;
     /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its disk.
     fn misaligned_by(&self, device: &str) -> Option<u64>;

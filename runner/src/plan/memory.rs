@@ -35,9 +35,9 @@ fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistratio
     }
 }
 
-/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers and counts those of all rings of a user
-/// against the limit of locked memory (io_uring/rsrc.c, io_account_mem). If they exceed it, no job without
-/// `fixedbufs` registers its buffers, so that such jobs stay comparable.
+/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers and counts those of all
+/// rings of a user against the locked memory limit (io_uring/rsrc.c, io_account_mem). If they exceed
+/// it, no job without `fixedbufs` registers its buffers, so that such jobs stay comparable.
 pub(crate) fn resolve_registration(
     jobs: &mut [(usize, ResolvedJob)],
     requests: &[Job],
@@ -61,7 +61,8 @@ pub(crate) fn resolve_registration(
     }
 }
 
-/// Rejects runs whose buffers do not fit into memory, at the job with the most buffer memory.
+/// Rejects runs whose buffers do not fit in memory; the problem refers to the job with the largest
+/// buffers.
 pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let total = jobs
         .iter()

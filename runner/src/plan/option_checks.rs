@@ -1,4 +1,4 @@
-//! Ranges of single options, and options that exclude each other.
+//! Ranges of single options, and mutually exclusive options.
 
 use crate::plan::{defaults::option_or_default, issues::Issues, job_request::JobRequest};
 use leadline_protocol::job::{Job, direction::PerDirection};
@@ -86,7 +86,7 @@ fn check_rates(job: &Job, issues: &mut Issues) {
         issues.invalid(
             "conflicting_options",
             "rate_iops",
-            "rate and rate_iops exclude each other.",
+            "rate and rate_iops are mutually exclusive.",
             "Remove one of them.",
         );
     }
@@ -153,7 +153,9 @@ fn check_polled_syncs(request: &JobRequest, issues: &mut Issues) {
             issues.invalid(
                 "conflicting_options",
                 option,
-                format!("hipri excludes {option}={interval}: a polled ring cannot sync."),
+                format!(
+                    "hipri cannot be combined with {option}={interval}: a polled ring cannot sync."
+                ),
                 format!("Remove hipri, or use end_fsync or sync instead of {option}."),
             );
         }

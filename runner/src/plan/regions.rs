@@ -30,7 +30,7 @@ pub(crate) struct Regions {
     pub list: Vec<Region>,
     /// Start of the first worker's region in the first target.
     pub offset: u64,
-    /// Distance of the workers' regions.
+    /// Distance between the workers' regions.
     pub increment: u64,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn resolve(
     (!regions.list.is_empty()).then_some(regions)
 }
 
-/// Clones with separate regions in the target, or `None` for a region that all of them share.
+/// Workers with separate regions in the target, or `None` for a region that all of them share.
 fn workers(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Option<u32>> {
     if path.worker.is_none() && increment > 0 && request.numjobs > 1 {
         (0..request.numjobs).map(Some).collect()
@@ -225,7 +225,7 @@ impl<'a> RegionBounds<'a> {
 
     fn reject_end(&self, end: u64, issues: &mut Issues) {
         let detail = format!(
-            "The region of {} ends at {}, but the target has only {}.",
+            "The region of {} ends at {}, but the target is only {}.",
             self.path,
             bytes(end),
             bytes(self.limit.unwrap_or(self.whole))

@@ -54,7 +54,7 @@ pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
             );
             let remedy = "Use file_state=written for reads, or a pattern that writes.";
             issues.invalid("conflicting_options", "file_state", detail, remedy);
-            // Avoids further problems about options that the state implies.
+            // Avoids additional problems about options that the state implies.
             expanded.file_state = None;
         }
         FileState::Fresh => expanded.fallocate = Some(job.fallocate.unwrap_or(Fallocate::None)),
@@ -83,7 +83,7 @@ fn check_conflicts(state: &str, value: &str, conflicts: Vec<OptionValue>, issues
         issues.invalid(
             "conflicting_options",
             state,
-            format!("{state}={value} and {option}={other} exclude each other."),
+            format!("{state}={value} and {option}={other} are mutually exclusive."),
             format!("Remove {option}, or use {state}=as-is."),
         );
     }

@@ -52,7 +52,7 @@ fn is_durable(job: &ResolvedJob) -> bool {
     job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0
 }
 
-/// Such as `random reads of 4 KiB at depth 32 from 4 workers`.
+/// Such as `4 KiB random reads at queue depth 32 from 4 workers`.
 fn workload(job: &ResolvedJob) -> String {
     let kind = match job.pattern.rw {
         RwKind::Read => "sequential reads",
@@ -69,7 +69,7 @@ fn workload(job: &ResolvedJob) -> String {
         count => format!(" from {count} workers"),
     };
     format!(
-        "{kind} of {} at depth {}{workers}",
+        "{} {kind} at queue depth {}{workers}",
         block_size(job),
         job.in_flight()
     )

@@ -1,4 +1,5 @@
-//! Target paths of a job and the checks whether the job may use them. Nothing is ever created under /dev.
+//! Target paths of a job, and checks of whether the job may use them. Nothing is ever created under
+//! /dev.
 
 mod checks;
 mod names;

@@ -1,4 +1,4 @@
-//! Plans of jobs on a host from a table.
+//! Plans of jobs on a simulated host.
 
 mod estimate;
 mod findings;

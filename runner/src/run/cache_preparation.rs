@@ -114,7 +114,7 @@ fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError
 }
 
 fn failed(error: impl Into<io::Error>) -> WorkerError {
-    WorkerError::during("setting the page cache")(error)
+    WorkerError::during("setting the page cache state")(error)
 }
 
 /// Of the region; `None` if unknown.

@@ -16,7 +16,7 @@ pub(crate) struct EventSink<'a> {
 }
 
 impl<'a> EventSink<'a> {
-    /// Times count from now.
+    /// Event times are relative to this call.
     pub(crate) fn new(listener: &'a mut dyn FnMut(&Event)) -> Self {
         Self {
             listener,

@@ -31,7 +31,7 @@ use std::{
     path::Path,
 };
 
-const NOT_REACHED: &str = "the run ended before";
+const NOT_REACHED: &str = "the run ended before this reading";
 
 pub(crate) struct ObservedTarget {
     file: Option<OwnedFd>,

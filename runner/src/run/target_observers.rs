@@ -28,7 +28,7 @@ pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
 /// Minimum ratio of the time between two residency readings to the duration of one.
 const MIN_READING_INTERVAL: u64 = 100;
-/// Targets in a report: each has a map of some hundred numbers.
+/// Targets in a report: each has a map of a few hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
 #[derive(Default)]

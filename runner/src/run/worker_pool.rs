@@ -137,7 +137,8 @@ impl WorkerPool {
         window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
     }
 
-    /// The next time from `now_ns` on at which a worker must leave a phase; `None` if all are done.
+    /// The next time at or after `now_ns` at which a worker must leave a phase; `None` if all are
+    /// done.
     pub(crate) fn next_boundary_ns(&self, now_ns: u64) -> Option<u64> {
         let boundaries = self.workers.iter().filter_map(Worker::boundary_ns);
         boundaries.map(|boundary_ns| boundary_ns.max(now_ns)).min()

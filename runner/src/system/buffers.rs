@@ -80,7 +80,8 @@ impl BufferPool {
     /// The bytes of a slot, to fill them while no I/O is in flight.
     pub(crate) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = self.slot(slot);
-        // SAFETY: the slot is inside the mapping, which is initialised (zero pages) and borrowed mutably with self.
+        // SAFETY: the slot is inside the mapping, which is initialized (zero pages) and borrowed
+        // mutably with self.
         unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }
 
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_large_pools_are_enomem() {
+    fn oversized_pools_fail_with_enomem() {
         for (slots, bytes) in [
             (usize::MAX / 4096, 8192),
             (2, usize::MAX),

@@ -1,8 +1,9 @@
 //! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the plan (which drops the
 //! admission) and for the run (which keeps it), so the two cannot disagree.
 //!
-//! Raw writes are limited to unused loop devices whose backing file is below a target root, or which the run attached
-//! itself; no flag extends this. The users of a device are determined by `host::inventory`; O_EXCL has the final say.
+//! Raw writes are limited to unused loop devices whose backing file is under a target root, or
+//! which the run attached itself; no flag extends this. The users of a device are determined by
+//! `host::inventory`; O_EXCL has the final say.
 
 pub(crate) mod device;
 pub(crate) mod file;
@@ -30,7 +31,7 @@ const FIELD: &str = "filename";
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Purpose {
-    /// The contents stay.
+    /// The contents are not changed.
     Read,
     /// The contents may be lost.
     Write,
@@ -66,7 +67,7 @@ pub(crate) struct Guard {
     pub host: Inventory,
     roots: Vec<PathBuf>,
     /// Loop devices that the run attached itself, to files it was admitted to write.
-    own_loops: Vec<Dev>,
+    run_loops: Vec<Dev>,
     /// Where the server keeps its database and token.
     results: Option<PathBuf>,
 }
@@ -83,7 +84,7 @@ impl Guard {
         Self {
             host,
             roots: roots.iter().map(canonical).collect(),
-            own_loops: Vec::new(),
+            run_loops: Vec::new(),
             results: None,
         }
     }
@@ -96,8 +97,8 @@ impl Guard {
     }
 
     /// Exempts loop devices of the run from the check of their backing file. All other checks remain.
-    pub(crate) fn with_own_loops(self, own_loops: Vec<Dev>) -> Self {
-        Self { own_loops, ..self }
+    pub(crate) fn with_run_loops(self, run_loops: Vec<Dev>) -> Self {
+        Self { run_loops, ..self }
     }
 
     /// `path` must be canonical. Compares whole components: `/data2` is not below `/data`.
@@ -110,7 +111,7 @@ impl Guard {
         root.map(PathBuf::as_path)
     }
 
-    /// Returns true for paths in the results directory, except below a target root inside it.
+    /// Returns true for paths in the results directory, except under a target root inside it.
     fn is_result(&self, path: &Path) -> bool {
         let Some(results) = &self.results else {
             return false;

@@ -104,8 +104,8 @@ impl Targets {
     }
 
     fn guard(&self) -> Guard {
-        let own_loops = self.loops.values().map(|attached| attached.dev);
-        Guard::live(&self.roots).with_own_loops(own_loops.collect())
+        let run_loops = self.loops.values().map(|attached| attached.dev);
+        Guard::live(&self.roots).with_run_loops(run_loops.collect())
     }
 
     /// Records a file with a valid ownership mark before this run changes it.

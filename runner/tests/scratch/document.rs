@@ -1,4 +1,4 @@
-//! Runs a job or study document below a target root.
+//! Runs a job or study document under a target root.
 
 use super::program;
 use serde_json::Value;

@@ -160,37 +160,6 @@ impl Disk {
     }
 }
 
-/// Runs a job and returns its result. Panics with the stderr of the runner on failure.
-pub(crate) fn result(job: &Value) -> Value {
-    runner_with(job, &[])
-}
-
-/// Like `result`, with additional environment variables.
-pub(crate) fn runner_with(job: &Value, environment: &[(&str, &str)]) -> Value {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
-        .args(["run", "-", "--json"])
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(job.to_string().as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 /// JSON of a resolved target.
 pub(crate) fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,

@@ -3,8 +3,12 @@
 use serde_json::Value;
 use std::{
     io::{BufRead, Write},
+    path::Path,
     process::{Child, Command, Output, Stdio},
 };
+
+/// Arguments for a job on stdin and a JSON result.
+pub(crate) const JSON: [&str; 3] = ["run", "-", "--json"];
 
 pub(crate) fn runner() -> Command {
     Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
@@ -19,9 +23,12 @@ pub(crate) fn run(job: &Value, args: &[&str]) -> Output {
 
 /// Like `run`, without waiting.
 pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
-    let mut child = runner()
-        .args(["run", "-"])
-        .args(args)
+    spawn(runner().args(["run", "-"]).args(args), job)
+}
+
+/// Starts a program with the job on stdin.
+fn spawn(command: &mut Command, job: &Value) -> Child {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -38,11 +45,27 @@ pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
 
 /// JSON result of a successful run.
 pub(crate) fn report(job: &Value) -> Value {
-    let output = run(job, &["--json"]);
+    report_of(runner().args(JSON), job)
+}
+
+/// Like `report`, with a target root.
+pub(crate) fn report_in_root(job: &Value, root: &Path) -> Value {
+    report_of(runner().args(JSON).arg("--target-root").arg(root), job)
+}
+
+/// Like `report`, with additional environment variables.
+pub(crate) fn report_with_env(job: &Value, environment: &[(&str, &str)]) -> Value {
+    report_of(runner().args(JSON).envs(environment.iter().copied()), job)
+}
+
+/// JSON result of a program that starts the runner with the arguments `JSON`.
+pub(crate) fn report_of(command: &mut Command, job: &Value) -> Value {
+    let child = spawn(command, job);
+    let output = child.wait_with_output().unwrap();
     assert_eq!(
         output.status.code(),
         Some(0),
-        "{}",
+        "{job}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
     serde_json::from_slice(&output.stdout).unwrap()

@@ -10,8 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Minimum ratio of the p99 latencies, and their minimum difference in ns: less is caused by timers
-/// and the scheduler.
+/// Minimum ratio of the p99 latencies, and their minimum difference in ns: smaller differences are
+/// caused by timers and the scheduler.
 const MIN_RATIO: u64 = 2;
 const MIN_DIFFERENCE_NS: u64 = 1_000_000;
 

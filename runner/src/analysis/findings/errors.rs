@@ -15,8 +15,9 @@ pub(crate) fn io_errors(context: &Context) -> Option<Finding> {
     let errors = &context.report.errors;
     let first = errors.first.as_ref()?;
     let sentence = format!(
-        "{} I/Os failed. First: {} of {} at offset {} in job {}: {}.",
+        "{} {} failed. First: {} of {} at offset {} in job {}: {}.",
         count(errors.total),
+        if errors.total == 1 { "I/O" } else { "I/Os" },
         first.operation,
         bytes(first.bytes),
         count(first.offset),
@@ -41,7 +42,7 @@ pub(crate) fn stopped_early(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "The run was stopped after {:.1} s; the results cover the time until then.",
+        "The run was stopped after {:.1} s; the results cover the time up to that point.",
         report.duration_ms / 1000.0
     );
     let finding = Finding::new(

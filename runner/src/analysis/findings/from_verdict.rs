@@ -57,7 +57,7 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 Serious,
                 "served_from_cache",
                 sentence,
-                "Set direct=1 to bypass the page cache, or use a target of at least twice the memory.",
+                "Set direct=1 to bypass the page cache, or use a target at least twice as large as memory.",
             );
             Some(finding.with_rerun(rerun::direct()))
         }
@@ -97,7 +97,7 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 Warning,
                 "amplification",
                 sentence,
-                "Overwrites in the block size of the filesystem cause the least additional I/O; a raw device has no metadata.",
+                "Overwrites that use the filesystem block size cause the least additional I/O; a raw device has no metadata.",
             ))
         }
         _ => None,
@@ -191,7 +191,7 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "{:.0} % of the direct {} did not reach a device. The blocks may never have been written; the filesystem does not report it.",
+        "{:.0} % of the direct {} did not reach a device. The blocks may never have been written; the filesystem does not report this.",
         shares.filesystem * 100.0,
         evidence.direction.noun()
     );

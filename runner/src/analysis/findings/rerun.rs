@@ -42,7 +42,7 @@ pub(crate) fn unchanged() -> Rerun {
 }
 
 pub(crate) fn longer() -> Rerun {
-    ("Run 60 s", json!({"runtime": "60s", "time_based": 1}))
+    ("Run for 60 s", json!({"runtime": "60s", "time_based": 1}))
 }
 
 pub(crate) fn io_uring() -> Rerun {

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 /// Minimum share of the requested depth; the rest is the time between reaping and submitting.
 const MIN_DEPTH_SHARE: f64 = 0.8;
-/// From this share of its CPUs on, the runner was the limit; the rest is timer and kernel work.
+/// Minimum CPU utilization at which the runner counts as the limit; the rest is timer and kernel
+/// work.
 const BUSY_PERCENT: f64 = 95.0;
 
 /// Does not apply to runs with jobs that limit their depth on purpose.
 pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
     let achieved = context.report.achieved_depth?;
-    if context.any_job(is_held_back) {
+    if context.any_job(limits_its_depth) {
         return None;
     }
     let jobs = context.jobs;
@@ -45,8 +46,9 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
         );
         return Some(finding.with_rerun(rerun::io_uring()));
     }
-    let sentence =
-        format!("{achieved:.1} I/Os were in flight on average, {requested:.0} were requested.");
+    let sentence = format!(
+        "On average, {achieved:.1} I/Os were in flight instead of the requested {requested:.0}."
+    );
     let finding = |remedy| Finding::new(Warning, "depth_not_reached", sentence, &evidence, remedy);
     if context.any_job(|job| !job.direct) {
         return Some(
@@ -62,7 +64,7 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
     ))
 }
 
-fn is_held_back(job: &ResolvedJob) -> bool {
+fn limits_its_depth(job: &ResolvedJob) -> bool {
     // Each worker executes one trim at a time; the plan reports this.
     job.mode == Mode::Null
         || job.timing.thinktime_us > 0
@@ -115,7 +117,7 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one: its I/Os waited for a CPU."
+        "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one CPU: its I/Os waited for a CPU."
     );
     let finding = Finding::new(
         Warning,

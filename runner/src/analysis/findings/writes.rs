@@ -54,7 +54,7 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
         ));
     }
     let sentence = format!(
-        "Initial write: {:.0} % of {path} held no data, so blocks were allocated. The same job run again overwrites, which is a different test.",
+        "Initial write: {:.0} % of {path} held no data, so blocks were allocated. Running the same job again overwrites them, which is a different test.",
         (1.0 - share) * 100.0
     );
     let finding = Finding::new(
@@ -120,7 +120,7 @@ pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
     Some(finding.with_rerun(rerun::flushed()))
 }
 
-/// The kernel throttles writers from halfway between its two limits on (balance_dirty_pages,
+/// The kernel throttles writers above the midpoint of its two limits (balance_dirty_pages,
 /// dirty_freerun_ceiling), or earlier if the device has its own limit (/sys/class/bdi).
 pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
     let memory = context.report.memory?;

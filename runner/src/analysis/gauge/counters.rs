@@ -31,7 +31,7 @@ pub(super) struct DirectionCounters {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeviceFlow {
     pub(super) ios: u64,
-    /// I/Os merged into another one before they reached the device.
+    /// I/Os merged into other I/Os before they reached the device.
     pub(super) merges: u64,
     pub(super) bytes: u64,
 }

@@ -13,7 +13,7 @@ pub(super) struct Flows {
     pub(super) past_cache: Option<LayerFlow>,
     pub(super) reached: Option<LayerFlow>,
     pub(super) bypassed: bool,
-    /// What the target's device did beyond the bytes of the run.
+    /// I/O of the target's device beyond that of the run.
     pub(super) foreign: LayerFlow,
     /// The class of writes if a verdict separated foreign writes from those of the run.
     pub(super) write_class: Option<VerdictClass>,
@@ -72,7 +72,7 @@ impl Flows {
         }
     }
 
-    /// Adds what only writes have.
+    /// Adds the fields that apply only to writes.
     pub(super) fn of_writes(self, pending_bytes: u64, class: Option<VerdictClass>) -> Self {
         Self {
             written_bytes: self.issued.bytes,
@@ -86,7 +86,7 @@ impl Flows {
         self.issued.ios > 0
     }
 
-    /// Both together. A direction without I/O contributes only its foreign I/O.
+    /// The sum of two flows. A direction without I/O contributes only its foreign I/O.
     pub(super) fn and(self, other: Self) -> Self {
         let foreign = self.foreign + other.foreign;
         if !other.is_used() {

@@ -8,11 +8,12 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Above this ratio more was done than issued; less is metadata and rounding.
+/// Above this ratio, the device did more I/O than was issued; a smaller excess is metadata and
+/// rounding.
 const AMPLIFIED: f64 = 1.1;
 /// Below this ratio I/Os were merged; more is rounding.
 const MERGED: f64 = 0.9;
-/// Share of the issued bytes from which the filesystem gets a note.
+/// Minimum share of the issued bytes for a filesystem note.
 const FILESYSTEM_SHARE: f64 = 0.1;
 
 pub(super) fn notes(flows: &Flows, foreign: Option<&ForeignIo>) -> BTreeMap<Layer, String> {
@@ -58,9 +59,9 @@ fn page_cache(flows: &Flows) -> Option<String> {
     if ios < share / 2.0 {
         let merged = two_digits(share / ios);
         return Some(if is_write {
-            format!("merged: {merged} writes in one")
+            format!("merged: {merged} writes into one")
         } else {
-            format!("readahead: {merged} reads in one")
+            format!("readahead: {merged} reads into one")
         });
     }
     if share > AMPLIFIED {
@@ -100,7 +101,7 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     let is_merged = ios < MERGED && ratio(past_cache.bytes, issued) >= NEGLIGIBLE.value;
     is_merged.then(|| {
         format!(
-            "merged: {} in one",
+            "merged: {} into one",
             two_digits(ratio(past_cache.ios, reached.ios))
         )
     })

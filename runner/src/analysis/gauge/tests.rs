@@ -173,7 +173,7 @@ fn shapes_without_verdict() {
             BUFFERED,
             Device,
             PageCache,
-            "readahead: 63 reads in one",
+            "readahead: 63 reads into one",
         ),
         (
             "deferred writes",

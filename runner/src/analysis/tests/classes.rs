@@ -164,7 +164,7 @@ fn classes_of_known_cases() {
             Device,
         ),
     ] {
-        let verdict = verdict_of(&one_way(rw, direct, issued, counted));
+        let verdict = verdict_of(&one_direction(rw, direct, issued, counted));
         assert_eq!(verdict.class, class, "{name}: {}", verdict.sentence);
     }
 }

@@ -6,11 +6,11 @@ use leadline_protocol::{evidence::target::BackingFile, verdict::VerdictClass};
 const READS: (u64, u64) = (10_000, 4);
 
 fn reads(direct: bool, counted: (u64, u64)) -> (Report, Vec<ResolvedJob>) {
-    one_way("randread", direct, READS, counted)
+    one_direction("randread", direct, READS, counted)
 }
 
 fn writes(direct: bool, counted: (u64, u64)) -> (Report, Vec<ResolvedJob>) {
-    one_way("randwrite", direct, READS, counted)
+    one_direction("randwrite", direct, READS, counted)
 }
 
 /// `text`: part of the sentence.
@@ -295,14 +295,14 @@ fn missing_counters() {
         "not attributable",
         &with(reads(true, (30_000, 120_000)), without_storage),
         VerdictClass::Unknown,
-        "cannot be separated",
+        "cannot be distinguished",
     );
     let weak = with(reads(true, (10_000, 40_000)), without_storage);
     check(
         "possibly foreign",
         &weak,
         VerdictClass::Device,
-        "cannot be separated: /proc/self/io cannot be read.",
+        "cannot be distinguished: /proc/self/io cannot be read.",
     );
     assert!((verdict_of(&weak).uncertainty - 1.0).abs() < 1e-9);
     check(
@@ -330,7 +330,7 @@ fn missing_counters() {
         "process counters only, from memory",
         &uncounted(reads(false, (0, 0))),
         VerdictClass::PageCache,
-        "The device was not counted",
+        "Device I/O was not counted",
     );
     let blind = with(uncounted(reads(false, (0, 0))), without_storage);
     check(
@@ -348,7 +348,7 @@ fn missing_counters() {
         "dirty data unknown",
         &no_cachestat,
         VerdictClass::Device,
-        "cannot be separated",
+        "cannot be distinguished",
     );
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Codes for direct random reads without findings, after `change`.
 fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
-        one_way("randread", true, (30_000, 4), (30_000, 120_000)),
+        one_direction("randread", true, (30_000, 4), (30_000, 120_000)),
         fields,
     );
     let (report, jobs) = with(run, |report| {
@@ -144,7 +144,7 @@ fn buffered(
     change: impl FnOnce(&mut Report),
 ) -> Vec<String> {
     let (report, jobs) = with(
-        with_job(one_way(rw, false, (30_000, 4), counted), fields),
+        with_job(one_direction(rw, false, (30_000, 4), counted), fields),
         change,
     );
     codes(&report, &jobs)
@@ -218,7 +218,7 @@ fn page_cache_findings() {
 fn cached_pages_after_a_ramp() {
     let warm = |ramp_ms: u64| {
         let run = with_job(
-            one_way("randread", false, (30_000, 4), (0, 0)),
+            one_direction("randread", false, (30_000, 4), (0, 0)),
             json!({"ramp_ms": ramp_ms}),
         );
         let (report, jobs) = with_target(run, |target| {
@@ -296,7 +296,7 @@ fn write_findings() {
 fn flushes_are_counted_by_the_disk() {
     let run = |name: &str, of_device: u64, of_disk: u64| {
         let (report, jobs) = with(
-            one_way("randwrite", true, (30_000, 4), (30_000, 120_000)),
+            one_direction("randwrite", true, (30_000, 4), (30_000, 120_000)),
             |report| {
                 let device = report.device.as_mut().unwrap();
                 (
@@ -332,7 +332,7 @@ fn dirty_limits() {
     };
     let check = |dirty: u64, counted: (u64, u64), want: &str| {
         let (report, jobs) = with(
-            one_way("randwrite", false, (1_000_000, 4), counted),
+            one_direction("randwrite", false, (1_000_000, 4), counted),
             |report| {
                 report.memory = Some(MemoryReport {
                     start: Memory::default(),
@@ -364,7 +364,7 @@ fn host_findings() {
         governor: governor.map(Into::into),
         ..HostFacts::default()
     };
-    let (report, jobs) = one_way("randread", true, (30_000, 4), (30_000, 120_000));
+    let (report, jobs) = one_direction("randread", true, (30_000, 4), (30_000, 120_000));
     let check = |host: HostFacts, want: &[&str]| {
         let found: Vec<String> = analyze(&report, &jobs, &host)
             .1
@@ -388,7 +388,7 @@ fn first_failed_io() {
         errno: 5,
         message: "Input/output error".into(),
     };
-    let (mut report, jobs) = one_way("randread", true, (30_000, 4), (30_000, 120_000));
+    let (mut report, jobs) = one_direction("randread", true, (30_000, 4), (30_000, 120_000));
     report.errors = ErrorReport {
         total: 3,
         first: Some(first),
@@ -403,7 +403,7 @@ fn first_failed_io() {
 #[test]
 fn amplification_under_an_array() {
     let on_mirror = |rw: &str, counted: (u64, u64), each_kib: u64| {
-        let (report, jobs) = with(one_way(rw, true, (30_000, 4), counted), |report| {
+        let (report, jobs) = with(one_direction(rw, true, (30_000, 4), counted), |report| {
             let counts = DeviceCounts {
                 read_bytes: each_kib * KIB,
                 write_bytes: each_kib * KIB,
@@ -449,7 +449,7 @@ fn amplification_under_an_array() {
 fn rerun_direct() {
     let direct = |finding: &Finding| finding.patch.as_ref().map(|patch| patch["direct"] == 1);
     for (rw, counted) in [("randread", (0, 0)), ("read", (500, 120_000))] {
-        let (report, jobs) = one_way(rw, false, (30_000, 4), counted);
+        let (report, jobs) = one_direction(rw, false, (30_000, 4), counted);
         let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
         assert_eq!(
             (direct(&finding), finding.patch_label.as_deref()),
@@ -466,10 +466,13 @@ fn late_starts() {
         ..LatencyStats::default()
     };
     let run = |service_ns: u64, intended_ns: Option<u64>| {
-        let (report, jobs) = with(one_way("randread", true, (100, 4), (100, 400)), |report| {
-            (report.read.lat_ns, report.read.intended_lat_ns) =
-                (lat(service_ns), intended_ns.map(lat));
-        });
+        let (report, jobs) = with(
+            one_direction("randread", true, (100, 4), (100, 400)),
+            |report| {
+                (report.read.lat_ns, report.read.intended_lat_ns) =
+                    (lat(service_ns), intended_ns.map(lat));
+            },
+        );
         codes(&report, &jobs).contains(&"coordinated_omission".into())
     };
     assert!(run(1_000_000, Some(400_000_000)));

@@ -8,37 +8,40 @@ use leadline_protocol::{
 };
 
 fn proof_of(rw: &str, change: impl FnOnce(&mut Report)) -> Vec<Proof> {
-    let run = with(one_way(rw, false, (10_000, 4), (5000, 20_000)), |report| {
-        let counts = report.device.as_ref().unwrap().counts;
-        let start = DeviceCounts {
-            read_ios: 100,
-            read_bytes: 512_000,
-            write_ios: 7,
-            ..DeviceCounts::default()
-        };
-        let end = DeviceCounts {
-            read_ios: 100 + counts.read_ios,
-            read_bytes: 512_000 + counts.read_bytes,
-            write_ios: 7 + counts.write_ios,
-            write_bytes: counts.write_bytes,
-            ..DeviceCounts::default()
-        };
-        report.readings = vec![Reading {
-            device: "vda".into(),
-            start,
-            end,
-        }];
-        let memory = |cached, dirty| Memory {
-            cached,
-            dirty,
-            ..Memory::default()
-        };
-        report.memory = Some(MemoryReport {
-            start: memory(1000, 50),
-            end: memory(900, 80),
-        });
-        change(report);
-    });
+    let run = with(
+        one_direction(rw, false, (10_000, 4), (5000, 20_000)),
+        |report| {
+            let counts = report.device.as_ref().unwrap().counts;
+            let start = DeviceCounts {
+                read_ios: 100,
+                read_bytes: 512_000,
+                write_ios: 7,
+                ..DeviceCounts::default()
+            };
+            let end = DeviceCounts {
+                read_ios: 100 + counts.read_ios,
+                read_bytes: 512_000 + counts.read_bytes,
+                write_ios: 7 + counts.write_ios,
+                write_bytes: counts.write_bytes,
+                ..DeviceCounts::default()
+            };
+            report.readings = vec![Reading {
+                device: "vda".into(),
+                start,
+                end,
+            }];
+            let memory = |cached, dirty| Memory {
+                cached,
+                dirty,
+                ..Memory::default()
+            };
+            report.memory = Some(MemoryReport {
+                start: memory(1000, 50),
+                end: memory(900, 80),
+            });
+            change(report);
+        },
+    );
     verdict_of(&run).proof
 }
 

@@ -12,7 +12,7 @@ use leadline_protocol::{
 fn sentences() {
     let check = |rw, direct, issued, counted, want: &str| {
         assert_eq!(
-            verdict_of(&one_way(rw, direct, issued, counted)).sentence,
+            verdict_of(&one_direction(rw, direct, issued, counted)).sentence,
             want
         )
     };
@@ -69,7 +69,7 @@ fn sentences() {
 
 #[test]
 fn partly_cached_read_has_expected_shares_and_evidence() {
-    let verdict = verdict_of(&one_way("randread", false, (2560, 4), (1121, 4484)));
+    let verdict = verdict_of(&one_direction("randread", false, (2560, 4), (1121, 4484)));
     assert!(
         (verdict.shares["device"] - 0.4379).abs() < 0.0001
             && (verdict.shares["page_cache"] - 0.5621).abs() < 0.0001
@@ -86,7 +86,7 @@ fn partly_cached_read_has_expected_shares_and_evidence() {
         [2560, 1121, 4484 * KIB]
     );
     let at_depth = |engine: &str| {
-        let run = one_way("randread", false, (2560, 4), (1121, 4484));
+        let run = one_direction("randread", false, (2560, 4), (1121, 4484));
         verdict_of(&with_job(run, json!({"iodepth": 64, "ioengine": engine}))).uncertainty
     };
     assert!((at_depth("io_uring") - 64.0 / 2560.0).abs() < 1e-9);
@@ -99,7 +99,7 @@ fn partly_cached_read_has_expected_shares_and_evidence() {
 #[test]
 fn transition_to_memory() {
     let run = with(
-        one_way("randread", false, (1_000_000, 4), (10_000, 40_000)),
+        one_direction("randread", false, (1_000_000, 4), (10_000, 40_000)),
         |report| {
             report.phases = vec![PhaseTime {
                 phase: Phase::Measure,

@@ -31,7 +31,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Unknown,
-        when: "no device and no process counters, or less than {min_ios} and {noise_floor}",
+        when: "no device and no process counters, or fewer than {min_ios} and less than {noise_floor}",
         means: "not enough data",
         matches: |evidence, _| {
             evidence.has_no_counters()

@@ -26,12 +26,12 @@ pub(crate) fn sentence(
         (VerdictClass::NoDevice, Some(place)) => no_device(evidence, place),
         (VerdictClass::Unknown, _) => unknown(evidence),
         _ => {
-            let landed_bytes = (shares.device * evidence.bytes as f64).round() as u64;
+            let reached_bytes = (shares.device * evidence.bytes as f64).round() as u64;
             let numbers = Numbers {
                 evidence,
                 shares,
-                landed_bytes,
-                counted: counted(evidence, shares, landed_bytes),
+                reached_bytes,
+                counted: counted(evidence, shares, reached_bytes),
             };
             numbers.describe(class)
         }
@@ -50,10 +50,10 @@ pub(crate) fn sentence(
 }
 
 /// The counters of the device, or those of the physical devices if a layer in between served I/O.
-fn counted(evidence: &Evidence, shares: &Shares, landed_bytes: u64) -> Counted {
+fn counted(evidence: &Evidence, shares: &Shares, reached_bytes: u64) -> Counted {
     let sent_bytes = shares.own_bytes.min(evidence.issued_to_devices());
     match (&evidence.device, &evidence.lower_devices) {
-        (Ok(_), Some(lower)) if landed_bytes < sent_bytes => lower.clone(),
+        (Ok(_), Some(lower)) if reached_bytes < sent_bytes => lower.clone(),
         (Ok(device), _) => device.clone(),
         (Err(_), _) => Counted {
             name: "storage".into(),
@@ -66,7 +66,7 @@ fn counted(evidence: &Evidence, shares: &Shares, landed_bytes: u64) -> Counted {
 struct Numbers<'a> {
     evidence: &'a Evidence,
     shares: &'a Shares,
-    landed_bytes: u64,
+    reached_bytes: u64,
     counted: Counted,
 }
 
@@ -115,7 +115,7 @@ impl Numbers<'_> {
             }
             VerdictClass::DeferredWrite => format!(
                 "{iops} IOPS into memory: {} of the {} reached {name} before the measurement ended.",
-                landed_share(self.shares.device),
+                reached_share(self.shares.device),
                 bytes(evidence.bytes)
             ),
             VerdictClass::Amplified => {
@@ -162,9 +162,10 @@ impl Numbers<'_> {
         } = &self.counted;
         let issued = self.evidence.ios;
         let noun = self.evidence.direction.noun();
-        let landed = self.landed_bytes;
-        let is_own = moved.saturating_sub(landed) as f64 <= NEGLIGIBLE.value * landed as f64;
-        if landed == 0 {
+        let reached_bytes = self.reached_bytes;
+        let is_own =
+            moved.saturating_sub(reached_bytes) as f64 <= NEGLIGIBLE.value * reached_bytes as f64;
+        if reached_bytes == 0 {
             format!("0 of {} {noun} reached {name}", count(issued))
         } else if self.evidence.device.is_ok() && is_own {
             format!(
@@ -175,7 +176,7 @@ impl Numbers<'_> {
         } else {
             format!(
                 "{} of {} reached {name}",
-                bytes(landed),
+                bytes(reached_bytes),
                 bytes(self.evidence.bytes)
             )
         }
@@ -224,7 +225,7 @@ fn iops(evidence: &Evidence) -> String {
 }
 
 /// `only 1.0 %`, `under 0.1 %` or `none`.
-fn landed_share(share: f64) -> String {
+fn reached_share(share: f64) -> String {
     if share == 0.0 {
         "none".into()
     } else if share < MIN_SHOWN_SHARE {
@@ -245,7 +246,7 @@ fn no_device(evidence: &Evidence, place: &str) -> String {
     let iops = iops(evidence);
     match place {
         "ioengine=null" => format!("{iops} IOPS of the runner alone: ioengine=null does no I/O."),
-        place => format!("{iops} IOPS from {place}, which has no block device to count."),
+        place => format!("{iops} IOPS from {place}, which has no block device counters."),
     }
 }
 
@@ -254,13 +255,13 @@ fn unknown(evidence: &Evidence) -> String {
     let reason = match (&evidence.device, &evidence.own_bytes) {
         (Err(reason), Err(_)) => reason.trim_end_matches('.').to_owned(),
         (Ok(device), Err(reason)) if device.bytes > evidence.bytes => format!(
-            "{} moved {} for {} issued, and I/O of other programs cannot be separated ({})",
+            "{} moved {} for {} issued, and I/O by other programs cannot be distinguished ({})",
             device.name,
             bytes(device.bytes),
             bytes(evidence.bytes),
             reason.trim_end_matches('.')
         ),
-        _ => format!("{} {noun} are too few", count(evidence.ios)),
+        _ => format!("only {} {noun} completed", count(evidence.ios)),
     };
     format!("The layer that served the {noun} is unknown: {reason}.")
 }
@@ -269,12 +270,12 @@ fn missing_evidence(evidence: &Evidence, shares: &Shares) -> String {
     match (&evidence.device, &evidence.own_bytes) {
         (Err(reason), _) => {
             format!(
-                " The device was not counted: {}.",
+                " Device I/O was not counted: {}.",
                 reason.trim_end_matches('.')
             )
         }
         (_, Err(reason)) if shares.device >= NEGLIGIBLE.value => format!(
-            " I/O of other programs cannot be separated: {}.",
+            " I/O by other programs cannot be distinguished: {}.",
             reason.trim_end_matches('.')
         ),
         _ => String::new(),

@@ -44,12 +44,12 @@ impl Shares {
             evidence.lower_devices.as_ref().map(|lower| lower.bytes),
             evidence.past_backing_bytes,
         ];
-        let landed = limits.into_iter().flatten().fold(sent, u64::min);
+        let reached_bytes = limits.into_iter().flatten().fold(sent, u64::min);
         let above_device = issued - sent;
         let below_device = if evidence.is_loop_cached {
             0
         } else {
-            sent - landed
+            sent - reached_bytes
         };
         let unwritten = match (evidence.direction, evidence.unwritten_share) {
             (Direction::Read, Some(share)) => {
@@ -60,11 +60,11 @@ impl Shares {
         let filesystem = filesystem_bytes(evidence, sent, above_device - unwritten);
         let served_by_filesystem = filesystem + below_device;
         let (excess_bytes, foreign_bytes) = beyond(evidence, own_bytes, counted);
-        let uncertain = evidence.in_flight_bytes + unattributed(evidence, own_bytes, landed);
+        let uncertain = evidence.in_flight_bytes + unattributed(evidence, own_bytes, reached_bytes);
         let share = |bytes: u64| bytes as f64 / evidence.bytes as f64;
         Self {
-            device: share(landed),
-            page_cache: share(issued - landed - unwritten - served_by_filesystem),
+            device: share(reached_bytes),
+            page_cache: share(issued - reached_bytes - unwritten - served_by_filesystem),
             unwritten: share(unwritten),
             filesystem: share(served_by_filesystem),
             no_device: share(evidence.bytes_without_device),
@@ -127,11 +127,11 @@ fn beyond(evidence: &Evidence, own_bytes: u64, counted: Option<u64>) -> (u64, u6
 
 /// Bytes that may belong to another share. Without process counters, all device bytes may be foreign.
 /// Below a cached loop device with unknown residency, kernel threads do the I/O.
-fn unattributed(evidence: &Evidence, own_bytes: u64, landed: u64) -> u64 {
+fn unattributed(evidence: &Evidence, own_bytes: u64, reached_bytes: u64) -> u64 {
     let is_loop_unknown = evidence.is_loop_cached && evidence.past_backing_bytes.is_none();
     match evidence.own_bytes {
-        Err(_) => landed,
-        Ok(_) if is_loop_unknown => landed,
+        Err(_) => reached_bytes,
+        Ok(_) if is_loop_unknown => reached_bytes,
         Ok(own) if evidence.direction == Direction::Read && evidence.device.is_ok() => {
             own.saturating_sub(own_bytes)
         }

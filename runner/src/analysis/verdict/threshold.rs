@@ -28,7 +28,7 @@ pub(crate) const NOISE_FLOOR: Threshold = Threshold {
     name: "noise_floor",
     value: (4 << 20) as f64,
     shown: "4 MiB",
-    reason: "a mount, a journal commit or a log line moves some MiB; smaller excess is noise",
+    reason: "a mount, a journal commit or a log line moves a few MiB; a smaller excess is noise",
 };
 pub(crate) const NEGLIGIBLE: Threshold = Threshold {
     name: "negligible",
@@ -52,13 +52,13 @@ pub(crate) const MERGE_RATIO: Threshold = Threshold {
     name: "merge_ratio",
     value: 0.5,
     shown: "half",
-    reason: "merging joins at least two I/Os; adjacent I/Os by chance are far fewer",
+    reason: "merging joins at least two I/Os; far fewer I/Os are adjacent by chance",
 };
 pub(crate) const MOSTLY: Threshold = Threshold {
     name: "mostly",
     value: 0.5,
     shown: "50 %",
-    reason: "most of the result is then that of memory",
+    reason: "most of the result then describes memory",
 };
 
 /// In the order of the document.

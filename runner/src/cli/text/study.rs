@@ -132,7 +132,7 @@ fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
     }
 }
 
-/// `+23 %`, `-40 %`; `97 ×` from ten times on.
+/// `+23 %`, `-40 %`; `97 ×` for factors of 10 or more.
 fn change(iops: f64, first: f64) -> String {
     if first <= 0.0 {
         return "–".into();

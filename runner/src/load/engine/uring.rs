@@ -219,7 +219,7 @@ fn registration_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// Signals, timeouts and a full completion queue are no errors: the loop reaps what is there.
+/// Signals, timeouts and a full completion queue are not errors: the loop reaps what is there.
 fn ignore_transient(entered: io::Result<()>) -> io::Result<()> {
     match entered {
         Err(error)

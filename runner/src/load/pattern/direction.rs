@@ -16,7 +16,7 @@ pub(crate) struct DirectionState {
     /// Alignment of random offsets in bytes.
     pub align: u64,
     pub distribution: Distribution,
-    /// Bytes between the end of a sequential I/O and the next one; negative for backwards.
+    /// Bytes between the end of a sequential I/O and the next one; negative for backward.
     pub gap: i64,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
     /// share one, so that together they access every block once.
@@ -119,7 +119,7 @@ impl DirectionState {
         !matches!(self.randomness, Randomness::Never)
     }
 
-    pub(crate) fn is_backwards(&self) -> bool {
+    pub(crate) fn is_backward(&self) -> bool {
         self.gap.saturating_add_unsigned(self.sizes.min) < 0
     }
 

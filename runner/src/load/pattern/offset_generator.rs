@@ -40,7 +40,7 @@ impl OffsetGenerator {
             len: target.size,
             positions: directions
                 .each_ref()
-                .map(|direction| if direction.is_backwards() { -1 } else { 0 }),
+                .map(|direction| if direction.is_backward() { -1 } else { 0 }),
             distributions: directions.each_ref().map(distribution),
         }
     }
@@ -105,7 +105,7 @@ impl OffsetGenerator {
     fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> u64 {
         if direction.is_random() {
             self.distributions[direction.distribution_index].next(rng) * direction.align
-        } else if direction.is_backwards() {
+        } else if direction.is_backward() {
             let last = self.len - len;
             last - last % direction.sizes.min
         } else {

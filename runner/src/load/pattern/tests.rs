@@ -87,8 +87,8 @@ fn sequential_lists_match_fio() {
         json!({"rw": "read", "rw_modifier": -8192}),
         &[3, 2, 1, 0],
     );
-    let backwards = json!({"rw": "write", "rw_modifier": -12288, "io_size": 12 * K});
-    check(16, backwards, &[3, 1, 3]);
+    let backward = json!({"rw": "write", "rw_modifier": -12288, "io_size": 12 * K});
+    check(16, backward, &[3, 1, 3]);
     check(16, json!({"rw": "read", "number_ios": 3}), &[0, 1, 2]);
     check(16, json!({"rw": "trim"}), &[0, 1, 2, 3]);
 }

@@ -1,7 +1,7 @@
 //! Time per I/O outside the kernel: the clock is read before and after each system call. A manual
-//! measurement, because a time is no test; `instructions` is the test. getrusage(2) would report
-//! more: it counts by ticks, and ticks that are due on the kernel's way out of a call fire after
-//! it.
+//! measurement, because a duration is not a test; `instructions` is the test. getrusage(2) would
+//! report more: it counts by ticks, and ticks that are due on the kernel's way out of a call fire
+//! after it.
 
 use crate::{
     load::{

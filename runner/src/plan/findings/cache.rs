@@ -43,7 +43,7 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
         severity,
         "fits_into_memory",
         format!(
-            "The region of {} fits into the available memory ({}).",
+            "The {} region fits in the available memory ({}).",
             bytes(region),
             bytes(memory)
         ),
@@ -51,7 +51,7 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
             ("region_bytes", json!(region)),
             ("available_memory_bytes", json!(memory)),
         ],
-        "Use direct=1 or a region of at least twice the memory to measure the device.",
+        "Use direct=1 or a region at least twice as large as memory to measure the device.",
     );
 }
 
@@ -62,7 +62,7 @@ fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
             "invalidated_once",
             "invalidate drops the pages of the target only once; memory may serve later passes.",
             &[],
-            "Use a region that the job does not finish, or direct=1.",
+            "Use a region larger than the job can cover in one pass, or direct=1.",
         );
     }
     if job.target.cache_state != CacheState::Cold {

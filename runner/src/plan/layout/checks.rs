@@ -29,7 +29,7 @@ pub(super) fn check_reads(
         "fallocate"
     };
     let detail = format!(
-        "The job reads up to {} of {}, which will have only {}.",
+        "The job reads up to {} of {}, which will be only {} long.",
         bytes(end),
         facts.canonical,
         bytes(length)
@@ -42,7 +42,7 @@ pub(super) fn check_reads(
 pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues: &mut Issues) {
     if path.kind == TargetKind::Loop && length < end {
         let detail = format!(
-            "A loop device on {} would have {}, but the job needs {}.",
+            "A loop device on {} would be only {}, but the job needs {}.",
             path.facts.canonical,
             bytes(length),
             bytes(end)
@@ -129,7 +129,7 @@ pub(super) fn report_initial_write(facts: &PathFacts, issues: &mut Issues) {
         Severity::Warning,
         "initial_write",
         format!(
-            "The first writes to {} also allocate blocks; a second run may give other results.",
+            "The first writes to {} also allocate blocks; a second run may give different results.",
             facts.canonical
         ),
         &[],

@@ -1,4 +1,4 @@
-//! Studies on a host from a table: rejected documents, planned steps and scaled sizes.
+//! Studies planned on a simulated host: rejected documents, planned steps and scaled sizes.
 
 use crate::plan::{
     study::resolve,

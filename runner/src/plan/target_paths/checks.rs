@@ -91,7 +91,7 @@ fn access_problem(
     let is_outside = kind != TargetKind::Device && !facts.under_target_root;
     is_outside.then(|| {
         let detail = format!("{} is outside the target roots.", facts.canonical);
-        let remedy = "Use a file below a target root, or add its directory with --target-root.";
+        let remedy = "Use a file under a target root, or add its directory with --target-root.";
         Problem::guard("outside_roots", option, detail, remedy)
     })
 }

@@ -53,7 +53,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
         issues.invalid(
             "conflicting_options",
             "directory",
-            "directory and an absolute filename exclude each other.",
+            "directory and an absolute filename are mutually exclusive.",
             "Remove directory, or use a relative filename.",
         );
     }
@@ -72,7 +72,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
         issues.invalid(
             "duplicate_filename",
             "filename",
-            "filename contains a file twice.",
+            "filename lists a file twice.",
             "Use each file once.",
         );
     }

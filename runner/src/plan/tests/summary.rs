@@ -8,7 +8,7 @@ fn summary_of_each_mode() {
     let summary = |job: Value| accepted(job).measures;
     assert_eq!(
         summary(json!({"filename": "full", "rw": "randread", "iodepth": 32, "direct": 1})),
-        "Performance of ext4 on vda for random reads of 4 KiB at depth 32, bypassing the page cache."
+        "Performance of ext4 on vda for 4 KiB random reads at queue depth 32, bypassing the page cache."
     );
     assert!(
         summary(json!({"filename": "full", "rw": "randread", "direct": 0}))
@@ -24,7 +24,7 @@ fn summary_of_each_mode() {
     );
     assert!(
         summary(json!({"filename": "/dev/vdb", "direct": 1, "numjobs": 2}))
-            .contains("the device vdb for sequential reads of 4 KiB at depth 1 from 2 workers")
+            .contains("the device vdb for 4 KiB sequential reads at queue depth 1 from 2 workers")
     );
     assert!(
         summary(json!({"filename": "new", "size": "1m", "direct": 1, "loop_device": 1}))

@@ -63,7 +63,7 @@ impl Guard {
                 "identity_changed",
                 FIELD,
                 format!(
-                    "{} got another backing file during the check.",
+                    "The backing file of {} changed during the check.",
                     block.path()
                 ),
                 "Check the device and plan the run again.",
@@ -91,19 +91,19 @@ impl Guard {
                 "{path} is not a loop device, and raw writes to other devices are not supported."
             )));
         };
-        if self.own_loops.contains(&block.dev) {
+        if self.run_loops.contains(&block.dev) {
             return Ok(());
         }
         match self.backing_file_in_root(backing) {
             Some((path, stat)) => check_hard_links(&path, stat),
             None => Err(raw_write_refused(format!(
-                "{path} is backed by {}, which is not below a target root.",
+                "{path} is backed by {}, which is not under a target root.",
                 backing.path
             ))),
         }
     }
 
-    /// Returns the backing file if its path still shows it and is below a target root.
+    /// Returns the backing file if its path still shows it and is under a target root.
     fn backing_file_in_root(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
         let found = ResolvedPath::find(Path::new(&backing.path));
         let stat = found.stat?;
@@ -114,7 +114,7 @@ impl Guard {
 }
 
 fn raw_write_refused(detail: String) -> Problem {
-    let remedy = "Write to a file, or to a loop device whose backing file is below a target root (--target-root).";
+    let remedy = "Write to a file, or to a loop device whose backing file is under a target root (--target-root).";
     Problem::guard("raw_write_refused", FIELD, detail, remedy)
 }
 
@@ -164,7 +164,7 @@ fn held(block: &BlockDevice) -> Problem {
 }
 
 /// O_RDONLY is enough for a claim, and closing it triggers no udev event for writers. O_NONBLOCK, so that a drive
-/// without medium does not block.
+/// without a medium does not block.
 fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
     open(path, flags, Mode::empty())

@@ -1,5 +1,5 @@
-//! Files: must be below a target root, and none of the server's own files, backing files of loop devices, swap files or
-//! files with further hard links.
+//! Files must be under a target root and must not be server files, loop backing files, swap files or
+//! files with other hard links.
 
 use crate::{
     plan::host_view::PathKind,
@@ -56,7 +56,7 @@ impl Guard {
                 path.display(),
                 roots.join(", ")
             ),
-            "Choose a file below one of them, or add its directory with --target-root.",
+            "Choose a file under one of them, or add its directory with --target-root.",
         )
     }
 

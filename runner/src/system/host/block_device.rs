@@ -19,8 +19,8 @@ use std::{
 
 /// Unit of sizes in sysfs, whatever the sectors of the device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
-/// Bio-based drivers honor `queue/iostats` from these kernels on (commits 526d10061bc2 and 10764815ff47). Before, it is
-/// always 0 for them.
+/// Bio-based drivers honor `queue/iostats` since these kernel versions (commits 526d10061bc2 and
+/// 10764815ff47). Before, it is always 0 for them.
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
     &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 

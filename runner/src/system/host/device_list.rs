@@ -46,7 +46,7 @@ fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
     may_be_empty || block.size_bytes > 0
 }
 
-/// A device has all devices below its parents below it, and the parents.
+/// The devices below a device are its parents and everything below them.
 fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());

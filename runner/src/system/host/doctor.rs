@@ -1,5 +1,5 @@
-//! Checks of this host as a place for benchmarks. Every check that is not ok has a remedy. Features are tried rather than
-//! derived from versions.
+//! Checks whether this host is suitable for benchmarks. Every check that is not ok has a remedy.
+//! Features are tried rather than derived from versions.
 
 mod check;
 mod processor;

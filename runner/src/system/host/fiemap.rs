@@ -54,8 +54,8 @@ struct Fiemap {
     extents: [Extent; EXTENTS_PER_CALL],
 }
 
-/// Calls `visit` for the extents of a file from byte `start` on, in order, until it returns false. `sync` writes dirty
-/// pages first.
+/// Calls `visit` for the extents of a file starting at byte `start`, in order, until it returns
+/// false. `sync` writes dirty pages first.
 ///
 /// # Errors
 /// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.

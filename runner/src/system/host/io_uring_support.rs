@@ -48,7 +48,7 @@ fn explain(errno: i32, sysctl: Option<u8>, seccomp: bool) -> (String, String) {
             "Use a newer kernel, or ioengine=psync.",
         ),
         Errno::NOMEM => (
-            "The limit of locked memory is too small for a ring (ENOMEM).",
+            "The locked memory limit is too low for a ring (ENOMEM).",
             "Raise it (ulimit -l unlimited, LimitMEMLOCK=infinity), or use ioengine=psync.",
         ),
         Errno::MFILE | Errno::NFILE => (

@@ -1,5 +1,5 @@
-//! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes come from devices and
-//! users, so they are bounded and freed of control characters.
+//! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes
+//! come from devices and users, so their length is limited and control characters are removed.
 
 use std::{
     fmt,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_have_no_padding_and_control_characters() {
+    fn attributes_are_trimmed_and_have_no_control_characters() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model");
         for (bytes, want) in [

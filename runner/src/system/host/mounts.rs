@@ -41,7 +41,7 @@ impl MountEntry {
     }
 }
 
-/// Appends those options of the filesystem that the mount does not list.
+/// Appends the filesystem options that the mount does not list.
 fn merge_options(mount: &str, filesystem: &str) -> String {
     let mut options: Vec<&str> = Vec::new();
     for option in mount.split(',').chain(filesystem.split(',')) {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_paths_that_are_no_targets() {
+    fn facts_of_paths_that_are_not_targets() {
         let dir = tempfile::tempdir().unwrap();
         let view = View::new(vec![dir.path().into()]);
         for (path, kind, refused) in [

@@ -11,8 +11,9 @@ use leadline_protocol::{
 use rustix::fs::{AtFlags, IFlags, StatxAttributes, StatxFlags, ioctl_getflags, statx};
 use std::os::fd::BorrowedFd;
 
-/// From this kernel on, btrfs copies direct writes to files with checksums through the page cache, because the data could
-/// change during checksumming (commit 968f19c5b1b7, partly backported).
+/// Since this kernel version, btrfs copies direct writes to files with checksums through the page
+/// cache, because the data could change during checksumming (commit 968f19c5b1b7, partly
+/// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
 
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +50,7 @@ pub(crate) fn facts(file: BorrowedFd, target: DirectIoTarget, host: &Inventory) 
     if facts.loop_direct_io == Some(false) {
         facts.reads_past_cache = Some(false);
         facts.writes_past_cache = Some(false);
-        let reason =
-            "The loop device below has no direct I/O: its backing file uses the page cache.";
+        let reason = "The underlying loop device does not use direct I/O: its backing file uses the page cache.";
         facts.reasons.push(reason.into());
     }
     if facts.dax == Some(true) {
@@ -104,7 +104,7 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
         (TargetKind::Device | TargetKind::Null, _) => CacheBypass::full(),
         (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => CacheBypass::both(
             Some(false),
-            format!("{memory} keeps files in memory, without a device below."),
+            format!("{memory} keeps files in memory, without an underlying device."),
         ),
         _ if is_rejected => CacheBypass::both(
             Some(false),

@@ -3,7 +3,7 @@
 //! they inherit its events, and is enabled and disabled through its control pipe. Its output stays in
 //! memory (memfd), so the target disks are not written.
 //!
-//! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterwards.
+//! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterward.
 
 use inferno::collapse::{Collapse, perf::Folder};
 use leadline_protocol::evidence::Profile;
@@ -24,7 +24,7 @@ use std::{
 
 /// A prime, so that samples do not coincide with periodic work.
 const FREQUENCY_HZ: u32 = 199;
-/// Limit for the start of perf and for each control command.
+/// Timeout for starting perf and for each control command.
 const CONTROL_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,

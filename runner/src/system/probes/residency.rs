@@ -1,5 +1,6 @@
-//! How much of a region is in the page cache: cachestat(2), or mincore(2) before Linux 6.5 and where a seccomp filter
-//! blocks cachestat. mincore has no counts of dirty pages. Works on files and devices.
+//! How much of a region is in the page cache: cachestat(2), or mincore(2) before Linux 6.5 and
+//! where a seccomp filter blocks cachestat. mincore does not report dirty pages. Works on files and
+//! devices.
 //!
 //! 256 MiB cached in large folios take 6 µs, or 0.2 ms as a map of 128 cells; 64 MiB in 16,384 single pages take 0.3 ms.
 
@@ -48,9 +49,10 @@ impl ResidencyMethod {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
             Err(Errno::NOSYS | Errno::PERM) if may_inspect(file) => Ok(Self::Mincore),
-            Err(Errno::PERM) => {
-                Err("the kernel shows the cached pages only to the owner and to writers".into())
-            }
+            Err(Errno::PERM) => Err(
+                "the kernel reports cached pages only to the owner and to users with write access"
+                    .into(),
+            ),
             Err(error) => Err(format!("cachestat(2): {error}")),
         }
     }

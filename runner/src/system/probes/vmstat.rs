@@ -1,6 +1,6 @@
-//! Writeback of the host. Source: `/proc/vmstat`. The kernel keeps the counts per CPU and adds them up with a delay, so a
-//! window may miss some hundred pages. Read only at the ends of the measured window: a reading takes 18 µs, since the
-//! kernel prints 150 lines.
+//! Writeback of the host. Source: `/proc/vmstat`. The kernel keeps the counts per CPU and adds them
+//! up with a delay, so a window may miss a few hundred pages. Read only at the ends of the measured
+//! window: a reading takes 18 µs, since the kernel prints 150 lines.
 
 use crate::system::{host::kernel::field, probes::kernel_file::KernelFile};
 use leadline_protocol::evidence::Writeback;

@@ -37,9 +37,10 @@ struct Layout<'a> {
 }
 
 impl Targets {
-    /// Creates and fills the files of all jobs without `create_on_open`. `fill` provides the data from a byte offset on,
-    /// such as `LayoutData::fill`; `progress` gets `PhaseState::Progress` every 100 ms. Written data is on the device and
-    /// not in the page cache afterwards.
+    /// Creates and fills the files of all jobs without `create_on_open`. `fill` provides the data
+    /// starting at a byte offset, such as `LayoutData::fill`; `progress` gets
+    /// `PhaseState::Progress` every 100 ms. Written data is on the device and not in the page cache
+    /// afterward.
     ///
     /// # Errors
     /// A problem of the guard, `no_space`, `fallocate_unsupported`, `layout_failed`, or `open_failed`. The file that

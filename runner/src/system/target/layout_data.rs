@@ -20,7 +20,7 @@ impl LayoutData {
         Self { chunk }
     }
 
-    /// Fills `buffer` (at most 1 MiB) with the contents of a file from byte `offset` on.
+    /// Fills `buffer` (at most 1 MiB) with the contents of a file starting at byte `offset`.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         buffer.copy_from_slice(&self.chunk[..buffer.len()]);
         let first = offset / SECTOR_BYTES as u64 + 1;

@@ -20,7 +20,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Limit for all files together: the kernel needs a moment to detach the loop devices of a killed run.
+/// Timeout for all files together: the kernel needs a moment to detach the loop devices of a killed
+/// run.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 

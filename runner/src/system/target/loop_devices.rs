@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Limit for detaching: udev and device lists keep every device open for a moment.
+/// Timeout for detaching: udev and device scans briefly hold every device open.
 const DETACH_TIMEOUT: Duration = Duration::from_secs(2);
 const DETACH_POLL: Duration = Duration::from_millis(5);
 
@@ -73,7 +73,10 @@ impl Targets {
     pub(crate) fn loop_node(&self, path: &str) -> Result<PathBuf, Problem> {
         match self.loops.get(path) {
             Some(attached) => Ok(attached.node()),
-            None => Err(identity_changed(path, "lost its loop device")),
+            None => Err(identity_changed(
+                path,
+                "is no longer attached to its loop device",
+            )),
         }
     }
 

@@ -156,10 +156,10 @@ fn check_device(guard: &Guard, fd: &OwnedFd, before: Stat, target: &Target) -> R
     let is_renamed =
         target.device.is_some() && block.map(|block| &block.name) != target.device.as_ref();
     if is_renamed {
-        return Err(identity_changed(path, "became another device"));
+        return Err(identity_changed(path, "is now a different device"));
     }
     if size < target.length || block.is_some_and(|block| block.size_bytes != size) {
-        let change = format!("changed its size from {} to {size} bytes", target.length);
+        let change = format!("changed size from {} to {size} bytes", target.length);
         return Err(identity_changed(path, &change));
     }
     Ok(())
@@ -201,7 +201,7 @@ fn open_problem(target: &Target, job: &ResolvedJob, error: Errno) -> Problem {
             "too_many_files",
             "nrfiles",
             format!("{path} cannot be opened: too many open files."),
-            "Use fewer files or clones, or raise the limit (ulimit -n).",
+            "Use fewer files or workers, or raise the limit (ulimit -n).",
         ),
         error => open_failed(path)(error),
     }

@@ -43,7 +43,7 @@ it.each<[string, Plan]>([
     ),
   ],
   ['about 30 s', plan({}, { phases: [phase('measure', 30)] })],
-  ['about 30 s; without limit', plan({ seconds_note: 'without limit' })],
+  ['about 30 s. Without limit.', plan({ seconds_note: 'Without limit.' })],
   ['limited by size', plan({ seconds: null, seconds_note: 'limited by size' })],
   ['unknown', plan({ seconds: null })],
 ])('formats a duration: %s', (expected, input) =>

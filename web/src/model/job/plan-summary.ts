@@ -32,7 +32,7 @@ export function durationText({ estimate, phases }: Plan): string {
   const total = isKnown ? `about ${formatSeconds(estimate.seconds ?? 0)}` : '';
   const list = parts.length > 1 || !isKnown ? parts.join(', ') : '';
   const text = [total, list].filter(Boolean).join(': ');
-  return [text, estimate.seconds_note].filter(Boolean).join('; ') || 'unknown';
+  return [text, estimate.seconds_note].filter(Boolean).join('. ') || 'unknown';
 }
 
 /** Duration and written bytes of a study. */

@@ -16,7 +16,7 @@ pub(crate) struct Counted {
     pub name: String,
     pub ios: u64,
     pub bytes: u64,
-    /// I/Os merged into another one before they reached the device.
+    /// I/Os merged into other I/Os before they reached the device.
     pub merges: u64,
 }
 

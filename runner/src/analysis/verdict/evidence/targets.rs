@@ -49,7 +49,7 @@ pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residen
     sum
 }
 
-/// Holes and unwritten extents, without delayed ones, whose data is in memory.
+/// Holes and unwritten extents, excluding delayed extents, whose data is in memory.
 pub(super) fn unwritten_share(targets: &[&TargetReport]) -> Option<f64> {
     let mut unwritten = 0;
     let mut region = 0;

@@ -77,7 +77,7 @@ fn row(
     row
 }
 
-/// `43.8 %`, or `12 ×` from ten times on.
+/// `43.8 %`, or `12 ×` for factors of 10 or more.
 fn ratio(value: u64, issued: u64) -> String {
     let ratio = value as f64 / issued.max(1) as f64;
     if ratio >= 10.0 {

@@ -148,16 +148,13 @@ fn times(report: &Report) -> String {
         .phases
         .iter()
         .filter(|phase| phase.duration_ms >= 1.0)
-        .map(|phase| {
-            let name = phase.phase.as_str().replace('_', " ");
-            format!("{name} {}", duration(phase.duration_ms))
-        })
+        .map(|phase| format!("{} {}", phase.phase, duration(phase.duration_ms)))
         .collect();
     let end = match report.ended_by {
         EndedBy::Size => "size reached",
         EndedBy::Runtime => "runtime reached",
         EndedBy::NumberIos => "number_ios reached",
-        EndedBy::Signal => "interrupted; the report covers the time until then",
+        EndedBy::Signal => "interrupted; the report covers the time up to that point",
         EndedBy::Error => "stopped by an I/O error",
     };
     format!("{} ({end})", phases.join(" · "))

@@ -20,7 +20,7 @@ pub(crate) fn decisions(
     let before_6_6 = unsupported("requires Linux 6.6");
     let is_deferred = features != Features::Plain;
     let not_registered = setup.registration_error.as_deref().unwrap_or(
-        "fixedbufs=0, or the buffers exceed the limit of locked memory (ulimit -l) or 1 GiB per worker",
+        "fixedbufs=0, or the buffers exceed the locked memory limit (ulimit -l) or 1 GiB per worker",
     );
     [
         ("registered_files", true, "saves a file lookup and reference per I/O", ""),

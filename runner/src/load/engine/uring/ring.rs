@@ -204,7 +204,7 @@ impl Ring for KernelRing {
     fn enter(&mut self, reap: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
         if reap {
-            // The kernel counts completions left in the queue towards `at_least` and polls no
+            // The kernel counts completions left in the queue toward `at_least` and polls no
             // device while there are any (io_iopoll_check). Without `reap`, the head may be
             // published later: the completion queue is twice as long as the submission queue, so
             // it holds those entries and all I/Os in flight.

@@ -1,6 +1,6 @@
 //! Configuration of a ring.
 
-/// Who polls for what.
+/// Polling mode of the ring.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Polling {
     /// The device is polled for completions (IOPOLL).

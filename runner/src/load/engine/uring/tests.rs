@@ -142,7 +142,7 @@ fn sq_polling() -> Setup {
 }
 
 #[test]
-fn writes_arrive_with_polling_and_spinning() {
+fn writes_complete_with_polling_and_spinning() {
     let spinning = Setup {
         spin_ns: 50_000,
         ..Setup::default()
@@ -175,7 +175,7 @@ fn refilling_does_not_overrun_the_polling_thread() {
 }
 
 #[test]
-fn writes_from_registered_buffers_arrive() {
+fn writes_from_registered_buffers_reach_the_file() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let opened: File = OpenOptions::new().write(true).open(file.path()).unwrap();
     let mut pool = BufferPool::new(8, 4096, BufferPages::Thp).unwrap();
@@ -311,7 +311,7 @@ impl Source for Unfinished {
 }
 
 #[test]
-fn hanging_io_is_canceled_with_its_ring_and_keeps_its_memory() {
+fn hanging_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
     // The kernel holds reads of an empty pipe until the ring is closed.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];
@@ -326,7 +326,7 @@ fn hanging_io_is_canceled_with_its_ring_and_keeps_its_memory() {
     drop(work);
     assert!(is_mapped(address));
     assert_eq!(stats.of(Kind::Read).ios.get(), 0);
-    // Rings are closed in the background. Afterwards, nothing else reads from the pipe.
+    // Rings are closed in the background. Afterward, nothing else reads from the pipe.
     std::thread::sleep(Duration::from_millis(200));
     writer.write_all(&[7; 4096]).unwrap();
     let mut bytes = vec![0; 4096];

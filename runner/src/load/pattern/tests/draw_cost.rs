@@ -1,4 +1,4 @@
-//! Time per drawn I/O in ns, by job. A manual measurement, because a time is no test;
+//! Time per drawn I/O in ns, by job. A manual measurement, because a duration is not a test;
 //! `worker/instructions` is the test.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// I/Os per timing (some ms): a multiple of the batch.
+/// I/Os per timing (a few ms): a multiple of the batch.
 const IOS: usize = 64 << 14;
 /// Timings. The shortest is the least disturbed.
 const TIMINGS: usize = 50;

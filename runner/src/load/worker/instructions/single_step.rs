@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// Number of instructions of `work`, plus some dozens to enter and leave it. Calls `on_step` with
+/// Number of instructions of `work`, plus a few dozen to enter and leave it. Calls `on_step` with
 /// the child's pid before each of them.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ fn trace(child: libc::pid_t, mut on_step: impl FnMut(libc::pid_t)) -> io::Result
         if is_stopped {
             on_step(child);
         }
-        // SAFETY: the child is stopped; the last arguments are no address and no signal.
+        // SAFETY: the child is stopped; the last two arguments are neither an address nor a signal.
         if !is_stopped || unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
             // SAFETY: a child of this process that has not been waited for.
             unsafe { libc::kill(child, libc::SIGKILL) };

@@ -27,7 +27,7 @@ fn direct_io_requires_alignment() {
         job(json!({"bs": 512})),
         "misaligned",
         "bs",
-        "multiples of 4096 bytes",
+        "aligned to 4096 bytes",
     );
     check(
         job(json!({"bs": "4k,512", "rw": "randrw"})),

@@ -45,10 +45,10 @@ pub(super) fn o_direct(directories: &[&Path]) -> Check {
     } else if !in_memory.is_empty() {
         warn(
             format!(
-                "accepted in {}, which is memory (tmpfs)",
+                "accepted in {}, but ignored there (tmpfs)",
                 in_memory.join(", ")
             ),
-            "Use a target root (--target-root) on a filesystem with a device below it.",
+            "Use a target root (--target-root) on a filesystem backed by a block device.",
         )
     } else {
         ok(format!("works in {}", works.join(", ")))
@@ -73,7 +73,7 @@ pub(super) fn cachestat() -> Check {
     };
     match counted {
         Ok(0) => warn(
-            "finds no page of the running executable",
+            "reports no cached pages for the running executable",
             "Page cache residency is not measured on this filesystem.",
         ),
         Ok(_) => ok("allowed (Linux 6.5 or newer)"),

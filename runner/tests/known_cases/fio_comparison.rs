@@ -1,9 +1,9 @@
-//! Compares shares with fio: it runs the same job in the same state, and the test reads the device
+//! Compares shares with fio: fio runs the same job in the same state, and the test reads the device
 //! counters before and after.
 
 use crate::{
     locations::{Location, Locations, Target},
-    runner,
+    scratch::program::report_in_root,
     state::{BYTES, State, prepare},
 };
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use std::{
 
 /// Maximum difference of the shares.
 const TOLERANCE: f64 = 0.02;
-/// A comparison that was disturbed is repeated at most so often.
+/// Maximum number of repeats of a disturbed comparison.
 const MAX_ATTEMPTS: usize = 10;
 /// `ru_inblock` and `ru_oublock` count units of 512 bytes.
 const RUSAGE_BLOCK: u64 = 512;
@@ -135,12 +135,12 @@ fn shares_match_fio() {
             "iodepth": 8, "rw": rw, "direct": direct, "invalidate": 0});
         let compare = || {
             prepare(state, &target);
-            let result = runner::report(&job, locations.root());
+            let result = report_in_root(&job, locations.root());
             let ours = runner_share(&result, direction(rw));
             prepare(state, &target);
             (ours, fio_share(&target, rw, direct, &device_of(&result)))
         };
-        // A comparison during which another program read from the device says nothing.
+        // A comparison during which another program read from the device is inconclusive.
         let (ours, fio) = (0..MAX_ATTEMPTS)
             .map(|_| compare())
             .find(|(ours, fio)| !ours.disturbed && !fio.disturbed)

@@ -2,7 +2,7 @@
 
 use crate::{
     locations::{Location, Locations},
-    runner,
+    scratch::program::report_in_root,
     state::{BYTES, State, prepare},
 };
 use serde_json::json;
@@ -19,7 +19,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
     prepare(State::Cold, &target);
     let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
         "rate_iops": RATE, "runtime": "4s", "time_based": 1});
-    let result = runner::report(&job, locations.root());
+    let result = report_in_root(&job, locations.root());
     let verdict = &result["verdict"]["read"];
     let phases = result["report"]["phases"].as_array().unwrap();
     let begin_ms = phases

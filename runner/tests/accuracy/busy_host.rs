@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Wake-up latency from which a host is busy.
+/// Minimum wake-up latency at which a host counts as busy.
 const BUSY: Duration = Duration::from_micros(300);
 /// Attempts before a test is skipped.
 const ATTEMPTS: usize = 5;

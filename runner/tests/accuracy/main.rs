@@ -2,11 +2,11 @@
 //! the millisecond, rates to 0.5 %, data to 2 %. Tests that a busy host can disturb are repeated and
 //! then skipped.
 
+mod busy_host;
 mod counts;
 mod data;
-mod quiet;
 mod rates;
 #[path = "../scratch/mod.rs"]
 mod scratch;
 mod times;
-mod wall;
+mod wall_clock;

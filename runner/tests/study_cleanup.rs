@@ -2,12 +2,11 @@
 
 mod scratch;
 
-use scratch::Disk;
+use scratch::{Disk, program};
 use serde_json::{Value, json};
 use std::{
-    io::Write,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::Child,
     time::{Duration, Instant},
 };
 
@@ -48,27 +47,10 @@ fn study(third: Value) -> Value {
 }
 
 fn start(document: &Value, root: &Path) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
-    command.args([
-        "run",
-        "-",
-        "--json",
-        "--target-root",
-        root.to_str().unwrap(),
-    ]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(document.to_string().as_bytes())
-        .unwrap();
-    child
+    program::start(
+        document,
+        &["--json", "--target-root", root.to_str().unwrap()],
+    )
 }
 
 fn files(directory: &Path) -> Vec<String> {
@@ -98,7 +80,8 @@ fn exit_code_of(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     }
     interfere(&child);
     let output = child.wait_with_output().unwrap();
-    let steps: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let steps: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
     assert_eq!(files(&disk.at), ["existing"]);
     assert_eq!(
         std::fs::read(disk.at.join("existing")).unwrap(),

@@ -5,7 +5,7 @@
 //! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`uml`,
 //! `stacked`).
 //!
-//! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known` runs each case 20 times.
+//! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known_cases` runs each case 20 times.
 
 #![allow(clippy::print_stdout, reason = "prints the compared shares")]
 
@@ -16,7 +16,6 @@ mod cases;
 mod fio_comparison;
 mod foreign_io;
 mod locations;
-mod runner;
 mod stack;
 mod stacked;
 mod state;
@@ -25,6 +24,7 @@ mod uml;
 
 use cases::{CASES, Case};
 use locations::Locations;
+use scratch::program::{report_in_root, with};
 use serde_json::{Value, json};
 use std::env;
 
@@ -34,7 +34,7 @@ const MIN_CASES: usize = 40;
 /// Repetitions of each case; default 1.
 const REPEAT: &str = "LEADLINE_REPEAT";
 /// Runs only cases whose name contains this.
-const ONLY: &str = "LEADLINE_CASE";
+const CASE_FILTER: &str = "LEADLINE_CASE";
 
 #[test]
 fn verdicts_match_the_known_cases() {
@@ -42,7 +42,7 @@ fn verdicts_match_the_known_cases() {
         return;
     };
     let count = check_all(CASES, &locations, |_, _| Ok(()));
-    assert!(env::var_os(ONLY).is_some() || count >= MIN_CASES);
+    assert!(env::var_os(CASE_FILTER).is_some() || count >= MIN_CASES);
 }
 
 fn repeat() -> usize {
@@ -59,10 +59,10 @@ pub(crate) fn check_all(
     additional: impl Fn(&Case, &Value) -> Result<(), String>,
 ) -> usize {
     let repeat = repeat();
-    let only = env::var(ONLY).unwrap_or_default();
+    let filter = env::var(CASE_FILTER).unwrap_or_default();
     let chosen: Vec<&Case> = cases
         .iter()
-        .filter(|case| case.name.contains(&only))
+        .filter(|case| case.name.contains(&filter))
         .collect();
     let mut failures = Vec::new();
     for case in &chosen {
@@ -93,16 +93,13 @@ pub(crate) fn check_all(
 fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, String> {
     let target = locations.target(case.location);
     state::prepare(case.state, &target);
-    let mut job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine});
-    runner::change(
-        &mut job,
-        &json!({"rw": case.rw, "direct": case.direct, "invalidate": 0}),
-    );
-    runner::change(&mut job, &(case.more)());
+    let job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine,
+        "rw": case.rw, "direct": case.direct, "invalidate": 0});
+    let job = with(&job, (case.more)());
     let _foreign_io = case
         .foreign_io
         .map(|kind| foreign_io::ForeignIo::start(kind, &target));
-    let result = runner::report(&job, locations.root());
+    let result = report_in_root(&job, locations.root());
     let class = |direction: &str| {
         result["verdict"][direction]["class"]
             .as_str()

@@ -1,5 +1,5 @@
-//! dm and md devices on the disks of a user-mode Linux, created by dmsetup and mdadm without udev. They
-//! end with that Linux.
+//! dm and md devices on the disks of a user-mode Linux, created by dmsetup and mdadm without udev.
+//! They disappear when it shuts down.
 
 use crate::{locations::Location, scratch};
 use std::path::Path;

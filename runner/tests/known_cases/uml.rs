@@ -3,7 +3,7 @@
 //! console is printed here.
 
 use crate::{
-    ONLY, REPEAT, repeat,
+    CASE_FILTER, REPEAT, repeat,
     scratch::{self, skip},
     stack::{DISK_BYTES, STACKS},
     stacked::INSIDE,
@@ -43,7 +43,7 @@ const PASSED: &str = "the test inside passed";
 
 /// Runs a test of this program in it.
 pub(crate) fn run(test: &str) {
-    if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_here(program)) {
+    if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_installed(program)) {
         return skip(&format!(
             "no {program} for dm and md: sudo apt-get install {package}"
         ));
@@ -66,7 +66,7 @@ pub(crate) fn run(test: &str) {
     assert!(result.contains(PASSED), "it ended without passing");
 }
 
-fn is_here(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     PATHS
         .split(':')
         .any(|path| Path::new(path).join(program).exists())
@@ -151,7 +151,7 @@ fn disks(directory: &Path) -> impl Iterator<Item = String> {
 /// through the program in /proc/sys/kernel/modprobe.
 fn script(test: &str) -> String {
     let program = env::current_exe().unwrap();
-    let passed_on = [ONLY, REPEAT]
+    let passed_on = [CASE_FILTER, REPEAT]
         .into_iter()
         .filter_map(|name| Some(format!("{name}='{}'", env::var(name).ok()?)));
     let environment: Vec<String> = passed_on

@@ -1,8 +1,8 @@
-//! dm and md devices in a user-mode Linux with kernel 6.1, which has no cachestat(2): classes, the disks
-//! below and their counters, and residency from mincore(2).
+//! dm and md devices under User Mode Linux with kernel 6.1, which has no cachestat(2): classes, the
+//! disks below and their counters, and residency from mincore(2).
 
 use crate::{
-    cases::{AHEAD, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, PAST, SMALL, reads, writes},
+    cases::{BYPASSED, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, READAHEAD, SMALL, reads, writes},
     check_all,
     locations::{Location::*, Locations},
     stack::{self, STACKS, Stack},
@@ -16,7 +16,7 @@ use std::env;
 /// Set in the user-mode Linux.
 pub(crate) const INSIDE: &str = "LEADLINE_STACKED";
 /// Bytes of array superblocks and a journal commit.
-const BESIDE_BYTES: u64 = 512 << 10;
+const TOLERANCE_BYTES: u64 = 512 << 10;
 /// The class refers to the array, not to its disks.
 const MIRRORED: &str =
     "O_DIRECT on written blocks; the copies of md are in the counters of the disks";
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "dm-linear, warm random reads",
@@ -53,7 +53,7 @@ const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        AHEAD,
+        READAHEAD,
     )
     .with(|| json!({"invalidate": 1})),
     reads(
@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "ext4 on dm-linear, cold random reads",
@@ -108,7 +108,7 @@ const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "dm-stripe, direct reads over many stripes",
@@ -117,7 +117,7 @@ const CASES: &[Case] = &[
         "read",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(OF_A_MIB),
     reads(
@@ -127,7 +127,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "md raid0, direct reads over many stripes",
@@ -136,7 +136,7 @@ const CASES: &[Case] = &[
         "read",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(OF_A_MIB),
     reads(
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "ext4 on md raid0, random direct reads",
@@ -155,7 +155,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     writes(
         "ext4 on md raid0, direct overwrites over many stripes",
@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
         "write",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(OF_A_MIB),
     reads(
@@ -174,7 +174,7 @@ const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "ext4 on md raid1, warm random reads",
@@ -314,7 +314,7 @@ fn physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
             .iter()
             .map(|physical| physical[what].as_u64().unwrap())
             .collect();
-        let near = |bytes: u64, known: u64| bytes.abs_diff(known) <= BESIDE_BYTES;
+        let near = |bytes: u64, known: u64| bytes.abs_diff(known) <= TOLERANCE_BYTES;
         let part = all / each.len() as u64;
         near(each.iter().sum(), all)
             && (!is_shared_evenly || each.iter().all(|bytes| near(*bytes, part)))

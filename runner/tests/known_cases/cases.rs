@@ -91,14 +91,14 @@ impl Case {
 }
 
 /// Direct I/O bypasses the page cache, whatever it contains.
-pub(crate) const PAST: &str = "O_DIRECT on written blocks";
+pub(crate) const BYPASSED: &str = "O_DIRECT on written blocks";
 pub(crate) const DROPPED: &str = "its pages were dropped";
 pub(crate) const CACHED: &str = "all pages were read before";
 pub(crate) const HALF_CACHED: &str = "the first half was read before";
-pub(crate) const AHEAD: &str = "readahead of small sequential reads";
+pub(crate) const READAHEAD: &str = "readahead of small sequential reads";
 pub(crate) const EMPTY: &str = "no block was written";
 pub(crate) const SMALL: &str = "the kernel writes 16 MiB after 30 s";
-const NOWHERE: &str = "no block device";
+const NO_DEVICE: &str = "no block device";
 
 /// Jobs on cold loop devices drop the pages themselves, because programs that list devices read the
 /// first blocks.
@@ -110,7 +110,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "ext4, random direct reads of cached pages",
@@ -119,7 +119,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "ext4, large direct reads",
@@ -128,7 +128,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(|| json!({"bs": "1m"})),
     reads(
@@ -147,7 +147,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        AHEAD,
+        READAHEAD,
     ),
     reads(
         "ext4, warm random reads",
@@ -257,7 +257,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     writes(
         "ext4, sequential direct overwrites",
@@ -266,7 +266,7 @@ pub(crate) const CASES: &[Case] = &[
         "write",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(|| json!({"bs": "64k"})),
     writes(
@@ -276,7 +276,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with(|| json!({"sync": "dsync", "size": "4m"})),
     writes(
@@ -339,7 +339,15 @@ pub(crate) const CASES: &[Case] = &[
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
     Case {
         read: Some("device"),
-        ..writes("ext4, direct mix", Ext4, Cold, "randrw", 1, "device", PAST)
+        ..writes(
+            "ext4, direct mix",
+            Ext4,
+            Cold,
+            "randrw",
+            1,
+            "device",
+            BYPASSED,
+        )
     },
     Case {
         read: Some("page_cache"),
@@ -381,7 +389,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     )
     .with_foreign_io(Writes),
     writes(
@@ -411,7 +419,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "xfs, cold sequential reads",
@@ -420,7 +428,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        AHEAD,
+        READAHEAD,
     ),
     reads(
         "xfs, warm random reads",
@@ -456,7 +464,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     writes(
         "xfs, random buffered writes",
@@ -474,7 +482,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "btrfs, cold sequential reads",
@@ -483,7 +491,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        AHEAD,
+        READAHEAD,
     ),
     reads(
         "btrfs, warm random reads",
@@ -519,7 +527,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     writes(
         "btrfs without copy on write, random direct overwrites",
@@ -528,7 +536,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "btrfs compressed, cold sequential reads",
@@ -555,7 +563,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         0,
         "no_device",
-        NOWHERE,
+        NO_DEVICE,
     ),
     reads(
         "tmpfs, direct reads",
@@ -564,7 +572,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "no_device",
-        NOWHERE,
+        NO_DEVICE,
     ),
     writes(
         "tmpfs, random writes",
@@ -573,7 +581,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         0,
         "no_device",
-        NOWHERE,
+        NO_DEVICE,
     ),
     reads(
         "loop device, random direct reads",
@@ -582,7 +590,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     reads(
         "loop device, cold sequential reads",
@@ -591,7 +599,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        AHEAD,
+        READAHEAD,
     )
     .with(|| json!({"invalidate": 1})),
     reads(
@@ -611,7 +619,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "device",
-        PAST,
+        BYPASSED,
     ),
     writes(
         "loop device, random buffered writes",
@@ -651,5 +659,5 @@ pub(crate) const CASES: &[Case] = &[
     ),
 ];
 
-/// Long enough for a foreign_io to move more than the job.
+/// Long enough for the foreign I/O to transfer more bytes than the job.
 const LONGER: fn() -> Value = || json!({"runtime": "300ms", "time_based": 1});

@@ -1,7 +1,7 @@
 //! The wall clock does not affect results: here, any two readings differ by an hour or more.
 
 use super::{
-    quiet::exclusive,
+    busy_host::exclusive,
     scratch::{self, program::runner},
 };
 use serde_json::{Value, json};

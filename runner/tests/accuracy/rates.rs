@@ -1,14 +1,14 @@
 //! Rates from 1 to 200,000 I/Os per second over 10 s, all in one run.
 
 use super::{
-    quiet::exclusive,
+    busy_host::exclusive,
     scratch::{self, program::report},
 };
 use serde_json::{Value, json};
 
 /// Maximum relative error of a rate.
 const MAX_ERROR: f64 = 0.005;
-/// CPU utilization of the host from which the CPUs are the limit, not the runner.
+/// Minimum CPU utilization at which the host, not the runner, counts as the limit.
 const BUSY_PERCENT: f64 = 95.0;
 
 fn job(name: &str, rate: Value, process: &str) -> Value {

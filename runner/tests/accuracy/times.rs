@@ -1,7 +1,7 @@
 //! Accuracy of phase ends, and gaps of a stalled loop.
 
 use super::{
-    quiet::on_an_idle_host,
+    busy_host::on_an_idle_host,
     scratch::{
         self,
         program::{of_type, report, start, with},
@@ -109,9 +109,12 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// Names of the false claims, with the observed values.
-fn false_claims(claims: &[(&str, bool)], observed: &dyn std::fmt::Debug) -> Option<String> {
-    let failed: Vec<&str> = claims
+/// Names of the failed assertions, with the observed values.
+fn failed_assertions(
+    assertions: &[(&str, bool)],
+    observed: &dyn std::fmt::Debug,
+) -> Option<String> {
+    let failed: Vec<&str> = assertions
         .iter()
         .filter(|(_, holds)| !holds)
         .map(|(claim, _)| *claim)
@@ -135,7 +138,7 @@ fn check_gap(events: &[Value]) -> Option<String> {
     let fastest = rates[rates.len() - 1];
     let sum: f64 = windows.iter().map(|window| window.0).sum();
     let duration = number(&report["duration_ms"]);
-    let claims = [
+    let assertions = [
         ("the gap is in one window", long.len() == 1),
         (
             "the gap counts as time",
@@ -151,7 +154,7 @@ fn check_gap(events: &[Value]) -> Option<String> {
             (sum - duration).abs() < 10.0 && (2999.0..3010.0).contains(&duration),
         ),
     ];
-    false_claims(&claims, &(windows, duration))
+    failed_assertions(&assertions, &(windows, duration))
 }
 
 #[test]
@@ -170,7 +173,7 @@ fn check_late_starts(events: &[Value]) -> Option<String> {
         .iter()
         .map(|finding| &finding["code"])
         .collect();
-    let claims = [
+    let assertions = [
         (
             "the job catches up",
             (number(&read["ios"]) / 3000.0 - 1.0).abs() < 0.01,
@@ -193,8 +196,8 @@ fn check_late_starts(events: &[Value]) -> Option<String> {
             codes.iter().any(|code| **code == "coordinated_omission"),
         ),
     ];
-    false_claims(
-        &claims,
+    failed_assertions(
+        &assertions,
         &(&read["ios"], p50("lat_ns"), p50("intended_lat_ns"), codes),
     )
 }

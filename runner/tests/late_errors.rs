@@ -1,4 +1,4 @@
-//! Runs with errors at the end, which keep their results.
+//! Runs that fail at the end keep their results.
 
 mod scratch;
 
@@ -105,7 +105,7 @@ fn file_that_cannot_be_removed_is_a_finding() {
         lines.any(|line| line.contains("\"type\":\"sample\"")),
         "ended without a sample"
     );
-    // Append only: names cannot be removed anymore, even by root.
+    // Append only: names can no longer be removed, even by root.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
         return scratch::skip(&reason);

@@ -3,43 +3,19 @@
 
 mod scratch;
 
-use scratch::{Disk, skip};
+use scratch::{Disk, program, skip};
 use serde_json::{Value, json};
-use std::{
-    io::Write,
-    os::unix::process::CommandExt,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{os::unix::process::CommandExt, path::Path, process::Command};
 
 const CACHESTAT: u32 = 451;
 
 fn result_of(mut command: Command, job: &Value) -> Value {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(job.to_string().as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
+    program::report_of(&mut command, job)
 }
 
 fn runner() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leadline-runner"));
-    command.args(["run", "-", "--json"]);
+    let mut command = program::runner();
+    command.args(program::JSON);
     command
 }
 
