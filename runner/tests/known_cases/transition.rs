@@ -41,9 +41,12 @@ fn the_verdict_contains_the_time_of_the_transition() {
     );
     assert_eq!(verdict["class"], "mixed", "{verdict}");
     let share = verdict["shares"]["device"].as_f64().unwrap();
+    // Half of the reads on an idle host; an overloaded one makes fewer of them in the four seconds.
+    let issued = result["report"]["read"]["bytes"].as_f64().unwrap();
+    let expected = BYTES as f64 / issued;
     assert!(
-        (share - 0.5).abs() < 0.02,
-        "{share}: each block is read twice, once from the device"
+        expected < 0.9 && (share - expected).abs() < 0.02,
+        "{share}: each block comes from the device once, which is {expected} of the reads"
     );
     assert!(
         verdict["sentence"]
