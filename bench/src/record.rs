@@ -28,7 +28,7 @@ pub struct Summary {
 
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ratio {
-    /// Of the per-round IOPS ratios.
+    /// Interval of the per-round IOPS ratios.
     #[serde(flatten)]
     pub interval: Interval,
     pub verdict: Verdict,

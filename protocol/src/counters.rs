@@ -1,7 +1,8 @@
 //! Counters of one sampling window, by layer.
 
-use crate::histogram::Buckets;
+use crate::{evidence::transition::Direction, histogram::Buckets};
 use serde::{Deserialize, Serialize};
+use std::ops::Add;
 use utoipa::ToSchema;
 
 /// I/Os of one direction.
@@ -126,5 +127,45 @@ impl Residency {
     /// Bytes that are not on the device yet; `None` if only mincore(2) is available.
     pub fn pending_write_bytes(self) -> Option<u64> {
         Some(self.dirty? + self.writeback?)
+    }
+}
+
+/// Counters of block devices in one direction.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DeviceFlow {
+    pub ios: u64,
+    /// I/Os merged into other I/Os before they reached the device.
+    pub merges: u64,
+    pub bytes: u64,
+}
+
+impl DeviceFlow {
+    fn new(ios: u64, merges: u64, bytes: u64) -> Self {
+        Self { ios, merges, bytes }
+    }
+}
+
+impl Add for DeviceFlow {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::new(
+            self.ios + other.ios,
+            self.merges + other.merges,
+            self.bytes + other.bytes,
+        )
+    }
+}
+
+impl DeviceCounts {
+    pub fn of(&self, direction: Direction) -> DeviceFlow {
+        direction.select(
+            DeviceFlow::new(self.read_ios, self.read_merges, self.read_bytes),
+            DeviceFlow::new(self.write_ios, self.write_merges, self.write_bytes),
+        )
+    }
+
+    pub fn discards(&self) -> DeviceFlow {
+        DeviceFlow::new(self.discard_ios, 0, self.discard_bytes)
     }
 }

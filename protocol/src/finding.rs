@@ -38,40 +38,39 @@ pub enum Severity {
 }
 
 impl Finding {
+    /// `evidence`: a JSON object of numbers, or `None`.
     pub fn new(
         severity: Severity,
         code: &str,
-        sentence: String,
-        evidence: &[(&str, Value)],
+        sentence: impl Into<String>,
+        evidence: impl Into<Option<Value>>,
         remedy: &str,
     ) -> Self {
-        let evidence = evidence
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect();
         Self {
             code: code.into(),
             severity,
-            sentence,
-            evidence,
+            sentence: sentence.into(),
+            evidence: evidence.into().map(properties).unwrap_or_default(),
             remedy: remedy.into(),
             patch: None,
             patch_label: None,
         }
     }
 
-    /// Adds a rerun: its button label and the options to change in every job.
-    ///
-    /// # Panics
-    /// If `patch` is not a JSON object.
-    pub fn with_rerun(self, (label, patch): (&str, Value)) -> Self {
-        let Value::Object(options) = patch else {
-            unreachable!("a patch is an object of job options")
-        };
-        Self {
-            patch: Some(options.into_iter().collect()),
+    /// Adds a rerun: its button label and the options to change in every job, as a JSON object.
+    /// Always `Some`, the result of a check that found something.
+    pub fn with_rerun(self, (label, patch): (&str, Value)) -> Option<Self> {
+        Some(Self {
+            patch: Some(properties(patch)),
             patch_label: Some(label.into()),
             ..self
-        }
+        })
     }
+}
+
+fn properties(object: Value) -> BTreeMap<String, Value> {
+    let Value::Object(properties) = object else {
+        unreachable!("{object} is not an object")
+    };
+    properties.into_iter().collect()
 }

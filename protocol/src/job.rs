@@ -22,7 +22,7 @@ use crate::job::{
     list::{CpuList, Files},
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
-    value::{FioValue, Flag, Micros, Percent, Seconds},
+    value::{FioValue, Micros, Percent, Seconds},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -53,7 +53,8 @@ impl OptionDoc {
 
 macro_rules! options {
     ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $(= $default:literal)? ),+ $(,)? } )+) => {
-        /// A job as requested; `None` where an option is not given.
+        /// A job as requested. A field is `None` where the option is not given; the method of the
+        /// same name applies the default.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Job { $($( #[doc = $help] pub $name: Option<$type>, )+)+ }
 
@@ -68,6 +69,14 @@ macro_rules! options {
         } ),+ ),+ ];
 
         impl Job {
+            $($( $(
+                /// The given value, or the default. A test parses all defaults.
+                pub fn $name(&self) -> $type {
+                    let default = || <$type>::parse($default).expect("a valid default");
+                    self.$name.clone().unwrap_or_else(default)
+                }
+            )? )+)+
+
             /// Sets an option from text; `None` if the option is unknown.
             fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
                 match name {
@@ -90,7 +99,7 @@ options! {
         /// Directory for generated files, named `job.worker.file`.
         directory: String,
         /// Attach the file to a temporary loop device and use the device as the target. Requires root.
-        loop_device ["loop"]: Flag = "0",
+        loop_device ["loop"]: bool = "0",
         /// Files per worker, accessed round-robin.
         nrfiles: u32 = "1",
         /// Size of the region per worker, over all its files; a percentage is of the file or device.
@@ -124,9 +133,9 @@ options! {
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
         /// Allow random offsets to repeat before every block is covered.
-        norandommap: Flag = "0",
+        norandommap: bool = "0",
         /// Repeat the same random offsets in every run.
-        randrepeat: Flag = "1",
+        randrepeat: bool = "1",
         /// Seed of offsets and data, combined with the job and worker numbers.
         randseed: u64 = "137",
     }
@@ -142,11 +151,11 @@ options! {
         /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
-        fixedbufs: Flag,
+        fixedbufs: bool,
         /// Poll for completions instead of using interrupts; requires direct I/O and a device with poll queues.
-        hipri: Flag = "0",
+        hipri: bool = "0",
         /// Submit from a kernel thread; uses one CPU.
-        sqthread_poll: Flag = "0",
+        sqthread_poll: bool = "0",
         /// Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
         spin: Micros = "0",
         /// Memory of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
@@ -158,7 +167,7 @@ options! {
         /// Maximum duration of the measurement; 0 is unlimited. A bare number is in seconds.
         runtime ["timeout"]: Seconds = "0",
         /// Repeat the workload until runtime has elapsed.
-        time_based: Flag = "0",
+        time_based: bool = "0",
         /// Warm-up time before the measurement.
         ramp_time: Seconds = "0",
         /// Delay before this job starts.
@@ -170,15 +179,15 @@ options! {
     }
     cache {
         /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
-        direct: Flag,
+        direct: bool,
         /// Evict clean pages of the file from the page cache before the job.
-        invalidate: Flag = "1",
+        invalidate: bool = "1",
         /// Read the region into the page cache before the job.
-        pre_read: Flag = "0",
+        pre_read: bool = "0",
         /// Access pattern passed to posix_fadvise: 1 (derived from rw), 0 (none), random or sequential. Controls readahead.
         fadvise_hint: Fadvise = "1",
         /// Drop all caches of the host before the run. Requires root.
-        drop_caches: Flag = "0",
+        drop_caches: bool = "0",
         /// Initial state of the page cache: as-is, cold (written back and evicted) or warm (read into the page cache).
         cache_state: CacheState = "as-is",
     }
@@ -190,19 +199,19 @@ options! {
         /// fdatasync after every N writes; 0 disables.
         fdatasync: u32 = "0",
         /// fsync at the end, reported as a separate phase.
-        end_fsync: Flag = "0",
+        end_fsync: bool = "0",
     }
     file {
         /// File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
         fallocate: Fallocate = "written",
         /// Write the whole file before the job overwrites it, even with fallocate=none.
-        overwrite: Flag = "0",
+        overwrite: bool = "0",
         /// Start at the end of the file and extend it.
-        file_append: Flag = "0",
+        file_append: bool = "0",
         /// Create the file when the job opens it, without layout.
-        create_on_open: Flag = "0",
+        create_on_open: bool = "0",
         /// Remove files created by this run when it ends.
-        unlink: Flag = "0",
+        unlink: bool = "0",
         /// Initial state of the file: as-is, fresh (created by this run), written, overwrite (written twice) or append.
         file_state: FileState = "as-is",
     }
@@ -220,9 +229,9 @@ options! {
     }
     data {
         /// Fill write buffers with zeros.
-        zero_buffers: Flag = "0",
+        zero_buffers: bool = "0",
         /// Refill the buffer for every write.
-        refill_buffers: Flag = "0",
+        refill_buffers: bool = "0",
         /// Compressible percentage of the written data.
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
@@ -236,10 +245,10 @@ options! {
     }
     evidence {
         /// Sample kernel counters during the run; 0 only to measure their overhead.
-        probes: Flag = "1",
+        probes: bool = "1",
         /// Count request sizes at the device with block tracepoints. Requires root and uses CPU time.
-        request_sizes: Flag = "0",
+        request_sizes: bool = "0",
         /// Sample stacks of the runner with perf for a flame graph. Uses CPU time.
-        profile: Flag = "0",
+        profile: bool = "0",
     }
 }

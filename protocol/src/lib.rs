@@ -9,6 +9,7 @@
 //! - `report`: results of the measured window; `report_summary`: its key figures
 //! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
 //! - `metrics`: the table of metrics
+//! - `named_enum`: the macro for enums whose values have names
 //! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`: runs in the HTTP API
 //! - `study`: studies and their parsing, plan and files
 //! - `host`, `device`, `doctor`: facts about a host
@@ -28,6 +29,7 @@ pub mod histogram;
 pub mod host;
 pub mod job;
 pub mod metrics;
+mod named_enum;
 pub mod phase;
 pub mod plan;
 pub mod problem;

@@ -1,49 +1,31 @@
 //! Phases of a run.
 
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use strum::IntoStaticStr;
 use utoipa::ToSchema;
 
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    Eq,
-    Hash,
-    IntoStaticStr,
-    Ord,
-    PartialEq,
-    PartialOrd,
-    Serialize,
-    ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Phase {
-    /// Safety checks.
-    Guard,
-    /// Files are created and written.
-    Layout,
-    /// All caches of the host are dropped.
-    DropCaches,
-    /// Pages of the targets are evicted.
-    Invalidate,
-    /// The targets are read into the page cache.
-    PreRead,
-    /// Warm-up, not measured.
-    Ramp,
-    Measure,
-    /// Writes are flushed to the device.
-    Flush,
-    /// Temporary files are removed.
-    CleanUp,
-}
-
-impl Phase {
-    pub fn as_str(self) -> &'static str {
-        self.into()
+named_enum! {
+    names: "snake_case";
+    #[derive(Hash, Ord, PartialOrd)]
+    pub enum Phase {
+        /// Safety checks.
+        Guard,
+        /// Files are created and written.
+        Layout,
+        /// All caches of the host are dropped.
+        DropCaches,
+        /// Pages of the targets are evicted.
+        Invalidate,
+        /// The targets are read into the page cache.
+        PreRead,
+        /// Warm-up, not measured.
+        Ramp,
+        Measure,
+        /// Writes are flushed to the device.
+        Flush,
+        /// Temporary files are removed.
+        CleanUp,
     }
 }
 

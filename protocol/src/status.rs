@@ -1,50 +1,31 @@
 //! Status of a run.
 
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
-/// `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    EnumString,
-    Eq,
-    Hash,
-    IntoStaticStr,
-    Ord,
-    PartialEq,
-    PartialOrd,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum RunStatus {
-    Queued,
-    /// Guard, layout, caches, ramp.
-    Preparing,
-    /// Measured window.
-    Measuring,
-    /// Flush, cleanup, report.
-    Finishing,
-    Done,
-    Failed,
-    /// Cancelled by a user.
-    Cancelled,
-    /// The server or the host stopped.
-    Interrupted,
+named_enum! {
+    names: "snake_case";
+    /// `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`
+    #[derive(Hash, Ord, PartialOrd)]
+    pub enum RunStatus {
+        Queued,
+        /// Guard, layout, caches, ramp.
+        Preparing,
+        /// Measured window.
+        Measuring,
+        /// Flush, cleanup, report.
+        Finishing,
+        Done,
+        Failed,
+        /// Cancelled by a user.
+        Cancelled,
+        /// The server or the host stopped.
+        Interrupted,
+    }
 }
 
 impl RunStatus {
-    /// Name in JSON and in the database.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     pub fn is_final(self) -> bool {
         matches!(
             self,

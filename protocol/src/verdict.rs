@@ -1,8 +1,8 @@
 //! Verdicts: where the I/O went. The rules are in `analysis::verdict` of the runner.
 
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
 /// Null for a direction without I/O.
@@ -67,47 +67,28 @@ pub enum Layer {
     Device,
 }
 
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    EnumString,
-    Eq,
-    IntoStaticStr,
-    PartialEq,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum VerdictClass {
-    Device,
-    /// Served by the device in larger I/Os, read ahead of the job.
-    Readahead,
-    PageCache,
-    /// Writes are in memory and did not reach the device.
-    DeferredWrite,
-    /// Served by the device in fewer I/Os, because adjacent I/Os were merged.
-    Merged,
-    /// Extents without data.
-    Unwritten,
-    /// The device transferred more than was issued.
-    Amplified,
-    /// Device, with foreign I/O at the same time.
-    Foreign,
-    /// Several sources.
-    Mixed,
-    /// No I/O to a device.
-    NoDevice,
-    /// Insufficient data.
-    Unknown,
-}
-
-impl VerdictClass {
-    /// Name in JSON and in the database.
-    pub fn as_str(self) -> &'static str {
-        self.into()
+named_enum! {
+    names: "snake_case";
+    pub enum VerdictClass {
+        Device,
+        /// Served by the device in larger I/Os, read ahead of the job.
+        Readahead,
+        PageCache,
+        /// Writes are in memory and did not reach the device.
+        DeferredWrite,
+        /// Served by the device in fewer I/Os, because adjacent I/Os were merged.
+        Merged,
+        /// Extents without data.
+        Unwritten,
+        /// The device transferred more than was issued.
+        Amplified,
+        /// Device, with foreign I/O at the same time.
+        Foreign,
+        /// Several sources.
+        Mixed,
+        /// No I/O to a device.
+        NoDevice,
+        /// Insufficient data.
+        Unknown,
     }
 }

@@ -5,7 +5,6 @@
 
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
-pub(crate) mod defaults;
 pub(crate) mod estimate;
 pub(crate) mod findings;
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod open_targets;
 mod phases;
 mod report;
 mod sampler;
-pub mod stop;
+pub mod stop_signal;
 mod target_observers;
 mod worker_pool;
 
@@ -22,7 +22,7 @@ use crate::{
     plan::{resolve, study},
     run::{
         context::RunContext, error::RunError, event_sink::EventSink, phases::measure,
-        stop::StopSignal,
+        stop_signal::StopSignal,
     },
     system::{host::view::View, target::Targets},
 };
@@ -58,7 +58,7 @@ pub fn run(
     stop: &StopSignal,
     listener: &mut dyn FnMut(&Event),
 ) -> u8 {
-    StopSignal::ignore_file_size_limits();
+    StopSignal::ignore_sigxfsz();
     raise_file_limit();
     let mut sink = EventSink::new(listener);
     let mut plan = plan(spec, roots);

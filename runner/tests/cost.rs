@@ -45,7 +45,7 @@ fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
 
-/// Sorted ratios of IOPS with to without.
+/// IOPS ratios (with ÷ without), sorted.
 fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
     let with = by_default(job);
     let without = without(job);

@@ -248,7 +248,7 @@ fn resolved(job: &Job) -> Value {
         .and_then(|rest| rest.split('/').next());
     let all = |value: Value| json!({"read": value, "write": value, "trim": value});
     let rw = job.rw.map_or(json!("read"), |rw| json!(rw.kind));
-    let direct = job.direct.is_none_or(|flag| flag.0);
+    let direct = job.direct.unwrap_or(true);
     json!({"name": job.name.clone().unwrap_or_else(|| "job".into()), "mode": if direct { "direct" } else { "buffered" }, "rw": rw, "direct": direct,
         "targets": [{"path": path, "kind": "file", "length": 1 << 20, "existed": true, "layout_bytes": 0, "filesystem": "ext4", "device": device, "alignment": 512, "offset": 0, "size": 1 << 20, "worker": null}],
         "size": 1 << 20, "io_size": 1 << 20, "offset": 0, "offset_increment": 0, "bs": all(json!({"min": 4096, "max": 4096, "split": []})),

@@ -76,7 +76,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A configuration without open defaults. Its directories exist and their paths are canonical.
+/// Configuration with all defaults resolved. Its directories exist and their paths are canonical.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedConfig {
     pub listen: SocketAddr,

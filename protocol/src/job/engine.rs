@@ -1,45 +1,22 @@
 //! I/O engines and their buffers.
 
-use crate::job::value::Keyword;
-use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
-use utoipa::ToSchema;
+use crate::named_enum::named_enum;
 
-/// I/O engine.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    EnumString,
-    Eq,
-    IntoStaticStr,
-    PartialEq,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum EngineName {
-    IoUring,
-    /// pread(2) and pwrite(2).
-    Psync,
-    /// No I/O.
-    Null,
-    /// io_uring with no-op requests.
-    IoUringNop,
-}
-
-impl Keyword for EngineName {
-    const KIND: &'static str = "engine";
+named_enum! {
+    names: "snake_case", kind: "engine";
+    /// I/O engine.
+    pub enum EngineName {
+        IoUring,
+        /// pread(2) and pwrite(2).
+        Psync,
+        /// No I/O.
+        Null,
+        /// io_uring with no-op requests.
+        IoUringNop,
+    }
 }
 
 impl EngineName {
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     /// Returns true if the engine does not access its target.
     pub fn is_null(self) -> bool {
         matches!(self, Self::Null | Self::IoUringNop)
@@ -50,51 +27,30 @@ impl EngineName {
     }
 }
 
-/// Engine to use where io_uring is not permitted.
-#[derive(
-    Clone, Copy, Debug, Deserialize, EnumString, Eq, PartialEq, Serialize, ToSchema, VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Fallback {
-    /// The run fails.
-    None,
-    Psync,
+named_enum! {
+    names: "snake_case", kind: "fallback";
+    /// Engine to use where io_uring is not permitted.
+    pub enum Fallback {
+        /// The run fails.
+        None,
+        Psync,
+    }
 }
 
-impl Keyword for Fallback {
-    const KIND: &'static str = "fallback";
-}
-
-/// Pages of the I/O buffers.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    Deserialize,
-    EnumString,
-    Eq,
-    PartialEq,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum BufferPages {
-    /// Base pages.
-    #[default]
-    #[strum(to_string = "mmap", serialize = "malloc")]
-    Mmap,
-    /// Transparent huge pages (MADV_HUGEPAGE).
-    Thp,
-    /// Reserved huge pages (MAP_HUGETLB).
-    Mmaphuge,
-}
-
-impl Keyword for BufferPages {
-    const KIND: &'static str = "buffer pages";
+named_enum! {
+    names: "lowercase", kind: "buffer pages";
+    /// Pages of the I/O buffers.
+    #[derive(Default)]
+    pub enum BufferPages {
+        /// Base pages.
+        #[default]
+        #[strum(to_string = "mmap", serialize = "malloc")]
+        Mmap,
+        /// Transparent huge pages (MADV_HUGEPAGE).
+        Thp,
+        /// Reserved huge pages (MAP_HUGETLB).
+        Mmaphuge,
+    }
 }
 
 impl BufferPages {

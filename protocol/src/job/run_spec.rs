@@ -68,7 +68,7 @@ fn not_a_job(field: impl Into<String>, remedy: &str) -> Problem {
 fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
     for name in object.keys() {
         if !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str()) {
-            let detail = format!("Unknown field `{name}` of a run.");
+            let detail = format!("Unknown run field `{name}`.");
             let remedy = "A run has only jobs and sample_ms; set options in each job.";
             problems.push(Problem::invalid("unknown_option", name, detail, remedy));
         }
@@ -156,7 +156,7 @@ mod tests {
     use crate::job::rw::RwKind;
     use crate::job::size::{Bytes, Extent};
     use crate::job::unsupported;
-    use crate::job::value::{Flag, Seconds};
+    use crate::job::value::Seconds;
 
     fn problems(value: Value) -> Vec<Problem> {
         parse_run(&value).expect_err("should be rejected")
@@ -173,10 +173,7 @@ mod tests {
         assert_eq!(job.size, Some(Extent::Bytes(1 << 30)));
         assert_eq!(job.rw.unwrap().kind, RwKind::Randread);
         assert_eq!(job.bs, Some(PerDirection::same(Bytes(4096))));
-        assert_eq!(
-            (job.direct, job.time_based),
-            (Some(Flag(true)), Some(Flag(true)))
-        );
+        assert_eq!((job.direct, job.time_based), (Some(true), Some(true)));
         assert_eq!(
             (job.runtime, job.ioengine),
             (Some(Seconds(30_000_000)), Some(EngineName::IoUring))

@@ -1,43 +1,25 @@
 //! The `rw` option.
 
-use crate::{job::value::FioValue, units};
-use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
-use utoipa::ToSchema;
+use crate::{job::value::FioValue, named_enum::named_enum, units};
+use strum::VariantNames;
 
-/// I/O pattern.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    EnumString,
-    Eq,
-    IntoStaticStr,
-    PartialEq,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum RwKind {
-    Read,
-    Write,
-    Trim,
-    Randread,
-    Randwrite,
-    Randtrim,
-    #[strum(to_string = "rw", serialize = "readwrite")]
-    Rw,
-    Randrw,
+named_enum! {
+    names: "lowercase";
+    /// I/O pattern.
+    pub enum RwKind {
+        Read,
+        Write,
+        Trim,
+        Randread,
+        Randwrite,
+        Randtrim,
+        #[strum(to_string = "rw", serialize = "readwrite")]
+        Rw,
+        Randrw,
+    }
 }
 
 impl RwKind {
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     pub fn is_random(self) -> bool {
         matches!(
             self,

@@ -68,16 +68,13 @@ impl FioValue for String {
     }
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Flag(pub bool);
-
-impl FioValue for Flag {
+impl FioValue for bool {
     const KIND: &'static str = "flag";
 
     fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
-            "1" | "true" => Ok(Self(true)),
-            "0" | "false" => Ok(Self(false)),
+            "1" | "true" => Ok(true),
+            "0" | "false" => Ok(false),
             _ => Err(format!("`{text}` is not a flag: use 1 or 0")),
         }
     }

@@ -9,37 +9,25 @@ use crate::{
         rw::RwKind,
         size::SplitEntry,
     },
+    named_enum::named_enum,
     plan::target::Target,
 };
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
-/// I/O path of a job.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Deserialize,
-    EnumString,
-    Eq,
-    IntoStaticStr,
-    PartialEq,
-    Serialize,
-    ToSchema,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Mode {
-    /// File through the page cache.
-    Buffered,
-    /// File with `O_DIRECT`.
-    Direct,
-    /// Block device; see `direct`.
-    Raw,
-    /// No I/O.
-    Null,
+named_enum! {
+    names: "snake_case";
+    /// I/O path of a job.
+    pub enum Mode {
+        /// File through the page cache.
+        Buffered,
+        /// File with `O_DIRECT`.
+        Direct,
+        /// Block device; see `direct`.
+        Raw,
+        /// No I/O.
+        Null,
+    }
 }
 
 /// A job with all defaults resolved. Sizes are in bytes.

@@ -38,7 +38,7 @@ pub struct StudyStep {
     pub run: Option<RunSummary>,
     /// Verdict; null until it is known.
     pub sentence: Option<String>,
-    /// Change of IOPS against the first completed step, in percent.
+    /// IOPS change relative to the first completed step, in percent.
     pub iops_change_percent: Option<f64>,
 }
 

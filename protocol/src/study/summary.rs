@@ -1,34 +1,30 @@
 //! Studies in lists.
 
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
 use utoipa::{IntoParams, ToSchema};
 
-/// `queued → running → done | failed | cancelled | interrupted`. The first step that did not
-/// succeed determines the final status.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, IntoStaticStr, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum StudyStatus {
-    /// No run has started.
-    Queued,
-    /// At least one run has started.
-    Running,
-    /// All runs are done.
-    Done,
-    /// A run failed.
-    Failed,
-    /// Cancelled by a user.
-    Cancelled,
-    /// The server stopped during a run.
-    Interrupted,
+named_enum! {
+    names: "snake_case";
+    /// `queued → running → done | failed | cancelled | interrupted`. The first step that did not
+    /// succeed determines the final status.
+    pub enum StudyStatus {
+        /// No run has started.
+        Queued,
+        /// At least one run has started.
+        Running,
+        /// All runs are done.
+        Done,
+        /// A run failed.
+        Failed,
+        /// Cancelled by a user.
+        Cancelled,
+        /// The server stopped during a run.
+        Interrupted,
+    }
 }
 
 impl StudyStatus {
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }

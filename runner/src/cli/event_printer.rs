@@ -5,7 +5,7 @@ use crate::{
         output::{OutputFormat, print_error, print_json, write, write_styled},
         text::{self, style::terminal_width},
     },
-    run::stop::StopSignal,
+    run::stop_signal::StopSignal,
 };
 use leadline_protocol::{
     event::{Accepted, Event, EventBody},

@@ -7,7 +7,7 @@ use crate::{
         output::{OutputFormat, print_error},
         study,
     },
-    run::stop::StopSignal,
+    run::stop_signal::StopSignal,
 };
 use leadline_protocol::study::parse::is_study;
 use std::{os::unix::process::parent_id, path::PathBuf, thread, time::Duration};

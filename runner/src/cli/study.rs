@@ -6,7 +6,7 @@ use crate::{
         output::{OutputFormat, print_error, print_json, write_styled},
         text::{self, study::StepResult, style::terminal_width},
     },
-    run::{self, stop::StopSignal},
+    run::{self, stop_signal::StopSignal},
     system::target::leftovers::remove_leftovers,
 };
 use leadline_protocol::{

@@ -57,7 +57,7 @@ fn io_values(request: &JobRequest, sizes: &JobBlockSizes) -> Vec<(&'static str, 
 
 /// Option that determines the start of the regions.
 fn offset_option(job: &Job) -> &'static str {
-    if job.file_append.is_some_and(|append| append.0) {
+    if job.file_append() {
         "file_append"
     } else if job.offset_increment.is_some() {
         "offset_increment"

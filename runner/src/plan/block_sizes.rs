@@ -1,6 +1,6 @@
 //! Block sizes from `bs`, `bsrange` or `bssplit`, and the alignment of random offsets.
 
-use crate::plan::{defaults::option_or_default, issues::Issues, job_request::JobRequest};
+use crate::plan::{issues::Issues, job_request::JobRequest};
 use leadline_protocol::{
     format::bytes,
     job::{
@@ -88,7 +88,7 @@ fn block_sizes(
     } else if let Some(range) = &job.bsrange {
         (range.map(from_range), "bsrange")
     } else {
-        let fixed = option_or_default!(job, bs).map(|bs| BlockSizes {
+        let fixed = job.bs().map(|bs| BlockSizes {
             min: bs.0,
             max: bs.0,
             split: Vec::new(),

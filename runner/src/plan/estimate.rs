@@ -26,7 +26,7 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
     if !has_runtime {
         notes.push("The run ends when all I/O is complete.".to_owned());
     } else if jobs.iter().any(|job| !job.timing.time_based) {
-        notes.push("At most; the run ends earlier if all I/O completes.".to_owned());
+        notes.push("This is an upper bound: the run ends early if all I/O completes.".to_owned());
     }
     let layout_bytes = layout_bytes(jobs);
     if layout_bytes > 0 {

@@ -41,10 +41,7 @@ pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
             late.name,
             duration((end_ms - begin_ms) as f64)
         ),
-        &[
-            ("window_begin_ms", json!(begin_ms)),
-            ("ramp_end_ms", json!(end_ms)),
-        ],
+        json!({"window_begin_ms": begin_ms, "ramp_end_ms": end_ms}),
         "Use the same startdelay + ramp_time in all jobs.",
     );
 }

@@ -1,6 +1,6 @@
 //! Options that require CPUs or privileges of the host.
 
-use crate::plan::{defaults::option_or_default, host_view::HostView, issues::Issues};
+use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::job::Job;
 
 pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
@@ -8,7 +8,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
     if host.may_drop_caches() {
         return;
     }
-    if option_or_default!(job, drop_caches).0 {
+    if job.drop_caches() {
         issues.environment(
             "root_required",
             "drop_caches",
@@ -16,7 +16,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
             "Run as root, or use invalidate=1 to drop only the pages of the target.",
         );
     }
-    if option_or_default!(job, nice) < 0 {
+    if job.nice() < 0 {
         issues.environment(
             "root_required",
             "nice",

@@ -69,9 +69,9 @@ pub struct PathFacts {
 /// Alignment for direct I/O in bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DirectAlignment {
-    /// Of buffers.
+    /// Alignment of buffers, in bytes.
     pub memory: u32,
-    /// Of offsets and lengths.
+    /// Alignment of offsets and lengths, in bytes.
     pub offset: u32,
 }
 

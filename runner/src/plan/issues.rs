@@ -77,29 +77,15 @@ impl Issues {
         severity: Severity,
         code: &str,
         sentence: impl Into<String>,
-        evidence: &[(&str, Value)],
+        evidence: impl Into<Option<Value>>,
         remedy: &str,
     ) {
-        let sentence = sentence.into();
-        if self
-            .findings
-            .iter()
-            .any(|finding| finding.code == code && finding.sentence == sentence)
-        {
-            return;
+        let mut finding = Finding::new(severity, code, sentence, evidence, remedy);
+        let is_same =
+            |listed: &Finding| listed.code == finding.code && listed.sentence == finding.sentence;
+        if !self.findings.iter().any(is_same) {
+            finding.evidence.insert("job".into(), json!(self.job_name));
+            self.findings.push(finding);
         }
-        let job = ("job", json!(self.job_name));
-        let evidence = std::iter::once(&job).chain(evidence);
-        self.findings.push(Finding {
-            code: code.into(),
-            severity,
-            sentence,
-            evidence: evidence
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect(),
-            remedy: remedy.into(),
-            patch: None,
-            patch_label: None,
-        });
     }
 }

@@ -1,6 +1,6 @@
 //! Unique job names. Results and generated files are named after jobs; a repeated name gets a number.
 
-use crate::plan::{defaults::option_or_default, issues::Issues};
+use crate::plan::issues::Issues;
 use leadline_protocol::{finding::Severity, job::Job};
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut names = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
-        let requested = option_or_default!(job, name);
+        let requested = job.name();
         issues.begin_job(index, &requested);
         if requested.len() > MAX_NAME_BYTES || requested.chars().any(char::is_control) {
             issues.invalid(
@@ -32,7 +32,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
                 Severity::Note,
                 "job_renamed",
                 format!("Another job is named `{requested}`, so this job is renamed to `{name}`."),
-                &[],
+                None,
                 "Use a different name for each job.",
             );
         }

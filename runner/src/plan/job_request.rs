@@ -1,6 +1,6 @@
 //! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
 
-use crate::plan::{defaults::option_or_default, host_view::HostView, issues::Issues};
+use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
     finding::Severity,
     job::{
@@ -37,12 +37,12 @@ impl<'a> JobRequest<'a> {
     ) -> Self {
         let engine = engine(job, host, issues);
         let direct = direct(job, engine, issues);
-        let numjobs = option_or_default!(job, numjobs);
+        let numjobs = job.numjobs();
         issues.check_range("numjobs", numjobs, 1..=MAX_WORKERS);
         Self {
             job,
             name,
-            rw: option_or_default!(job, rw),
+            rw: job.rw(),
             direct,
             engine,
             numjobs: numjobs.clamp(1, MAX_WORKERS),
@@ -63,7 +63,7 @@ impl<'a> JobRequest<'a> {
 }
 
 fn engine(job: &Job, host: &dyn HostView, issues: &mut Issues) -> EngineName {
-    let engine = option_or_default!(job, ioengine);
+    let engine = job.ioengine();
     check_kernel(engine, host, issues);
     if !engine.has_ring() {
         return engine;
@@ -71,9 +71,15 @@ fn engine(job: &Job, host: &dyn HostView, issues: &mut Issues) -> EngineName {
     let Some((reason, remedy)) = host.io_uring_unavailable() else {
         return engine;
     };
-    if option_or_default!(job, ioengine_fallback) == Fallback::Psync {
+    if job.ioengine_fallback() == Fallback::Psync {
         let sentence = format!("The job uses psync because io_uring is unavailable: {reason}");
-        issues.finding(Severity::Serious, "engine_fallback", sentence, &[], &remedy);
+        issues.finding(
+            Severity::Serious,
+            "engine_fallback",
+            sentence,
+            None,
+            &remedy,
+        );
         return EngineName::Psync;
     }
     let remedy = format!("{remedy} Or set ioengine=psync or ioengine_fallback=psync.");
@@ -109,5 +115,5 @@ fn direct(job: &Job, engine: EngineName, issues: &mut Issues) -> bool {
             "Set direct=1 to bypass the page cache (O_DIRECT), or direct=0 to use it.",
         );
     }
-    job.direct.is_some_and(|direct| direct.0)
+    job.direct.unwrap_or(false)
 }

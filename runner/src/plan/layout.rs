@@ -4,7 +4,6 @@
 mod checks;
 
 use crate::plan::{
-    defaults::option_or_default,
     host_view::PathKind,
     issues::Issues,
     job_request::JobRequest,
@@ -100,7 +99,7 @@ fn lay_out(
     let (length_before, fully_written) = budget.projected(facts);
     let needed = end.max(request.filesize().unwrap_or(0));
     let has_holes = fully_written == Some(false);
-    let rewrite = has_holes && option_or_default!(request.job, overwrite).0;
+    let rewrite = has_holes && request.job.overwrite();
     if rewrite {
         states::check_rewrite(request.job, facts, issues);
     }
@@ -121,7 +120,7 @@ fn lay_out(
     let extended_by_job = end > length_before && allocation != Allocation::Written;
     if (allocation == Allocation::Unwritten && length > length_before) || (has_holes && !rewrite) {
         checks::report_unwritten_blocks(request, facts, issues);
-    } else if extended_by_job && option_or_default!(request.job, file_state) != FileState::Fresh {
+    } else if extended_by_job && request.job.file_state() != FileState::Fresh {
         checks::report_initial_write(facts, issues);
     }
     (length, layout_bytes)
@@ -129,13 +128,13 @@ fn lay_out(
 
 fn allocation(request: &JobRequest) -> Allocation {
     let job = request.job;
-    if option_or_default!(job, file_append).0 || option_or_default!(job, create_on_open).0 {
+    if job.file_append() || job.create_on_open() {
         return Allocation::OnDemand;
     }
-    if option_or_default!(job, overwrite).0 {
+    if job.overwrite() {
         return Allocation::Written;
     }
-    match option_or_default!(job, fallocate) {
+    match job.fallocate() {
         Fallocate::Written => Allocation::Written,
         Fallocate::Native | Fallocate::Posix | Fallocate::Truncate => Allocation::Unwritten,
         Fallocate::Keep | Fallocate::None => Allocation::OnDemand,

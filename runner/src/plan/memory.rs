@@ -13,7 +13,7 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 /// Buffers may use half of the available memory; the rest is for the page cache and other programs.
 const MEMORY_DIVISOR: u64 = 2;
 
-/// Of all workers.
+/// I/O buffer size of all workers, in bytes.
 pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
     worker_bytes(job).saturating_mul(u64::from(job.numjobs))
 }
@@ -36,16 +36,15 @@ fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistratio
 }
 
 /// Resolves `fixedbufs`. The kernel pins the pages of registered buffers and counts those of all
-/// rings of a user against the locked memory limit (io_uring/rsrc.c, io_account_mem). If they exceed
-/// it, no job without `fixedbufs` registers its buffers, so that such jobs stay comparable.
+/// rings of a user against the locked memory limit (io_uring/rsrc.c, io_account_mem). If they
+/// exceed it, no job without `fixedbufs` registers its buffers, so that such jobs stay comparable.
 pub(crate) fn resolve_registration(
     jobs: &mut [(usize, ResolvedJob)],
     requests: &[Job],
     host: &dyn HostView,
 ) {
     for (index, job) in jobs.iter_mut() {
-        let requested = requests[*index].fixedbufs.map(|flag| flag.0);
-        job.ring.fixedbufs = registration(job, requested);
+        job.ring.fixedbufs = registration(job, requests[*index].fixedbufs);
     }
     let pinned = jobs
         .iter()

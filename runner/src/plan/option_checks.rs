@@ -1,6 +1,6 @@
 //! Ranges of single options, and mutually exclusive options.
 
-use crate::plan::{defaults::option_or_default, issues::Issues, job_request::JobRequest};
+use crate::plan::{issues::Issues, job_request::JobRequest};
 use leadline_protocol::job::{Job, direction::PerDirection};
 use std::ops::RangeInclusive;
 
@@ -44,14 +44,14 @@ fn check_counts(job: &Job, issues: &mut Issues) {
             "Use a size such as 1g, or remove filesize.",
         );
     }
-    let iodepth = option_or_default!(job, iodepth);
+    let iodepth = job.iodepth();
     issues.check_range("iodepth", iodepth, 1..=MAX_IODEPTH);
-    issues.check_range("nice", option_or_default!(job, nice), NICE);
+    issues.check_range("nice", job.nice(), NICE);
 }
 
 fn check_times(job: &Job, issues: &mut Issues) {
-    let runtime_us = option_or_default!(job, runtime).0;
-    if option_or_default!(job, time_based).0 && runtime_us == 0 {
+    let runtime_us = job.runtime().0;
+    if job.time_based() && runtime_us == 0 {
         issues.invalid(
             "missing_runtime",
             "runtime",
@@ -69,9 +69,9 @@ fn check_times(job: &Job, issues: &mut Issues) {
     }
     for (option, us) in [
         ("runtime", runtime_us),
-        ("ramp_time", option_or_default!(job, ramp_time).0),
-        ("startdelay", option_or_default!(job, startdelay).0),
-        ("thinktime", option_or_default!(job, thinktime).0),
+        ("ramp_time", job.ramp_time().0),
+        ("startdelay", job.startdelay().0),
+        ("thinktime", job.thinktime().0),
     ] {
         if us > MAX_TIME_US {
             let detail = format!("{option} must be at most 365d.");
@@ -98,7 +98,7 @@ fn is_limited(rates: Option<PerDirection<u64>>) -> bool {
 
 fn check_polling(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
-    if option_or_default!(job, hipri).0 && !request.direct && !request.is_null() {
+    if job.hipri() && !request.direct && !request.is_null() {
         issues.invalid(
             "hipri_requires_direct",
             "hipri",
@@ -107,8 +107,8 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
         );
     }
     check_polled_syncs(request, issues);
-    let iodepth = option_or_default!(job, iodepth);
-    if option_or_default!(job, sqthread_poll).0
+    let iodepth = job.iodepth();
+    if job.sqthread_poll()
         && request.engine.has_ring()
         && (MAX_SQPOLL_IODEPTH + 1..=MAX_IODEPTH).contains(&iodepth)
     {
@@ -119,7 +119,7 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
             "Use a smaller iodepth, or remove sqthread_poll.",
         );
     }
-    if option_or_default!(job, spin).0 > MAX_SPIN_US {
+    if job.spin().0 > MAX_SPIN_US {
         issues.invalid(
             "out_of_range",
             "spin",
@@ -141,14 +141,10 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
 /// (io_uring/sync.c).
 fn check_polled_syncs(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
-    if !option_or_default!(job, hipri).0 || !request.engine.has_ring() || !request.rw.kind.writes()
-    {
+    if !job.hipri() || !request.engine.has_ring() || !request.rw.kind.writes() {
         return;
     }
-    for (option, interval) in [
-        ("fsync", option_or_default!(job, fsync)),
-        ("fdatasync", option_or_default!(job, fdatasync)),
-    ] {
+    for (option, interval) in [("fsync", job.fsync()), ("fdatasync", job.fdatasync())] {
         if interval > 0 {
             issues.invalid(
                 "conflicting_options",

@@ -2,9 +2,8 @@
 //! rejected; fio would shrink it silently.
 
 use crate::plan::{
-    block_sizes::JobBlockSizes, defaults::option_or_default, issues::Issues,
-    job_request::JobRequest, option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget,
-    target_paths::TargetPath,
+    block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
+    option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget, target_paths::TargetPath,
 };
 use leadline_protocol::{format::bytes, job::size::Extent, plan::target::TargetKind};
 
@@ -56,10 +55,10 @@ pub(crate) fn resolve(
     for (index, path) in paths.iter().enumerate() {
         let files = paths.iter().filter(|other| other.worker == path.worker);
         let bounds = RegionBounds::new(request, sizes, path, files.count() as u64, budget);
-        let offset = option_or_default!(request.job, offset);
+        let offset = request.job.offset();
         let offset = bounds.extent(&offset, "offset", issues)?;
         let begin = bounds.base.saturating_add(offset);
-        let increment = option_or_default!(request.job, offset_increment);
+        let increment = request.job.offset_increment();
         let increment = bounds.extent(&increment, "offset_increment", issues)?;
         if index == 0 {
             regions.offset = begin;
@@ -114,8 +113,7 @@ impl<'a> RegionBounds<'a> {
     ) -> Self {
         let (length, _) = budget.projected(&path.facts);
         let filesize = request.filesize();
-        let appends =
-            option_or_default!(request.job, file_append).0 && path.kind == TargetKind::File;
+        let appends = request.job.file_append() && path.kind == TargetKind::File;
         let (whole, limit) = match path.kind {
             TargetKind::Device => (length, Some(length)),
             TargetKind::Null => (filesize.unwrap_or(NULL_BYTES), filesize),
@@ -240,7 +238,7 @@ impl<'a> RegionBounds<'a> {
 
     /// Option to blame for a region that ends too late.
     fn end_option(&self) -> &'static str {
-        if option_or_default!(self.request.job, offset_increment) == Extent::Bytes(0) {
+        if self.request.job.offset_increment() == Extent::Bytes(0) {
             self.size_option()
         } else {
             "offset_increment"

@@ -3,7 +3,6 @@
 use crate::plan::{
     alignment,
     block_sizes::JobBlockSizes,
-    defaults::option_or_default,
     host_checks,
     host_view::HostView,
     issues::Issues,
@@ -57,10 +56,10 @@ pub(crate) fn resolve(
             Some(cpus) => cpus.0.clone(),
             None => Vec::new(),
         },
-        nice: option_or_default!(job, nice),
-        probes: option_or_default!(job, probes).0,
-        request_sizes: option_or_default!(job, request_sizes).0,
-        profile: option_or_default!(job, profile).0,
+        nice: job.nice(),
+        probes: job.probes(),
+        request_sizes: job.request_sizes(),
+        profile: job.profile(),
         targets,
         target: target_options(request, size, &regions),
         pattern: pattern_options(request, sizes, seed(job, index, host)),
@@ -82,25 +81,25 @@ fn mode(request: &JobRequest, targets: &[Target]) -> Mode {
 
 fn target_options(request: &JobRequest, size: u64, regions: &regions::Regions) -> TargetOptions {
     let job = request.job;
-    let pre_read = option_or_default!(job, pre_read).0 && !request.is_null();
+    let pre_read = job.pre_read() && !request.is_null();
     TargetOptions {
         size,
         offset: regions.offset,
         offset_increment: regions.increment,
         // As in fio, pre_read disables invalidate.
-        invalidate: option_or_default!(job, invalidate).0 && !pre_read && !request.is_null(),
+        invalidate: job.invalidate() && !pre_read && !request.is_null(),
         pre_read,
         fadvise_hint: fadvise(request),
-        drop_caches: option_or_default!(job, drop_caches).0,
-        sync: option_or_default!(job, sync),
-        end_fsync: option_or_default!(job, end_fsync).0,
-        fallocate: option_or_default!(job, fallocate),
-        overwrite: option_or_default!(job, overwrite).0,
-        file_append: option_or_default!(job, file_append).0,
-        create_on_open: option_or_default!(job, create_on_open).0,
-        unlink: option_or_default!(job, unlink).0,
-        file_state: option_or_default!(job, file_state),
-        cache_state: option_or_default!(job, cache_state),
+        drop_caches: job.drop_caches(),
+        sync: job.sync(),
+        end_fsync: job.end_fsync(),
+        fallocate: job.fallocate(),
+        overwrite: job.overwrite(),
+        file_append: job.file_append(),
+        create_on_open: job.create_on_open(),
+        unlink: job.unlink(),
+        file_state: job.file_state(),
+        cache_state: job.cache_state(),
     }
 }
 
@@ -108,7 +107,7 @@ fn fadvise(request: &JobRequest) -> Fadvise {
     if request.is_null() {
         return Fadvise::None;
     }
-    match option_or_default!(request.job, fadvise_hint) {
+    match request.job.fadvise_hint() {
         Fadvise::ByPattern if request.rw.kind.is_random() => Fadvise::Random,
         Fadvise::ByPattern => Fadvise::Sequential,
         hint => hint,
@@ -122,14 +121,14 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
         rw,
         rw_modifier: request.rw.modifier,
         rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
-        norandommap: option_or_default!(job, norandommap).0,
-        random_distribution: option_or_default!(job, random_distribution),
-        percentage_random: option_or_default!(job, percentage_random).map(|percent| percent.0),
+        norandommap: job.norandommap(),
+        random_distribution: job.random_distribution(),
+        percentage_random: job.percentage_random().map(|percent| percent.0),
         randseed,
         bs: sizes.bs,
         blockalign: sizes.blockalign,
-        fsync: option_or_default!(job, fsync),
-        fdatasync: option_or_default!(job, fdatasync),
+        fsync: job.fsync(),
+        fdatasync: job.fdatasync(),
     }
 }
 
@@ -137,7 +136,7 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
 fn rwmixread(job: &Job) -> u8 {
     match job.rwmixwrite {
         Some(writes) => 100 - writes.0,
-        None => option_or_default!(job, rwmixread).0,
+        None => job.rwmixread().0,
     }
 }
 
@@ -146,8 +145,8 @@ fn rwmixread(job: &Job) -> u8 {
 fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
     /// 2^64 divided by the golden ratio.
     const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
-    let first = if option_or_default!(job, randrepeat).0 || job.randseed.is_some() {
-        option_or_default!(job, randseed)
+    let first = if job.randrepeat() || job.randseed.is_some() {
+        job.randseed()
     } else {
         host.entropy()
     };
@@ -155,8 +154,8 @@ fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
 }
 
 fn timing_options(job: &Job, size: u64) -> TimingOptions {
-    let loops = option_or_default!(job, loops);
-    let runtime_ms = option_or_default!(job, runtime).0 / 1000;
+    let loops = job.loops();
+    let runtime_ms = job.runtime().0 / 1000;
     let requested_io_size = job
         .io_size
         .and_then(|io_size| requested_io_size(io_size, size));
@@ -167,16 +166,16 @@ fn timing_options(job: &Job, size: u64) -> TimingOptions {
             .min(MAX_JSON_INTEGER),
         is_io_size_requested: requested_io_size.is_some(),
         runtime_ms: (runtime_ms > 0).then_some(runtime_ms),
-        time_based: option_or_default!(job, time_based).0,
-        ramp_ms: option_or_default!(job, ramp_time).0.div_ceil(1000),
-        startdelay_ms: option_or_default!(job, startdelay).0.div_ceil(1000),
+        time_based: job.time_based(),
+        ramp_ms: job.ramp_time().0.div_ceil(1000),
+        startdelay_ms: job.startdelay().0.div_ceil(1000),
         loops,
         number_ios: job.number_ios,
         rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
         rate_iops: limits(job.rate_iops),
-        rate_process: option_or_default!(job, rate_process),
-        thinktime_us: option_or_default!(job, thinktime).0,
-        thinktime_blocks: option_or_default!(job, thinktime_blocks),
+        rate_process: job.rate_process(),
+        thinktime_us: job.thinktime().0,
+        thinktime_blocks: job.thinktime_blocks(),
     }
 }
 
@@ -215,7 +214,7 @@ fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
 
 fn ring_options(request: &JobRequest) -> RingOptions {
     let job = request.job;
-    let iodepth = option_or_default!(job, iodepth);
+    let iodepth = job.iodepth();
     RingOptions {
         iodepth,
         iodepth_batch_submit: job.iodepth_batch_submit.map(|batch| match batch {
@@ -227,21 +226,21 @@ fn ring_options(request: &JobRequest) -> RingOptions {
             .map(|batch| batch.min(iodepth)),
         // Depends on all jobs of the run: `memory::resolve_registration`.
         fixedbufs: BufferRegistration::Off,
-        hipri: option_or_default!(job, hipri).0,
-        sqthread_poll: option_or_default!(job, sqthread_poll).0,
-        spin_us: option_or_default!(job, spin).0,
-        mem: option_or_default!(job, mem),
+        hipri: job.hipri(),
+        sqthread_poll: job.sqthread_poll(),
+        spin_us: job.spin().0,
+        mem: job.mem(),
         ioengine: request.engine,
     }
 }
 
 fn data_options(job: &Job) -> DataOptions {
-    let compress = option_or_default!(job, buffer_compress_percentage).0;
-    let dedupe = option_or_default!(job, dedupe_percentage).0;
+    let compress = job.buffer_compress_percentage().0;
+    let dedupe = job.dedupe_percentage().0;
     // Fully compressible data is zeros, and percentages require new data for each write (fio 3.42,
     // init.c:1017-1032).
-    let zero_buffers = option_or_default!(job, zero_buffers).0 || compress == 100;
-    let refill_buffers = option_or_default!(job, refill_buffers).0 || compress > 0 || dedupe > 0;
+    let zero_buffers = job.zero_buffers() || compress == 100;
+    let refill_buffers = job.refill_buffers() || compress > 0 || dedupe > 0;
     DataOptions {
         zero_buffers,
         refill_buffers: refill_buffers && !zero_buffers,

@@ -5,7 +5,6 @@
 //! Leadline.
 
 use crate::plan::{
-    defaults::option_or_default,
     host_view::{PathFacts, PathKind},
     issues::Issues,
 };
@@ -13,7 +12,6 @@ use leadline_protocol::{
     job::{
         Job,
         keyword::{CacheState, Fallocate, FileState},
-        value::Flag,
     },
     plan::job::ResolvedJob,
     problem::Problem,
@@ -24,8 +22,8 @@ type OptionValue = (&'static str, &'static str);
 
 /// Returns the job with its states expanded to options.
 pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
-    let file = option_or_default!(job, file_state);
-    let cache = option_or_default!(job, cache_state);
+    let file = job.file_state();
+    let cache = job.cache_state();
     check_conflicts(
         "file_state",
         file.as_str(),
@@ -50,7 +48,7 @@ pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
                 } else {
                     "only writes"
                 },
-                option_or_default!(job, rw).kind.as_str()
+                job.rw().kind.as_str()
             );
             let remedy = "Use file_state=written for reads, or a pattern that writes.";
             issues.invalid("conflicting_options", "file_state", detail, remedy);
@@ -58,19 +56,19 @@ pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
             expanded.file_state = None;
         }
         FileState::Fresh => expanded.fallocate = Some(job.fallocate.unwrap_or(Fallocate::None)),
-        FileState::Written | FileState::Overwrite => expanded.overwrite = Some(Flag(true)),
-        FileState::Append => expanded.file_append = Some(Flag(true)),
+        FileState::Written | FileState::Overwrite => expanded.overwrite = Some(true),
+        FileState::Append => expanded.file_append = Some(true),
     }
     match cache {
         CacheState::AsIs => {}
-        CacheState::Cold => expanded.invalidate = Some(Flag(true)),
-        CacheState::Warm => expanded.pre_read = Some(Flag(true)),
+        CacheState::Cold => expanded.invalidate = Some(true),
+        CacheState::Warm => expanded.pre_read = Some(true),
     }
     expanded
 }
 
 fn is_supported(job: &Job, state: FileState) -> bool {
-    let rw = option_or_default!(job, rw).kind;
+    let rw = job.rw().kind;
     match state {
         FileState::AsIs | FileState::Written => true,
         FileState::Overwrite => rw.writes(),
@@ -122,11 +120,11 @@ fn cache_conflicts(job: &Job, state: CacheState) -> Vec<OptionValue> {
     ])
 }
 
-/// `rules`: whether the rule applies, and an option with its value and its excluded value.
-fn flag_conflicts(rules: &[(bool, &'static str, Option<Flag>, bool)]) -> Vec<OptionValue> {
+/// `rules`: (applies, option, requested value, excluded value).
+fn flag_conflicts(rules: &[(bool, &'static str, Option<bool>, bool)]) -> Vec<OptionValue> {
     let mut conflicts = Vec::new();
     for (applies, option, flag, excluded) in rules {
-        if *applies && *flag == Some(Flag(*excluded)) {
+        if *applies && *flag == Some(*excluded) {
             conflicts.push((*option, if *excluded { "1" } else { "0" }));
         }
     }
@@ -135,7 +133,7 @@ fn flag_conflicts(rules: &[(bool, &'static str, Option<Flag>, bool)]) -> Vec<Opt
 
 /// Applies `file_state=fresh` to a path: an existing file is replaced, if Leadline created it.
 pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> PathFacts {
-    if option_or_default!(job, file_state) != FileState::Fresh || facts.kind != PathKind::File {
+    if job.file_state() != FileState::Fresh || facts.kind != PathKind::File {
         return facts;
     }
     if !facts.is_owned {
@@ -157,10 +155,7 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> P
 
 /// Checks that `file_state=written` may rewrite a file with unwritten blocks.
 pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, issues: &mut Issues) {
-    if option_or_default!(job, file_state) == FileState::Written
-        && facts.kind == PathKind::File
-        && !facts.is_owned
-    {
+    if job.file_state() == FileState::Written && facts.kind == PathKind::File && !facts.is_owned {
         let detail = format!(
             "{} was not created by Leadline, and filling its unwritten blocks would overwrite its data.",
             facts.canonical

@@ -5,7 +5,6 @@ mod checks;
 mod names;
 
 use crate::plan::{
-    defaults::option_or_default,
     host_view::{DirectAlignment, HostView, PathFacts, PathKind},
     issues::Issues,
     job_request::JobRequest,
@@ -78,7 +77,7 @@ fn apply_loop_device(
     host: &dyn HostView,
     issues: &mut Issues,
 ) -> Option<(TargetKind, PathFacts)> {
-    if !option_or_default!(request.job, loop_device).0 {
+    if !request.job.loop_device() {
         return Some((kind, facts));
     }
     if kind == TargetKind::Device {

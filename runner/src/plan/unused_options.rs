@@ -6,9 +6,7 @@ use leadline_protocol::{
     finding::Severity,
     job::{
         Job,
-        engine::EngineName,
         keyword::{CacheState, FileState, SyncMode},
-        value::Flag,
     },
     plan::{
         job::{Mode, ResolvedJob},
@@ -29,58 +27,64 @@ fn report(is_used: bool, reason: &str, options: &[(&str, bool)], issues: &mut Is
         if *is_given && !is_used {
             let sentence = format!("{option} has no effect: {reason}.");
             let remedy = format!("Remove {option}.");
-            issues.finding(Severity::Note, "option_unused", sentence, &[], &remedy);
+            issues.finding(Severity::Note, "option_unused", sentence, None, &remedy);
         }
     }
 }
 
-fn is_on(flag: Option<Flag>) -> bool {
-    flag.is_some_and(|flag| flag.0)
-}
-
 fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
-    let data = &resolved.data;
-    let writes = resolved.pattern.rw.writes();
-    let random_options = [
-        ("blockalign", job.blockalign.is_some()),
-        ("random_distribution", job.random_distribution.is_some()),
-        ("percentage_random", job.percentage_random.is_some()),
-        ("norandommap", is_on(job.norandommap)),
-    ];
-    let mix_options = [
-        ("rwmixread", job.rwmixread.is_some()),
-        ("rwmixwrite", job.rwmixwrite.is_some()),
-    ];
-    let refill_option = [("refill_buffers", is_on(job.refill_buffers))];
-    let write_options = [
-        ("fsync", resolved.pattern.fsync > 0),
-        ("fdatasync", resolved.pattern.fdatasync > 0),
-        ("end_fsync", resolved.target.end_fsync),
-        ("sync", resolved.target.sync != SyncMode::None),
-        ("zero_buffers", is_on(job.zero_buffers)),
-        (
-            "buffer_compress_percentage",
-            data.buffer_compress_percentage > 0,
-        ),
-        ("dedupe_percentage", data.dedupe_percentage > 0),
-        refill_option[0],
-    ];
-    let is_mixed = resolved.pattern.rwmixread.is_some();
-    let refills = !writes || !data.zero_buffers;
+    let ResolvedJob {
+        pattern,
+        target,
+        data,
+        ..
+    } = resolved;
+    let writes = pattern.rw.writes();
+    let refill_buffers = ("refill_buffers", job.refill_buffers());
     report(
-        resolved.pattern.rw.is_random(),
+        pattern.rw.is_random(),
         "offsets are sequential",
-        &random_options,
+        &[
+            ("blockalign", job.blockalign.is_some()),
+            ("random_distribution", job.random_distribution.is_some()),
+            ("percentage_random", job.percentage_random.is_some()),
+            ("norandommap", job.norandommap()),
+        ],
         issues,
     );
     report(
-        is_mixed,
+        pattern.rwmixread.is_some(),
         "the job does not mix reads and writes",
-        &mix_options,
+        &[
+            ("rwmixread", job.rwmixread.is_some()),
+            ("rwmixwrite", job.rwmixwrite.is_some()),
+        ],
         issues,
     );
-    report(writes, "the job does not write", &write_options, issues);
-    report(refills, "all data is zeros", &refill_option, issues);
+    report(
+        writes,
+        "the job does not write",
+        &[
+            ("fsync", pattern.fsync > 0),
+            ("fdatasync", pattern.fdatasync > 0),
+            ("end_fsync", target.end_fsync),
+            ("sync", target.sync != SyncMode::None),
+            ("zero_buffers", job.zero_buffers()),
+            (
+                "buffer_compress_percentage",
+                data.buffer_compress_percentage > 0,
+            ),
+            ("dedupe_percentage", data.dedupe_percentage > 0),
+            refill_buffers,
+        ],
+        issues,
+    );
+    report(
+        !writes || !data.zero_buffers,
+        "all data is zeros",
+        &[refill_buffers],
+        issues,
+    );
 }
 
 fn check_target(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
@@ -92,29 +96,32 @@ fn check_target(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         .iter()
         .all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
     let filesize = [("filesize", job.filesize.is_some())];
-    let file_options = [
-        ("fallocate", job.fallocate.is_some()),
-        ("overwrite", target.overwrite),
-        ("file_append", target.file_append),
-        ("create_on_open", target.create_on_open),
-        ("file_state", target.file_state != FileState::AsIs),
-        ("unlink", target.unlink),
-    ];
-    let target_options = [
-        ("cache_state", target.cache_state != CacheState::AsIs),
-        ("loop_device", is_on(job.loop_device)),
-        ("filename", job.filename.is_some()),
-        ("directory", job.directory.is_some()),
-        ("pre_read", is_on(job.pre_read)),
-        ("direct", is_on(job.direct)),
-        ("drop_caches", target.drop_caches),
-    ];
     report(is_file || is_null, NO_FILE, &filesize, issues);
-    report(is_file, NO_FILE, &file_options, issues);
+    report(
+        is_file,
+        NO_FILE,
+        &[
+            ("fallocate", job.fallocate.is_some()),
+            ("overwrite", target.overwrite),
+            ("file_append", target.file_append),
+            ("create_on_open", target.create_on_open),
+            ("file_state", target.file_state != FileState::AsIs),
+            ("unlink", target.unlink),
+        ],
+        issues,
+    );
     report(
         !is_null,
         "ioengine=null does not access targets",
-        &target_options,
+        &[
+            ("cache_state", target.cache_state != CacheState::AsIs),
+            ("loop_device", job.loop_device()),
+            ("filename", job.filename.is_some()),
+            ("directory", job.directory.is_some()),
+            ("pre_read", job.pre_read()),
+            ("direct", job.direct == Some(true)),
+            ("drop_caches", target.drop_caches),
+        ],
         issues,
     );
 }
@@ -130,17 +137,20 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
 fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     const NO_RING: &str = "only io_uring supports it";
     let ring = &resolved.ring;
-    let requests_ring = job.ioengine.is_none_or(EngineName::has_ring);
     let fallback = [("ioengine_fallback", job.ioengine_fallback.is_some())];
     let min_batch = job.iodepth_batch_complete_min;
-    let options = [
-        ("iodepth_batch_submit", job.iodepth_batch_submit.is_some()),
-        ("iodepth_batch_complete_min", min_batch.is_some()),
-        ("fixedbufs", is_on(job.fixedbufs)),
-        ("hipri", ring.hipri),
-        ("sqthread_poll", ring.sqthread_poll),
-        ("spin", ring.spin_us > 0),
-    ];
-    report(requests_ring, NO_RING, &fallback, issues);
-    report(ring.ioengine.has_ring(), NO_RING, &options, issues);
+    report(job.ioengine().has_ring(), NO_RING, &fallback, issues);
+    report(
+        ring.ioengine.has_ring(),
+        NO_RING,
+        &[
+            ("iodepth_batch_submit", job.iodepth_batch_submit.is_some()),
+            ("iodepth_batch_complete_min", min_batch.is_some()),
+            ("fixedbufs", job.fixedbufs == Some(true)),
+            ("hipri", ring.hipri),
+            ("sqthread_poll", ring.sqthread_poll),
+            ("spin", ring.spin_us > 0),
+        ],
+        issues,
+    );
 }

@@ -117,7 +117,7 @@ fn failed(error: impl Into<io::Error>) -> WorkerError {
     WorkerError::during("setting the page cache state")(error)
 }
 
-/// Of the region; `None` if unknown.
+/// Cached bytes of the region; `None` if unknown.
 fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
     let file = opened.fd.as_fd();
     let region = Region::of([range(opened)]);

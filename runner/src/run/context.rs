@@ -1,7 +1,7 @@
 //! What all phases of a run need.
 
 use crate::{
-    run::{error::RunError, event_sink::EventSink, stop::StopSignal},
+    run::{error::RunError, event_sink::EventSink, stop_signal::StopSignal},
     system::target::{Finish, Targets, cancellable::run_unless_stopped},
 };
 use leadline_protocol::{

@@ -8,7 +8,7 @@ use crate::{
             direct_io::{self, DirectIoTarget},
             extents::{self, written_share},
             region::Region,
-            residency::{ResidencyMap, ResidencyMethod},
+            residency::ResidencyMethod,
         },
         target::OpenTarget,
     },
@@ -35,20 +35,11 @@ const NOT_REACHED: &str = "the run ended before this reading";
 
 pub(crate) struct ObservedTarget {
     file: Option<OwnedFd>,
-    target: Target,
-    /// Names of the jobs that use it.
-    jobs: Vec<String>,
     region: Region,
     method: Result<ResidencyMethod, String>,
-    initial: Option<Residency>,
-    start: Option<ResidencyMap>,
-    end: Option<ResidencyMap>,
-    extents: Option<Extents>,
-    mount_point: Option<String>,
-    mount_options: Option<String>,
-    direct: DirectFacts,
     backing: Option<ObservedBackingFile>,
-    absent: BTreeMap<String, String>,
+    /// What has been observed so far.
+    report: TargetReport,
 }
 
 impl ObservedTarget {
@@ -71,49 +62,63 @@ impl ObservedTarget {
         let parts = uses
             .iter()
             .map(|(_, target)| target.offset..target.offset + target.size);
+        let region = Region::of(parts);
+        let target = uses[0].1.clone();
         let mut observed = Self {
             file: None,
-            target: uses[0].1.clone(),
-            jobs,
-            region: Region::of(parts),
             method: Err(NOT_REACHED.into()),
-            initial: None,
-            start: None,
-            end: None,
-            extents: None,
-            mount_point: None,
-            mount_options: None,
-            direct: DirectFacts::default(),
             backing: None,
-            absent: BTreeMap::new(),
+            report: TargetReport {
+                path: target.path,
+                kind: target.kind,
+                jobs,
+                filesystem: target.filesystem,
+                mount_point: None,
+                mount_options: None,
+                device: target.device,
+                region_offset: region.offset(),
+                region_bytes: region.bytes(),
+                state: TargetState {
+                    existed: target.existed,
+                    written_share: None,
+                    cached_share: None,
+                },
+                residency: ResidencyReport::default(),
+                extents: ExtentsReport::default(),
+                map: CacheMap::default(),
+                direct: DirectFacts::default(),
+                backing: None,
+                absent: BTreeMap::new(),
+            },
+            region,
         };
         observed.read_initial();
         observed
     }
 
     fn read_initial(&mut self) {
-        if !self.target.existed {
+        if !self.report.state.existed {
             return self.set_absent("initial", "the file did not exist yet");
         }
-        match File::open(&self.target.path) {
+        match File::open(&self.report.path) {
             Ok(file) => {
                 self.set_file(file.into());
                 let initial = self.read(|method, file, region| method.residency(file, region));
-                self.initial = self.known("initial", initial);
+                self.report.residency.initial = self.known("initial", initial);
             }
             Err(error) => self.set_absent("initial", &error.to_string()),
         }
     }
 
     pub(crate) fn path(&self) -> &str {
-        &self.target.path
+        &self.report.path
     }
 
     /// Why the page cache of the open file cannot be read.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
         self.file.as_ref()?;
         let reason = self.method.as_ref().err()?;
-        Some(format!("{}: {reason}", self.target.path))
+        Some(format!("{}: {reason}", self.path()))
     }
 
     fn set_file(&mut self, file: OwnedFd) {
@@ -122,7 +127,7 @@ impl ObservedTarget {
     }
 
     fn set_absent(&mut self, what: &str, reason: &str) {
-        self.absent.insert(what.into(), reason.into());
+        self.report.absent.insert(what.into(), reason.into());
     }
 
     fn known<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
@@ -145,37 +150,55 @@ impl ObservedTarget {
             Err(error) => self.method = Err(format!("cannot be kept open: {error}")),
         }
         let extents = self.extents_before();
-        self.extents = self.known("extents", extents);
-        if self.target.kind != TargetKind::Device {
-            let mount = host.mount_at(Path::new(&self.target.path));
-            self.mount_point = mount.map(|mount| mount.point.clone());
-            self.mount_options = mount.map(|mount| mount.options.clone());
+        let extents = self.known("extents", extents);
+        let report = &mut self.report;
+        report.extents.before = extents;
+        report.state.written_share =
+            extents.map(|extents| written_share(&extents, report.region_bytes));
+        if report.kind != TargetKind::Device {
+            let mount = host.mount_at(Path::new(&report.path));
+            report.mount_point = mount.map(|mount| mount.point.clone());
+            report.mount_options = mount.map(|mount| mount.options.clone());
         }
-        let device = self.target.device.as_deref();
+        let device = report.device.as_deref();
         let target = DirectIoTarget {
-            kind: self.target.kind,
-            filesystem: self.target.filesystem.as_deref(),
+            kind: report.kind,
+            filesystem: report.filesystem.as_deref(),
             device,
-            compressed: self.extents.map(|extents| extents.encoded > 0),
+            compressed: extents.map(|extents| extents.encoded > 0),
         };
-        self.direct = direct_io::facts(opened.fd.as_fd(), target, host);
-        if let (Some(device), Some(false)) = (device, self.direct.loop_direct_io) {
+        report.direct = direct_io::facts(opened.fd.as_fd(), target, host);
+        if let (Some(device), Some(false)) = (device, report.direct.loop_direct_io) {
             self.backing = ObservedBackingFile::of(device, host);
         }
     }
 
     fn extents_before(&self) -> Result<Extents, String> {
-        if self.target.kind == TargetKind::Device {
+        if self.report.kind == TargetKind::Device {
             return Err("a device does not report which blocks were written".into());
         }
         let file = self.file.as_ref().ok_or(NOT_REACHED)?;
         extents::before(file.as_fd(), &self.region)
     }
 
+    /// Residency and cached percentage of each cell of the region.
+    fn read_map(&mut self, what: &str) -> (Option<Residency>, Option<Vec<u8>>) {
+        let map = self.read(|method, file, region| method.map(file, region));
+        let map = self.known(what, map).map(|map| {
+            self.report.map.cell_bytes = map.cell_bytes;
+            (map.residency, map.percent)
+        });
+        map.unzip()
+    }
+
     /// Start of the measured window.
     pub(crate) fn start(&mut self) {
-        let map = self.read(|method, file, region| method.map(file, region));
-        self.start = self.known("start", map);
+        let (residency, percent) = self.read_map("start");
+        let report = &mut self.report;
+        let region_bytes = report.region_bytes.max(1) as f64;
+        report.state.cached_share = residency.map(|start| start.cached as f64 / region_bytes);
+        report.residency.start = residency;
+        report.map.start = percent;
         if let Some(backing) = &mut self.backing {
             backing.start();
         }
@@ -183,8 +206,7 @@ impl ObservedTarget {
 
     /// End of the measured window.
     pub(crate) fn end(&mut self) {
-        let map = self.read(|method, file, region| method.map(file, region));
-        self.end = self.known("end", map);
+        (self.report.residency.end, self.report.map.end) = self.read_map("end");
         if let Some(backing) = &mut self.backing {
             backing.end();
         }
@@ -197,57 +219,18 @@ impl ObservedTarget {
     }
 
     pub(crate) fn residency_at_end(&self) -> Option<Residency> {
-        self.end.as_ref().map(|map| map.residency)
+        self.report.residency.end
     }
 
     /// Reads the extents again.
     pub(crate) fn finish(mut self) -> TargetReport {
-        let region_bytes = self.region.bytes();
-        let mut extents_after = None;
-        if let (Some(_), Some(file)) = (self.extents, &self.file) {
-            extents_after = extents::after(file.as_fd(), &self.region).ok();
+        if let (Some(_), Some(file)) = (self.report.extents.before, &self.file) {
+            self.report.extents.after = extents::after(file.as_fd(), &self.region).ok();
         }
         if self.method == Ok(ResidencyMethod::Mincore) {
             self.set_absent("dirty", "mincore(2) reports only which pages are cached");
         }
-        let start = self.start.as_ref().map(|map| map.residency);
-        let cached_share = |start: Residency| start.cached as f64 / region_bytes.max(1) as f64;
-        let maps = [&self.start, &self.end];
-        let cell_bytes = maps.into_iter().flatten().map(|map| map.cell_bytes).next();
-        TargetReport {
-            state: TargetState {
-                existed: self.target.existed,
-                written_share: self
-                    .extents
-                    .map(|extents| written_share(&extents, region_bytes)),
-                cached_share: start.map(cached_share),
-            },
-            residency: ResidencyReport {
-                initial: self.initial,
-                start,
-                end: self.residency_at_end(),
-            },
-            extents: ExtentsReport {
-                before: self.extents,
-                after: extents_after,
-            },
-            map: CacheMap {
-                cell_bytes: cell_bytes.unwrap_or(0),
-                start: self.start.map(|map| map.percent),
-                end: self.end.map(|map| map.percent),
-            },
-            mount_point: self.mount_point,
-            mount_options: self.mount_options,
-            region_offset: self.region.offset(),
-            region_bytes,
-            path: self.target.path,
-            kind: self.target.kind,
-            jobs: self.jobs,
-            filesystem: self.target.filesystem,
-            device: self.target.device,
-            direct: self.direct,
-            backing: self.backing.map(|backing| backing.observed),
-            absent: self.absent,
-        }
+        self.report.backing = self.backing.map(|backing| backing.observed);
+        self.report
     }
 }

@@ -10,8 +10,7 @@ use crate::{
         report::{
             devices::{cpu_report, device_report, readings},
             workers::{
-                MeasuredWorker, WorkerTotals, achieved_depth, errors, job_report, last_end,
-                window_ns,
+                MeasuredWorker, achieved_depth, errors, job_report, last_end, totals, window_ns,
             },
         },
         sampler::MeasuredWindow,
@@ -61,12 +60,7 @@ pub(crate) fn report(
     let counters = Counters::window(&window.before, &window.after);
     let memory = window.before.memory.zip(window.after.memory);
     let duration_ns = window_ns(&all);
-    let WorkerTotals {
-        read,
-        write,
-        trim,
-        sync,
-    } = WorkerTotals::of(&all, duration_ns);
+    let ([read, write, trim], sync) = totals(&all, duration_ns);
     let writes = jobs.iter().any(|job| job.pattern.rw.writes());
     let reports = jobs.iter().enumerate();
     let jobs: Vec<JobReport> = reports

@@ -8,8 +8,8 @@ use crate::{
     run::{
         event_sink::EventSink,
         observers::Observers,
-        sampler::totals::{IoTotals, WindowCounts},
-        stop::StopSignal,
+        sampler::totals::IoTotals,
+        stop_signal::StopSignal,
         worker_pool::{StartTimes, WorkerPool},
     },
     system::{
@@ -212,14 +212,7 @@ fn sample_between(
     residency: Option<Residency>,
 ) -> Sample {
     let window = Counters::window(&last.counters, &now.counters);
-    let WindowCounts {
-        read,
-        write,
-        trim,
-        sync,
-        in_flight,
-        errors,
-    } = now.totals.since(&last.totals);
+    let [read, write, trim, sync] = now.totals.since(&last.totals);
     Sample {
         phase,
         window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
@@ -227,8 +220,8 @@ fn sample_between(
         write,
         trim,
         sync,
-        in_flight,
-        errors,
+        in_flight: now.totals.in_flight,
+        errors: now.totals.errors.saturating_sub(last.totals.errors),
         physical_devices: window.physical_device_counts(),
         device: window.device,
         memory: window.memory,

@@ -3,7 +3,7 @@
 
 use crate::{
     analysis::transitions::TransitionDetector,
-    run::{observed_target::ObservedTarget, stop::StopSignal},
+    run::{observed_target::ObservedTarget, stop_signal::StopSignal},
     system::{
         clock::{Clock, Monotonic, SECOND_NS},
         host::{inventory::Inventory, kernel::Kernel},

@@ -69,7 +69,7 @@ impl BufferPool {
         (self.base.as_ptr(), self.length)
     }
 
-    /// Start of a slot below `slots()`.
+    /// Start address of a slot. `slot` must be less than `slots()`.
     #[inline]
     pub(crate) fn slot(&self, slot: u32) -> *mut u8 {
         debug_assert!((slot as usize) < self.slots);

@@ -45,7 +45,7 @@ fn duplicate_percent(bytes: &[u8]) -> f64 {
 fn decisions_include_the_cost_of_new_data() {
     let directory = scratch::directory();
     let job = json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
-    let fresh_data = |changes: Value| {
+    let refill_buffers = |changes: Value| {
         let result = report(&with(&job, changes));
         let decisions = result["report"]["jobs"][0]["decisions"]
             .as_array()
@@ -53,10 +53,10 @@ fn decisions_include_the_cost_of_new_data() {
             .clone();
         decisions
             .into_iter()
-            .find(|decision| decision["name"] == "fresh_data")
+            .find(|decision| decision["name"] == "refill_buffers")
             .unwrap()
     };
-    let decision = fresh_data(json!({"buffer_compress_percentage": 50}));
+    let decision = refill_buffers(json!({"buffer_compress_percentage": 50}));
     let reason = decision["reason"].as_str().unwrap();
     let ns: f64 = reason
         .split(" ns per 4 KiB")
@@ -71,7 +71,7 @@ fn decisions_include_the_cost_of_new_data() {
         decision["used"] == true && (10.0..100_000.0).contains(&ns),
         "{reason}"
     );
-    assert_eq!(fresh_data(json!({}))["used"], false);
+    assert_eq!(refill_buffers(json!({}))["used"], false);
 }
 
 #[test]

@@ -35,6 +35,17 @@ pub(crate) enum State {
     Absent,
 }
 
+impl State {
+    /// Bytes in the page cache after [`prepare`]; `None` if that is part of no case.
+    pub(crate) fn cached_bytes(self) -> Option<u64> {
+        match self {
+            Self::Warm | Self::WarmHalfZero => Some(BYTES),
+            Self::HalfWarm => Some(BYTES / 2),
+            _ => None,
+        }
+    }
+}
+
 pub(crate) fn prepare(state: State, target: &Target) {
     let path = &target.path;
     let is_device = path.starts_with("/dev");
@@ -106,12 +117,15 @@ fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     file
 }
 
-/// Without readahead beyond the range.
+/// Without readahead beyond the range. Twice, because the kernel evicts pages first that were read
+/// only once.
 fn read(file: &File, bytes: u64) {
     fadvise(file, 0, None, Advice::Random).unwrap();
     let mut chunk = vec![0; CHUNK];
-    for offset in (0..bytes).step_by(CHUNK) {
-        let length = CHUNK.min((bytes - offset) as usize);
-        file.read_exact_at(&mut chunk[..length], offset).unwrap();
+    for _ in 0..2 {
+        for offset in (0..bytes).step_by(CHUNK) {
+            let length = CHUNK.min((bytes - offset) as usize);
+            file.read_exact_at(&mut chunk[..length], offset).unwrap();
+        }
     }
 }

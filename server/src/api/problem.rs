@@ -33,10 +33,10 @@ pub(crate) struct ProblemDetails {
     errors: Vec<Problem>,
 }
 
-/// Error of an API call.
+/// API error.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// The HTTP request is not acceptable.
+    /// Invalid HTTP request.
     Request {
         status: StatusCode,
         code: &'static str,

@@ -144,7 +144,7 @@ fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
                 "bad_value",
                 &format!("tags[{index}]"),
                 format!("{item} is not a valid tag."),
-                format!("Use a string of 1 to {MAX_TAG} bytes without commas and quotes."),
+                format!("Use a string of 1 to {MAX_TAG} bytes without commas or quotes."),
             );
         }
     }

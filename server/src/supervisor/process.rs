@@ -102,7 +102,8 @@ impl RunnerProcess {
     }
 }
 
-/// Writes the input and closes the pipe. A child that does not read it fails by itself.
+/// Writes the input and closes the pipe. If the child does not read it, the child reports the
+/// failure.
 pub(super) fn write_stdin(child: &mut Child, input: &Value) {
     if let Some(mut stdin) = child.stdin.take() {
         let bytes = input.to_string().into_bytes();

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { beforeEach, expect, it } from 'vitest';
 import type { Event, Run } from '../api';
 import { TestSocket } from '../api/test-socket';
-import { useLive } from './use-live';
+import { useLiveRun } from './use-live-run';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
@@ -17,7 +17,7 @@ const LONG = { number: 7, status: 'interrupted', samples: 9000, findings: [] } a
 
 const client = new QueryClient();
 const watch = (run: Run) =>
-  renderHook(() => useLive(run), {
+  renderHook(() => useLiveRun(run), {
     wrapper: ({ children }: { children: ReactNode }) => (
       <QueryClientProvider client={client}>{children}</QueryClientProvider>
     ),

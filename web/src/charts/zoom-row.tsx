@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChartGroup } from './chart-group';
-import { useTick } from './use-live';
+import { useTick } from './use-live-run';
 
 export function ZoomRow({
   chartGroup,

@@ -39,17 +39,14 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     }
     let percent = (share * 100.0).min(100.0);
     let sentence = format!("{percent:.0} % of the region was in the page cache {when}.");
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "warm_cache",
         sentence,
-        &[
-            ("cached_bytes", json!(start.cached)),
-            ("region_bytes", json!(evidence.region_bytes)),
-        ],
+        json!({"cached_bytes": start.cached, "region_bytes": evidence.region_bytes}),
         remedy,
-    );
-    Some(finding.with_rerun(rerun::cold(patch)))
+    )
+    .with_rerun(rerun::cold(patch))
 }
 
 /// `invalidate` drops clean pages only. Dirty pages after a ramp with writes may be the ramp's own.
@@ -71,14 +68,14 @@ pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
         "{} of the target were dirty, so invalidate kept them in memory.",
         bytes(dirty)
     );
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "invalidate_keeps_dirty",
         sentence,
-        &[("dirty_bytes", json!(dirty))],
+        json!({"dirty_bytes": dirty}),
         "Set cache_state=cold, which writes them first.",
-    );
-    Some(finding.with_rerun(rerun::cold(json!({"cache_state": "cold"}))))
+    )
+    .with_rerun(rerun::cold(json!({"cache_state": "cold"})))
 }
 
 pub(crate) fn raw_buffered(context: &Context) -> Option<Finding> {
@@ -93,14 +90,14 @@ pub(crate) fn raw_buffered(context: &Context) -> Option<Finding> {
         "The device was accessed through its page cache: the kernel counts it as Buffers (grown by {}), not as Cached, and drops it when the last program closes the device.",
         bytes(grown)
     );
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "raw_buffered",
         sentence,
-        &[("buffers_grown_bytes", json!(grown))],
+        json!({"buffers_grown_bytes": grown}),
         "Set direct=1 to bypass the page cache.",
-    );
-    Some(finding.with_rerun(rerun::direct()))
+    )
+    .with_rerun(rerun::direct())
 }
 
 pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
@@ -119,7 +116,7 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
         severity,
         "loop_without_direct_io",
         sentence,
-        &[],
+        None,
         "Attach it with losetup --direct-io=on.",
     ))
 }

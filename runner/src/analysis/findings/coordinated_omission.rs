@@ -38,10 +38,7 @@ fn late_starts(direction: Direction, stats: &DirectionStats) -> Option<Finding> 
         Warning,
         "coordinated_omission",
         sentence,
-        &[
-            ("intended_lat_p99_ns", json!(intended_ns)),
-            ("lat_p99_ns", json!(lat_ns)),
-        ],
+        json!({"intended_lat_p99_ns": intended_ns, "lat_p99_ns": lat_ns}),
         "Use intended_lat_ns. To keep up, increase iodepth or numjobs, or lower the rate.",
     ))
 }

@@ -28,10 +28,7 @@ pub(crate) fn io_errors(context: &Context) -> Option<Finding> {
         Serious,
         "io_errors",
         sentence,
-        &[
-            ("errors", json!(errors.total)),
-            ("errno", json!(first.errno)),
-        ],
+        json!({"errors": errors.total, "errno": first.errno}),
         "Check the kernel log (dmesg).",
     ))
 }
@@ -45,14 +42,14 @@ pub(crate) fn stopped_early(context: &Context) -> Option<Finding> {
         "The run was stopped after {:.1} s; the results cover the time up to that point.",
         report.duration_ms / 1000.0
     );
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "stopped_early",
         sentence,
-        &[],
+        None,
         "Run it again to completion.",
-    );
-    Some(finding.with_rerun(rerun::unchanged()))
+    )
+    .with_rerun(rerun::unchanged())
 }
 
 pub(crate) fn short_run(context: &Context) -> Option<Finding> {
@@ -61,14 +58,14 @@ pub(crate) fn short_run(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!("The run was short: {}.", duration(duration_ms));
-    let finding = Finding::new(
+    Finding::new(
         Note,
         "short_run",
         sentence,
-        &[("duration_ms", json!(duration_ms))],
+        json!({"duration_ms": duration_ms}),
         "Run for at least 10 s with time_based=1.",
-    );
-    Some(finding.with_rerun(rerun::longer()))
+    )
+    .with_rerun(rerun::longer())
 }
 
 pub(crate) fn device_counters_missing(context: &Context) -> Option<Finding> {
@@ -86,7 +83,7 @@ pub(crate) fn device_counters_missing(context: &Context) -> Option<Finding> {
         Warning,
         "device_counters_missing",
         sentence,
-        &[],
+        None,
         "Run where /sys is readable, or check iostat on the host.",
     ))
 }

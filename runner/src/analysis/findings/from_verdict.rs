@@ -29,11 +29,11 @@ pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<F
     findings.into_iter().flatten().collect()
 }
 
-fn numbers(evidence: &Evidence) -> Vec<(&'static str, Value)> {
-    let mut numbers = vec![("issued_bytes", json!(evidence.bytes))];
+fn numbers(evidence: &Evidence) -> Value {
+    let mut numbers = json!({"issued_bytes": evidence.bytes});
     if let Ok(device) = &evidence.device {
-        numbers.push(("device_bytes", json!(device.bytes)));
-        numbers.push(("device_ios", json!(device.ios)));
+        numbers["device_bytes"] = json!(device.bytes);
+        numbers["device_ios"] = json!(device.ios);
     }
     numbers
 }
@@ -49,17 +49,17 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
     let device = evidence.device.as_ref().ok();
     let name = device.map_or("storage", |device| device.name.as_str());
     let finding =
-        |severity, code, sentence, remedy| Finding::new(severity, code, sentence, &numbers, remedy);
+        |severity, code, sentence, remedy| Finding::new(severity, code, sentence, numbers, remedy);
     match class {
         VerdictClass::PageCache if !evidence.direct => {
             let sentence = format!("The result describes memory, not {name}.");
-            let finding = finding(
+            finding(
                 Serious,
                 "served_from_cache",
                 sentence,
                 "Set direct=1 to bypass the page cache, or use a target at least twice as large as memory.",
-            );
-            Some(finding.with_rerun(rerun::direct()))
+            )
+            .with_rerun(rerun::direct())
         }
         VerdictClass::Readahead => {
             let sentence = format!(
@@ -67,25 +67,25 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
                 count(evidence.ios),
                 count(device.map_or(0, |device| device.ios))
             );
-            let finding = finding(
+            finding(
                 Warning,
                 "readahead",
                 sentence,
                 "Set direct=1 for I/Os of this size, or fadvise_hint=random to disable readahead.",
-            );
-            Some(finding.with_rerun(rerun::direct()))
+            )
+            .with_rerun(rerun::direct())
         }
         VerdictClass::DeferredWrite => {
             let sentence = format!(
                 "Most of the written data was still in memory at the end and had not reached {name}."
             );
-            let finding = finding(
+            finding(
                 Serious,
                 "deferred_write",
                 sentence,
                 "Set direct=1, or end_fsync=1 to measure the flush, or run until the amount of dirty memory is stable.",
-            );
-            Some(finding.with_rerun(rerun::flushed()))
+            )
+            .with_rerun(rerun::flushed())
         }
         VerdictClass::Amplified => {
             let sentence = format!(
@@ -132,7 +132,7 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
         Serious,
         "direct_io_fallback",
         sentence,
-        &numbers(evidence),
+        numbers(evidence),
         "Use a file on ext4 or xfs, or on btrfs a file with nodatacow (chattr +C while it is empty).",
     ))
 }
@@ -154,17 +154,14 @@ fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
     let sentence = format!(
         "{part} was never written: the filesystem returns zeros without reading the device."
     );
-    let finding = Finding::new(
+    Finding::new(
         Serious,
         "unwritten_blocks",
         sentence,
-        &[
-            ("unwritten_share", json!(unwritten)),
-            ("served_share", json!(shares.unwritten)),
-        ],
+        json!({"unwritten_share": unwritten, "served_share": shares.unwritten}),
         "Write the file first, with file_state=written.",
-    );
-    Some(finding.with_rerun(rerun::written()))
+    )
+    .with_rerun(rerun::written())
 }
 
 fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
@@ -178,12 +175,11 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
             evidence.encoded_share * 100.0
         );
         let severity = if is_served { Serious } else { Note };
-        let numbers = [("encoded_share", json!(evidence.encoded_share))];
         return Some(Finding::new(
             severity,
             "compressed",
             sentence,
-            &numbers,
+            json!({"encoded_share": evidence.encoded_share}),
             "Use incompressible data (refill_buffers=1), or mount without compression.",
         ));
     }
@@ -195,13 +191,12 @@ fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
         shares.filesystem * 100.0,
         evidence.direction.noun()
     );
-    let numbers = numbers(evidence);
-    let finding = Finding::new(
+    Finding::new(
         Serious,
         "served_by_filesystem",
         sentence,
-        &numbers,
+        numbers(evidence),
         "Write the file first (file_state=written), or use a filesystem that reports extents, such as ext4 or xfs.",
-    );
-    Some(finding.with_rerun(rerun::written()))
+    )
+    .with_rerun(rerun::written())
 }

@@ -26,7 +26,7 @@ pub(crate) fn slow_clock(context: &Context) -> Option<Finding> {
         Note,
         "slow_clock",
         sentence,
-        &[("clocksource", json!(name))],
+        json!({"clocksource": name}),
         "Boot with clocksource=tsc if the CPU has a stable TSC.",
     ))
 }
@@ -43,7 +43,7 @@ pub(crate) fn frequency_governor(context: &Context) -> Option<Finding> {
         Warning,
         "frequency_governor",
         sentence,
-        &[("governor", json!(name))],
+        json!({"governor": name}),
         "Use the performance governor (cpupower frequency-set -g performance).",
     ))
 }
@@ -55,12 +55,12 @@ pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
     }
     let sentence =
         format!("The CPUs were throttled {times} times because of heat, which lowers the results.");
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "thermal_throttling",
         sentence,
-        &[("thermal_throttles", json!(times))],
+        json!({"thermal_throttles": times}),
         "Let the host cool down, check its fans, and run again.",
-    );
-    Some(finding.with_rerun(rerun::unchanged()))
+    )
+    .with_rerun(rerun::unchanged())
 }

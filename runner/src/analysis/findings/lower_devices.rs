@@ -38,10 +38,7 @@ fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
         Note,
         "lower_device_amplification",
         sentence,
-        &[
-            ("device_bytes", json!(device.bytes)),
-            ("lower_device_bytes", json!(lower.bytes)),
-        ],
+        json!({"device_bytes": device.bytes, "lower_device_bytes": lower.bytes}),
         "Expected for mirrors (copies) and parity. Otherwise, find other programs that use these disks (iostat -x 1).",
     ))
 }

@@ -8,7 +8,7 @@ use leadline_protocol::{
     job::engine::EngineName,
     plan::job::{Mode, ResolvedJob},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Minimum share of the requested depth; the rest is the time between reaping and submitting.
 const MIN_DEPTH_SHARE: f64 = 0.8;
@@ -27,41 +27,33 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
     if requested <= 1.0 || achieved >= MIN_DEPTH_SHARE * requested {
         return None;
     }
-    let evidence = [
-        ("requested_depth", json!(requested)),
-        ("achieved_depth", json!(achieved)),
-    ];
+    let evidence = json!({"requested_depth": requested, "achieved_depth": achieved});
     if jobs
         .iter()
         .all(|job| job.ring.ioengine == EngineName::Psync)
     {
         let sentence =
             format!("psync executes one I/O at a time: the depth was 1, not {requested:.0}.");
-        let finding = Finding::new(
+        return Finding::new(
             Warning,
             "depth_is_one",
             sentence,
-            &evidence,
+            evidence,
             "Use ioengine=io_uring, or more jobs (numjobs).",
-        );
-        return Some(finding.with_rerun(rerun::io_uring()));
+        )
+        .with_rerun(rerun::io_uring());
     }
     let sentence = format!(
         "On average, {achieved:.1} I/Os were in flight instead of the requested {requested:.0}."
     );
-    let finding = |remedy| Finding::new(Warning, "depth_not_reached", sentence, &evidence, remedy);
+    let finding = |remedy| Finding::new(Warning, "depth_not_reached", sentence, evidence, remedy);
     if context.any_job(|job| !job.direct) {
-        return Some(
-            finding("Set direct=1: buffered I/O completes or blocks while it is submitted.")
-                .with_rerun(rerun::direct()),
-        );
+        return finding("Set direct=1: buffered I/O completes or blocks while it is submitted.")
+            .with_rerun(rerun::direct());
     }
-    Some(with_more_jobs(
-        finding(
-            "Increase numjobs to submit in parallel; the filesystem may also serialize writers.",
-        ),
-        jobs,
-    ))
+    let remedy =
+        "Increase numjobs to submit in parallel; the filesystem may also serialize writers.";
+    with_more_jobs(finding(remedy), jobs)
 }
 
 fn limits_its_depth(job: &ResolvedJob) -> bool {
@@ -84,7 +76,7 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
 }
 
 /// Offers a rerun with twice the largest `numjobs`, since a patch applies to all jobs.
-fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Finding {
+fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
     let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
     let (label, patch) = rerun::with_jobs(doubled);
     finding.with_rerun((&label, patch))
@@ -95,10 +87,7 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let cpu = context.report.cpu?;
     let runner = cpu.process_percent;
     let host = cpu.host_percent;
-    let evidence: [(&str, Value); 2] = [
-        ("process_percent", json!(runner)),
-        ("host_percent", json!(host)),
-    ];
+    let evidence = json!({"process_percent": runner, "host_percent": host});
     let threads: u32 = context.jobs.iter().map(|job| job.numjobs).sum();
     if runner >= BUSY_PERCENT * f64::from(threads) {
         let sentence = format!(
@@ -108,10 +97,10 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
             Warning,
             "cpu_bound",
             sentence,
-            &evidence,
+            evidence,
             "Use more jobs (numjobs) on more CPUs, or larger I/Os.",
         );
-        return Some(with_more_jobs(finding, context.jobs));
+        return with_more_jobs(finding, context.jobs);
     }
     if host < BUSY_PERCENT {
         return None;
@@ -119,14 +108,14 @@ pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let sentence = format!(
         "All CPUs of this host were busy ({host:.0} %), and the runner used {runner:.0} % of one CPU: its I/Os waited for a CPU."
     );
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "busy_host",
         sentence,
-        &evidence,
+        evidence,
         "Run again on an idle host.",
-    );
-    Some(finding.with_rerun(rerun::unchanged()))
+    )
+    .with_rerun(rerun::unchanged())
 }
 
 pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
@@ -149,14 +138,14 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
         direction.noun(),
         device.name
     );
-    let finding = Finding::new(
+    Finding::new(
         Warning,
         "foreign_io",
         sentence,
-        &[("read_bytes", json!(read)), ("write_bytes", json!(written))],
+        json!({"read_bytes": read, "write_bytes": written}),
         "Find the programs that use the device (iotop -o, pidstat -d 1), and run again when it is idle.",
-    );
-    Some(finding.with_rerun(rerun::unchanged()))
+    )
+    .with_rerun(rerun::unchanged())
 }
 
 /// In a direction without jobs, all device bytes beyond those of this process.

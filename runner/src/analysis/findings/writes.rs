@@ -42,14 +42,14 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
     let target = files.find(|target| target.state.is_written() == Some(false))?;
     let share = target.state.written_share?;
     let path = &target.path;
-    let evidence = [("written_share", json!(share))];
+    let evidence = json!({"written_share": share});
     if context.any_job(|job| job.target.file_append) {
         let sentence = format!("{path} grew: every write allocated blocks.");
         return Some(Finding::new(
             Note,
             "append",
             sentence,
-            &evidence,
+            evidence,
             "Remove file_append to overwrite existing blocks.",
         ));
     }
@@ -61,14 +61,14 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
         Warning,
         "initial_write",
         sentence,
-        &evidence,
+        evidence,
         "Set file_state=overwrite to measure overwrites, or file_state=fresh to measure initial writes every time.",
     );
     // A patch applies to all jobs, and jobs that only read cannot overwrite.
     if context.any_job(|job| !job.pattern.rw.writes()) {
         return Some(finding);
     }
-    Some(finding.with_rerun(rerun::overwrite()))
+    finding.with_rerun(rerun::overwrite())
 }
 
 /// Does not apply if the job requests an overwrite.
@@ -92,7 +92,7 @@ pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
         Note,
         "overwrite",
         sentence,
-        &[],
+        None,
         "Set file_state=overwrite to ensure overwrites, or file_state=fresh to measure initial writes.",
     ))
 }
@@ -110,14 +110,14 @@ pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
         "{} were not yet written when the measurement ended, and no flush followed.",
         bytes(dirty)
     );
-    let finding = Finding::new(
+    Finding::new(
         Note,
         "not_flushed",
         sentence,
-        &[("dirty_bytes", json!(dirty))],
+        json!({"dirty_bytes": dirty}),
         "Set end_fsync=1: the flush is a separate phase with its own time.",
-    );
-    Some(finding.with_rerun(rerun::flushed()))
+    )
+    .with_rerun(rerun::flushed())
 }
 
 /// The kernel throttles writers above the midpoint of its two limits (balance_dirty_pages,
@@ -155,11 +155,7 @@ pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
         Note,
         "writeback_throttled",
         sentence,
-        &[
-            ("dirty_bytes", json!(dirty)),
-            ("ceiling_bytes", json!(ceiling)),
-            ("throttled_ms", json!(throttled_ms)),
-        ],
+        json!({"dirty_bytes": dirty, "ceiling_bytes": ceiling, "throttled_ms": throttled_ms}),
         "Long buffered writes are limited by writeback; direct=1 measures the device without it.",
     ))
 }
@@ -183,10 +179,7 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
         Warning,
         "dirty_limit_not_reached",
         sentence,
-        &[
-            ("dirty_bytes", json!(dirty)),
-            ("background_bytes", json!(background)),
-        ],
+        json!({"dirty_bytes": dirty, "background_bytes": background}),
         "Write several times that amount, or run longer, to measure the sustained rate of the device.",
     ))
 }
@@ -215,7 +208,7 @@ pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
         Note,
         "device_cache",
         sentence,
-        &[("flush_ios", json!(0))],
+        json!({"flush_ios": 0}),
         "Set fdatasync=1 to measure durable writes, or run until the cache is full.",
     ))
 }

@@ -1,7 +1,8 @@
 //! Input of the gauge: counters of the same window, from a report or a sample.
 
 use leadline_protocol::{
-    counters::{DeviceCounts, IoCounts, StorageIo},
+    counters::{DeviceCounts, DeviceFlow, IoCounts, StorageIo},
+    evidence::transition::Direction,
     gauge::LayerFlow,
     report::{Report, stats::DirectionStats},
     sample::Sample,
@@ -25,15 +26,6 @@ pub(super) struct DirectionCounters {
     pub(super) device: Option<DeviceFlow>,
     /// The physical devices under them.
     pub(super) physical_devices: Option<DeviceFlow>,
-}
-
-/// Counters of block devices in one direction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct DeviceFlow {
-    pub(super) ios: u64,
-    /// I/Os merged into other I/Os before they reached the device.
-    pub(super) merges: u64,
-    pub(super) bytes: u64,
 }
 
 impl GaugeCounters {
@@ -67,46 +59,24 @@ impl GaugeCounters {
         }
     }
 
-    /// `issued`: reads, writes and trims.
     fn new<'a>(
-        issued: [LayerFlow; 3],
-        device: Option<&'a DeviceCounts>,
-        physical_devices: impl Iterator<Item = &'a DeviceCounts>,
+        [reads, writes, trims]: [LayerFlow; 3],
+        device: Option<&DeviceCounts>,
+        physical_devices: impl Iterator<Item = &'a DeviceCounts> + Clone,
     ) -> Self {
-        let device = device.map(device_flows);
-        let physical = physical_devices.map(device_flows).reduce(|sum, flows| {
-            std::array::from_fn(|direction| sum[direction].plus(flows[direction]))
-        });
-        let direction = |index: usize| DirectionCounters {
-            issued: issued[index],
-            device: device.map(|flows| flows[index]),
-            physical_devices: physical.map(|flows| flows[index]),
+        let direction = |issued, flow: fn(&DeviceCounts) -> DeviceFlow| {
+            let physical_flows = physical_devices.clone().map(flow);
+            DirectionCounters {
+                issued,
+                device: device.map(flow),
+                physical_devices: physical_flows.reduce(|sum, flow| sum + flow),
+            }
         };
         Self {
-            read: direction(0),
-            write: direction(1),
-            trim: direction(2),
+            read: direction(reads, |counts| counts.of(Direction::Read)),
+            write: direction(writes, |counts| counts.of(Direction::Write)),
+            trim: direction(trims, DeviceCounts::discards),
             ..Self::default()
         }
     }
-}
-
-impl DeviceFlow {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            ios: self.ios + other.ios,
-            merges: self.merges + other.merges,
-            bytes: self.bytes + other.bytes,
-        }
-    }
-}
-
-/// Reads, writes and discards.
-fn device_flows(counts: &DeviceCounts) -> [DeviceFlow; 3] {
-    let flow = |ios, merges, bytes| DeviceFlow { ios, merges, bytes };
-    [
-        flow(counts.read_ios, counts.read_merges, counts.read_bytes),
-        flow(counts.write_ios, counts.write_merges, counts.write_bytes),
-        flow(counts.discard_ios, 0, counts.discard_bytes),
-    ]
 }

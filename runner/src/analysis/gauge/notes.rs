@@ -79,7 +79,7 @@ fn page_cache(flows: &Flows) -> Option<String> {
 fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Option<String> {
     let issued = flows.issued.bytes;
     if ratio(flows.unwritten_bytes, issued) > FILESYSTEM_SHARE {
-        return Some("served as zeros: never written".into());
+        return Some("returned zeros: never written".into());
     }
     if ratio(flows.filesystem_bytes, issued) > FILESYSTEM_SHARE {
         return Some("served here: compressed or inline data".into());

@@ -3,13 +3,13 @@
 use crate::{
     analysis::gauge::{
         IoModes,
-        counters::{DeviceFlow, DirectionCounters, GaugeCounters},
+        counters::{DirectionCounters, GaugeCounters},
         gauges, sample_gauge,
     },
     plan::fixture::resolved,
 };
 use leadline_protocol::{
-    counters::StorageIo,
+    counters::{DeviceFlow, StorageIo},
     gauge::{ForeignSource, Gauge, LayerFlow},
     sample::Sample,
     verdict::{Layer, Verdict, VerdictClass, Verdicts},
@@ -267,7 +267,7 @@ fn verdicts_identify_the_layer() {
     assert_eq!(gauge.served_by, Layer::Filesystem);
     assert_eq!(
         note(&gauge, Layer::Filesystem),
-        "served as zeros: never written"
+        "returned zeros: never written"
     );
 
     let fell_back = read_verdict(

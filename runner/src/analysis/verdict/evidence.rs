@@ -30,7 +30,7 @@ pub(crate) struct Evidence {
     /// I/Os completed in the window.
     pub ios: u64,
     pub bytes: u64,
-    /// Of those, bytes on targets without a block device.
+    /// The part of them on targets without a block device.
     pub bytes_without_device: u64,
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.

@@ -3,7 +3,7 @@
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
-    counters::{DeviceCounts, Memory},
+    counters::Memory,
     evidence::{target::TargetReport, transition::Direction},
     plan::{job::ResolvedJob, target::TargetKind},
     report::{Report, device::Reading},
@@ -180,31 +180,33 @@ fn device(direction: Direction, reading: &Reading, report: &Report) -> Vec<Proof
     } else {
         Layer::Filesystem
     };
-    let values = |counts: &DeviceCounts| {
-        direction.select(
-            [counts.read_ios, counts.read_merges, counts.read_bytes],
-            [counts.write_ios, counts.write_merges, counts.write_bytes],
-        )
-    };
-    let start = values(&reading.start);
-    let end = values(&reading.end);
+    let start = reading.start.of(direction);
+    let end = reading.end.of(direction);
     // Columns of /sys/block/*/stat (Documentation/block/stat.rst), from 1: I/Os, merges, sectors.
-    let columns = direction.select(["$1", "$2", "$3*512"], ["$5", "$6", "$7*512"]);
-    let names = direction.select(
-        ["reads completed", "reads merged", "bytes read"],
-        ["writes completed", "writes merged", "bytes written"],
+    let [ios, merges, bytes] = direction.select(
+        [
+            ("reads completed", "$1"),
+            ("reads merged", "$2"),
+            ("bytes read", "$3*512"),
+        ],
+        [
+            ("writes completed", "$5"),
+            ("writes merged", "$6"),
+            ("bytes written", "$7*512"),
+        ],
     );
-    let units = ["I/Os", "I/Os", "bytes"];
-    let proof = |index: usize| {
-        let name = format!("{} by {device}", names[index]);
-        let row = row(layer, name, units[index], start[index], end[index]);
-        let column = columns[index];
+    let proof = |(counted, column), unit, start, end| {
+        let row = row(layer, format!("{counted} by {device}"), unit, start, end);
         with_command(
             row,
             format!("awk '{{print {column}}}' /sys/class/block/{device}/stat"),
         )
     };
-    (0..units.len()).map(proof).collect()
+    vec![
+        proof(ios, "I/Os", start.ios, end.ios),
+        proof(merges, "I/Os", start.merges, end.merges),
+        proof(bytes, "bytes", start.bytes, end.bytes),
+    ]
 }
 
 /// Quotes a path for a shell.

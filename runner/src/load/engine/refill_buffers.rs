@@ -52,7 +52,7 @@ impl<E: Engine> Engine for RefillBuffers<E> {
     fn decisions(&self) -> Vec<Decision> {
         let mut decisions = self.inner.decisions();
         decisions.push(Decision {
-            name: "fresh_data".into(),
+            name: "refill_buffers".into(),
             used: true,
             reason: format!(
                 "every write gets new data; generating it adds {:.0} ns per 4 KiB to the latency (measured before the run)",

@@ -8,7 +8,7 @@ pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {
     let writes = job.pattern.rw.writes() && !job.ring.ioengine.is_null();
     if writes && !job.data.refill_buffers {
         let reason = "each I/O in flight writes the same buffer again, as in fio; refill_buffers=1 generates new data";
-        decisions.push(decision("fresh_data", false, reason));
+        decisions.push(decision("refill_buffers", false, reason));
     }
     decisions
 }

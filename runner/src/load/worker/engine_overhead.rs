@@ -79,7 +79,7 @@ impl Stopwatch {
         result
     }
 
-    /// Time of one clock reading, which each call adds.
+    /// Cost of one clock read in ns; every call includes it.
     fn reading_ns(&self) -> f64 {
         const READINGS: u64 = 1_000_000;
         let begin_ns = self.clock.now_ns();

@@ -15,7 +15,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
             Warning,
             "drop_caches_global",
             "drop_caches affects the whole host and slows down other programs.",
-            &[],
+            None,
             "Use invalidate=1, which drops only the pages of the target.",
         );
     }
@@ -47,10 +47,7 @@ fn report_size(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
             bytes(region),
             bytes(memory)
         ),
-        &[
-            ("region_bytes", json!(region)),
-            ("available_memory_bytes", json!(memory)),
-        ],
+        json!({"region_bytes": region, "available_memory_bytes": memory}),
         "Use direct=1 or a region at least twice as large as memory to measure the device.",
     );
 }
@@ -61,7 +58,7 @@ fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
             Note,
             "invalidated_once",
             "invalidate drops the pages of the target only once; memory may serve later passes.",
-            &[],
+            None,
             "Use a region larger than the job can cover in one pass, or direct=1.",
         );
     }
@@ -70,7 +67,7 @@ fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
             Note,
             "invalidate_keeps_dirty",
             "invalidate drops only clean pages; dirty pages stay in memory.",
-            &[],
+            None,
             "Run sync first, or use drop_caches=1 as root.",
         );
     }

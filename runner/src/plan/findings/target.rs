@@ -24,7 +24,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
                 "{} has no block device ({filesystem}), so there are no device counters to compare.",
                 target.path
             ),
-            &[],
+            None,
             "To measure a disk, use a file on its filesystem.",
         );
     }
@@ -33,7 +33,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
             Note,
             "file_grows",
             "Each run of this job extends the file.",
-            &[],
+            None,
             "Remove the file from time to time, or set unlink=1.",
         );
     }
@@ -47,7 +47,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
             Warning,
             "raw_buffered",
             "The job uses the page cache of the block device, which the kernel counts as Buffers.",
-            &[],
+            None,
             "Set direct=1 to measure the device.",
         );
     }
@@ -59,7 +59,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
             Note,
             "results_on_device",
             format!("Results are stored in {results}, on the same disk as {device}, which adds to the load."),
-            &[],
+            None,
             "Store results on another disk with --data-dir.",
         );
     }
@@ -71,7 +71,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
                 "{device} starts {} after a physical block boundary: aligned I/O touches an extra block.",
                 bytes(offset)
             ),
-            &[("off_bytes", json!(offset))],
+            json!({"off_bytes": offset}),
             "Align the partition to a multiple of 1 MiB.",
         );
     }

@@ -22,7 +22,7 @@ pub(super) fn report_runtime(job: &ResolvedJob, issues: &mut Issues) {
             Note,
             "short_run",
             format!("A runtime of {runtime} is too short for a reliable result."),
-            &[("runtime_ms", json!(runtime_ms))],
+            json!({"runtime_ms": runtime_ms}),
             "Run for at least 10 s, with time_based=1.",
         );
     }
@@ -33,7 +33,7 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
     if iodepth <= 1 {
         return;
     }
-    let evidence = [("iodepth", json!(iodepth))];
+    let evidence = json!({"iodepth": iodepth});
     if job.in_flight() == 1 {
         let (cause, remedy) = if job.pattern.rw.trims() {
             (
@@ -47,7 +47,7 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
             )
         };
         let sentence = format!("{cause}: the effective depth is 1, not {iodepth}.");
-        issues.finding(Warning, "depth_is_one", sentence, &evidence, remedy);
+        issues.finding(Warning, "depth_is_one", sentence, evidence, remedy);
     } else if !job.direct && job.mode != Mode::Null {
         issues.finding(
             Note,
@@ -55,7 +55,7 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
             format!(
                 "Buffered I/O rarely reaches a depth of {iodepth}: the page cache completes I/O immediately."
             ),
-            &evidence,
+            evidence,
             "Use direct=1 to keep I/O in flight at the device.",
         );
     }
@@ -72,7 +72,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
                 "All {} workers access the same blocks in the same order, which favors caches.",
                 job.numjobs
             ),
-            &[("numjobs", json!(job.numjobs))],
+            json!({"numjobs": job.numjobs}),
             "Set offset_increment to give each worker a separate region.",
         );
     }
@@ -85,7 +85,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
             Note,
             "rates_limited_by_mix",
             "Reads and writes keep their ratio, so the lower of the two rates limits both.",
-            &[],
+            None,
             "Use separate jobs for reads and writes.",
         );
     }
@@ -94,7 +94,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
             Warning,
             "zeros_written",
             "The job writes only zeros, which some devices and filesystems compress.",
-            &[],
+            None,
             "Remove zero_buffers to write incompressible data.",
         );
     }

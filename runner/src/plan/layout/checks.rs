@@ -1,7 +1,6 @@
 //! Problems and findings about the layout of a file.
 
 use crate::plan::{
-    defaults::option_or_default,
     host_view::{PathFacts, PathKind},
     issues::Issues,
     job_request::JobRequest,
@@ -21,9 +20,9 @@ pub(super) fn check_reads(
     if !request.rw.kind.reads() || length >= end {
         return;
     }
-    let option = if option_or_default!(request.job, file_append).0 {
+    let option = if request.job.file_append() {
         "file_append"
-    } else if option_or_default!(request.job, create_on_open).0 {
+    } else if request.job.create_on_open() {
         "create_on_open"
     } else {
         "fallocate"
@@ -84,20 +83,17 @@ pub(super) fn check_existing(
                 bytes(length_before),
                 bytes(length)
             ),
-            &[
-                ("found_bytes", json!(length_before)),
-                ("length_bytes", json!(length)),
-            ],
+            json!({"found_bytes": length_before, "length_bytes": length}),
             "Use another file, or a size within its current length.",
         );
     }
-    let appends = option_or_default!(request.job, file_append).0;
+    let appends = request.job.file_append();
     if length_before > 0 && (rewrite || (overwrites && !appends)) {
         issues.finding(
             Severity::Warning,
             "file_overwritten",
             format!("The run overwrites data in {path}."),
-            &[("found_bytes", json!(length_before))],
+            json!({"found_bytes": length_before}),
             "Use another file to keep the data.",
         );
     }
@@ -119,7 +115,7 @@ pub(super) fn report_unwritten_blocks(
             "{} has unwritten blocks; the filesystem reads them without accessing the device.",
             facts.canonical
         ),
-        &[],
+        None,
         "Set overwrite=1 to write the file first (its data is lost), or use another file.",
     );
 }
@@ -132,7 +128,7 @@ pub(super) fn report_initial_write(facts: &PathFacts, issues: &mut Issues) {
             "The first writes to {} also allocate blocks; a second run may give different results.",
             facts.canonical
         ),
-        &[],
+        None,
         "Set overwrite=1 to write the file before the measurement.",
     );
 }

@@ -128,7 +128,7 @@ fn footprint(jobs: &[&Job]) -> u64 {
         };
         let size = size_bytes(job).saturating_mul(copies);
         let file = files.entry(path(job)).or_default();
-        *file = if job.file_append.is_some_and(|append| append.0) {
+        *file = if job.file_append() {
             file.saturating_add(size)
         } else {
             size.max(*file)

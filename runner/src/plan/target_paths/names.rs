@@ -1,8 +1,6 @@
 //! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
 
-use crate::plan::{
-    defaults::option_or_default, host_view::HostView, issues::Issues, job_request::JobRequest,
-};
+use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
 use std::{collections::BTreeSet, path::Path};
 
 /// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of descriptors
@@ -108,7 +106,7 @@ fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<
 }
 
 fn nrfiles(request: &JobRequest, issues: &mut Issues) -> u32 {
-    let nrfiles = option_or_default!(request.job, nrfiles);
+    let nrfiles = request.job.nrfiles();
     let total = u64::from(nrfiles) * u64::from(request.numjobs);
     if (1..=MAX_FILES).contains(&total) {
         return nrfiles;

@@ -40,9 +40,9 @@ fn phases_and_estimate_of_a_mixed_job() {
     );
     assert_eq!(estimate.buffer_bytes, 8 * 2 * 4096);
     assert!(
-        estimate
-            .seconds_note
-            .is_some_and(|note| note.contains("At most") && note.contains("Layout writes 1 GiB"))
+        estimate.seconds_note.is_some_and(
+            |note| note.contains("upper bound") && note.contains("Layout writes 1 GiB")
+        )
     );
 }
 

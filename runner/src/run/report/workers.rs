@@ -60,29 +60,22 @@ impl MeasuredWorker {
     }
 }
 
-pub(super) struct WorkerTotals {
-    pub(super) read: DirectionStats,
-    pub(super) write: DirectionStats,
-    pub(super) trim: DirectionStats,
-    pub(super) sync: SyncStats,
-}
-
-impl WorkerTotals {
-    /// `duration_ns`: length of the measured window.
-    pub(super) fn of(workers: &[&MeasuredWorker], duration_ns: u64) -> Self {
-        let stats = |kind| -> Vec<&IoStats> {
-            workers
-                .iter()
-                .map(|worker| worker.stats().of(kind))
-                .collect()
-        };
-        Self {
-            read: direction_stats(&stats(Kind::Read), duration_ns),
-            write: direction_stats(&stats(Kind::Write), duration_ns),
-            trim: direction_stats(&stats(Kind::Trim), duration_ns),
-            sync: sync_stats(&stats(Kind::Sync)),
-        }
-    }
+/// Reads, writes and trims; syncs. `duration_ns`: length of the measured window.
+pub(super) fn totals(
+    workers: &[&MeasuredWorker],
+    duration_ns: u64,
+) -> ([DirectionStats; 3], SyncStats) {
+    let stats = |kind| -> Vec<&IoStats> {
+        workers
+            .iter()
+            .map(|worker| worker.stats().of(kind))
+            .collect()
+    };
+    let directions = [Kind::Read, Kind::Write, Kind::Trim];
+    (
+        directions.map(|kind| direction_stats(&stats(kind), duration_ns)),
+        sync_stats(&stats(Kind::Sync)),
+    )
 }
 
 /// Start of the first measured window to the end of the last one. Workers that finished in their ramp
@@ -103,12 +96,7 @@ pub(super) fn job_report(
     let mut workers = all.to_vec();
     workers.retain(|worker| worker.job == index);
     let duration_ns = window_ns(&workers);
-    let WorkerTotals {
-        read,
-        write,
-        trim,
-        sync,
-    } = WorkerTotals::of(&workers, duration_ns);
+    let ([read, write, trim], sync) = totals(&workers, duration_ns);
     let ios = read.ios + write.ios + trim.ios + sync.ios;
     let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
     let mut user_ns = 0;

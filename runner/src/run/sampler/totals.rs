@@ -6,33 +6,22 @@ use leadline_protocol::{
     counters::IoCounts,
     histogram::{BUCKETS, sparse},
 };
+use std::array;
 
 /// Cumulative counts of all workers in a phase.
 #[derive(Clone, Default)]
 pub(crate) struct IoTotals {
     /// Reads, writes, trims and syncs.
     directions: [DirectionTotals; 4],
-    in_flight: u64,
-    errors: u64,
+    pub in_flight: u64,
+    /// Failed I/Os.
+    pub errors: u64,
 }
 
 #[derive(Clone)]
 struct DirectionTotals {
     bytes: u64,
     buckets: Box<[u64; BUCKETS]>,
-}
-
-/// Counts of all workers in a window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct WindowCounts {
-    pub read: IoCounts,
-    pub write: IoCounts,
-    pub trim: IoCounts,
-    pub sync: IoCounts,
-    /// At the end of the window.
-    pub in_flight: u64,
-    /// Failed I/Os.
-    pub errors: u64,
 }
 
 impl Default for DirectionTotals {
@@ -83,16 +72,9 @@ impl IoTotals {
         totals
     }
 
-    pub(crate) fn since(&self, before: &Self) -> WindowCounts {
-        let window = |index: usize| self.directions[index].since(&before.directions[index]);
-        WindowCounts {
-            read: window(0),
-            write: window(1),
-            trim: window(2),
-            sync: window(3),
-            in_flight: self.in_flight,
-            errors: self.errors.saturating_sub(before.errors),
-        }
+    /// Reads, writes, trims and syncs.
+    pub(crate) fn since(&self, before: &Self) -> [IoCounts; 4] {
+        array::from_fn(|index| self.directions[index].since(&before.directions[index]))
     }
 }
 
@@ -114,19 +96,19 @@ mod tests {
             workers[1].of(Kind::Read).record(times, 50, 1, 512);
             workers[1].of(Kind::Write).record(times, 70, 2, 1024);
             let now = IoTotals::of(workers.iter());
-            let window = now.since(&before);
-            assert_eq!(window.read.ios, number + 1);
-            let in_buckets: u64 = window.read.lat_ns.iter().map(|bucket| bucket.1).sum();
+            let [read, write, ..] = now.since(&before);
+            assert_eq!(read.ios, number + 1);
+            let in_buckets: u64 = read.lat_ns.iter().map(|bucket| bucket.1).sum();
             assert_eq!(in_buckets, number + 1);
             let written = IoCounts {
                 ios: 2,
                 bytes: 1024,
                 lat_ns: vec![(70, 2)],
             };
-            assert_eq!(window.write, written);
-            sum.0 += window.read.ios;
-            sum.1 += window.read.bytes;
-            sum.2 += window.write.ios;
+            assert_eq!(write, written);
+            sum.0 += read.ios;
+            sum.1 += read.bytes;
+            sum.2 += write.ios;
             before = now;
         }
         assert_eq!(sum, (20, 15 * 4096 + 5 * 512, 10));

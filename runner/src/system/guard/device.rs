@@ -72,7 +72,7 @@ impl Guard {
         Ok(Admission { claim: Some(claim) })
     }
 
-    /// Checks the inventory only. Uses are reported before properties of the device.
+    /// Checks the inventory only. Reports current use before device properties such as read-only.
     pub(crate) fn check_write(&self, block: &BlockDevice) -> Result<(), Problem> {
         if let Some(used_by) = self.host.uses(block).first() {
             return Err(in_use(block, used_by));

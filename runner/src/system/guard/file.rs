@@ -1,5 +1,5 @@
-//! Files must be under a target root and must not be server files, loop backing files, swap files or
-//! files with other hard links.
+//! Files must be under a target root and must not be server files, loop backing files, swap files
+//! or files with other hard links.
 
 use crate::{
     plan::host_view::PathKind,

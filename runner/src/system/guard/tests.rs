@@ -23,7 +23,7 @@ fn rejects_writing_to_devices_in_use() {
         ("dm-1", "device_in_use", "mounted at / (xfs)"),
         ("sdb", "device_in_use", "part of md0"),
         ("md0", "raw_write_refused", "not a loop device"),
-        ("sde", "device_in_use", "btrfs mounted at /pool"),
+        ("sde", "device_in_use", "btrfs filesystem mounted at /pool"),
         ("sdf", "device_in_use", "swap"),
         ("sdr", "read_only", "read-only"),
         ("loop9090", "device_in_use", "also attached to loop9091"),

@@ -43,8 +43,8 @@ pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachesta
         length: range.end - range.start,
     };
     let mut found = Cachestat::default();
-    // SAFETY: the kernel reads one cachestat_range and writes one cachestat, both on this stack; the last argument is
-    // the flags, of which there are none.
+    // SAFETY: the kernel reads one cachestat_range and writes one cachestat, both on this stack;
+    // the last argument, flags, is 0.
     let result = unsafe {
         libc::syscall(
             SYS_CACHESTAT,

@@ -44,7 +44,9 @@ impl fmt::Display for Use {
             }
             Self::Swap => f.write_str("swap"),
             Self::Holder(name) => write!(f, "part of {name}"),
-            Self::Member { point } => write!(f, "member of the btrfs mounted at {point}"),
+            Self::Member { point } => {
+                write!(f, "member of the btrfs filesystem mounted at {point}")
+            }
             Self::Partition { name, used_by } => write!(f, "its partition {name}: {used_by}"),
             Self::BacksLoop(name) => write!(f, "backing device of {name}"),
             Self::SharesFile(name) => write!(f, "its backing file is also attached to {name}"),

@@ -22,7 +22,7 @@ use std::{
 pub(crate) struct Inventory {
     /// By kernel name.
     pub blocks: BTreeMap<String, BlockDevice>,
-    /// Of all visible mount namespaces.
+    /// Mounts in all visible mount namespaces.
     pub mounts: Vec<MountEntry>,
     /// Paths of swap devices and swap files.
     pub swaps: Vec<String>,
@@ -44,7 +44,8 @@ impl Inventory {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
-    /// The mount of a path in this mount namespace. By mount ID, because btrfs subvolumes have an `st_dev` each.
+    /// The mount of a path in this mount namespace. By mount ID, because each btrfs subvolume has
+    /// its own `st_dev`.
     pub(crate) fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
         let id = mount_id(path)?;
         self.mounts
@@ -120,7 +121,7 @@ impl Inventory {
         lower.into_iter().collect()
     }
 
-    /// The members of the btrfs on a device, or only the device.
+    /// Members of the btrfs filesystem on the device, or the device alone.
     pub(crate) fn filesystem_members(&self, name: &str) -> Vec<String> {
         let is_member = |pool: &&Vec<String>| pool.iter().any(|member| member == name);
         let pool = self.pools.iter().find(is_member);

@@ -17,7 +17,7 @@ pub(crate) struct MountEntry {
     pub filesystem: String,
     /// Such as `/dev/vda1`.
     pub source: String,
-    /// Of the mount and of the filesystem, in the order of the kernel.
+    /// Mount and filesystem options, in kernel order.
     pub options: String,
     /// A process in its namespace; `None` for this process's own.
     pub namespace_of: Option<u32>,

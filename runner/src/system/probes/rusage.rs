@@ -26,7 +26,7 @@ pub fn process_times() -> CpuTimes {
     times(libc::RUSAGE_SELF)
 }
 
-/// Of the calling thread.
+/// CPU time of the calling thread.
 pub fn thread_times() -> CpuTimes {
     times(libc::RUSAGE_THREAD)
 }

@@ -31,7 +31,8 @@ pub(crate) struct AttachedLoop {
 }
 
 impl AttachedLoop {
-    /// `alignment`: of direct I/O, which becomes the logical block size within the limits of the driver.
+    /// `alignment`: direct I/O alignment in bytes. Clamped to the driver's limits and used as the
+    /// logical block size.
     pub(crate) fn attach(file: &OwnedFd, alignment: u32, read_only: bool) -> io::Result<Self> {
         let block_bytes = alignment.clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
         let flags = OFlags::RDWR | OFlags::CLOEXEC;

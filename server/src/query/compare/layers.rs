@@ -1,17 +1,14 @@
 //! Compares the layers that served the I/O of runs.
 
-use leadline_protocol::{compare::Rerun, run::Run, verdict::VerdictClass};
+use leadline_protocol::{
+    compare::Rerun,
+    evidence::transition::Direction::{self, Read, Write},
+    run::Run,
+    verdict::VerdictClass,
+};
 
 /// Smallest speedup by the page cache that is mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
-
-#[derive(Clone, Copy)]
-enum Direction {
-    Read,
-    Write,
-}
-
-use Direction::{Read, Write};
 
 /// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
 pub(crate) fn difference(runs: &[Run]) -> Option<String> {
@@ -56,11 +53,8 @@ fn different_layers(runs: &[Run], direction: Direction) -> Option<String> {
 
 fn known_class(run: &Run, direction: Direction) -> Option<VerdictClass> {
     let verdicts = run.verdict.as_ref()?;
-    let verdict = match direction {
-        Read => verdicts.read.as_ref(),
-        Write => verdicts.write.as_ref(),
-    };
-    let class = verdict?.class;
+    let verdict = direction.select(&verdicts.read, &verdicts.write);
+    let class = verdict.as_ref()?.class;
     (class != VerdictClass::Unknown).then_some(class)
 }
 
@@ -96,10 +90,7 @@ fn cache_speedup(runs: &[Run], direction: Direction) -> Option<String> {
     };
     let iops = |run: &Run| {
         let report = run.report.as_ref()?;
-        Some(match direction {
-            Read => report.read.iops,
-            Write => report.write.iops,
-        })
+        Some(direction.select(report.read.iops, report.write.iops))
     };
     let speedup = iops(cached)? / iops(uncached)?;
     (speedup.is_finite() && speedup >= MIN_SPEEDUP)

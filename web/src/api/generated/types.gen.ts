@@ -133,7 +133,7 @@ export type ComparedMetric = {
     better?: Better | null;
     values: Array<number | null>;
     /**
-     * Change against the baseline in percent; null for the baseline, or without both values.
+     * Change relative to the baseline in percent; null for the baseline, or without both values.
      */
     change_percent: Array<number | null>;
 };
@@ -2704,7 +2704,7 @@ export type StudyStep = {
      */
     sentence?: string | null;
     /**
-     * Change of IOPS against the first completed step, in percent.
+     * IOPS change relative to the first completed step, in percent.
      */
     iops_change_percent?: number | null;
 };

@@ -29,7 +29,7 @@ function textProblems(text: string): FormProblem[] {
   return problems.map((problem) => ({ job: null, option: null, remedy: '', ...problem }));
 }
 
-/** Only problems of jobs have a line. */
+/** Only job problems have a line number. */
 function locate(text: string, problem: Problem): FormProblem {
   const { field, detail, remedy } = problem;
   const [located] = field?.startsWith('jobs[') ? formProblems([problem], text) : [];

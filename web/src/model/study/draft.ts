@@ -56,7 +56,7 @@ export function duplicateStep(draft: StudyDraft, index: number): StudyDraft {
   return step ? insert(draft, index, step) : draft;
 }
 
-/** Keeps the last step. */
+/** Does nothing if only one step is left. */
 export function removeStep(draft: StudyDraft, index: number): StudyDraft {
   if (draft.steps.length < 2) return draft;
   const steps = draft.steps.toSpliced(index, 1);

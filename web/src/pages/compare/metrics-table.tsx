@@ -1,4 +1,5 @@
-// Metrics with their change against the baseline. A change has no color: a single run cannot show whether it is real.
+// Metrics with their change relative to the baseline. A change has no color: a single run cannot
+// show whether it is real.
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
 import {

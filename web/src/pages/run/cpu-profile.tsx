@@ -1,7 +1,7 @@
 // CPU profile of the runner (profile=1): flame graph and hottest functions.
 import type { Run } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import { count, share } from '../../model/format/numbers';
 import { hotFunctions } from '../../model/run/hot-functions';
@@ -11,7 +11,7 @@ import { Card } from '../../ui/parts';
 /** Rows of the table. */
 const MAX_FUNCTIONS = 8;
 
-export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const profile = useLiveValue(chartGroup, () =>
     isFinal(fold.status) ? fold.result?.report.profile : null,
   );

@@ -1,7 +1,7 @@
 // Details of a run: results by job, tags and notes, times, runner decisions, resolved settings, host.
 import { TagsInput, Textarea } from '@mantine/core';
 import type { JobReport, Run } from '../../api';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { fieldRows } from '../../model/format/fields';
 import { fioRate, latency, shortCount, text } from '../../model/format/numbers';
 import { dateTime, duration } from '../../model/format/time';
@@ -10,7 +10,7 @@ import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { useRunField } from './actions';
 
-export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const result = useLiveValue(chartGroup, () => fold.result);
   const accepted = useLiveValue(chartGroup, () => fold.accepted);
   const jobs = result?.report.jobs ?? [];

@@ -1,13 +1,13 @@
 // Findings of the report, most severe first, each with its remedy.
 import type { Run, Severity } from '../../api';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { Badge, Card, type Tone } from '../../ui/parts';
 import { RemedyButton } from './remedy';
 
 const TONES: Record<Severity, Tone> = { serious: 'bad', warning: 'cache', note: null };
 const ORDER = Object.keys(TONES);
 
-export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const result = useLiveValue(chartGroup, () => fold.result);
   const findings = (result?.findings ?? []).toSorted(
     (a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity),

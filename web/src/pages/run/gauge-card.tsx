@@ -1,12 +1,12 @@
 // Depth gauge of the run, live or from the report.
 import type { Run } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
-import { type Live, useTick } from '../../charts/use-live';
+import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
 import { Card } from '../../ui/parts';
 
-export function GaugeCard({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function GaugeCard({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   useTick(chartGroup);
   const gauge = runGauge(fold);
   const device = fold.result?.report.device?.name ?? run.device ?? null;

@@ -1,7 +1,7 @@
 // Run number, editable name, status, summary line, actions.
 import { Button } from '@mantine/core';
 import type { Run } from '../../api';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import { describeRun, runTitle, STATUS } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
@@ -11,7 +11,7 @@ import { StatusBadge } from '../../ui/status';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
 
-export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const status = useLiveValue(chartGroup, () => fold.status);
   const isFinished = isFinal(status);
   return (

@@ -1,14 +1,14 @@
 // Latency distribution of a finished run: histogram, percentile curve and percentile table.
 import { lazy, Suspense, useMemo } from 'react';
 import type { Report } from '../../api';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { latencyTable } from '../../model/run/latency-table';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
 const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
-export function Latency({ live: { fold, chartGroup } }: { live: Live }) {
+export function Latency({ live: { fold, chartGroup } }: { live: LiveRun }) {
   const report = useLiveValue(chartGroup, () => fold.result?.report);
   if (!report || report.read.ios + report.write.ios + report.trim.ios === 0) return null;
   return (

@@ -1,11 +1,11 @@
 // Screen reader announcements: each status once, then the verdict. No metrics, which change ten times a second.
 import type { Run } from '../../api';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import { STATUS } from '../../model/run/summary';
 import { verdictLines } from '../../model/run/verdict';
 
-export function LiveRegion({ run, live: { fold, chartGroup } }: { run: Run; live: Live }) {
+export function LiveRegion({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const status = useLiveValue(chartGroup, () => fold.status);
   const result = useLiveValue(chartGroup, () => fold.result);
   const verdicts = isFinal(status) ? verdictLines(result?.verdict ?? run.verdict) : [];

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
-import { type Live, useLive, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import { runTitle } from '../../model/run/summary';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
@@ -33,7 +33,7 @@ export function RunPage() {
 }
 
 function RunView({ run }: { run: Run }) {
-  const live = useLive(run);
+  const live = useLiveRun(run);
   return (
     <Page title={`#${run.number} ${runTitle(run)}`}>
       <RunHeader run={run} live={live} />
@@ -46,7 +46,7 @@ function RunView({ run }: { run: Run }) {
 }
 
 /** A run that failed before its first sample has only details. */
-function Results({ run, live }: { run: Run; live: Live }) {
+function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed } = live;
   const isEmpty = useLiveValue(
     live.chartGroup,

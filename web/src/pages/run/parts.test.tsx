@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Event, Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { ChartGroup } from '../../charts/chart-group';
-import type { Live } from '../../charts/use-live';
+import type { LiveRun } from '../../charts/use-live-run';
 import { RunFold } from '../../model/fold/run-fold';
 import { ErrorResponse, serve, showPage } from '../../test-page';
 import { Details } from './details';
@@ -31,7 +31,7 @@ const RUN = {
   queue: { position: 2, reason: 'waiting for #4 on vda' },
 } as unknown as Run;
 
-let live: Live;
+let live: LiveRun;
 const fold = (until: number) => {
   for (const event of EVENTS) if (event.seq <= until) live.fold.apply(event);
 };

@@ -1,12 +1,12 @@
 // Phase bar with the remaining time.
-import { type Live, useTick } from '../../charts/use-live';
+import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { type PhasePart, phaseBar } from '../../model/fold/phase-bar';
 import { remainingMs } from '../../model/fold/remaining-time';
 import { duration } from '../../model/format/time';
 
 const STATE_LABELS = { done: 'done', active: 'in progress', pending: 'pending' } as const;
 
-export function Phases({ live: { fold, chartGroup, clock } }: { live: Live }) {
+export function Phases({ live: { fold, chartGroup, clock } }: { live: LiveRun }) {
   useTick(chartGroup);
   const now_ms = clock();
   const parts = phaseBar(fold, now_ms);

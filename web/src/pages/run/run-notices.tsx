@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Finding, Run, Verdicts } from '../../api';
 import { problemText } from '../../api/problem';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold/run-fold';
 import { gaugeText } from '../../model/gauge/gauge-text';
@@ -18,7 +18,7 @@ import { useDirectRun } from './use-direct-run';
 
 interface RunNoticesProps {
   run: Run;
-  live: Live;
+  live: LiveRun;
 }
 
 export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunNoticesProps) {

@@ -1,7 +1,7 @@
 // Time series as a table, one row per point of the charts.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
-import { useTick } from '../../charts/use-live';
+import { useTick } from '../../charts/use-live-run';
 import type { SeriesView } from '../../model/fold/series-view';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';

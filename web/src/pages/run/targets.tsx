@@ -1,7 +1,7 @@
 // Targets before and after the run: cached pages, extents, facts.
 import type { TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
-import { type Live, useLiveValue } from '../../charts/use-live';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import {
   extentRows,
   type NumberRow,
@@ -17,7 +17,7 @@ import { Card } from '../../ui/parts';
 /** Further targets are collapsed. */
 const MAX_OPEN = 4;
 
-export function Targets({ live: { fold, chartGroup } }: { live: Live }) {
+export function Targets({ live: { fold, chartGroup } }: { live: LiveRun }) {
   const targets = useLiveValue(chartGroup, () => fold.result?.report.targets) ?? [];
   const cards = targets.map((target) => <TargetCard key={target.path} target={target} />);
   return (

@@ -1,9 +1,9 @@
 // Key metrics: of the last second while the run is live, then of the whole run.
 
-import { type Live, useTick } from '../../charts/use-live';
+import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { tilesOf } from '../../model/run/tiles';
 
-export function Tiles({ live: { fold, chartGroup } }: { live: Live }) {
+export function Tiles({ live: { fold, chartGroup } }: { live: LiveRun }) {
   useTick(chartGroup);
   return (
     <section className="tiles" aria-label="Key metrics">

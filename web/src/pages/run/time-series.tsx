@@ -8,7 +8,7 @@ import type { Run } from '../../api';
 import { seriesQuery } from '../../api/queries';
 import type { ChartGroup } from '../../charts/chart-group';
 import { panelsOf } from '../../charts/panels';
-import { type Live, useLiveValue, useTick } from '../../charts/use-live';
+import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
 import { bucketSeries, foldSeries } from '../../model/fold/series-view';
 import { timeRange } from '../../model/fold/time-range';
@@ -22,7 +22,7 @@ const panelGrid = import('../../charts/panel-grid');
 const PanelGrid = lazy(() => panelGrid);
 const route = getRouteApi('/runs/$n');
 
-export function TimeSeries({ run, live }: { run: Run; live: Live }) {
+export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const { chartGroup, fold } = live;
   const [asTable, setAsTable] = useState(false);
   // Charts are expensive: they render after the stream is open and the metrics are shown.
@@ -62,7 +62,7 @@ export function TimeSeries({ run, live }: { run: Run; live: Live }) {
 /** Reserves the height, so that the layout does not shift. */
 const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 }} />;
 
-function useSeries(run: Run, { fold, bucketed, chartGroup }: Live) {
+function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
   const version = useTick(bucketed ? chartGroup : NO_CHART_GROUP);
   const zoom = bucketed && version >= 0 ? chartGroup.zoom : null;
   const range = zoom

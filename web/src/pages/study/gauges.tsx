@@ -6,7 +6,7 @@ import type { Run, Study, StudyStep } from '../../api';
 import { runQuery } from '../../api/queries';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
-import { useLive, useTick } from '../../charts/use-live';
+import { useLiveRun, useTick } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import { shortCount, text } from '../../model/format/numbers';
 import { gaugeText } from '../../model/gauge/gauge-text';
@@ -65,7 +65,7 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
 }
 
 function LiveGauge({ run }: { run: Run }) {
-  const { fold, chartGroup, bucketed } = useLive(run);
+  const { fold, chartGroup, bucketed } = useLiveRun(run);
   useTick(chartGroup);
   const gauge = runGauge(fold);
   const [iops] = tilesOf(fold);

@@ -1,7 +1,7 @@
 //! What devices, the process and backing files counted in one direction.
 
 use leadline_protocol::{
-    counters::{DeviceCounts, Residency},
+    counters::{DeviceFlow, Residency},
     evidence::{
         target::{BackingFile, TargetReport},
         transition::Direction,
@@ -21,22 +21,24 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    fn add(&mut self, direction: Direction, counts: &DeviceCounts) {
-        self.ios += direction.select(counts.read_ios, counts.write_ios);
-        self.bytes += direction.select(counts.read_bytes, counts.write_bytes);
-        self.merges += direction.select(counts.read_merges, counts.write_merges);
+    fn new(name: String, flow: DeviceFlow) -> Self {
+        let DeviceFlow { ios, merges, bytes } = flow;
+        Self {
+            name,
+            ios,
+            bytes,
+            merges,
+        }
     }
 }
 
 pub(super) fn device(direction: Direction, report: &Report) -> Result<Counted, String> {
     let missing = || reason(report, "device", "the device counters are missing");
     let device = report.device.as_ref().ok_or_else(missing)?;
-    let mut counted = Counted {
-        name: device.name.clone(),
-        ..Counted::default()
-    };
-    counted.add(direction, &device.counts);
-    Ok(counted)
+    Ok(Counted::new(
+        device.name.clone(),
+        device.counts.of(direction),
+    ))
 }
 
 /// The physical devices together; `None` if they are the targets' devices themselves.
@@ -47,17 +49,14 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
         .iter()
         .map(|physical| physical.name.as_str())
         .collect();
-    if names.is_empty() || device.name.split('+').all(|name| names.contains(&name)) {
+    if device.name.split('+').all(|name| names.contains(&name)) {
         return None;
     }
-    let mut counted = Counted {
-        name: names.join("+"),
-        ..Counted::default()
-    };
-    for physical in physical {
-        counted.add(direction, &physical.counts);
-    }
-    Some(counted)
+    let flow = physical
+        .iter()
+        .map(|physical| physical.counts.of(direction))
+        .reduce(|sum, flow| sum + flow)?;
+    Some(Counted::new(names.join("+"), flow))
 }
 
 /// `/proc/self/io` counts a buffered write when its page becomes dirty, and again only after the page

@@ -34,7 +34,7 @@ fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
     };
     let mib = bytes >> 20;
     if is_exempt {
-        let detail = format!("{mib} MiB, which does not apply (CAP_IPC_LOCK)");
+        let detail = format!("{mib} MiB, not enforced (CAP_IPC_LOCK)");
         ok(detail)
     } else if bytes >= MIN_MEMLOCK_BYTES {
         ok(format!("{mib} MiB"))

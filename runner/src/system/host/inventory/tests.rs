@@ -62,7 +62,10 @@ fn lists_every_use() {
         ("sdb", vec!["part of md0"]),
         ("md0", vec![]),
         ("sdd", vec!["mounted at /pool (btrfs)"]),
-        ("sde", vec!["member of the btrfs mounted at /pool"]),
+        (
+            "sde",
+            vec!["member of the btrfs filesystem mounted at /pool"],
+        ),
         ("sdf", vec!["swap"]),
         (
             "loop9090",

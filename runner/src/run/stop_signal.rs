@@ -1,4 +1,5 @@
-//! Early end of a run by a signal or by the program.
+//! Early end of a run by a signal or by the program. Workers do not read this flag: `WorkerPool::stop`
+//! ends their schedules.
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::{
@@ -27,7 +28,7 @@ impl StopSignal {
     }
 
     /// Ignores SIGXFSZ, so that a file size limit (RLIMIT_FSIZE) is a failed write.
-    pub(crate) fn ignore_file_size_limits() {
+    pub(crate) fn ignore_sigxfsz() {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 

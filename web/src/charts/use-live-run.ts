@@ -9,7 +9,7 @@ import type { ConnectionStatus } from '../api/socket';
 import { foldFinishedRun, isBucketed, isFinal, RunFold } from '../model/fold/run-fold';
 import { ChartGroup } from './chart-group';
 
-export interface Live {
+export interface LiveRun {
   fold: RunFold;
   chartGroup: ChartGroup;
   connection: ConnectionStatus;
@@ -25,7 +25,7 @@ const TICK_MS = 250;
 const MAX_AHEAD_MS = 2000;
 
 /** Streams a run, or uses the stored report of a long finished run. */
-export function useLive(run: Run): Live {
+export function useLiveRun(run: Run): LiveRun {
   const queryClient = useQueryClient();
   const chartGroup = useMemo(() => new ChartGroup(), []);
   const [bucketed] = useState(() => isBucketed(run));
