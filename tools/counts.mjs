@@ -47,11 +47,11 @@ export function vitest(file) {
 export function playwright(file) {
   return fromReport(file, (report) => {
     const tests = report.suites.flatMap(specsOf).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
-    const having = (status) => tests.filter((test) => test.status === status);
+    const withStatus = (status) => tests.filter((test) => test.status === status);
     return {
-      passed: having('expected').length,
-      failed: having('unexpected').length + having('flaky').length,
-      skips: having('skipped').map(({ title, annotations }) => `${title}: ${annotations[0]?.description ?? 'skipped'}`),
+      passed: withStatus('expected').length,
+      failed: withStatus('unexpected').length + withStatus('flaky').length,
+      skips: withStatus('skipped').map(({ title, annotations }) => `${title}: ${annotations[0]?.description ?? 'skipped'}`),
     };
   });
 }

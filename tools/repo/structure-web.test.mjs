@@ -80,7 +80,7 @@ test('no import cycle between files of web/src', () => {
   reject(found, 'Move what both files need into a file of its own.');
 });
 
-test('no import against the direction of the layers, and none between pages', () => {
+test('imports follow the layer order, and pages do not import each other', () => {
   reject(backward(importGraph(product)), 'api, ui ← model ← charts ← pages ← app.');
 });
 

@@ -1,4 +1,4 @@
-// Which file may import which: no cycles between files, and no import against the direction in
+// Which file may import which: no cycles between files, and only imports in the module order of
 // ARCHITECTURE.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -66,7 +66,7 @@ function backward(folder, allowed) {
   return offenses;
 }
 
-test('no import against the direction of the modules', () => {
+test('imports follow the module order', () => {
   const offenses = [...backward('runner/src', RUNNER), ...backward('server/src', SERVER)];
   reject(offenses, 'Move the item down, or the code that uses it up.');
 });

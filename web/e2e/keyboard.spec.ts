@@ -50,7 +50,7 @@ test('builds, starts, names and deletes a run by keyboard', async ({ signedIn: p
   await expect(page).toHaveURL(/\/runs$/);
 });
 
-test('shows errors and remedies at the field', async ({ signedIn: page }) => {
+test('shows errors and remedies next to the field', async ({ signedIn: page }) => {
   await page.goto(new URL('/new', page.url()).href);
   await page.getByRole('combobox', { name: /Block size/ }).fill('3000');
   await expect(page.getByRole('status').getByText(/line 4:/)).toBeVisible();

@@ -1,4 +1,4 @@
-// Study form: built from a run, by mouse and by keyboard, with errors at the field.
+// Study form: built from a run, by mouse and by keyboard, with errors next to the field.
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from './server';
@@ -18,7 +18,7 @@ async function begin(page: Page, url: string) {
   await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(JOB);
 }
 
-test('builds a study from a run, shows errors at the field, and starts it', async ({
+test('builds a study from a run, shows errors next to the field, and starts it', async ({
   signedIn: page,
   server,
 }) => {

@@ -1,6 +1,6 @@
 //! The depth gauge: I/Os and bytes that were issued, passed the page cache, and reached the physical
 //! devices. Live samples and reports use the same function; only a report has verdicts, which identify
-//! zeros made by the filesystem and the origin of device writes.
+//! zeros returned by the filesystem and the origin of device writes.
 
 mod counters;
 mod flows;

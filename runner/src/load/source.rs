@@ -29,8 +29,8 @@ pub(crate) trait Source {
     #[inline]
     fn on_submit(&mut self, _slot: u32) {}
 
-    /// The I/O or sync in this slot is complete. Counts its latency since the intended start, if
-    /// it has one.
+    /// The I/O or sync in this slot is complete. Records its latency from the intended start, if it
+    /// has one.
     #[inline]
     fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
     }

@@ -17,7 +17,7 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
             issues.invalid(
                 "invalid_name",
                 "name",
-                format!("name must have at most {MAX_NAME_BYTES} bytes and no control characters."),
+                format!("name must be at most {MAX_NAME_BYTES} bytes long and must not contain control characters."),
                 "Use a shorter name on one line.",
             );
         }

@@ -236,7 +236,7 @@ fn dm_and_md() {
     raw_writes_to_disks_are_rejected(&locations);
 }
 
-/// Raw writes are allowed to loop devices only, whether a disk is in use or not.
+/// Raw writes to disks are rejected even if the disk is not in use; only loop devices are allowed.
 fn raw_writes_to_disks_are_rejected(locations: &Locations) {
     let listed = device_list(&[locations.root().into()]).devices;
     let refused = |path: &str, part: &str| {

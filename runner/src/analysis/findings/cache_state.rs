@@ -65,7 +65,7 @@ pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "{} of the target were dirty, so invalidate kept them in memory.",
+        "{} of the target was dirty, so invalidate kept it in memory.",
         bytes(dirty)
     );
     Finding::new(

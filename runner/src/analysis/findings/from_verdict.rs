@@ -89,7 +89,7 @@ fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
         }
         VerdictClass::Amplified => {
             let sentence = format!(
-                "{name} moved {} more than issued: {}.",
+                "{name} transferred {} more than the run issued: {}.",
                 bytes(shares.excess_bytes),
                 excess_reason(evidence)
             );

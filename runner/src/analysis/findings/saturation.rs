@@ -82,7 +82,7 @@ fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
     finding.with_rerun((&label, patch))
 }
 
-/// Either the runner used its CPUs completely, or its threads waited for a CPU.
+/// Either the runner fully used its CPUs, or its threads waited for a CPU.
 pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let cpu = context.report.cpu?;
     let runner = cpu.process_percent;

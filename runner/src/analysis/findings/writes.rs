@@ -171,7 +171,7 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "Dirty memory stayed below {}, where writeback starts: at most {} were dirty.",
+        "Dirty memory stayed below the writeback threshold of {}: it peaked at {}.",
         bytes(background),
         bytes(dirty)
     );

@@ -82,13 +82,13 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
         return Some("returned zeros: never written".into());
     }
     if ratio(flows.filesystem_bytes, issued) > FILESYSTEM_SHARE {
-        return Some("served here: compressed or inline data".into());
+        return Some("served by the filesystem: compressed or inline data".into());
     }
     if past_cache.ios == 0 {
         return None;
     }
     if ratio(reached.bytes, issued) < NEGLIGIBLE.value && past_cache.bytes * 2 > issued {
-        return Some("served here: holes or blocks never written".into());
+        return Some("returned zeros: holes or unwritten blocks".into());
     }
     let ios = ratio(reached.ios, past_cache.ios);
     let more = ios.max(ratio(reached.bytes, past_cache.bytes));

@@ -197,7 +197,7 @@ fn shapes_without_verdict() {
             DIRECT,
             Filesystem,
             Filesystem,
-            "served here: holes or blocks never written",
+            "returned zeros: holes or unwritten blocks",
         ),
     ] {
         let gauge = total(&counters, modes);

@@ -1,4 +1,4 @@
-//! The class of known cases.
+//! Verdict classes of known cases.
 
 use crate::{analysis::tests::*, plan::fixture::target as planned};
 use leadline_protocol::verdict::VerdictClass;

@@ -40,7 +40,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Unknown,
-        when: "the device moved more than {excess} and {noise_floor} above the issued bytes, and the process counters are missing",
+        when: "device bytes exceed the issued bytes by more than {excess} and {noise_floor}, and the process counters are missing",
         means: "the I/O cannot be attributed",
         matches: |evidence, _| {
             evidence.own_bytes.is_err()
@@ -49,7 +49,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Foreign,
-        when: "device at least {nearly_all}, and foreign I/O of more than {excess} of it and {noise_floor}",
+        when: "device at least {nearly_all}, and foreign I/O above {noise_floor} and above {excess} of the run's device bytes",
         means: "served by the device while other programs used it",
         matches: |_, shares| {
             shares.device >= NEARLY_ALL.value
@@ -58,7 +58,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Amplified,
-        when: "device at least {nearly_all}, and more than {excess} and {noise_floor} above the issued bytes",
+        when: "device at least {nearly_all}, and device bytes exceed the issued bytes by more than {excess} and {noise_floor}",
         means: "metadata, journal, copy on write, read-modify-write, or unused readahead",
         matches: |evidence, shares| {
             shares.device >= NEARLY_ALL.value
@@ -111,7 +111,7 @@ pub(crate) const RULES: [Rule; 13] = [
     Rule {
         class: VerdictClass::Readahead,
         when: "buffered reads, at most {merge_ratio} as many device I/Os as issued",
-        means: "few large reads ahead of the job",
+        means: "readahead combined small reads into few large ones",
         matches: |evidence, _| {
             evidence.direction == Direction::Read && !evidence.direct && is_merged(evidence)
         },

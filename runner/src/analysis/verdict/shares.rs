@@ -22,11 +22,11 @@ pub(crate) struct Shares {
     pub no_device: f64,
     /// Error bound of each share (0-1).
     pub uncertainty: f64,
-    /// Device bytes moved for this process.
+    /// Device bytes transferred for this process.
     pub own_bytes: u64,
     /// Device bytes moved for this process and its filesystem beyond the issued bytes.
     pub excess_bytes: u64,
-    /// Device bytes moved for other programs.
+    /// Device bytes transferred for other programs.
     pub foreign_bytes: u64,
 }
 

@@ -103,7 +103,7 @@ impl Guard {
         }
     }
 
-    /// Returns the backing file if its path still shows it and is under a target root.
+    /// Returns the backing file if its path still refers to it and is under a target root.
     fn backing_file_in_root(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
         let found = ResolvedPath::find(Path::new(&backing.path));
         let stat = found.stat?;

@@ -61,7 +61,8 @@ pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachesta
     }
 }
 
-/// Cached pages of `length` bytes from `start` on, a multiple of the page size.
+/// Number of cached pages in `length` bytes from `start`, which must be a multiple of the page
+/// size.
 pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     let address = std::ptr::null_mut();

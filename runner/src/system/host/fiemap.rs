@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 /// Write dirty pages before mapping.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
-/// 14 KiB of result.
+/// The result takes 14 KiB.
 const EXTENTS_PER_CALL: usize = 256;
 /// A million extents, about 0.1 s.
 const MAX_CALLS: u32 = 4096;

@@ -87,7 +87,7 @@ fn alignment(
 
 /// Whether every block of a file holds written data; `None` if unknown.
 ///
-/// SEEK_HOLE finds holes, but takes unwritten extents for data once they are in the page cache.
+/// SEEK_HOLE finds holes, but reports unwritten extents as data once they are in the page cache.
 /// FIEMAP distinguishes unwritten extents, but reports dirty data as unwritten. So both are used,
 /// and FIEMAP again after a sync.
 pub(crate) fn is_fully_written(path: &Path) -> Option<bool> {

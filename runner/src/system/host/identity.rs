@@ -62,7 +62,8 @@ fn vpd_serial(page: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// With the vendor, except the PCI number of virtio and the generic `ATA` of libata.
+/// Model name, prefixed with the vendor unless that is the PCI ID of virtio or the generic `ATA` of
+/// libata.
 pub(crate) fn model(block: &BlockDevice) -> Option<String> {
     let model = first_attribute(block, &["device/model", "device/name"])?;
     match attribute(block.dir.join("device/vendor")) {

@@ -19,7 +19,7 @@ pub(crate) struct MountEntry {
     pub source: String,
     /// Mount and filesystem options, in kernel order.
     pub options: String,
-    /// A process in its namespace; `None` for this process's own.
+    /// ID of a process in the mount namespace; `None` for the runner's own namespace.
     pub namespace_of: Option<u32>,
 }
 

@@ -31,7 +31,7 @@ impl Names {
         counts.into_iter().reduce(sum)
     }
 
-    /// Without devices that cannot be read.
+    /// Excludes devices that cannot be read.
     pub(crate) fn physical_devices(
         &self,
         counts: &[Option<DeviceCounts>],

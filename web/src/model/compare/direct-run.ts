@@ -41,7 +41,7 @@ export const directRun = (comparison: Comparison, number: number): ComparedRun |
     ({ run, verdict }) => run.status === 'done' && isServedByDevice(verdict),
   ) ?? null;
 
-/** Returns true if a comparison has a measured counterpart, so that another rerun adds nothing. */
+/** Returns true if the comparison already contains a measured direct run, so a rerun is unnecessary. */
 export const hasDirectRun = (comparison: Comparison, number: number): boolean =>
   counterparts(comparison, number).some(({ duration_ms }) => typeof duration_ms === 'number');
 

@@ -189,7 +189,7 @@ describe('starting', () => {
     });
   });
 
-  it('shows problems at the field, in the text and next to the button, and does not start', async () => {
+  it('shows problems next to the field, in the text and next to the button, and does not start', async () => {
     showPage(NewRunPage, '/new');
     const size = await screen.findByRole('combobox', { name: /Block size/ });
     await userEvent.clear(size);

@@ -157,7 +157,7 @@ impl KernelRing {
             .nsec((ns % SECOND_NS) as u32);
         let args = SubmitArgs::new().timespec(&timeout);
         flags |= EnterFlags::EXT_ARG;
-        // SAFETY: EXT_ARG announces the argument, which lives during the call.
+        // SAFETY: EXT_ARG matches the type of `args`, which outlives the call.
         unsafe {
             self.submitter
                 .enter(queued, at_least, flags.bits(), Some(&args))
