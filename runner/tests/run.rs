@@ -4,10 +4,12 @@ mod scratch;
 
 use scratch::{
     Disk,
+    locked_pages::LockedPages,
     program::{events, of_type, report, run, runner, start, with},
 };
 use serde_json::{Value, json};
 use std::{
+    fs::File,
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
@@ -43,6 +45,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
             &file,
             json!({"direct": 0, "ioengine": engine, "pre_read": 1}),
         ));
+        let _locked = LockedPages::of(&File::open(&file).unwrap(), READS * 4096);
         let warm = report(&reads_of_64_mib(
             &file,
             json!({"direct": 0, "ioengine": engine, "invalidate": 0}),

@@ -134,10 +134,11 @@ fn shares_match_fio() {
         let job = json!({"name": "shares", "filename": target.path, "size": "16m", "bs": "4k",
             "iodepth": 8, "rw": rw, "direct": direct, "invalidate": 0});
         let compare = || {
-            prepare(state, &target);
+            let ours_locked = prepare(state, &target).lock();
             let result = report_in_root(&job, locations.root());
             let ours = runner_share(&result, direction(rw));
-            prepare(state, &target);
+            drop(ours_locked);
+            let _locked = prepare(state, &target).lock();
             (ours, fio_share(&target, rw, direct, &device_of(&result)))
         };
         // A comparison during which another program read from the device is inconclusive.

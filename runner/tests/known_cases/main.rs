@@ -31,7 +31,6 @@ use std::env;
 /// Both must give the same verdict.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
 const MIN_CASES: usize = 40;
-const MAX_ATTEMPTS: usize = 5;
 /// Repetitions of each case; default 1.
 const REPEAT: &str = "LEADLINE_REPEAT";
 /// Runs only cases whose name contains this.
@@ -90,40 +89,19 @@ pub(crate) fn check_all(
     chosen.len()
 }
 
-/// Checks the case. Repeats it if the kernel evicted pages that the case needs in the page cache: a
-/// host that builds and tests at once reclaims them.
+/// Runs the case and compares its verdict. Returns the result.
 fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, String> {
-    let mut attempts = (0..MAX_ATTEMPTS).map(|_| check_once(case, engine, locations));
-    let is_conclusive = |attempt: &Attempt| attempt.is_as_prepared || attempt.outcome.is_ok();
-    let conclusive = attempts.find(is_conclusive);
-    conclusive.map_or_else(
-        || Err(format!("{}: its pages were evicted each time", case.name)),
-        |attempt| attempt.outcome,
-    )
-}
-
-struct Attempt {
-    /// The result, or how its verdict differs from the expected one.
-    outcome: Result<Value, String>,
-    /// Whether the page cache held what the case needs when the run started.
-    is_as_prepared: bool,
-}
-
-fn check_once(case: &Case, engine: &str, locations: &Locations) -> Attempt {
     let target = locations.target(case.location);
-    state::prepare(case.state, &target);
+    let prepared = state::prepare(case.state, &target);
     let job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine,
         "rw": case.rw, "direct": case.direct, "invalidate": 0});
     let job = with(&job, (case.more)());
+    // Locked pages cannot be invalidated.
+    let _locked = (job["invalidate"] == 0).then(|| prepared.lock());
     let _foreign_io = case
         .foreign_io
         .map(|kind| foreign_io::ForeignIo::start(kind, &target));
     let result = report_in_root(&job, locations.root());
-    let cached = &result["verdict"]["read"]["evidence"]["cached_start_bytes"];
-    let is_as_prepared = match (case.read.and(case.state.cached_bytes()), cached.as_u64()) {
-        (Some(prepared), Some(cached)) => cached >= prepared,
-        _ => true,
-    };
     let class = |direction: &str| {
         result["verdict"][direction]["class"]
             .as_str()
@@ -132,10 +110,7 @@ fn check_once(case: &Case, engine: &str, locations: &Locations) -> Attempt {
     let classes = (class("read"), class("write"));
     let expected = (case.read.map(str::to_owned), case.write.map(str::to_owned));
     if classes == expected {
-        return Attempt {
-            outcome: Ok(result),
-            is_as_prepared,
-        };
+        return Ok(result);
     }
     let sentence = |direction: &str| {
         result["verdict"][direction]["sentence"]
@@ -147,16 +122,12 @@ fn check_once(case: &Case, engine: &str, locations: &Locations) -> Attempt {
         .iter()
         .map(|direction| &result["verdict"][*direction]["evidence"])
         .collect();
-    let difference = format!(
+    Err(format!(
         "{} ({engine}): expected {expected:?} ({}), got {classes:?}: {} {}\n  {evidence:?} storage {}",
         case.name,
         case.reason,
         sentence("read"),
         sentence("write"),
         result["report"]["storage"]
-    );
-    Attempt {
-        outcome: Err(difference),
-        is_as_prepared,
-    }
+    ))
 }

@@ -1,6 +1,6 @@
 //! Puts a target into a state, with system calls only.
 
-use crate::locations::Target;
+use crate::{locations::Target, scratch::locked_pages::LockedPages};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use std::{
     fs::{self, File, OpenOptions},
@@ -35,18 +35,21 @@ pub(crate) enum State {
     Absent,
 }
 
-impl State {
-    /// Bytes in the page cache after [`prepare`]; `None` if that is part of no case.
-    pub(crate) fn cached_bytes(self) -> Option<u64> {
-        match self {
-            Self::Warm | Self::WarmHalfZero => Some(BYTES),
-            Self::HalfWarm => Some(BYTES / 2),
-            _ => None,
-        }
+/// Files with pages that must stay in the page cache, and how many bytes from their start.
+#[derive(Default)]
+pub(crate) struct Prepared(Vec<(File, u64)>);
+
+impl Prepared {
+    /// Keeps these pages in the page cache until the result is dropped.
+    pub(crate) fn lock(&self) -> Vec<LockedPages> {
+        let files = self.0.iter().filter(|(_, bytes)| *bytes > 0);
+        files
+            .map(|(file, bytes)| LockedPages::of(file, *bytes))
+            .collect()
     }
 }
 
-pub(crate) fn prepare(state: State, target: &Target) {
+pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     let path = &target.path;
     let is_device = path.starts_with("/dev");
     if !is_device {
@@ -67,22 +70,26 @@ pub(crate) fn prepare(state: State, target: &Target) {
         State::Cold | State::Warm | State::HalfWarm => drop(write(path, BYTES, false)),
     }
     if state == State::Absent {
-        return;
+        return Prepared::default();
     }
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
     sync_filesystem(&target.directory);
     drop_pages(&file);
-    match state {
-        State::Warm | State::WarmHalfZero => read(&file, BYTES),
-        State::HalfWarm => read(&file, BYTES / 2),
-        _ => {}
-    }
+    let cached = match state {
+        State::Warm | State::WarmHalfZero => BYTES,
+        State::HalfWarm => BYTES / 2,
+        _ => 0,
+    };
+    read(&file, cached);
+    let mut prepared = Prepared(vec![(file, cached)]);
     if let Some(backing) = &target.backing {
         let backing = File::open(backing).unwrap();
         let length = backing.metadata().unwrap().len();
         read(&backing, length);
+        prepared.0.push((backing, length));
     }
+    prepared
 }
 
 /// Completes writes of the filesystem before the case starts.
@@ -117,15 +124,12 @@ fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     file
 }
 
-/// Without readahead beyond the range. Twice, because the kernel evicts pages first that were read
-/// only once.
+/// Without readahead beyond the range.
 fn read(file: &File, bytes: u64) {
     fadvise(file, 0, None, Advice::Random).unwrap();
     let mut chunk = vec![0; CHUNK];
-    for _ in 0..2 {
-        for offset in (0..bytes).step_by(CHUNK) {
-            let length = CHUNK.min((bytes - offset) as usize);
-            file.read_exact_at(&mut chunk[..length], offset).unwrap();
-        }
+    for offset in (0..bytes).step_by(CHUNK) {
+        let length = CHUNK.min((bytes - offset) as usize);
+        file.read_exact_at(&mut chunk[..length], offset).unwrap();
     }
 }

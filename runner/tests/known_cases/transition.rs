@@ -45,7 +45,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
     let issued = result["report"]["read"]["bytes"].as_f64().unwrap();
     let expected = BYTES as f64 / issued;
     assert!(
-        expected < 0.9 && (share - expected).abs() < 0.02,
+        expected < 0.9 && (share - expected).abs() < 0.05,
         "{share}: each block comes from the device once, which is {expected} of the reads"
     );
     assert!(

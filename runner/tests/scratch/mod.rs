@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub(crate) mod document;
+pub(crate) mod locked_pages;
 pub(crate) mod program;
 
 use leadline_protocol::plan::job::ResolvedJob;

@@ -1,0 +1,42 @@
+//! Keeps pages of a file in the page cache. Some hosts evict pages that were idle for seconds, for
+//! example with DAMON, although memory is free.
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap};
+use std::{ffi::c_void, fs::File, ptr::null_mut};
+
+/// Unlocks the pages on drop.
+pub(crate) struct LockedPages {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+impl LockedPages {
+    /// Reads the first `bytes` of the file, without readahead, and locks them.
+    pub(crate) fn of(file: &File, bytes: u64) -> Self {
+        let bytes = usize::try_from(bytes).unwrap();
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let mapped = unsafe {
+            mmap(
+                null_mut(),
+                bytes,
+                ProtFlags::READ,
+                MapFlags::SHARED,
+                file,
+                0,
+            )
+        };
+        let address = mapped.unwrap();
+        // SAFETY: the range is the mapping above, and its content is never accessed here.
+        unsafe { madvise(address, bytes, Advice::Random) }.unwrap();
+        // SAFETY: as above.
+        unsafe { mlock(address, bytes) }.unwrap();
+        Self { address, bytes }
+    }
+}
+
+impl Drop for LockedPages {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to the mapping.
+        unsafe { munmap(self.address, self.bytes) }.unwrap();
+    }
+}
