@@ -355,7 +355,7 @@ fn transition_to_memory_is_detected() {
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
     let fetched = |report: &Value| report["storage"]["read_bytes"].as_u64().unwrap();
     // Another attempt if the host evicted pages, so that blocks were fetched twice.
-    let report = (0..3)
+    let report = (0..4)
         .map(|_| report(&job)["report"].clone())
         .find(|report| fetched(report) < 9 * MIB)
         .expect("an attempt without evictions");

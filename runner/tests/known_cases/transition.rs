@@ -10,16 +10,27 @@ use serde_json::json;
 /// Reads per second: one pass over the file takes two seconds.
 const RATE: u64 = BYTES / 4096 / 2;
 
+const MAX_ATTEMPTS: usize = 4;
+
 #[test]
 fn the_verdict_contains_the_time_of_the_transition() {
     let Some(locations) = Locations::create() else {
         return;
     };
     let target = locations.target(Location::Ext4);
-    prepare(State::Cold, &target);
     let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
         "rate_iops": RATE, "runtime": "4s", "time_based": 1});
-    let result = report_in_root(&job, locations.root());
+    // Another attempt if the host evicted pages, so that blocks were fetched twice.
+    let result = (0..MAX_ATTEMPTS)
+        .map(|_| {
+            prepare(State::Cold, &target);
+            report_in_root(&job, locations.root())
+        })
+        .find(|result| {
+            let fetched = result["report"]["storage"]["read_bytes"].as_u64().unwrap();
+            fetched < BYTES + BYTES / 20
+        })
+        .expect("an attempt without evictions");
     let verdict = &result["verdict"]["read"];
     let phases = result["report"]["phases"].as_array().unwrap();
     let begin_ms = phases
