@@ -4,13 +4,13 @@ mod scratch;
 
 use scratch::{
     Loop, Mounted,
-    program::{run, runner, start, with},
+    program::{run, runner, spawn, start, with},
 };
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 fn buffered_write(file: &Path, size: &str) -> Value {
@@ -85,6 +85,19 @@ fn failed_flush_is_an_io_error() {
     assert!(has_finding(&result, "io_errors"), "{}", result["findings"]);
 }
 
+/// Starts a run and returns its remaining events after the first sample.
+fn start_until_first_sample(job: &Value) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut child = start(job, &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("\"type\":\"sample\"")),
+        "ended without a sample"
+    );
+    (child, lines)
+}
+
 #[test]
 fn file_that_cannot_be_removed_is_a_finding() {
     let directory = scratch::directory();
@@ -97,14 +110,7 @@ fn file_that_cannot_be_removed_is_a_finding() {
     ] {
         job[option] = value;
     }
-    let mut child = start(&job, &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map(Result::unwrap);
-    assert!(
-        lines.any(|line| line.contains("\"type\":\"sample\"")),
-        "ended without a sample"
-    );
+    let (mut child, lines) = start_until_first_sample(&job);
     // Append only: names can no longer be removed, even by root.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
@@ -129,14 +135,7 @@ fn stop_does_not_wait_for_the_flush() {
     for (option, value) in [("runtime", json!("60s")), ("time_based", json!(1))] {
         job[option] = value;
     }
-    let mut child = start(&job, &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map(Result::unwrap);
-    assert!(
-        lines.any(|line| line.contains("\"type\":\"sample\"")),
-        "ended without a sample"
-    );
+    let (mut child, lines) = start_until_first_sample(&job);
     scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -239,21 +238,8 @@ fn missing_threads_are_a_problem() {
         return scratch::skip(&format!("threads cannot be limited here: {reason}"));
     }
     let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
-    let piped = || Stdio::piped();
     let mut timeout = Command::new("timeout");
-    let mut child = timeout
-        .args(limited(&["run", "-"]))
-        .stdin(piped())
-        .stdout(piped())
-        .stderr(piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(job.to_string().as_bytes())
-        .unwrap();
+    let child = spawn(timeout.args(limited(&["run", "-"])), &job);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{stderr}");

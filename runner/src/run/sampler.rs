@@ -32,7 +32,7 @@ use std::{
 /// Maximum time between two checks of the stop flag, in ns.
 const POLL_NS: u64 = 50 * MILLISECOND_NS;
 /// Maximum time to wait for the device counters after the last I/O, in ns.
-const SETTLE_NS: u64 = 10 * MILLISECOND_NS;
+const SETTLE_NS: u64 = MILLISECOND_NS;
 /// Interval at which a worker that is blocked past its boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
 
@@ -199,7 +199,7 @@ impl Sampler<'_, '_> {
             if !is_busy || last.at_ns >= begin.at_ns + SETTLE_NS {
                 return last;
             }
-            sleep(Duration::from_nanos(SETTLE_NS / 100));
+            sleep(Duration::from_nanos(SETTLE_NS / 10));
             last = self.observers.probes.read();
         }
     }

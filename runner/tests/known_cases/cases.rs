@@ -59,16 +59,9 @@ pub(crate) const fn writes(
     reason: &'static str,
 ) -> Case {
     Case {
-        name,
-        location,
-        state,
-        rw,
-        direct,
-        more: nothing,
-        foreign_io: None,
         read: None,
         write: Some(class),
-        reason,
+        ..reads(name, location, state, rw, direct, class, reason)
     }
 }
 

@@ -16,7 +16,7 @@ use std::{
 
 /// Maximum difference of the shares.
 const TOLERANCE: f64 = 0.02;
-/// Maximum number of repeats of a disturbed comparison.
+/// Maximum number of comparisons of a case until one is undisturbed.
 const MAX_ATTEMPTS: usize = 10;
 /// `ru_inblock` and `ru_oublock` count units of 512 bytes.
 const RUSAGE_BLOCK: u64 = 512;

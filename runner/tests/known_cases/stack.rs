@@ -55,10 +55,8 @@ const fn ext4(
     layers: &'static [Layer],
 ) -> Stack {
     Stack {
-        location,
-        disks,
-        layers,
         has_filesystem: true,
+        ..raw(location, disks, layers)
     }
 }
 

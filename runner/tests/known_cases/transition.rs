@@ -28,7 +28,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
         })
         .find(|result| {
             let fetched = result["report"]["storage"]["read_bytes"].as_u64().unwrap();
-            fetched < BYTES + BYTES / 20
+            fetched < BYTES + BYTES / 100
         })
         .expect("an attempt without evictions");
     let verdict = &result["verdict"]["read"];
@@ -56,7 +56,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
     let issued = result["report"]["read"]["bytes"].as_f64().unwrap();
     let expected = BYTES as f64 / issued;
     assert!(
-        expected < 0.9 && (share - expected).abs() < 0.05,
+        expected < 0.75 && (share - expected).abs() < 0.02,
         "{share}: each block comes from the device once, which is {expected} of the reads"
     );
     assert!(

@@ -27,7 +27,7 @@ pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
 }
 
 /// Starts a program with the job on stdin.
-fn spawn(command: &mut Command, job: &Value) -> Child {
+pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
