@@ -1,8 +1,9 @@
-// Build, development server and unit tests. The build is embedded into the server; the development server forwards
-// /api and /login to a running one.
-import { readFileSync } from 'node:fs';
+// Build, development server and unit tests. The build is embedded into the server; the development
+// server forwards /api and /login to a running one.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
@@ -26,8 +27,22 @@ const swaggerUi: Plugin = {
   },
 };
 
+/** Replaces scripts and styles by NAME.gz: the server embeds them compressed. */
+const compress: Plugin = {
+  name: 'compress',
+  apply: 'build',
+  closeBundle() {
+    for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(js|css)$/.test(name)) continue;
+      const file = join('dist', name);
+      writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+      rmSync(file);
+    }
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), swaggerUi],
+  plugins: [react(), swaggerUi, compress],
   // The content security policy forbids data: URLs, so nothing is inlined.
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: 'es2022' },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },

@@ -1,25 +1,34 @@
-//! The log on standard error. `RUST_LOG` selects levels.
+//! The log on standard error. `RUST_LOG` selects levels, for example `warn,leadline_server=debug`.
 
 use crate::config::LogFormat;
 use std::io::IsTerminal;
-use tracing_subscriber::EnvFilter;
-
-const DEFAULT_FILTER: &str = "warn,leadline_server=info";
+use tracing::Level;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 pub fn init(format: LogFormat) {
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
     let json = match format {
         LogFormat::Auto => !std::io::stderr().is_terminal(),
         LogFormat::Text => false,
         LogFormat::Json => true,
     };
+    let registry = tracing_subscriber::registry().with(filter());
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     if json {
-        log.json().flatten_event(true).init();
+        registry.with(log.json().flatten_event(true)).init();
     } else {
-        log.with_target(false).init();
+        registry.with(log.with_target(false)).init();
     }
+}
+
+/// Levels from `RUST_LOG`. An invalid value selects the default.
+fn filter() -> Targets {
+    let levels = std::env::var("RUST_LOG").ok();
+    let selected = levels.filter(|levels| !levels.is_empty());
+    selected
+        .and_then(|levels| levels.parse().ok())
+        .unwrap_or_else(|| {
+            Targets::new()
+                .with_default(Level::WARN)
+                .with_target("leadline_server", Level::INFO)
+        })
 }

@@ -1,9 +1,24 @@
-//! The web application, embedded by `build.rs`.
+//! The web application. Release builds embed `web/dist`; development builds read it from disk.
 
-use axum::{Router, http::StatusCode, response::Html, routing::get};
-use memory_serve::CacheControl;
+use axum::{
+    Router,
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use flate2::read::GzDecoder;
+use rust_embed::{EmbeddedFile, RustEmbed};
+use std::{borrow::Cow, fmt::Write, io::Read};
 
-const INDEX: &str = "/index.html";
+/// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server small. They
+/// are decompressed here; the compression layer compresses what a client accepts.
+#[derive(RustEmbed)]
+#[folder = "../web/dist"]
+struct Dist;
+
+const INDEX: &str = "index.html";
+/// The names of files in this directory contain a hash of their content.
+const HASHED: &str = "assets/";
 
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Leadline</title>\
     <h1>Leadline</h1><p>This build does not include the web application. Run <code>make build</code>, \
@@ -12,16 +27,70 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
 /// Serves all paths outside `/api` and `/login`. Paths without a file are client-side routes and
 /// get the index page.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    let assets = memory_serve::load!();
-    if assets.manifest().get(INDEX).is_none() {
+    if Dist::get(INDEX).is_none() {
         return Router::new()
             .route("/", get(|| async { Html(NOT_BUILT) }))
             .fallback(|| async { (StatusCode::NOT_FOUND, Html(NOT_BUILT)) });
     }
-    assets
-        .index_file(Some(INDEX))
-        .fallback(Some(INDEX))
-        .fallback_status(StatusCode::OK)
-        .html_cache_control(CacheControl::NoCache)
-        .into_router()
+    Router::new().fallback_service(get(serve))
+}
+
+async fn serve(uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    let (name, file) = match find(path) {
+        Some(file) => (path, file),
+        None => match find(INDEX) {
+            Some(file) => (INDEX, file),
+            None => return StatusCode::NOT_FOUND.into_response(),
+        },
+    };
+    let caching = if name.starts_with(HASHED) {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let etag = etag(&file);
+    let is_current = headers.get(header::IF_NONE_MATCH) == Some(&etag);
+    let cache_headers = [
+        (header::ETAG, etag),
+        (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+    ];
+    if is_current {
+        return (StatusCode::NOT_MODIFIED, cache_headers).into_response();
+    }
+    let content_type = [(header::CONTENT_TYPE, content_type(name))];
+    (cache_headers, content_type, file.data).into_response()
+}
+
+/// The decompressed file.
+fn find(name: &str) -> Option<EmbeddedFile> {
+    let Some(mut file) = Dist::get(&format!("{name}.gz")) else {
+        return Dist::get(name);
+    };
+    let mut content = Vec::new();
+    let mut decoder = GzDecoder::new(&*file.data);
+    decoder.read_to_end(&mut content).ok()?;
+    file.data = Cow::Owned(content);
+    Some(file)
+}
+
+/// SHA-256 of the file in quotes.
+fn etag(file: &EmbeddedFile) -> HeaderValue {
+    let mut quoted = String::from("\"");
+    for byte in file.metadata.sha256_hash() {
+        let _ = write!(quoted, "{byte:02x}");
+    }
+    quoted.push('"');
+    HeaderValue::try_from(quoted).expect("hexadecimal digits are a header value")
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    }
 }

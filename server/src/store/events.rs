@@ -47,7 +47,7 @@ impl Store {
     /// Sequence number and time of the last event.
     ///
     /// # Errors
-    /// Also when the run has no event.
+    /// Fails if the run has no events.
     pub(crate) async fn last_event(&self, run: u64) -> Result<(u64, f64)> {
         Ok(
             sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
@@ -68,8 +68,8 @@ impl Store {
         .await?)
     }
 
-    /// The next page of samples after a position and up to `to_ms` (since the start of the run), in order. Empty at the
-    /// end.
+    /// The next page of samples after a position and up to `to_ms` (since the start of the run), in
+    /// order. Empty at the end.
     pub(crate) async fn samples_after(
         &self,
         run: u64,

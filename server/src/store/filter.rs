@@ -43,7 +43,7 @@ impl From<Term> for Condition {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filter {
-    /// All must hold.
+    /// A run must match all of them.
     pub conditions: Vec<Condition>,
     pub sort: RunSort,
     pub order: SortOrder,

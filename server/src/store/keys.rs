@@ -5,7 +5,7 @@ use anyhow::Result;
 use sqlx::SqliteConnection;
 use std::time::Duration;
 
-/// Longer than clients retry.
+/// Longer than any client retries.
 const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A key with the request it was sent with.
@@ -19,7 +19,7 @@ pub(crate) struct IdempotencyKey {
 /// Earlier use of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum KeyUse {
-    /// The same request was sent before. What it created may be deleted.
+    /// The same request was sent before. The created run or study may have been deleted.
     Replayed {
         /// The created run, or the first of the created study.
         run: u64,

@@ -159,13 +159,14 @@ fn push_position(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
         .push(")");
 }
 
-/// One run more than the page holds shows that there is a next page.
+/// Fetches one run more than a page holds, to detect whether there is a next page.
 fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
     let order = match filter.order {
         SortOrder::Asc => "ASC",
         SortOrder::Desc => "DESC",
     };
-    // With conditions, a scan and a sort are faster than an index in sort order; `+` disables the index.
+    // With conditions, a scan and a sort are faster than an index in sort order; `+` disables the
+    // index.
     let no_index = if filter.conditions.is_empty() || filter.sort == RunSort::Number {
         ""
     } else {

@@ -1,15 +1,46 @@
 //! Brings the schema up to date.
 
 use sqlx::{
-    Connection,
-    migrate::{MigrateError, Migrator},
+    Connection, SqlSafeStr,
+    migrate::{MigrateError, Migration, MigrationType, Migrator},
     sqlite::SqliteConnection,
 };
+use std::sync::LazyLock;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
+/// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
+/// compiles sqlx and SQLite a second time.
+const FILES: [(&str, &str); 5] = [
+    ("runs", include_str!("../../../migrations/0001_runs.sql")),
+    (
+        "studies",
+        include_str!("../../../migrations/0002_studies.sql"),
+    ),
+    (
+        "own files",
+        include_str!("../../../migrations/0003_own_files.sql"),
+    ),
+    ("keys", include_str!("../../../migrations/0004_keys.sql")),
+    (
+        "vocabulary",
+        include_str!("../../../migrations/0005_vocabulary.sql"),
+    ),
+];
 
-/// Checksums (SHA-384) of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole files and rejects a
-/// database whose applied migrations differ.
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let migrations = FILES.iter().zip(1..).map(|((description, sql), version)| {
+        Migration::new(
+            version,
+            (*description).into(),
+            MigrationType::Simple,
+            sql.into_sql_str(),
+            false,
+        )
+    });
+    Migrator::with_migrations(migrations.collect())
+});
+
+/// Checksums (SHA-384) of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole
+/// files and rejects a database whose applied migrations differ.
 const FORMER_CHECKSUMS: [&str; 4] = [
     "D408F2CAC3C66A19FA07D4983C8539867752DE445F3B6ACD960F5E2C317205A6ACA5B1B769152CBEB69BC9E3449FAFDB",
     "D2ACB4AA4D415C25C43E254CEF041BCBD3DDACA32FD45E2AC23EDC8AA7C611A62CA18A338E37D9C550E7F21111CDE999",
@@ -39,4 +70,23 @@ async fn update_checksums(connection: &mut SqliteConnection) -> sqlx::Result<()>
             .await?;
     }
     transaction.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILES, MIGRATIONS};
+    use sqlx::migrate::resolve_blocking;
+    use std::path::Path;
+
+    #[test]
+    fn every_migration_file_is_listed() {
+        let files = resolve_blocking(Path::new("../migrations")).unwrap();
+        assert_eq!(files.len(), FILES.len());
+        for (listed, (file, _)) in MIGRATIONS.iter().zip(files) {
+            assert_eq!(
+                (listed.version, &listed.description, &listed.checksum),
+                (file.version, &file.description, &file.checksum)
+            );
+        }
+    }
 }

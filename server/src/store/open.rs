@@ -1,5 +1,5 @@
-//! Opens the database file. Files of a newer version or of another program are rejected unchanged; older ones are
-//! migrated.
+//! Opens the database file. Files of a newer version or of another program are rejected unchanged;
+//! older ones are migrated.
 
 use crate::store::{Store, migrations};
 use anyhow::{Context, Result, ensure};

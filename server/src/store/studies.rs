@@ -12,7 +12,7 @@ use leadline_protocol::{
     study::{description::StudyDescription, files::LeftoverFile, scaling::Scaled},
 };
 use serde::{Deserialize, Serialize};
-use sqlx::{FromRow, SqliteConnection, types::Json};
+use sqlx::{FromRow, Row, SqliteConnection, sqlite::SqliteRow, types::Json};
 
 /// A study to be queued.
 #[derive(Clone, Debug)]
@@ -32,30 +32,41 @@ pub(crate) struct StepDescription {
     pub note: Option<String>,
 }
 
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub(crate) struct StoredStudy {
     pub number: u64,
     pub created_at_ms: u64,
     pub continue_on_failure: bool,
     /// Random part of the names of its files.
     pub file_id: String,
-    #[sqlx(json)]
     pub description: StudyDescription,
-    #[sqlx(json)]
     pub scaled: Scaled,
-    #[sqlx(json)]
     pub steps: Vec<StepDescription>,
     /// Files not yet removed.
-    #[sqlx(json)]
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of its steps in order, without deleted ones.
-    #[sqlx(skip)]
     pub runs: Vec<RunSummary>,
 }
 
+impl FromRow<'_, SqliteRow> for StoredStudy {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            number: row.try_get("number")?,
+            created_at_ms: row.try_get("created_at_ms")?,
+            continue_on_failure: row.try_get("continue_on_failure")?,
+            file_id: row.try_get("file_id")?,
+            description: row.try_get::<Json<_>, _>("description")?.0,
+            scaled: row.try_get::<Json<_>, _>("scaled")?.0,
+            steps: row.try_get::<Json<_>, _>("steps")?.0,
+            owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
+            runs: Vec::new(),
+        })
+    }
+}
+
 impl Store {
-    /// Inserts a study with all its runs and returns its number and runs, or the earlier use of the key. Each run
-    /// gets the lock of the study.
+    /// Inserts a study with all its runs and returns its number and runs, or the earlier use of the
+    /// key. Each run gets the lock of the study.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,
@@ -104,7 +115,8 @@ impl Store {
         Ok(studies.pop())
     }
 
-    /// Up to `limit` studies with numbers below `below`, newest first, and the number of all studies.
+    /// Up to `limit` studies with numbers below `below`, newest first, and the number of all
+    /// studies.
     pub(crate) async fn studies(
         &self,
         below: Option<u64>,

@@ -1,4 +1,4 @@
-//! Progress of studies: which steps have ended or wait, and which files remain.
+//! Progress of studies: which steps have ended or are queued, and which files remain.
 
 use crate::store::{Store, rows};
 use anyhow::Result;

@@ -12,8 +12,8 @@ use leadline_protocol::{
 use sqlx::{SqliteConnection, query, types::Json};
 
 impl Store {
-    /// Stores a status, the content of an event, and events in one transaction. Returns false, without changes, if the
-    /// status of the run is not `from`.
+    /// Stores a status, the content of an event, and events in one transaction. Returns false,
+    /// without changes, if the status of the run is not `from`.
     pub(crate) async fn update_run(
         &self,
         run: u64,

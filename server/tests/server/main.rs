@@ -2,6 +2,7 @@
 //! of `examples/fake_runner.rs` or the real runner.
 
 mod access;
+mod assets;
 mod full_disk;
 mod inputs;
 mod kills;
