@@ -1,8 +1,9 @@
-// `make test`: runs all checks in sequence and continues after a failure. Prints a table of the steps, every skip with
-// its reason, and `N passed, N failed, N skipped` as the last line. Output is kept in target/test.
+// `make test`: runs all checks in sequence and continues after a failure. Prints a table of the
+// steps, every skip with its reason, and `N passed, N failed, N skipped` as the last line. Output
+// is kept in target/test.
 //
-// The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test` built.
-// Installing programs is in tools/prerequisites, counting in counts.mjs.
+// The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test`
+// built. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,18 +19,18 @@ const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
-/** Quick checks first; pages before the server that embeds them; browser tests last. */
+/** Quick checks run first, the web build before the server that embeds it, and browser tests last. */
 const STEPS = [
   { name: 'tools', command: ['sh', '-c', 'node --test --test-reporter=tap tools/*.test.mjs tools/repo/*.test.mjs'], count: nodeTests },
   { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
-  { name: 'pages build', command: ['make', '--no-print-directory', 'web/dist/index.html'] },
-  { name: 'pages lint', ...web('biome', 'check', '--error-on-warnings', '.') },
-  { name: 'pages types', ...web('tsc', '--noEmit') },
-  { name: 'pages generated', command: ['sh', '-c', freshTypes], in: WEB, env: { GENERATE_INTO: join(TMP, 'generated') } },
-  { name: 'pages dead code', ...web('knip') },
-  { name: 'pages size', command: ['node', 'tools/bundle-size.mjs'] },
+  { name: 'web build', command: ['make', '--no-print-directory', 'web/dist/index.html'] },
+  { name: 'web lint', ...web('biome', 'check', '--error-on-warnings', '.') },
+  { name: 'web types', ...web('tsc', '--noEmit') },
+  { name: 'web API types', command: ['sh', '-c', freshTypes], in: WEB, env: { GENERATE_INTO: join(TMP, 'generated') } },
+  { name: 'web dead code', ...web('knip') },
+  { name: 'web bundle size', command: ['node', 'tools/bundle-size.mjs'] },
   {
-    name: 'pages tests',
+    name: 'web tests',
     ...web('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report('vitest.json')}`),
     count: vitest(report('vitest.json')),
   },

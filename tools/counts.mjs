@@ -1,5 +1,6 @@
-// Counts passed, failed and skipped tests of a step from its output or report. A skip never counts as a pass: a Rust test
-// that cannot run prints `SKIP: reason` and returns, and is subtracted from the passed ones. The steps are in check.mjs.
+// Counts passed, failed and skipped tests of a step from its output or report. A skip never counts
+// as a pass: a Rust test that cannot run prints `SKIP: reason` and returns, and is subtracted from
+// the passed ones. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
 /** A step that is one check: exit code 0 is a pass. */

@@ -1,6 +1,7 @@
-// Cost of the server and of an open page: the same job by the runner alone, through the server, and through the server
-// with its page open in Chromium, interleaved. Also the time to the first sample and the sample rate.
-// Requires `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
+// Measures the overhead of the server and of an open page: runs the same job with the runner alone,
+// through the server, and through the server with the page of the run open in Chromium, in
+// interleaved rounds. Also measures the time to the first sample and the sample rate. Requires
+// `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -78,9 +79,9 @@ rmSync(home, { recursive: true, force: true });
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const ratios = (name) => results[name].map((one, round) => one.iops / results.alone[round].iops);
 const spread = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`;
-console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; IOPS alone: ${Math.round(median(results.alone.map((one) => one.iops)))} (median)`);
+console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; runner alone: ${Math.round(median(results.alone.map((one) => one.iops)))} IOPS (median)`);
 for (const name of ['server', 'watched']) {
   console.log(`${name} ÷ alone: ${median(ratios(name)).toFixed(3)} (median of ratios; ${spread(ratios(name))})`);
   const of = (field) => results[name].map((one) => one[field]);
-  console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (worst ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples per second`);
+  console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (max ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples per second`);
 }

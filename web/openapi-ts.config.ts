@@ -1,4 +1,5 @@
-// Generates types, client and query options from the server's OpenAPI document (`leadline openapi`).
+// Generates types, client and query options from the server's OpenAPI document (`leadline
+// openapi`).
 import { defineConfig } from '@hey-api/openapi-ts';
 
 export default defineConfig({

@@ -6,7 +6,7 @@ use crate::{
     contender::{
         Batch,
         fio::Fio,
-        runner::{OURS, Runner},
+        runner::{LEADLINE, Runner},
         t_io_uring::TIoUring,
     },
     work::Work,
@@ -22,34 +22,34 @@ pub struct Args {
     /// Group of cells to run.
     #[arg(long, value_enum, default_value = "quick")]
     group: Group,
-    /// Only this cell (repeatable).
+    /// Run only this cell (repeatable).
     #[arg(long = "cell", value_name = "NAME")]
     names: Vec<String>,
     /// Print the cells and exit.
     #[arg(long)]
     pub list: bool,
-    /// Rounds of each cell; at least 6 for a 95 % interval.
+    /// Number of rounds per cell; a 95 % interval requires at least 6.
     #[arg(long, default_value_t = 7)]
     pub rounds: u32,
-    /// Seconds of each measurement.
+    /// Duration of each measurement in seconds.
     #[arg(long, default_value_t = 2)]
     pub seconds: u32,
     /// The runner [default: the one built next to this program].
     #[arg(long, value_name = "PATH")]
     runner: Option<PathBuf>,
     /// Also compare with another build of the runner (repeatable).
-    #[arg(long, value_name = "LABEL=PATH", value_parser = labeled)]
+    #[arg(long, value_name = "LABEL=PATH", value_parser = parse_labeled_path)]
     against: Vec<(String, PathBuf)>,
     /// The fio program.
     #[arg(long, value_name = "PATH", default_value = "fio")]
     pub fio: PathBuf,
-    /// Leave out fio.
+    /// Do not run fio.
     #[arg(long)]
     no_fio: bool,
     /// Also compare with fio's t/io_uring.
     #[arg(long, value_name = "PATH", env = "T_IO_URING")]
     t_io_uring: Option<PathBuf>,
-    /// Directory for files, images and results, on the disk to be measured.
+    /// Directory for files, images and results, on the disk under test.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub folder: PathBuf,
     /// CPU to pin contenders to [default: the last one; the first gets most interrupts].
@@ -84,13 +84,14 @@ impl Args {
             norandommap: false,
         };
         let others = self.against.iter().map(|(label, path)| runner(label, path));
-        Ok(std::iter::once(runner(OURS, &self.runner()?))
+        Ok(std::iter::once(runner(LEADLINE, &self.runner()?))
             .chain(others)
             .collect())
     }
 
-    /// fio with its defaults, and with every tuning for this workload.
-    pub fn fios(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
+    /// Returns fio with its defaults and one tuned fio per combination of batch sizes; nothing with
+    /// `--no-fio`.
+    pub fn fio_contenders(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
         let fio = |tuning| Fio {
             path: self.fio.clone(),
             tuning,
@@ -107,8 +108,8 @@ impl Args {
         )
     }
 
-    /// Every batch size of t/io_uring for this workload.
-    pub fn t_io_urings(&self, work: &Work) -> Vec<TIoUring> {
+    /// Returns one t/io_uring per batch size.
+    pub fn t_io_uring_contenders(&self, work: &Work) -> Vec<TIoUring> {
         let one = |path: &PathBuf| -> Vec<TIoUring> {
             Batch::equal_sizes(work)
                 .into_iter()
@@ -121,7 +122,7 @@ impl Args {
         self.t_io_uring.as_ref().map(one).unwrap_or_default()
     }
 
-    /// Version of fio; `None` when it is left out.
+    /// Returns the version of fio; `None` with `--no-fio`.
     pub fn fio_version(&self) -> Result<Option<String>> {
         if self.no_fio {
             return Ok(None);
@@ -131,13 +132,13 @@ impl Args {
             args: vec!["--version".into()],
             input: None,
         };
-        let (output, _) = run(&self.cores(1), &invocation)?;
+        let (output, _) = run(&self.cpu_list(1), &invocation)?;
         Ok(Some(output.trim().to_owned()))
     }
 
-    /// CPU list of a contender, in the format of taskset(1).
-    pub fn cores(&self, numjobs: u32) -> String {
-        let last = std::thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
+    /// CPUs for a contender with `numjobs` jobs, in the format of taskset(1).
+    pub fn cpu_list(&self, numjobs: u32) -> String {
+        let last = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() - 1);
         if numjobs > 1 {
             format!("0-{last}")
         } else {
@@ -157,7 +158,7 @@ impl Args {
     }
 }
 
-fn labeled(text: &str) -> Result<(String, PathBuf), String> {
+fn parse_labeled_path(text: &str) -> Result<(String, PathBuf), String> {
     let (label, path) = text.split_once('=').ok_or("expected LABEL=PATH")?;
     if !Path::new(path).exists() {
         return Err(format!("{path} does not exist"));

@@ -9,8 +9,8 @@ use tempfile::NamedTempFile;
 const EVENTS: &str =
     "syscalls:sys_enter_io_uring_enter,syscalls:sys_enter_pread64,syscalls:sys_enter_pwrite64";
 
-/// Returns standard output and the number of calls; `None` when perf is missing or not permitted.
-pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64)>> {
+/// Returns standard output and the number of calls; `None` if perf is missing or not permitted.
+pub fn count(cpus: &str, invocation: &Invocation) -> Result<Option<(String, f64)>> {
     let counts = NamedTempFile::new()?;
     let path = counts.path().to_string_lossy();
     let under = ["stat", "-x,", "-o", path.as_ref(), "-e", EVENTS, "--"].map(String::from);
@@ -21,7 +21,7 @@ pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64
         .chain(invocation.args.iter().cloned())
         .collect();
     let Ok((output, _)) = child::run(
-        cores,
+        cpus,
         &Invocation {
             program: "perf".into(),
             args,
@@ -33,7 +33,7 @@ pub fn count(cores: &str, invocation: &Invocation) -> Result<Option<(String, f64
     Ok(sum(&read_to_string(counts.path())?).map(|calls| (output, calls)))
 }
 
-/// Sums lines `count,unit,event,...`; `None` when an event was not counted.
+/// Sums lines `count,unit,event,...`; `None` if an event was not counted.
 fn sum(text: &str) -> Option<f64> {
     text.lines()
         .filter(|line| line.contains("syscalls:"))

@@ -1,5 +1,5 @@
-//! Runs a program on given CPUs. wait4(2) returns the CPU time and context switches of the program and its children, the
-//! same way for every contender.
+//! Runs a program on given CPUs. wait4(2) returns the CPU time and context switches of the program
+//! and its children, the same way for every contender.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -28,11 +28,11 @@ pub struct Cost {
 }
 
 /// Returns standard output and the cost; fails with standard error when the program fails.
-pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
+pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     let program = invocation.program.display();
     let errors = NamedTempFile::new()?;
     let mut child = Command::new("taskset")
-        .args(["-c", cores])
+        .args(["-c", cpus])
         .arg(&invocation.program)
         .args(&invocation.args)
         .stdin(Stdio::piped())
@@ -62,7 +62,8 @@ pub fn run(cores: &str, invocation: &Invocation) -> Result<(String, Cost)> {
 fn wait(pid: u32) -> Result<(ExitStatus, Cost)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both addresses are valid for the call; the process is our child and nothing else waits for it.
+    // SAFETY: both addresses are valid for the call; the process is our child and nothing else
+    // waits for it.
     let waited = unsafe { libc::wait4(pid.cast_signed(), &raw mut status, 0, usage.as_mut_ptr()) };
     if waited < 0 {
         return Err(std::io::Error::last_os_error()).context("wait4");
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn output_and_cost_are_those_of_the_program() {
+    fn returns_stdout_and_cost_of_the_program() {
         let (output, cost) =
             shell("cat; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").unwrap();
         assert_eq!(output, "in");

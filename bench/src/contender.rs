@@ -14,9 +14,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub ios: f64,
-    /// In the program's own measured window.
+    /// As reported by the program.
     pub iops: f64,
-    /// By Little's law (IOPS × mean latency); `None` when the program records no latency.
+    /// By Little's law (IOPS × mean latency); `None` if the program records no latency.
     pub achieved_depth: Option<f64>,
 }
 
@@ -26,14 +26,14 @@ pub trait Contender {
     /// Returns true if the program supports the workload and this length.
     fn supports(&self, work: &Work, length: Length) -> bool;
 
-    /// Returns true if random offsets may repeat before every block was used. Such results are compared only with each other:
-    /// repeated blocks hit the CPU caches more often.
-    fn repeats(&self) -> bool;
+    /// Returns true if random offsets may repeat before every block has been accessed. Such results
+    /// are compared only with each other, because repeated blocks hit the CPU caches more often.
+    fn may_repeat_offsets(&self) -> bool;
 
     /// Command line for a file or device.
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation;
 
-    fn read(&self, output: &str, length: Length) -> Result<Counts>;
+    fn parse(&self, output: &str, length: Length) -> Result<Counts>;
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -45,7 +45,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// 1, a quarter of the depth, and the whole depth, in all combinations.
+    /// All combinations of the batch sizes 1, a quarter of the depth, and the full depth.
     pub fn all(work: &Work) -> Vec<Self> {
         let sizes = Self::sizes(work);
         let pairs = sizes.iter().flat_map(|submit| {

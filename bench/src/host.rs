@@ -12,9 +12,9 @@ pub struct Host {
     pub kernel: String,
     pub cpu_model: String,
     pub cpus: usize,
-    /// Load average at the start; above 1 the host was not idle.
+    /// Load average at the start; above 1, the host was not idle.
     pub load_1m: f64,
-    /// null when fio was left out.
+    /// null with `--no-fio`.
     pub fio: Option<String>,
 }
 

@@ -1,6 +1,6 @@
-//! Median intervals from order statistics, without assumptions about the distribution (rounds are often bimodal): of n
-//! values, the k-th smallest and the k-th largest enclose the median unless fewer than k values are on one side of it,
-//! which has a binomial probability.
+//! Median intervals from order statistics, without assumptions about the distribution (rounds are
+//! often bimodal): of n values, the k-th smallest and the k-th largest enclose the median unless
+//! fewer than k values are on one side of it, which has a binomial probability.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ impl Interval {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
-        let outside = narrowest(n);
+        let outside = excluded_values(n);
         Self {
             median: median(&sorted),
             low: sorted[outside],
@@ -70,8 +70,9 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Number of values outside of each end at the required confidence.
-fn narrowest(n: usize) -> usize {
+/// Largest number of values that can be excluded at each end with the required confidence; 0 if
+/// there is none.
+fn excluded_values(n: usize) -> usize {
     (0..n.div_ceil(2))
         .take_while(|outside| *outside == 0 || confidence(n, *outside) >= CONFIDENCE)
         .last()
@@ -90,8 +91,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_those_of_the_tables() {
-        // n, values outside of each end, confidence (Conover, Practical Nonparametric Statistics, table A3).
+    fn intervals_match_published_tables() {
+        // n, values excluded at each end, confidence (Conover, Practical Nonparametric Statistics,
+        // table A3).
         for (n, outside, percent) in [
             (6, 0, 96.88),
             (7, 0, 98.44),
@@ -101,7 +103,7 @@ mod tests {
             (12, 2, 96.14),
             (20, 5, 95.86),
         ] {
-            assert_eq!(narrowest(n), outside, "{n}");
+            assert_eq!(excluded_values(n), outside, "{n}");
             assert!(
                 (confidence(n, outside) * 100.0 - percent).abs() < 0.006,
                 "{n}: {}",
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_straddles_one_is_no_difference() {
+    fn verdict_compares_the_interval_with_one() {
         let check = |values: &[f64], verdict| {
             assert_eq!(Interval::of(values).verdict(), verdict, "{values:?}")
         };
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_lie_in_the_middle() {
+    fn median_of_odd_and_even_counts() {
         assert_eq!(Interval::of(&[3.0, 1.0, 2.0]).median, 2.0);
         assert_eq!(Interval::of(&[4.0, 1.0, 2.0, 3.0]).median, 2.5);
     }

@@ -1,8 +1,10 @@
-//! `make bench`: compares the runner with fio and t/io_uring on the same targets, in interleaved rounds.
+//! `make bench`: compares the runner with fio and t/io_uring on the same targets, in interleaved
+//! rounds.
 //!
-//! A short pre-pass finds the best options of each contender for a cell. Each round then runs every contender once, in
-//! random order, pinned to one CPU. The result is the median of the per-round ratios with its interval. Results are
-//! written to `target/bench/CELL.json` and `target/bench/table.md`.
+//! A short pre-pass finds the best options of each contender for a cell. Each round then runs every
+//! contender once, in random order, pinned to one CPU. The result is the median of the per-round
+//! ratios with its interval. Results are written to `target/bench/CELL.json` and
+//! `target/bench/table.md`.
 
 // A binary has no public interface.
 #![allow(unreachable_pub)]

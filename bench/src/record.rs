@@ -18,9 +18,9 @@ pub struct Summary {
     pub user_ns_per_io: f64,
     pub system_ns_per_io: f64,
     pub context_switches_per_second: f64,
-    /// From a separate run; null when perf is not permitted.
+    /// From a separate run; null if perf is not available.
     pub calls_per_io: Option<f64>,
-    /// null when the contender records no latency.
+    /// null if the contender records no latency.
     pub achieved_depth: Option<f64>,
     /// Leadline's IOPS divided by this contender's, per round; null for Leadline.
     pub ratio: Option<Ratio>,
@@ -99,11 +99,11 @@ impl Summary {
     }
 }
 
-fn ratio(ours: &[Figures], theirs: &[Figures]) -> Ratio {
-    let ratios: Vec<f64> = ours
+fn ratio(leadline: &[Figures], contender: &[Figures]) -> Ratio {
+    let ratios: Vec<f64> = leadline
         .iter()
-        .zip(theirs)
-        .map(|(ours, theirs)| ours.iops / theirs.iops)
+        .zip(contender)
+        .map(|(leadline, contender)| leadline.iops / contender.iops)
         .collect();
     let interval = Interval::of(&ratios);
     Ratio {

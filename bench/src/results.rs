@@ -8,7 +8,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Results of all cells.
 pub struct Results {
     folder: PathBuf,
     host: Host,

@@ -1,6 +1,6 @@
-//! The rounds of one cell. A pre-pass measures the start-up cost of each contender and finds the best batch sizes of fio
-//! and t/io_uring. Each round then runs every contender once, in random order, so that drift affects all alike and
-//! cancels out in the ratios.
+//! The rounds of one cell. A pre-pass measures the start-up cost of each contender and finds the
+//! best batch sizes of fio and t/io_uring. Each round then runs every contender once, in random
+//! order, so that drift affects all contenders alike and cancels out in the ratios.
 
 use crate::{
     args::Args,
@@ -9,7 +9,7 @@ use crate::{
     child::{Cost, Invocation, run as run_child},
     contender::{
         Contender, Counts,
-        runner::{OURS, OURS_REPEATING, Runner},
+        runner::{LEADLINE, LEADLINE_REPEATING, Runner},
     },
     target::interface::Target,
     work::{Length, Rw, Work},
@@ -26,7 +26,7 @@ use std::{
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figures {
     pub iops: f64,
-    /// User CPU time per I/O in ns, start-up cost subtracted.
+    /// User CPU time per I/O in ns, without the start-up cost.
     pub user_ns_per_io: f64,
     pub system_ns_per_io: f64,
     pub context_switches_per_second: f64,
@@ -40,14 +40,14 @@ pub struct Rounds {
     pub commands: BTreeMap<String, String>,
     /// The Leadline build that the contender is compared with.
     pub reference_builds: BTreeMap<String, &'static str>,
-    /// null when perf is not permitted.
+    /// `None` if perf is not available.
     pub calls_per_io: BTreeMap<String, Option<f64>>,
     pub figures: BTreeMap<String, Vec<Figures>>,
 }
 
 /// The shortest run of t/io_uring.
 const PREPASS: Length = Length::Seconds(1);
-/// Runs that measure the start-up cost.
+/// Number of runs that measure the start-up cost.
 const STARTS: u32 = 3;
 
 pub fn run(
@@ -112,21 +112,24 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn contenders(&self) -> Result<Vec<Box<dyn Contender>>> {
-        let (fio, tuned) = self.args.fios(self.work);
+        let (fio, tuned) = self.args.fio_contenders(self.work);
         let mut all: Vec<Box<dyn Contender>> =
             self.args.runners()?.into_iter().map(boxed).collect();
         all.extend(fio.map(boxed));
         all.extend(self.best(tuned)?.map(boxed));
-        all.extend(self.best(self.args.t_io_urings(self.work))?.map(boxed));
+        all.extend(
+            self.best(self.args.t_io_uring_contenders(self.work))?
+                .map(boxed),
+        );
         all.retain(|contender| contender.supports(self.work, self.length()));
-        if self.work.rw != Rw::Read && all.iter().any(|contender| contender.repeats()) {
-            let ours = self.args.runners()?.remove(0);
+        if self.work.rw != Rw::Read && all.iter().any(|contender| contender.may_repeat_offsets()) {
+            let leadline = self.args.runners()?.remove(0);
             all.insert(
                 1,
                 Box::new(Runner {
-                    label: OURS_REPEATING.into(),
+                    label: LEADLINE_REPEATING.into(),
                     norandommap: true,
-                    ..ours
+                    ..leadline
                 }),
             );
         }
@@ -165,16 +168,16 @@ impl Bench<'_> {
         Ok(sum)
     }
 
-    /// `None` for a contender that reports no number of I/Os.
+    /// `None` if perf is not available or the contender does not report its number of I/Os.
     fn calls_per_io(&self, contender: &dyn Contender) -> Result<Option<f64>> {
         if !contender.supports(self.work, Length::OneIo) {
             return Ok(None);
         }
-        let (cores, invocation) = self.prepared(contender, PREPASS)?;
-        let Some((output, calls)) = calls::count(&cores, &invocation)? else {
+        let (cpus, invocation) = self.prepare(contender, PREPASS)?;
+        let Some((output, calls)) = calls::count(&cpus, &invocation)? else {
             return Ok(None);
         };
-        Ok(Some(calls / contender.read(&output, PREPASS)?.ios))
+        Ok(Some(calls / contender.parse(&output, PREPASS)?.ios))
     }
 
     fn figures(&self, contender: &dyn Contender, start: &Cost) -> Result<Figures> {
@@ -191,24 +194,24 @@ impl Bench<'_> {
     }
 
     fn measure(&self, contender: &dyn Contender, length: Length) -> Result<(Counts, Cost)> {
-        let (cores, invocation) = self.prepared(contender, length)?;
-        let ended = run_child(&cores, &invocation);
+        let (cpus, invocation) = self.prepare(contender, length)?;
+        let ended = run_child(&cpus, &invocation);
         ensure!(
             !self.interrupted.load(Ordering::Relaxed),
             "interrupted; all targets were removed"
         );
         let (output, cost) = ended?;
-        Ok((contender.read(&output, length)?, cost))
+        Ok((contender.parse(&output, length)?, cost))
     }
 
     /// Prepares the target and returns the CPUs and the command.
-    fn prepared(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
+    fn prepare(&self, contender: &dyn Contender, length: Length) -> Result<(String, Invocation)> {
         self.target
             .prepare(self.work)
             .context("preparing the target")?;
         let invocation =
             contender.invocation(self.work, &self.target.path().to_string_lossy(), length);
-        Ok((self.args.cores(self.work.numjobs), invocation))
+        Ok((self.args.cpu_list(self.work.numjobs), invocation))
     }
 
     fn length(&self) -> Length {
@@ -226,23 +229,27 @@ impl Bench<'_> {
             .input
             .map(|input| format!("echo '{input}' | "))
             .unwrap_or_default();
-        let cores = self.args.cores(self.work.numjobs);
+        let cpus = self.args.cpu_list(self.work.numjobs);
         format!(
-            "{fed}taskset -c {cores} {} {}",
+            "{fed}taskset -c {cpus} {} {}",
             invocation.program.display(),
             invocation.args.join(" ")
         )
     }
 }
 
-/// The Leadline build with the same kind of offsets.
+/// The Leadline contender with the same kind of offsets; `None` for Leadline itself.
 fn reference_build(
     contender: &dyn Contender,
     figures: &BTreeMap<String, Vec<Figures>>,
 ) -> Option<&'static str> {
-    let repeating = contender.repeats() && figures.contains_key(OURS_REPEATING);
-    let is_ours = [OURS, OURS_REPEATING].contains(&contender.name().as_str());
-    (!is_ours).then_some(if repeating { OURS_REPEATING } else { OURS })
+    let repeating = contender.may_repeat_offsets() && figures.contains_key(LEADLINE_REPEATING);
+    let is_leadline = [LEADLINE, LEADLINE_REPEATING].contains(&contender.name().as_str());
+    (!is_leadline).then_some(if repeating {
+        LEADLINE_REPEATING
+    } else {
+        LEADLINE
+    })
 }
 
 fn boxed<C: Contender + 'static>(contender: C) -> Box<dyn Contender> {

@@ -2,7 +2,7 @@
 
 use crate::{
     cell::Cell,
-    contender::runner::OURS,
+    contender::runner::LEADLINE,
     host::Host,
     record::{Ratio, Record, Summary},
 };
@@ -59,7 +59,7 @@ fn summary_text(summary: &Summary) -> String {
         text += &format!(", depth {depth:.2}");
     }
     if let Some(ratio) = summary.ratio {
-        text += &format!("; ours ÷ this {}", ratio_text(&ratio));
+        text += &format!("; Leadline ÷ this {}", ratio_text(&ratio));
     }
     text
 }
@@ -84,7 +84,7 @@ pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
         host.fio.as_deref().unwrap_or("no fio"),
         host.load_1m
     );
-    text += "| cell | ours, IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns per I/O: ours, fio, tuned, t/io_uring | system ns per I/O | system calls per I/O | achieved depth |\n";
+    text += "| cell | Leadline IOPS | ÷ fio | ÷ fio tuned | ÷ t/io_uring | user ns per I/O: Leadline, fio, fio tuned, t/io_uring | system ns per I/O | system calls per I/O | achieved depth |\n";
     text += "|---|---|---|---|---|---|---|---|---|\n";
     text.extend(records.iter().map(row));
     text.extend(skipped.iter().map(|line| format!("\n{line}\n")));
@@ -92,7 +92,7 @@ pub fn markdown(host: &Host, records: &[Record], skipped: &[String]) -> String {
 }
 
 fn row(record: &Record) -> String {
-    let ours = &record.contenders[OURS];
+    let leadline = &record.contenders[LEADLINE];
     let ratios = OTHERS.map(|other| {
         record
             .contenders
@@ -105,7 +105,7 @@ fn row(record: &Record) -> String {
             let value = record.contenders.get(*name).and_then(pick);
             value.map_or("–".into(), |value| format!("{value:.digits$}"))
         };
-        [&OURS]
+        [&LEADLINE]
             .into_iter()
             .chain(&OTHERS)
             .map(one)
@@ -115,8 +115,8 @@ fn row(record: &Record) -> String {
     format!(
         "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} | {} |\n",
         record.cell.name,
-        ours.iops.median,
-        ours.spread_percent / 2.0,
+        leadline.iops.median,
+        leadline.spread_percent / 2.0,
         ratios[0],
         ratios[1],
         ratios[2],

@@ -1,5 +1,5 @@
-//! Targets. The bench creates each target and removes it again, also after a failure; it never uses a device that it did not
-//! create. Loop devices and zram require root.
+//! Targets. The bench creates each target and removes it afterward, even after a failure. It never
+//! uses a device that it did not create. Loop devices and zram require root.
 
 pub mod file;
 pub mod interface;
@@ -23,11 +23,11 @@ use zram::{Mounted, ZramDevice};
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
-    /// A file on the disk of the bench folder.
+    /// A file in the bench directory.
     File {
         mib: u64,
     },
-    /// A loop device with direct I/O on a file on that disk.
+    /// A loop device with direct I/O on a file in the bench directory.
     LoopOnExt4,
     /// A loop device on a file in memory.
     LoopOnTmpfs,
@@ -41,7 +41,7 @@ pub enum TargetKind {
 /// Size of loop devices and zram: larger than the CPU caches, small enough for memory.
 const DEVICE_MIB: u64 = 512;
 
-/// Fields are dropped in order: targets in the folder before the folder.
+/// Fields are dropped in order: the targets before the directory that contains them.
 pub struct Targets {
     created: HashMap<TargetKind, Result<Box<dyn Target>, String>>,
     folder: TempDir,
@@ -52,7 +52,7 @@ impl Targets {
         std::fs::create_dir_all(folder)?;
         let folder = folder.canonicalize()?;
         Ok(Self {
-            folder: TempDir::new_in(folder).context("creating a folder for the targets")?,
+            folder: TempDir::new_in(folder).context("creating a directory for the targets")?,
             created: HashMap::new(),
         })
     }

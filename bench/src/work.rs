@@ -33,13 +33,13 @@ pub struct Work {
     pub ioengine: Engine,
     pub direct: bool,
     pub numjobs: u32,
-    /// Writes between two fsync calls; 0: never.
+    /// fsync after every N writes; 0 disables.
     pub fsync: u32,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Length {
-    /// Measures the cost of starting and ending.
+    /// A single I/O, to measure the start-up cost.
     OneIo,
     Seconds(u32),
 }

@@ -79,7 +79,7 @@ pub struct Difference {
     pub values: Vec<Option<String>>,
 }
 
-/// Comparability of the runs.
+/// Whether the runs are comparable.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Comparable {
     /// Same workload on the same target of the same host.
@@ -105,7 +105,7 @@ pub struct Rerun {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfidenceLevel {
-    /// Single runs: no estimate of the noise.
+    /// Each result is a single run, so the noise is unknown.
     None,
 }
 

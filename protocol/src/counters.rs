@@ -112,8 +112,8 @@ pub struct Residency {
 }
 
 impl Residency {
-    /// Sum of two regions. A number that is unknown for one of them is unknown for both.
-    pub fn and(self, other: Self) -> Self {
+    /// Adds the residency of another region. A field is `None` if it is `None` in either of them.
+    pub fn merge(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
         Self {
             cached: self.cached + other.cached,

@@ -36,8 +36,8 @@ pub struct Device {
     /// Major and minor number, such as `254:0`.
     pub dev: String,
     pub kind: DeviceKind,
-    /// Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there is
-    /// none.
+    /// Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there
+    /// is none.
     pub identity: Option<String>,
     /// Stable links, such as `/dev/disk/by-id/...`.
     pub links: Vec<String>,

@@ -1,5 +1,6 @@
-//! The event stream of a run, one JSON object per line. The server stores it, the browser folds it,
-//! and a recorded stream is a test fixture. `docs/protocol.md` has an example of each event.
+//! The event stream of a run, one JSON object per line. The server stores it, the browser
+//! aggregates it, and tests use recorded streams as fixtures. `docs/protocol.md` has an example of
+//! each event.
 //!
 //! Times are milliseconds since the start of the run; counts of a sample are those of its window.
 
@@ -17,7 +18,8 @@ use utoipa::ToSchema;
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Event {
-    /// Number in the run, from 0, without gaps. The server renumbers the events of the runner.
+    /// Sequence number within the run, from 0, without gaps. The server renumbers the events of the
+    /// runner.
     pub seq: u64,
     /// Milliseconds since the start of the run; 0 before it.
     pub t_ms: f64,
@@ -25,11 +27,10 @@ pub struct Event {
     pub body: EventBody,
 }
 
-/// Event payload.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// Status change; only from the server.
+    /// Status change; sent only by the server.
     Status(StatusChange),
     /// The runner accepted the jobs.
     Accepted(Box<Accepted>),
@@ -56,6 +57,6 @@ pub struct Accepted {
     pub measure_ms: Option<u64>,
     /// Kernel names of the block devices of the targets.
     pub devices: Vec<String>,
-    /// Counters that samples do not have, with the reason.
+    /// Counters missing from all samples, with the reason.
     pub absent: BTreeMap<String, String>,
 }

@@ -65,6 +65,6 @@ pub struct Profile {
     pub samples: u64,
     /// Folded stacks, one per line: `outer;...;inner count`.
     pub folded: String,
-    /// Stacks omitted because of the size limit, rarest first.
+    /// Number of stacks omitted because of the size limit; the most frequent ones are kept.
     pub omitted_stacks: u64,
 }

@@ -58,7 +58,7 @@ impl Finding {
     }
 
     /// Adds a rerun: its button label and the options to change in every job, as a JSON object.
-    /// Always `Some`, the result of a check that found something.
+    /// Returns `Some`, so that a check can return the result directly.
     pub fn with_rerun(self, (label, patch): (&str, Value)) -> Option<Self> {
         Some(Self {
             patch: Some(properties(patch)),

@@ -1,4 +1,4 @@
-//! Numbers with units, as in the texts of the runner.
+//! Formats numbers with units for text output.
 
 /// Counts per second with three significant digits: `1.18 M`, `68.5 k`, `853`.
 pub fn rate(value: f64) -> String {
@@ -40,7 +40,7 @@ pub fn bandwidth(bytes_per_second: f64) -> String {
 
 /// `854 ns`, `362 µs`, `1.21 ms`, `2.50 s`
 pub fn latency(ns: f64) -> String {
-    if ns < 1e3 {
+    if ns < 1e3 * ROUNDS_UP {
         return format!("{ns:.0} ns");
     }
     scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")])
@@ -49,20 +49,28 @@ pub fn latency(ns: f64) -> String {
 /// `8.60 s`, `340 ms`, `4 min 10 s`
 pub fn duration(ms: f64) -> String {
     match ms {
-        v if v >= 60_000.0 => {
-            let minutes = (v / 60_000.0).floor();
-            let seconds = (v % 60_000.0) / 1000.0;
-            format!("{minutes:.0} min {seconds:.0} s")
+        v if v >= 60_000.0 * ROUNDS_UP => {
+            let seconds = (v / 1000.0).round();
+            format!(
+                "{:.0} min {:.0} s",
+                (seconds / 60.0).floor(),
+                seconds % 60.0
+            )
         }
-        v if v >= 1000.0 => format!("{} s", digits(v / 1000.0)),
+        v if v >= 1000.0 * ROUNDS_UP => format!("{} s", digits(v / 1000.0)),
         v if v >= 1.0 => format!("{v:.0} ms"),
         v => format!("{v:.1} ms"),
     }
 }
 
-/// The largest unit that does not exceed the value; otherwise the last one.
+/// From this fraction of a unit on, three significant digits round up to the unit.
+const ROUNDS_UP: f64 = 0.9995;
+
+/// Uses the largest unit that does not exceed the rounded value, or else the last one.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    let unit = units.iter().find(|(factor, _)| value >= *factor);
+    let unit = units
+        .iter()
+        .find(|(factor, _)| value >= *factor * ROUNDS_UP);
     let (factor, name) = unit.or(units.last()).copied().unwrap_or((1.0, ""));
     format!("{} {name}", digits(value / factor))
 }
@@ -70,8 +78,8 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 /// Three significant digits.
 fn digits(value: f64) -> String {
     match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 100.0 * ROUNDS_UP => format!("{value:.0}"),
+        v if v >= 10.0 * ROUNDS_UP => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
 }
@@ -118,6 +126,16 @@ mod tests {
                 duration(250_000.0)
             ],
             ["0.4 ms", "340 ms", "8.60 s", "4 min 10 s"]
+        );
+    }
+
+    #[test]
+    fn rounding_selects_the_next_unit() {
+        assert_eq!([rate(999_999.0), rate(99.97)], ["1.00 M", "100"]);
+        assert_eq!([latency(999.7), latency(999_700.0)], ["1.00 µs", "1.00 ms"]);
+        assert_eq!(
+            [duration(999.7), duration(59_990.0), duration(119_700.0)],
+            ["1.00 s", "1 min 0 s", "2 min 0 s"]
         );
     }
 }

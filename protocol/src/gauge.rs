@@ -1,6 +1,6 @@
-//! The depth gauge: how much of the issued I/O crossed each layer boundary. Computed by the runner
-//! (`analysis::gauge`), drawn by the terminal report and the pages. `docs/measurement.md` defines
-//! every number.
+//! The depth gauge: how much of the issued I/O crossed each layer boundary. The runner computes it
+//! (`analysis::gauge`); the terminal report and the web pages draw it. `docs/measurement.md`
+//! defines every number.
 
 use crate::verdict::Layer;
 use serde::{Deserialize, Serialize};
@@ -32,11 +32,11 @@ impl Add for LayerFlow {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Gauge {
     pub issued: LayerFlow,
-    /// Past the page cache; null if device I/O was not counted.
+    /// I/O that went past the page cache; null if device I/O was not counted.
     pub past_cache: Option<LayerFlow>,
-    /// Reached the physical devices, without foreign I/O; null if they were not counted.
+    /// I/O that reached the physical devices, without foreign I/O; null if it was not counted.
     pub reached: Option<LayerFlow>,
-    /// Direct I/O of which at most 2 % was served from memory.
+    /// True for direct I/O of which at most 2 % was served from memory.
     pub bypassed: bool,
     /// Device I/O that is not attributed to the run; null if negligible or unknown.
     pub foreign: Option<ForeignIo>,
@@ -52,7 +52,7 @@ pub struct Gauge {
 /// Device I/O that is not attributed to the run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ForeignIo {
-    /// Estimated from the bytes, in proportion.
+    /// Estimated in proportion to the bytes.
     pub ios: u64,
     pub bytes: u64,
     pub source: ForeignSource,
@@ -62,7 +62,8 @@ pub struct ForeignIo {
 #[serde(rename_all = "snake_case")]
 pub enum ForeignSource {
     OtherPrograms,
-    /// Writes: kernel threads of the filesystem cannot be distinguished from other programs.
+    /// Used for writes, where kernel threads of the filesystem cannot be distinguished from other
+    /// programs.
     OtherProgramsOrFilesystem,
 }
 

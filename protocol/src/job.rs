@@ -27,7 +27,6 @@ use crate::job::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Documentation of an option.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct OptionDoc {
     pub name: &'static str,

@@ -20,7 +20,6 @@ use utoipa::{
     },
 };
 
-/// Unit of a metric.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub enum Unit {
     #[serde(rename = "1")]
@@ -60,7 +59,7 @@ pub enum WindowValue {
     LatencyMax,
 }
 
-/// A row of the table. If a source is `None` or false, the metric does not appear there.
+/// A row of the table. The metric is not part of outputs whose field is `None` or false.
 #[derive(Clone, Copy)]
 pub struct Metric {
     pub name: &'static str,
@@ -89,7 +88,7 @@ macro_rules! report {
     ($($field:tt)+) => { |report| Some(report.$($field)+ as f64) };
 }
 
-/// Metrics of a direction; the tail is applied to its bandwidth.
+/// Metrics of a direction. `$tail`, such as `.series()`, is appended to the bandwidth metric.
 macro_rules! direction {
     ($name:literal, $label:literal, $field:ident, $($tail:tt)*) => {[
         metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)),
@@ -151,8 +150,8 @@ const OTHERS: &[Metric] = &[
     metric("writeback", Bytes, "Writeback").gauge(sample!(memory?.writeback)).series().csv("writeback_bytes"),
     metric("storage_read_bytes", Bytes, "Storage reads of the runner").count(sample!(storage?.read_bytes)).csv("storage_read_bytes"),
     metric("storage_write_bytes", Bytes, "Storage writes of the runner").count(sample!(storage?.write_bytes)).csv("storage_write_bytes"),
-    metric("target_cached", Bytes, "Target in the page cache").gauge(sample!(residency?.cached)).series().csv("target_cached_bytes"),
-    metric("target_dirty", Bytes, "Target dirty").gauge(sample!(residency?.dirty?)).series().csv("target_dirty_bytes"),
+    metric("target_cached", Bytes, "Cached target data").gauge(sample!(residency?.cached)).series().csv("target_cached_bytes"),
+    metric("target_dirty", Bytes, "Dirty target data").gauge(sample!(residency?.dirty?)).series().csv("target_dirty_bytes"),
 
     metric("process_user", Percent, "Runner CPU, user").gauge(sample!(cpu?.process_user)).series().csv("process_user_percent"),
     metric("process_system", Percent, "Runner CPU, system").gauge(sample!(cpu?.process_system)).series().csv("process_system_percent"),

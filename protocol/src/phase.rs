@@ -29,7 +29,7 @@ named_enum! {
     }
 }
 
-/// For people, such as `pre-read`.
+/// Human-readable name, such as `pre-read`.
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,5 +1,5 @@
-//! The plan of a run: resolved jobs, phases, cost and problems. A dry run shows it; the run executes
-//! it.
+//! The plan of a run: resolved jobs, phases, cost and problems. A dry run shows it; the run
+//! executes it.
 
 pub mod job;
 pub mod target;
@@ -9,7 +9,6 @@ use crate::{finding::Finding, phase::Phase, plan::job::ResolvedJob, problem::Pro
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Plan of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Plan {
     /// Empty if a job could not be resolved.

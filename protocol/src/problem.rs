@@ -76,13 +76,13 @@ impl Problem {
     }
 
     /// Prepends a path, such as `steps[2].`, to the field.
-    pub fn inside(mut self, path: &str) -> Self {
+    pub fn with_path_prefix(mut self, path: &str) -> Self {
         self.field = self.field.map(|field| format!("{path}{field}"));
         self
     }
 
     /// Exit code of a program that stops because of these problems: guard takes precedence over
-    /// invalid, invalid over environment.
+    /// invalid, and invalid over environment.
     pub fn exit_code(problems: &[Self]) -> u8 {
         let has = |kind| problems.iter().any(|problem| problem.kind == kind);
         if has(ProblemKind::Guard) {

@@ -4,7 +4,6 @@ use crate::{finding::Finding, problem::Problem, report::Report, verdict::Verdict
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Result of a run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RunResult {
     pub report: Report,

@@ -8,8 +8,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted` event
-/// has the reason.
+/// Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted`
+/// event has the reason.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Sample {
     /// `ramp` or `measure`.
@@ -39,8 +39,8 @@ pub struct Sample {
     /// Page cache residency of the targets at the end of the window. Sampled once per second and at
     /// the start and end of the measurement; null in other windows.
     pub residency: Option<Residency>,
-    /// Depth gauge of all directions, from the start of the phase to the end of this window; null in
-    /// runs recorded before it existed.
+    /// Depth gauge of all directions, from the start of the phase to the end of this window; null
+    /// in runs recorded before it existed.
     #[serde(default)]
     pub gauge: Option<Gauge>,
 }

@@ -34,12 +34,11 @@ impl RunStatus {
     }
 }
 
-/// Status change of a run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StatusChange {
     pub status: RunStatus,
     /// Milliseconds since 1970 UTC.
     pub at_ms: u64,
-    /// Such as the error of a failed run.
+    /// Why the status changed, such as the error of a failed run.
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Parses fio's sizes, times and percentages. Number formats of output are in `format`.
+//! Parses fio's sizes, times and percentages. Output formats are in `format`.
 //!
 //! Suffixes are exactly those of fio: with its default `kb_base=1024`, `k`, `kb` and `ki` are 1024,
 //! and `kib` is 1000 (fio 3.33, parse.c:159-403). Values that fio misreads are rejected: it parses
@@ -41,8 +41,8 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Parses a time such as `30s`, `500ms` or `2m` to microseconds. `bare_unit_us` is the unit of a bare
-/// number (fio: seconds for `runtime`, microseconds for `thinktime`).
+/// Parses a time such as `30s`, `500ms` or `2m` to microseconds. `bare_unit_us` is the unit of a
+/// bare number (fio: seconds for `runtime`, microseconds for `thinktime`).
 ///
 /// # Errors
 /// What is wrong and how to fix it.

@@ -26,7 +26,8 @@ pub struct Verdict {
     #[serde(default)]
     #[schema(required = true)]
     pub uncertainty: f64,
-    /// First change from the device to memory, in ms since the start of the run; null without one.
+    /// First change from the device to memory, in ms since the start of the run; null if there was
+    /// none.
     #[serde(default)]
     pub transition_ms: Option<f64>,
     /// Numbers that support the verdict.

@@ -1,4 +1,4 @@
-//! Derives verdicts, findings and the depth gauge from a report. Pure.
+//! Derives verdicts, findings and the depth gauge from a report. Performs no I/O.
 
 mod context;
 mod findings;

@@ -1,4 +1,4 @@
-//! Commands and their options. Exit codes are those of `docs/protocol.md`.
+//! Commands and their options. Exit codes are defined in `docs/protocol.md`.
 
 mod document;
 mod event_printer;

@@ -1,7 +1,8 @@
-//! Plan of a run: resolves all defaults of its jobs against the facts of a host, and reports all problems with
-//! remedies. Pure.
+//! Plan of a run: resolves all defaults of its jobs against the facts of a host, and reports all
+//! problems with remedies. Accesses the host only through `HostView`.
 //!
-//! Each job passes through `states`, `job_request` and `resolved_job`; checks of the whole run follow.
+//! Each job passes through `states`, `job_request` and `resolved_job`; checks of the whole run
+//! follow.
 
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
@@ -47,7 +48,7 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
     resolve_after(&ProjectedFiles::default(), run, host)
 }
 
-/// Plans a run that starts when `files` exist.
+/// Plans a run that starts after earlier steps of a study left `files` on the host.
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
@@ -109,8 +110,8 @@ fn check_workers(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     }
 }
 
-/// Rejects devices other than those that were selected when the run was requested: device names can change
-/// while a run is queued.
+/// Rejects devices other than those that were selected when the run was requested: device names can
+/// change while a run is queued.
 fn check_devices(selected: &[String], jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     if selected.is_empty() {
         return;

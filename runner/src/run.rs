@@ -1,4 +1,4 @@
-//! One run from job to report. Only the measured window is in the results.
+//! One run, from job to report. The results cover only the measured window.
 
 mod backing_file;
 mod cache_preparation;
@@ -41,12 +41,12 @@ use leadline_protocol::{
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf};
 
-/// Dry run.
+/// Plans a run without starting it.
 pub fn plan(spec: &RunSpec, roots: &[PathBuf]) -> Plan {
     resolve(spec, &View::new(roots.to_vec()))
 }
 
-/// Dry run of a study.
+/// Plans a study without starting it.
 pub fn plan_study(spec: &StudySpec, roots: &[PathBuf]) -> StudyPlan {
     study::resolve(spec, &View::new(roots.to_vec()))
 }
@@ -84,14 +84,15 @@ pub fn run(
     }
 }
 
-/// Every worker opens each file, and the observers open it once more. The soft limit is often 1,024.
+/// Every worker opens each file, and the observers open it once more. The soft limit is often
+/// 1,024.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
         ..limit
     };
-    // If this fails, opening the files reports it.
+    // A failure surfaces later, when the files are opened.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
@@ -144,7 +145,7 @@ fn finish(
     let has_failed = report.errors.total > 0;
     let (verdict, mut findings) = analyze(&report, &plan.jobs, host);
     report.gauge = Some(report_gauge(&report, &plan.jobs, &verdict));
-    // A measured finding replaces the planned one.
+    // A measured finding replaces the planned finding with the same code.
     let is_measured =
         |planned: &Finding| findings.iter().any(|finding| finding.code == planned.code);
     let mut planned = plan.findings;

@@ -1,6 +1,6 @@
-//! Cost of samples and probes, quoted in `docs/measurement.md`. Manual measurements: the same job
-//! with and without, interleaved so that drift affects both, and with the highest priority so that
-//! other processes affect neither.
+//! Cost of samples and probes, quoted in `docs/measurement.md`. Run manually. Each measurement runs
+//! the same job with and without them, interleaved so that drift affects both, and with the highest
+//! priority so that other processes affect neither.
 
 mod scratch;
 
@@ -16,7 +16,8 @@ use std::{
     time::Instant,
 };
 
-/// With nine rounds, the second to the eighth are a confidence interval of more than 95 %.
+/// With nine rounds, the second and the eighth of the sorted values bound a confidence interval of
+/// more than 95 %.
 const ROUNDS: usize = 9;
 
 /// IOPS, and CPU time of the workers per I/O in ns.

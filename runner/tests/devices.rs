@@ -1,4 +1,4 @@
-//! The device list of this host, compared with devices of the test and with sysfs.
+//! The device list of this host, compared with devices that the test creates and with sysfs.
 
 mod scratch;
 
@@ -139,7 +139,7 @@ fn reports_sectors_of_4_kib() {
 }
 
 #[test]
-fn btrfs_subvolumes_are_on_its_device() {
+fn btrfs_subvolumes_are_on_the_device_of_the_filesystem() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 128 * MIB);

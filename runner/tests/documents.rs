@@ -1,5 +1,5 @@
-//! Documents match the code: the event lines of docs/protocol.md parse, docs/measurement.md defines every
-//! number in them, and jobs in documents are valid.
+//! Documents match the code: the event lines of docs/protocol.md parse, docs/measurement.md defines
+//! every number in them, and jobs in documents are valid.
 
 use leadline_protocol::{event::Event, job::run_spec::parse_run};
 use serde_json::Value;

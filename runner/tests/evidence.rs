@@ -1,4 +1,5 @@
-//! Facts about targets in the report, for files with known extents and cached pages on filesystems of the test.
+//! Facts about targets in the report, for files with known extents and cached pages on filesystems
+//! of the test.
 
 mod scratch;
 
@@ -186,8 +187,8 @@ fn direct_writes_use_the_page_cache_as_reported() {
             continue;
         };
         let job = json!({"filename": disk.file("f"), "size": "64m", "rw": "write", "bs": "1m", "direct": 1, "ioengine": "psync"});
-        // The kernel drops the copied pages from the page cache, but counts them as dirtied, for the whole host. The minimum
-        // of several runs excludes other writers.
+        // The kernel drops the copied pages from the page cache, but counts them as dirtied, for
+        // the whole host. The minimum of several runs excludes other writers.
         let reports: Vec<Value> = (0..4).map(|_| report(&job)["report"].clone()).collect();
         let dirtied = reports
             .iter()
@@ -205,7 +206,7 @@ fn direct_writes_use_the_page_cache_as_reported() {
 }
 
 #[test]
-fn half_cached_file_is_mapped() {
+fn half_cached_file_has_a_residency_map() {
     let Some(disk) = Disk::ext4() else { return };
     let path = disk.file("half");
     write_random_data(&path, 16 * MIB);

@@ -1,11 +1,11 @@
-//! Each of the five experiments must show what it was published for, at a small scale: by counters, and by
-//! speed only for memory against a disk.
+//! Each of the five experiments must reproduce its published result at a small scale. The tests
+//! compare counters, and speed only between memory and disk.
 
 mod scratch;
 
 use scratch::{
     Disk,
-    document::{files, is_behind_a_loop, steps},
+    document::{files, has_attached_loop, steps},
 };
 use serde_json::{Value, json};
 use std::{
@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// `max_size`: maximum size of its files.
+/// `max_size`: maximum size of the experiment's files.
 fn experiment(name: &str, max_size: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/experiments")
@@ -34,7 +34,7 @@ fn experiment(name: &str, max_size: &str) -> Value {
     study
 }
 
-/// Device counters, Buffers and Cached belong to the whole host: one experiment at a time.
+/// Runs one experiment at a time, because device counters, Buffers and Cached are host-wide.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs an experiment on a disk of the test; `None`, with a message, if that is not available.
@@ -47,12 +47,12 @@ fn run_experiment(name: &str, max_size: &str) -> Option<Vec<Value>> {
         "{name} leaves {:?}",
         files(&disk.at)
     );
-    assert!(!is_behind_a_loop(&disk.at));
+    assert!(!has_attached_loop(&disk.at));
     Some(steps)
 }
 
 /// Device I/Os per issued I/O.
-fn reached(step: &Value, direction: &str) -> f64 {
+fn device_io_ratio(step: &Value, direction: &str) -> f64 {
     let device = step["report"]["device"][format!("{direction}_ios")]
         .as_f64()
         .unwrap();
@@ -60,7 +60,7 @@ fn reached(step: &Value, direction: &str) -> f64 {
 }
 
 /// Device bytes per issued byte.
-fn bytes_reached(step: &Value, direction: &str) -> f64 {
+fn device_byte_ratio(step: &Value, direction: &str) -> f64 {
     let device = step["report"]["device"][format!("{direction}_bytes")]
         .as_f64()
         .unwrap();
@@ -76,7 +76,10 @@ fn experiment_000_second_run_from_memory() {
     let Some(steps) = run_experiment("000-page-cache.json", "16m") else {
         return;
     };
-    let ratios: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
+    let ratios: Vec<f64> = steps
+        .iter()
+        .map(|step| device_io_ratio(step, "read"))
+        .collect();
     assert!(
         ratios[0] > 0.5 && ratios[1] < 0.02 && ratios[2] > 0.9 && ratios[3] > 0.9,
         "{ratios:?}"
@@ -122,13 +125,13 @@ fn experiment_002_issued_and_device_ios() {
             .to_owned()
     };
     assert!(
-        (0.9..1.1).contains(&bytes_reached(&steps[0], "read"))
-            && bytes_reached(&steps[1], "read") < 0.02
+        (0.9..1.1).contains(&device_byte_ratio(&steps[0], "read"))
+            && device_byte_ratio(&steps[1], "read") < 0.02
     );
     assert!(
-        (0.9..1.2).contains(&bytes_reached(&steps[2], "write")),
+        (0.9..1.2).contains(&device_byte_ratio(&steps[2], "write")),
         "{}",
-        bytes_reached(&steps[2], "write")
+        device_byte_ratio(&steps[2], "write")
     );
     assert_eq!(
         (class(1, "read"), class(3, "write")),
@@ -144,7 +147,7 @@ fn experiment_002_issued_and_device_ios() {
     );
     for (step, direction) in [(4, "read"), (6, "write")] {
         assert!(
-            (0.9..1.1).contains(&bytes_reached(&steps[step], direction)),
+            (0.9..1.1).contains(&device_byte_ratio(&steps[step], direction)),
             "{step}"
         );
     }
@@ -162,12 +165,15 @@ fn experiment_003_readahead() {
     let Some(steps) = run_experiment("003-readahead.json", "32m") else {
         return;
     };
-    let ratios: Vec<f64> = steps.iter().map(|step| reached(step, "read")).collect();
+    let ratios: Vec<f64> = steps
+        .iter()
+        .map(|step| device_io_ratio(step, "read"))
+        .collect();
     assert!(
         ratios[0] < 0.1 && (0.9..1.1).contains(&ratios[1]),
         "{ratios:?}"
     );
-    assert!((0.9..1.3).contains(&bytes_reached(&steps[0], "read")));
+    assert!((0.9..1.3).contains(&device_byte_ratio(&steps[0], "read")));
     assert_eq!(steps[0]["verdict"]["read"]["class"], "readahead");
     assert_eq!(steps[1]["verdict"]["read"]["class"], "device");
 }

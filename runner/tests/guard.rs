@@ -1,5 +1,5 @@
-//! Hazards of raw writes on real loop devices. Plan and run reject each of them with its cause, under every name of the
-//! device, and no byte changes.
+//! Hazards of raw writes on real loop devices. Plan and run reject each of them with its cause,
+//! under every name of the device, and no byte changes.
 
 mod scratch;
 
@@ -53,8 +53,9 @@ impl Scene {
         Mounted::new(device, &self.dir.path().join("mnt"))
     }
 
-    /// Writes to a path by plan and by run, which must agree; an error is `code: detail`.
-    fn writing(&self, path: &str) -> Result<(), String> {
+    /// Plans a write to a path and opens it for writing; both must have the same result. An error
+    /// is `code: detail`.
+    fn write_result(&self, path: &str) -> Result<(), String> {
         let roots = vec![self.root()];
         let facts = View::new(roots.clone()).path(path);
         let kind = if facts.device.is_some() && facts.filesystem.is_none() {
@@ -75,8 +76,8 @@ impl Scene {
         })
     }
 
-    fn refused(&self, path: &str, code: &str, part: &str) {
-        let error = self.writing(path).expect_err(path);
+    fn assert_rejected(&self, path: &str, code: &str, part: &str) {
+        let error = self.write_result(path).expect_err(path);
         assert!(
             error.starts_with(code) && error.contains(part),
             "{path}: {error}, not {code} with {part}"
@@ -88,7 +89,7 @@ impl Scene {
 fn admits_an_unused_loop_device_on_a_file_below_a_root() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
-    assert_eq!(scene.writing(&disk.0), Ok(()));
+    assert_eq!(scene.write_result(&disk.0), Ok(()));
     let listed = device_list(&[scene.root()])
         .devices
         .into_iter()
@@ -122,7 +123,7 @@ fn rejects_a_mounted_device_under_every_name() {
         alias.display().to_string(),
         format!("/dev/../dev/{}", disk.name()),
     ] {
-        scene.refused(&name, "device_in_use", "mnt (ext4)");
+        scene.assert_rejected(&name, "device_in_use", "mnt (ext4)");
     }
 }
 
@@ -158,7 +159,7 @@ fn rejects_a_device_mounted_in_another_namespace() {
     let _holder = NamespaceHolder(child);
     for _ in 0..100 {
         if ready.exists() {
-            return scene.refused(&disk.0, "device_in_use", "mount namespace of process");
+            return scene.assert_rejected(&disk.0, "device_in_use", "mount namespace of process");
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -182,10 +183,10 @@ fn rejects_a_disk_with_a_mounted_partition() {
         ));
     }
     let part = format!("{}p1", disk.0);
-    scene.refused(&part, "raw_write_refused", "not a loop device");
+    scene.assert_rejected(&part, "raw_write_refused", "not a loop device");
     let _mounted = scene.mount(&part, &["mkfs.ext4", "-q"]);
-    scene.refused(&disk.0, "device_in_use", "its partition");
-    scene.refused(&part, "device_in_use", "mnt (ext4)");
+    scene.assert_rejected(&disk.0, "device_in_use", "its partition");
+    scene.assert_rejected(&part, "device_in_use", "mnt (ext4)");
 }
 
 #[test]
@@ -199,8 +200,8 @@ fn rejects_both_members_of_a_mounted_btrfs() {
         return skip(&format!("no btrfs: {error}"));
     }
     let _mounted = Mounted::new(&one.0, &scene.dir.path().join("mnt"));
-    scene.refused(&one.0, "device_in_use", "mnt");
-    scene.refused(&two.0, "device_in_use", "mnt");
+    scene.assert_rejected(&one.0, "device_in_use", "mnt");
+    scene.assert_rejected(&two.0, "device_in_use", "mnt");
 }
 
 /// An active swap area, disabled on drop.
@@ -231,7 +232,7 @@ fn rejects_swap_devices_and_swap_files() {
         run("mkswap", &["-q", &path]).unwrap();
         match Swapping::new(&path) {
             Ok(_swapping) => {
-                let result = scene.writing(&path);
+                let result = scene.write_result(&path);
                 assert!(
                     result.as_ref().is_err_and(|error| error.starts_with(code)),
                     "{path}: {result:?}"
@@ -243,7 +244,7 @@ fn rejects_swap_devices_and_swap_files() {
 }
 
 #[test]
-fn rejects_devices_and_files_behind_a_loop_device() {
+fn rejects_backing_files_and_backing_devices() {
     let scene = Scene::new();
     let file = scene.image("a");
     let Some(lower) = Loop::attach(&file, &[]) else {
@@ -252,17 +253,17 @@ fn rejects_devices_and_files_behind_a_loop_device() {
     let Some(upper) = Loop::attach(Path::new(&lower.0), &[]) else {
         return;
     };
-    scene.refused(&lower.0, "backs_loop", upper.name());
-    scene.refused(&upper.0, "raw_write_refused", "not under a target root");
-    scene.refused(file.to_str().unwrap(), "backs_loop", lower.name());
+    scene.assert_rejected(&lower.0, "backs_loop", upper.name());
+    scene.assert_rejected(&upper.0, "raw_write_refused", "not under a target root");
+    scene.assert_rejected(file.to_str().unwrap(), "backs_loop", lower.name());
     let alias = scene.root().join("alias");
     symlink(&file, &alias).unwrap();
-    scene.refused(alias.to_str().unwrap(), "backs_loop", lower.name());
+    scene.assert_rejected(alias.to_str().unwrap(), "backs_loop", lower.name());
     drop(upper);
     let Some(twin) = Loop::attach(&file, &[]) else {
         return;
     };
-    scene.refused(&lower.0, "device_in_use", twin.name());
+    scene.assert_rejected(&lower.0, "device_in_use", twin.name());
 }
 
 #[test]
@@ -271,7 +272,7 @@ fn rejects_a_read_only_device() {
     let Some(disk) = Loop::attach(&scene.image("a"), &["--read-only"]) else {
         return;
     };
-    scene.refused(&disk.0, "read_only", "read-only");
+    scene.assert_rejected(&disk.0, "read_only", "read-only");
 }
 
 #[test]
@@ -282,7 +283,7 @@ fn rejects_a_device_whose_file_has_hard_links() {
         return;
     };
     fs::hard_link(&file, scene.dir.path().join("other")).unwrap();
-    scene.refused(&disk.0, "hard_linked", "2 hard links");
+    scene.assert_rejected(&disk.0, "hard_linked", "2 hard links");
 }
 
 #[test]
@@ -294,12 +295,12 @@ fn rejects_a_device_whose_file_is_outside_the_roots() {
     let Some(disk) = Loop::attach(&outside, &[]) else {
         return;
     };
-    scene.refused(&disk.0, "raw_write_refused", "not under a target root");
-    // Its path now shows a file below the root that is not the backing file.
+    scene.assert_rejected(&disk.0, "raw_write_refused", "not under a target root");
+    // The path now refers to a file below the root that is not the backing file.
     fs::rename(&outside, scene.dir.path().join("aside")).unwrap();
     image(&scene.root().join("inside"), MIB);
     symlink(scene.root().join("inside"), &outside).unwrap();
-    scene.refused(&disk.0, "raw_write_refused", "not under a target root");
+    scene.assert_rejected(&disk.0, "raw_write_refused", "not under a target root");
 }
 
 #[test]
@@ -325,10 +326,10 @@ fn a_device_held_by_a_run_is_exclusive() {
             .code,
         "device_in_use"
     );
-    scene.refused(&disk.0, "device_in_use", "EBUSY");
+    scene.assert_rejected(&disk.0, "device_in_use", "EBUSY");
     assert!(run("mkfs.ext4", &["-q", "-F", &disk.0]).is_err(), "mkfs");
     drop(targets);
-    assert_eq!(scene.writing(&disk.0), Ok(()));
+    assert_eq!(scene.write_result(&disk.0), Ok(()));
 }
 
 #[test]
@@ -359,8 +360,8 @@ fn rejected_runs_leave_the_image_unchanged() {
         return;
     };
     let before = fs::read(&file).unwrap();
-    scene.refused(&disk.0, "read_only", "");
-    scene.refused(file.to_str().unwrap(), "backs_loop", "");
+    scene.assert_rejected(&disk.0, "read_only", "");
+    scene.assert_rejected(file.to_str().unwrap(), "backs_loop", "");
     assert!(fs::read(&file).unwrap() == before);
 }
 
@@ -374,6 +375,6 @@ fn rejects_the_disk_below_the_root_filesystem() {
         .filter(|device| device.mounts.iter().any(|mount| mount.point == "/"));
     for device in held {
         assert!(!device.write_access.allowed, "{device:?}");
-        scene.refused(&device.path, "device_in_use", "mounted at / ");
+        scene.assert_rejected(&device.path, "device_in_use", "mounted at / ");
     }
 }

@@ -211,8 +211,8 @@ fn full_stderr_has_no_effect() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
-/// For `timeout`: as a user with at most three threads, because root has no limit (RLIMIT_NPROC,
-/// setrlimit(2)).
+/// Arguments of `timeout` that run a program as a user with at most three threads. Root has no such
+/// limit (RLIMIT_NPROC, setrlimit(2)).
 const FEW_THREADS: [&str; 7] = [
     "20",
     "setpriv",
@@ -233,7 +233,7 @@ fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn missing_threads_are_a_problem() {
+fn thread_limit_is_reported_as_a_problem() {
     if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
         return scratch::skip(&format!("threads cannot be limited here: {reason}"));
     }

@@ -1,5 +1,5 @@
-//! Reports on hosts without cachestat(2) (the seccomp filter of a container), root or tracing: missing
-//! numbers have a reason.
+//! Reports on hosts without cachestat(2) (the seccomp filter of a container), root or tracing:
+//! missing numbers have a reason.
 
 mod scratch;
 
@@ -23,7 +23,7 @@ fn reads(path: &Path) -> Value {
     json!({"filename": path, "size": "4m", "rw": "read", "bs": "64k", "direct": 0})
 }
 
-/// Lets one system call fail after the next exec(2), as in a container whose filter rejects it.
+/// Makes one system call fail after the next exec(2), as in a container whose filter rejects it.
 fn without_call(command: &mut Command, number: u32, error: i32) {
     let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter {
         code: code as u16,

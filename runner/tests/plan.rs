@@ -1,4 +1,5 @@
-//! Invalid jobs on the real host: each results in one problem with its field and a remedy, and nothing is written.
+//! Invalid jobs on the real host: each results in one problem with its field and a remedy, and
+//! nothing is written.
 
 use leadline_protocol::{
     job::run_spec::parse_run,

@@ -297,7 +297,7 @@ fn samples_sum_to_the_report() {
         );
     }
     let duration = report["duration_ms"].as_f64().unwrap();
-    // It starts on time and ends when the last I/O is reaped after the end.
+    // The window starts on time and ends with the final reap after the runtime.
     assert!((1000.0..1010.0).contains(&duration), "{duration} ms");
 }
 
@@ -431,7 +431,8 @@ fn an_orphaned_runner_stops() {
         job.display()
     );
     let pid = scratch::run("sh", &["-c", &script]).unwrap();
-    // An exited process stays in state Z or X until init reaps it, which takes more than a second on some hosts.
+    // An exited process stays in state Z or X until init reaps it, which takes more than a second
+    // on some hosts.
     let alive = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(") ")

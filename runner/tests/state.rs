@@ -1,5 +1,5 @@
-//! `file_state` and `cache_state` on real files: a run starts in the requested state and never destroys foreign files for
-//! it.
+//! `file_state` and `cache_state` on real files: a run starts in the requested state and never
+//! destroys foreign files to reach it.
 
 mod scratch;
 

@@ -4,7 +4,7 @@ mod scratch;
 
 use scratch::{
     Disk,
-    document::{files, is_behind_a_loop, json_of, run, start},
+    document::{files, has_attached_loop, json_of, run, start},
 };
 use serde_json::{Value, json};
 use std::{
@@ -12,9 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-fn until_no_loop(directory: &Path) {
+fn wait_for_detach(directory: &Path) {
     let began = Instant::now();
-    while is_behind_a_loop(directory) {
+    while has_attached_loop(directory) {
         assert!(
             began.elapsed() < Duration::from_secs(3),
             "a loop device remains"
@@ -64,7 +64,7 @@ fn loop_device_is_raw_and_detached_at_the_end() {
             "{rw}"
         );
         assert!(
-            !is_behind_a_loop(&disk.at) && files(&disk.at).is_empty(),
+            !has_attached_loop(&disk.at) && files(&disk.at).is_empty(),
             "{rw}: {:?}",
             files(&disk.at)
         );
@@ -96,7 +96,7 @@ fn existing_files_are_kept() {
         Some(0)
     );
     assert_eq!(std::fs::read(disk.at.join("image")).unwrap(), before);
-    assert!(!is_behind_a_loop(&disk.at));
+    assert!(!has_attached_loop(&disk.at));
 }
 
 #[test]
@@ -106,14 +106,14 @@ fn no_loop_device_remains_after_a_stop_or_kill() {
         let job = raw(json!({"runtime": "30s", "time_based": 1}));
         let child = start(&job, &disk.at, &["--events"]);
         let began = Instant::now();
-        while !is_behind_a_loop(&disk.at) {
+        while !has_attached_loop(&disk.at) {
             assert!(began.elapsed() < Duration::from_secs(10), "never attached");
             std::thread::sleep(Duration::from_millis(20));
         }
         scratch::run("kill", &[&format!("-{signal}"), &child.id().to_string()]).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), (signal == "TERM").then_some(143));
-        until_no_loop(&disk.at);
+        wait_for_detach(&disk.at);
         assert_eq!(
             files(&disk.at).is_empty(),
             signal == "TERM",
@@ -123,7 +123,7 @@ fn no_loop_device_remains_after_a_stop_or_kill() {
     }
 }
 
-fn nothing(name: &str, changes: Value) -> Value {
+fn null_step(name: &str, changes: Value) -> Value {
     let mut job =
         json!({"name": name, "ioengine": "null", "size": "4m", "rw": "randread", "bs": "4k"});
     changes
@@ -137,7 +137,7 @@ fn nothing(name: &str, changes: Value) -> Value {
 #[test]
 fn one_line_per_step_and_a_table() {
     let root = scratch::directory();
-    let study = json!({"name": "Ceilings", "steps": [nothing("one", json!({})), nothing("two", json!({"rw": "read"}))]});
+    let study = json!({"name": "Ceilings", "steps": [null_step("one", json!({})), null_step("two", json!({"rw": "read"}))]});
     let output = run(&study, root.path(), &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -158,7 +158,7 @@ fn problems_of_a_step_are_reported_before_the_start() {
     let root = scratch::directory();
     let unread = json!({"jobs": [{"filename": "f", "size": "1m", "rw": "read", "direct": 0, "fallocate": "none"}]});
     let output = run(
-        &json!({"steps": [nothing("one", json!({})), unread]}),
+        &json!({"steps": [null_step("one", json!({})), unread]}),
         root.path(),
         &["--json"],
     );
@@ -186,7 +186,7 @@ fn failed_step_ends_the_study_by_default() {
     let steps = [
         file(json!({"rw": "write", "number_ios": "1"})),
         file(json!({"rw": "read"})),
-        nothing("two", json!({})),
+        null_step("two", json!({})),
     ];
     for (continue_on_failure, last) in [(false, json!(null)), (true, json!(0))] {
         let output = run(
@@ -217,9 +217,9 @@ fn failed_step_ends_the_study_by_default() {
 #[test]
 fn ctrl_c_ends_the_step_and_the_study() {
     let root = scratch::directory();
-    let long = nothing("one", json!({"runtime": "30s", "time_based": 1}));
+    let long = null_step("one", json!({"runtime": "30s", "time_based": 1}));
     let child = start(
-        &json!({"steps": [long, nothing("two", json!({}))]}),
+        &json!({"steps": [long, null_step("two", json!({}))]}),
         root.path(),
         &["--json"],
     );
@@ -238,7 +238,7 @@ fn ctrl_c_ends_the_step_and_the_study() {
 #[test]
 fn events_contain_the_step() {
     let root = scratch::directory();
-    let study = json!({"steps": [nothing("one", json!({})), nothing("two", json!({}))]});
+    let study = json!({"steps": [null_step("one", json!({})), null_step("two", json!({}))]});
     let output = run(&study, root.path(), &["--events"]);
     let events: Vec<Value> = output
         .stdout

@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A study with own files, an own loop device and an existing file. Its fourth step would remove the files of the first
-/// two.
+/// A study with its own files and loop device and an existing file. Its fourth step would remove
+/// the files of the first two.
 fn study(third: Value) -> Value {
     let job = |name: &str, file: &str, more: Value| {
         let mut job = json!({"name": name, "filename": file, "size": "4m", "rw": "randread", "bs": "4k", "direct": 0});
@@ -62,7 +62,8 @@ fn files(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a study with this third step, calls `interfere` when its files exist, and returns the exit code.
+/// Runs a study with this third step, calls `interfere` when its files exist, and returns the exit
+/// code.
 fn exit_code_of(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let disk = Disk::ext4()?;
     std::fs::write(disk.at.join("existing"), vec![7; 4 << 20]).unwrap();

@@ -1,9 +1,11 @@
-//! A runner that does no I/O and emits the same events at every run, so that the server can be tested without disks. Jobs
-//! are parsed as by the real runner. Tests select it with `LEADLINE_RUNNER`.
+//! A runner that does no I/O and emits the same events in every run, so that the server can be
+//! tested without disks. It parses jobs like the real runner. Tests select it with
+//! `LEADLINE_RUNNER`.
 //!
-//! The prefix of a job's name selects its behavior: `crash` (killed after five samples), `ignore-sigterm`,
-//! `invalid-event` (after five samples), `fail` (ends with a failure), `error` (ends with an I/O error). The device of
-//! target `/fake/vdb/x` is `vdb`. Names of started runs are appended to the file `LEADLINE_FAKE_STARTS`.
+//! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
+//! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
+//! (ends with an I/O error). The device of target `/fake/vdb/x` is `vdb`. Names of started runs are
+//! appended to the file `LEADLINE_FAKE_STARTS`.
 
 #![recursion_limit = "256"]
 
@@ -75,7 +77,7 @@ fn plan_study(input: Value) -> Value {
         let mut plan = plan_run(&json!({"jobs": step.jobs, "sample_ms": step.run.sample_ms}));
         let path = format!("steps[{index}].");
         let step_problems = problems_of(&plan).into_iter();
-        problems.extend(step_problems.map(|problem| problem.inside(&path)));
+        problems.extend(step_problems.map(|problem| problem.with_path_prefix(&path)));
         plan["problems"] = json!([]);
         json!({"name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
@@ -151,7 +153,7 @@ async fn run(input: &Value) -> ExitCode {
     set_parent_process_death_signal(Some(Signal::KILL)).expect("supported by Linux");
     let run = parse_run(input).expect("checked by the plan");
     let name = run.jobs[0].name.clone().unwrap_or_default();
-    note_start(&name);
+    record_start(&name);
     let mut sigterm = signal(SignalKind::terminate()).expect("signal handler");
     let mut events = EventWriter {
         began: Instant::now(),
@@ -187,7 +189,7 @@ async fn run(input: &Value) -> ExitCode {
             _ = sigterm.recv(), if !name.starts_with("ignore-sigterm") => stopped = true,
         }
         if samples == SAMPLES_BEFORE_FAULT {
-            fault(&name);
+            inject_fault(&name);
         }
     }
     events.phase("measure", "end");
@@ -205,7 +207,7 @@ async fn run(input: &Value) -> ExitCode {
     }
 }
 
-fn fault(name: &str) {
+fn inject_fault(name: &str) {
     if name.starts_with("crash") {
         let _ = writeln!(std::io::stderr(), "about to crash");
         let _ = kill_process(getpid(), Signal::KILL);
@@ -215,7 +217,7 @@ fn fault(name: &str) {
     }
 }
 
-fn note_start(name: &str) {
+fn record_start(name: &str) {
     if let Some(path) = std::env::var_os("LEADLINE_FAKE_STARTS") {
         let file = std::fs::File::options()
             .append(true)

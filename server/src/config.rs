@@ -11,7 +11,7 @@ use std::{
 
 /// Enough for a few disks, and few enough to leave CPUs for each run.
 const MAX_RUNNING: usize = 4;
-/// In the directory of the server.
+/// Located in the directory of the server program.
 const RUNNER: &str = "leadline-runner";
 const SHORT_TOKEN: usize = 16;
 
@@ -33,7 +33,8 @@ pub struct Config {
         default_value = "var"
     )]
     data_dir: PathBuf,
-    /// Directory in which files may be targets; repeatable [env: LEADLINE_TARGET_ROOT, separated by colons] [default: DATA_DIR/targets]
+    /// Directory in which files may be targets; repeatable [env: LEADLINE_TARGET_ROOT, separated by
+    /// colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
     target_roots: Vec<PathBuf>,
     /// Token that clients must send [default: the token in DATA_DIR/token]
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses() {
+    fn parses_listen_addresses() {
         assert_eq!(parse_address("127.0.0.1:0").unwrap().port(), 0);
         assert!(parse_address("[::1]:7070").unwrap().is_ipv6());
         assert!(parse_address("7070").is_err());

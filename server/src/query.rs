@@ -1,4 +1,5 @@
-//! Derived views of stored runs: filters of lists, time series, comparisons, exports and flame graphs.
+//! Derived views of stored runs: filters of lists, time series, comparisons, exports and flame
+//! graphs.
 
 pub(crate) mod compare;
 pub(crate) mod export;

@@ -1,8 +1,9 @@
 //! Service of runs and studies.
 //!
-//! `Runs` is implemented in several modules: here and below what users do, in `supervisor` the runner processes, in
-//! `studies` the studies. A run is started at most once: the status change from `queued` is on disk before its runner
-//! starts, and runs that had left the queue when the server died become `interrupted`.
+//! `Runs` is implemented in several modules: user operations here and in the submodules, runner
+//! processes in `supervisor`, and studies in `studies`. A run is started at most once: the status
+//! change from `queued` is on disk before its runner starts, and runs that had left the queue when
+//! the server died become `interrupted`.
 
 pub(crate) mod cancel;
 pub(crate) mod confirmation;
@@ -31,7 +32,7 @@ use std::{
 };
 use tokio::sync::{Semaphore, broadcast, watch};
 
-/// `RunsEvent`s that a subscriber may lag behind.
+/// Number of `RunsEvent`s that a subscriber may lag behind.
 const MAX_LAG: usize = 256;
 /// Each stream may hold a batch of events in memory.
 pub(crate) const MAX_STREAMS: usize = 256;
@@ -42,7 +43,8 @@ pub(crate) struct Runs {
     pub store: Store,
     pub runner: Runner,
     scheduler: Arc<Mutex<SchedulerState>>,
-    /// Held from the insertion of a run until it is queued, so that the queue is in order of numbers.
+    /// Held from the insertion of a run until it is queued, so that the queue is in order of
+    /// numbers.
     pub admission: Arc<tokio::sync::Mutex<()>>,
     /// `RunsEvent`s as JSON.
     pub changes: broadcast::Sender<Arc<str>>,

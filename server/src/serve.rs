@@ -88,7 +88,7 @@ fn raise_file_limit() {
     }
 }
 
-/// Stops the runs on the first signal, or gives up on them on the second; then stops the
+/// Stops the runs on the first signal, and stops waiting for them on the second. Then closes the
 /// connections.
 async fn stop_on_signal(runs: &Runs, stop: oneshot::Sender<()>) {
     wait_for_signal().await;

@@ -1,8 +1,9 @@
 //! SQLite database. SQL occurs only here and in the modules below.
 //!
-//! One connection writes, a few read (WAL). Status changes are synced to disk before they are published
-//! (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing them does not disturb the
-//! measurement: they survive a crash of the server, and a power failure once the next status change is committed.
+//! One connection writes, a few read (WAL). Status changes are synced to disk before they are
+//! published (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing
+//! them does not disturb the measurement: they survive a crash of the server, and a power failure
+//! once the next status change is committed.
 
 pub(crate) mod entry;
 pub(crate) mod events;
@@ -34,8 +35,8 @@ pub(crate) struct Store {
     readers: SqlitePool,
 }
 
-/// A write transaction. Dropping it without a commit closes its connection, which rolls back; the next transaction
-/// connects again. That holds for failed commits (full disk) and for cancelled futures.
+/// A write transaction. Dropping it without a commit closes its connection, which rolls back; the
+/// next transaction connects again. This includes failed commits (full disk) and cancelled futures.
 struct WriteTransaction<'a> {
     writer: MutexGuard<'a, Option<SqliteConnection>>,
     connection: SqliteConnection,

@@ -1,5 +1,6 @@
-//! Studies: runs submitted together and executed in order. All runs of a study are queued immediately; a common lock
-//! keeps them in order. The status of a study is not stored; it follows from its runs.
+//! Studies: runs submitted together and executed in order. All runs of a study are queued
+//! immediately; a common lock keeps them in order. The status of a study is not stored; it follows
+//! from its runs.
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;

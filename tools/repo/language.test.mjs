@@ -1,5 +1,5 @@
-// Plain language: words of an earlier private vocabulary must not come back, and names that the field has a standard
-// term for stay out of the code.
+// Plain language: words of an earlier private vocabulary must not come back, and names that the
+// field has a standard term for stay out of the code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lines, reject, sources } from './sources.mjs';

@@ -1,5 +1,6 @@
-// Import graph of a Rust crate, file by file. An import is an edge to the file that defines the item: re-exports are
-// followed. Test code is left out. Relies on rustfmt: top-level items start in the first column.
+// Import graph of a Rust crate, file by file. An import is an edge to the file that defines the
+// item: re-exports are followed. Test code is left out. Relies on rustfmt: top-level items start in
+// the first column.
 import { sources } from './sources.mjs';
 
 const ITEM =

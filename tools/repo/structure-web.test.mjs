@@ -1,5 +1,5 @@
-// Import rules of the pages: no cycles between files, layers in one direction, and packages that only some layers use.
-// Type imports and re-exports count.
+// Import rules of the pages: no cycles between files, layers in one direction, and packages that
+// only some layers use. Type imports and re-exports count.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';

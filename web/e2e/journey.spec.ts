@@ -6,13 +6,13 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await expect(page.getByText('No runs yet')).toBeVisible();
   await page.getByRole('button', { name: 'Run the 10-second demo' }).click();
   await expect(page).toHaveURL(/\/runs\/1$/);
-  await expect(page.getByText('measuring', { exact: true })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText('Measuring', { exact: true })).toBeVisible({ timeout: 30_000 });
 
   const iops = page.getByLabel('Key metrics').locator('.tile').first();
   await expect(iops.getByText(/^mean \d/)).toBeVisible({ timeout: 8000 });
   const first = await iops.textContent();
   await expect.poll(() => iops.textContent(), { timeout: 8000 }).not.toBe(first);
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 20_000 });
 
   const { report } = await server.call<{ report: { read: { ios: number } } }>('GET', '/runs/1');
   await expect(iops).toContainText(`${report.read.ios.toLocaleString('en-US')} I/Os in total`);
@@ -22,15 +22,15 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
 
   await page.getByRole('button', { name: 'Rerun buffered' }).click();
   await expect(page).toHaveURL(/\/runs\/2$/);
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
 
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   await page.getByRole('checkbox', { name: 'Select run 1' }).check();
   await page.getByRole('checkbox', { name: 'Select run 2' }).check();
   await page.keyboard.press('c');
   await expect(page).toHaveURL(/\/compare\?runs=1,2&baseline=1/);
-  await expect(page.getByText('different tests', { exact: true })).toBeVisible();
-  // Noise is not discussed for tests that differ.
+  await expect(page.getByText('Different tests', { exact: true })).toBeVisible();
+  // Different tests get no note about noise.
   await expect(page.getByText(/may be noise/)).toHaveCount(0);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(

@@ -35,7 +35,7 @@ test('builds, starts, names and deletes a run by keyboard', async ({ signedIn: p
   );
   await expect(page.getByText(/to create/)).toBeVisible();
   await page.keyboard.press('Control+Enter');
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 20_000 });
   await page.getByRole('textbox', { name: 'Run name' }).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('by keys alone');

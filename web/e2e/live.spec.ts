@@ -28,7 +28,7 @@ test('shows the first sample within a second of the start, on an existing file',
   expect(took_ms).toBeLessThan(isBusy() ? 6000 : 1500);
 });
 
-test('reload leaves no gap', async ({ signedIn: page, server }) => {
+test('a reload leaves no gap in the samples', async ({ signedIn: page, server }) => {
   const { number } = await server.call<{ number: number }>(
     'POST',
     '/runs',
@@ -37,7 +37,7 @@ test('reload leaves no gap', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/runs/${number}`);
   await expect(page.getByText(/^mean \d/)).toBeVisible();
   await page.reload();
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 15_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 15_000 });
   await page.getByRole('button', { name: 'Show as table' }).click();
   const { samples } = await server.call<{ samples: number }>('GET', `/runs/${number}`);
   await expect(
@@ -54,7 +54,7 @@ test('cancel keeps the results so far', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/runs/${number}`);
   await expect(page.getByText(/^mean \d/)).toBeVisible();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText('cancelled', { exact: true }).first()).toBeVisible();
+  await expect(page.getByText('Cancelled', { exact: true }).first()).toBeVisible();
   await expect(page.getByText(/I\/Os in total/)).toBeVisible();
 });
 
@@ -71,16 +71,16 @@ test('reports a lost server, and the final status after its restart', async ({
   await expect(page.getByText(/^mean \d/)).toBeVisible();
   await page.waitForTimeout(1500);
   await server.kill();
-  await expect(page.getByText('connection lost')).toBeVisible();
+  await expect(page.getByText('Connection lost')).toBeVisible();
   await server.start();
-  await expect(page.getByText('interrupted', { exact: true }).first()).toBeVisible({
+  await expect(page.getByText('Interrupted', { exact: true }).first()).toBeVisible({
     timeout: 15_000,
   });
-  await expect(page.getByText('connection lost')).toBeHidden();
+  await expect(page.getByText('Connection lost')).toBeHidden();
   await expect(page.getByText(/^mean \d/)).toBeVisible();
 });
 
-test('an idle page asks to sign in after a restart with another token', async ({
+test('an idle page shows the sign-in page after a restart with another token', async ({
   signedIn: page,
   server,
 }) => {

@@ -30,7 +30,7 @@ test('builds a study from a run, shows errors next to the field, and starts it',
   await page.keyboard.press('Control+A');
   await page.keyboard.type('out of memory');
   await page.getByText('Buffered file').click();
-  await page.getByText('warm', { exact: true }).click();
+  await page.getByText('Warm', { exact: true }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'cache warm' })).toContainText(
     'randread 4k × 4 buffered',
   );
@@ -52,10 +52,10 @@ test('builds a study from a run, shows errors next to the field, and starts it',
   await expect(page.getByText(/^2 steps, about/)).toBeVisible();
   await start.click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 60_000 });
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
-  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('device');
-  await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('page cache');
+  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('Device');
+  await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('Page cache');
   await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText(
     'What the disk does.',
   );

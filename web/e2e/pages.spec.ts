@@ -4,7 +4,7 @@ import { expect, shortRun, test } from './server';
 
 const PAGES = [
   { name: 'runs', path: '/runs', ready: /lists/, title: /^Runs/ },
-  { name: 'a run', path: '/runs/1', ready: /resolved settings/, title: /^#1 / },
+  { name: 'a run', path: '/runs/1', ready: /Resolved settings/, title: /^#1 / },
   { name: 'new run', path: '/new', ready: /I\/O path/, title: /^New run/ },
   {
     name: 'compare',
@@ -15,7 +15,7 @@ const PAGES = [
   { name: 'compare, selection', path: '/compare', ready: /Select 2 to 8 runs/, title: /^Compare/ },
   { name: 'devices', path: '/devices', ready: /Block devices/, title: /^Devices/ },
   { name: 'unknown page', path: '/nowhere', ready: /Page not found/, title: /^Not found/ },
-  { name: 'unknown run', path: '/runs/9999', ready: /^error$/, title: /^Run #9999/ },
+  { name: 'unknown run', path: '/runs/9999', ready: /^Error$/, title: /^Run #9999/ },
 ];
 
 test.beforeAll(async ({ server }) => {

@@ -1,4 +1,5 @@
-// Playwright fixture: a real server with a temporary data directory, a free port and a token. Its data is removed with it.
+// Playwright fixture: a real server with a temporary data directory, a free port and a token. Its
+// data is removed after the tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ const PROGRAM = process.env.LEADLINE_PROGRAM ?? '../target/debug/leadline';
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const START_TIMEOUT_MS = 15_000;
 
-/** Can be killed and restarted on the same data and port. */
+/** A server that can be killed and restarted with the same data and port. */
 export class Server {
   private child: ChildProcess | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'));

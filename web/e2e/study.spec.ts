@@ -39,13 +39,13 @@ test('an experiment shows its plan, starts with one click, and shows its steps',
   await expect(readahead.getByRole('region', { name: /Published results/ })).toContainText('4,156');
   await readahead.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 120_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 120_000 });
 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText(
-    /readahead.*IOPS through readahead/,
+    /Readahead.*IOPS through readahead/,
   );
-  await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/device.*IOPS reached/);
+  await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/Device.*IOPS reached/);
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText('4,156');
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(page.getByRole('img', { name: /^IOPS over time/ })).toBeVisible();
@@ -65,7 +65,7 @@ test('shows a live study and cancels it', async ({ signedIn: page, server }) => 
   const before = await gauge.getAttribute('aria-label');
   await expect.poll(() => gauge.getAttribute('aria-label')).not.toBe(before);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText('cancelled', { exact: true }).first()).toBeVisible();
+  await expect(page.getByText('Cancelled', { exact: true }).first()).toBeVisible();
   await expect(page.getByText('2 of 2 steps')).toBeVisible();
 });
 

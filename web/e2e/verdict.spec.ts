@@ -14,7 +14,7 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   const gauge = page.getByRole('img', { name: /^Depth gauge/ });
   await expect(gauge).toContainText('served from');
   await expect(page.locator('.notice').getByText(/IOPS from memory: .* reached/)).toBeVisible();
-  await expect(page.getByText(/^page cache (100|99\.\d+)\s%$/)).toBeVisible();
+  await expect(page.getByText(/^Page cache (100|99\.\d+)\s%$/)).toBeVisible();
 
   await page.keyboard.press('e');
   const counters = page.getByRole('region', { name: /Counters for reads/ });
@@ -38,12 +38,12 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
     page.getByRole('img', { name: /^Start: \d+ cells .* 0 partly cached, 0 not cached\.$/ }),
   ).toBeVisible();
   await expect(
-    page.getByRole('region', { name: /^Extents of short/ }).getByRole('row', { name: /^written/ }),
+    page.getByRole('region', { name: /^Extents of short/ }).getByRole('row', { name: /^Written/ }),
   ).toContainText('16 MiB');
 
   await page.getByRole('button', { name: 'Rerun direct' }).first().click();
   await expect(page).toHaveURL(new RegExp(`/runs/${number + 1}$`));
-  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
   await expect(gauge).toContainText('bypassed');
 
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
@@ -74,22 +74,22 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
 
   await page.goto(`${server.url}/runs`);
   await page.getByRole('button', { name: 'Verdict' }).click();
-  await page.getByRole('menuitemradio', { name: 'page cache' }).click();
+  await page.getByRole('menuitemradio', { name: 'Page cache' }).click();
   await expect(page).toHaveURL(/q=verdict:page_cache/);
   await expect(page.getByRole('link', { name: 'too good to be true' }).first()).toBeVisible();
-  await expect(page.getByRole('cell', { name: 'device', exact: true })).toHaveCount(0);
+  await expect(page.getByRole('cell', { name: 'Device', exact: true })).toHaveCount(0);
 });
 
 test('sets the initial file and cache state', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/new`);
-  await page.getByText('cold', { exact: true }).click();
-  await page.getByText('overwritten', { exact: true }).click();
+  await page.getByText('Cold', { exact: true }).click();
+  await page.getByText('Overwritten', { exact: true }).click();
   const text = page.getByRole('textbox', { name: 'Job file' });
   await expect(text).toHaveValue(/cache_state=cold/);
   await expect(text).toHaveValue(/file_state=overwrite/);
   await page
     .getByRole('radiogroup', { name: /cache_state/ })
-    .getByText('unchanged')
+    .getByText('Unchanged')
     .click();
   await expect(text).not.toHaveValue(/cache_state/);
 });

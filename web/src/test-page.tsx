@@ -1,4 +1,5 @@
-// For component tests: a component with theme, query cache and router around it, and a server that responds from a table.
+// Helpers for component tests: rendering with theme, query cache and router, and a fake server with
+// a table of responses.
 import { MantineProvider } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {

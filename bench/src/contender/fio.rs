@@ -1,7 +1,8 @@
-//! fio with its defaults, and tuned. Latencies are recorded in both, as in the runner.
+//! fio with its defaults, and tuned. Both record latencies, like the runner.
 //!
-//! Both run with `invalidate=0`, as the runner. Tuned: repeating offsets, no scrambling of write buffers, a thread instead of
-//! a process, and for io_uring registered files, fixed buffers and the best of nine batch sizes.
+//! Both run with `invalidate=0`, like the runner. Tuned fio allows repeating offsets, does not
+//! scramble write buffers, and uses a thread instead of a process. With io_uring, it also uses
+//! registered files, fixed buffers and the best of nine combinations of batch sizes.
 
 use super::{Batch, Contender, Counts};
 use crate::{
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct Fio {
     pub path: PathBuf,
-    /// `None`: defaults.
+    /// `None` for fio with its defaults.
     pub tuning: Option<Batch>,
 }
 
@@ -33,12 +34,12 @@ impl Contender for Fio {
         work.ioengine != Engine::IoUringNop
     }
 
-    fn repeats(&self) -> bool {
+    fn may_repeat_offsets(&self) -> bool {
         self.tuning.is_some()
     }
 
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
-        let mut args = plain(work, path);
+        let mut args = default_args(work, path);
         match length {
             Length::OneIo => args.push("--number_ios=1".into()),
             Length::Seconds(seconds) => {
@@ -46,7 +47,7 @@ impl Contender for Fio {
             }
         }
         if let Some(batch) = self.tuning {
-            args.extend(tuned(work, batch));
+            args.extend(tuned_args(work, batch));
         }
         Invocation {
             program: self.path.clone(),
@@ -55,7 +56,7 @@ impl Contender for Fio {
         }
     }
 
-    fn read(&self, output: &str, _length: Length) -> Result<Counts> {
+    fn parse(&self, output: &str, _length: Length) -> Result<Counts> {
         // Notices may precede the JSON.
         let json = output
             .find('{')
@@ -88,7 +89,7 @@ fn counts(result: &Value) -> Option<Counts> {
     })
 }
 
-fn plain(work: &Work, path: &str) -> Vec<String> {
+fn default_args(work: &Work, path: &str) -> Vec<String> {
     let mut args: Vec<String> = [
         "--name=bench",
         "--output-format=json",
@@ -117,7 +118,7 @@ fn plain(work: &Work, path: &str) -> Vec<String> {
     args
 }
 
-fn tuned(work: &Work, batch: Batch) -> Vec<String> {
+fn tuned_args(work: &Work, batch: Batch) -> Vec<String> {
     let mut args: Vec<String> = [
         "--norandommap",
         "--randrepeat=0",

@@ -1,4 +1,5 @@
-//! The runner with its defaults; with `norandommap` for comparison with contenders whose offsets repeat.
+//! The runner with its defaults; with `norandommap` for comparison with contenders whose offsets
+//! repeat.
 
 use super::{Contender, Counts};
 use crate::{
@@ -9,9 +10,9 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const OURS: &str = "ours";
+pub const LEADLINE: &str = "Leadline";
 /// With repeating offsets, for comparison with contenders whose offsets repeat.
-pub const OURS_REPEATING: &str = "ours norandommap";
+pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
 #[derive(Debug)]
 pub struct Runner {
@@ -29,7 +30,7 @@ impl Contender for Runner {
         true
     }
 
-    fn repeats(&self) -> bool {
+    fn may_repeat_offsets(&self) -> bool {
         self.norandommap
     }
 
@@ -42,7 +43,7 @@ impl Contender for Runner {
         }
     }
 
-    fn read(&self, output: &str, _length: Length) -> Result<Counts> {
+    fn parse(&self, output: &str, _length: Length) -> Result<Counts> {
         let result: Value =
             serde_json::from_str(output).context("the runner's result is not JSON")?;
         let number = |path: &str| result.pointer(path).and_then(Value::as_f64);

@@ -1,4 +1,5 @@
-//! t/io_uring from fio's sources. It records no latencies, supports only reads, and cannot stop after one I/O.
+//! t/io_uring from fio's sources. It records no latencies, supports only reads, and cannot stop
+//! after one I/O.
 
 use super::{Batch, Contender, Counts};
 use crate::{
@@ -15,7 +16,8 @@ pub struct TIoUring {
     pub batch: Batch,
 }
 
-/// It prints the first line after one second and cuts off the last one: one more second yields as many lines as seconds.
+/// t/io_uring prints its first line after one second and omits the last one, so one extra second
+/// yields one line per requested second.
 const EXTRA_SECONDS: u32 = 1;
 
 impl Contender for TIoUring {
@@ -27,7 +29,7 @@ impl Contender for TIoUring {
         length != Length::OneIo && !work.rw.writes() && work.ioengine != Engine::Null
     }
 
-    fn repeats(&self) -> bool {
+    fn may_repeat_offsets(&self) -> bool {
         true
     }
 
@@ -41,8 +43,8 @@ impl Contender for TIoUring {
             u32::from(work.direct),
             u32::from(work.ioengine == Engine::Psync),
         );
-        // A registered buffer would be looked up for each NOP entry, which the runner's entries do not need. The registered file
-        // cannot be left out.
+        // With registered buffers, the kernel would look up a buffer for each NOP entry, which it
+        // does not do for the runner's entries. The registered file cannot be disabled.
         let nop = work.ioengine == Engine::IoUringNop;
         let flags = [
             ('d', work.iodepth),
@@ -59,7 +61,7 @@ impl Contender for TIoUring {
             ('N', u32::from(nop)),
             ('r', seconds),
         ];
-        // It requires a regular file even when it does no I/O on it.
+        // t/io_uring requires a regular file, even if it does no I/O on it.
         let file = if path.is_empty() {
             "/proc/self/exe"
         } else {
@@ -77,15 +79,15 @@ impl Contender for TIoUring {
         }
     }
 
-    fn read(&self, output: &str, length: Length) -> Result<Counts> {
+    fn parse(&self, output: &str, length: Length) -> Result<Counts> {
         let mut rates = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
         ensure!(!rates.is_empty(), "t/io_uring printed no IOPS: {output}");
         rates.sort_by(f64::total_cmp);
         let iops = median(&rates);
         let Length::Seconds(seconds) = length else {
-            anyhow::bail!("t/io_uring cannot do one I/O")
+            anyhow::bail!("t/io_uring cannot stop after one I/O")
         };
-        // It does not print the number of I/Os.
+        // t/io_uring does not print the number of I/Os.
         Ok(Counts {
             ios: iops * f64::from(seconds + EXTRA_SECONDS),
             iops,

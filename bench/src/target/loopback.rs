@@ -1,5 +1,5 @@
-//! A loop device on a file of random data. It is detached as soon as it is closed (autoclear), and the file is unlinked, so
-//! nothing is left behind.
+//! A loop device on a file of random data. It is detached as soon as it is closed (autoclear), and
+//! the file is unlinked, so nothing is left behind.
 
 use super::{
     file::fill,
@@ -30,7 +30,7 @@ impl Loopback {
         let name = image
             .path()
             .to_str()
-            .context("the folder's name is not UTF-8")?;
+            .context("the path of the loop image is not UTF-8")?;
         let direct_io = format!("--direct-io={}", if direct { "on" } else { "off" });
         let path = PathBuf::from(system("losetup", &["--find", "--show", &direct_io, name])?);
         let open = File::open(&path);

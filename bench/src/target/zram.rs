@@ -1,5 +1,6 @@
-//! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The data are incompressible, so
-//! that each I/O copies a page whatever buffers a contender uses.
+//! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The
+//! data is incompressible, so that each I/O copies a page regardless of the contents of the
+//! contender's buffers.
 
 use super::{
     file::{DataFile, fill},
@@ -14,7 +15,7 @@ use std::{
 };
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// Attempts to remove a device, with increasing pauses: 4.5 s in total.
+/// Attempts to remove a device. The increasing pauses add up to 4.5 s.
 const REMOVE_TRIES: u32 = 10;
 const REMOVE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -57,7 +58,7 @@ impl Target for ZramDevice {
     }
 
     fn prepare(&self, _work: &Work) -> Result<()> {
-        // Direct reads would check cached pages.
+        // Direct reads would otherwise look up cached pages.
         let device = File::open(&self.path)?;
         Ok(rustix::fs::fadvise(
             &device,
@@ -70,7 +71,7 @@ impl Target for ZramDevice {
 
 impl Drop for ZramDevice {
     fn drop(&mut self) {
-        // udev or blkid may hold a new device for a moment.
+        // udev or blkid may keep a new device open briefly.
         let removed = (0..REMOVE_TRIES).find_map(|attempt| {
             std::thread::sleep(REMOVE_PAUSE * attempt);
             self.set("reset", "1").ok()?;
@@ -78,7 +79,7 @@ impl Drop for ZramDevice {
         });
         if removed.is_none() {
             eprintln!(
-                "[bench] {} is still in use and was not removed: echo {} > {CONTROL}/hot_remove",
+                "[bench] {} is still in use and was not removed; run: echo {} > {CONTROL}/hot_remove",
                 self.path.display(),
                 self.number
             );

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A file or device. Regions of several jobs or workers are merged. If a number is null, `absent` has
-/// the reason.
+/// A file or device. Regions of several jobs or workers are merged. If a number is null, `absent`
+/// has the reason.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetReport {
     /// Absolute path.
@@ -18,7 +18,8 @@ pub struct TargetReport {
     pub filesystem: Option<String>,
     /// Null for a device, or if the mount is not visible.
     pub mount_point: Option<String>,
-    /// Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null like `mount_point`.
+    /// Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null if `mount_point` is
+    /// null.
     pub mount_options: Option<String>,
     /// Kernel name of the underlying block device; null if there is none.
     pub device: Option<String>,
@@ -122,7 +123,7 @@ pub struct DirectFacts {
     /// Memory alignment for direct I/O in bytes (statx(2), STATX_DIOALIGN); null if direct I/O is
     /// not supported or unknown.
     pub memory_align: Option<u32>,
-    /// Offset and length alignment for direct I/O in bytes; null like `memory_align`.
+    /// Offset and length alignment for direct I/O in bytes; null if `memory_align` is null.
     pub offset_align: Option<u32>,
     /// The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
     pub loop_direct_io: Option<bool>,
@@ -133,7 +134,7 @@ pub struct DirectFacts {
     pub reads_past_cache: Option<bool>,
     /// Direct writes bypass every page cache of this host; null if unknown.
     pub writes_past_cache: Option<bool>,
-    /// Why not, or why it is unknown.
+    /// Why direct I/O does not bypass every cache, or why this is unknown.
     pub reasons: Vec<String>,
 }
 

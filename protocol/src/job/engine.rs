@@ -4,7 +4,6 @@ use crate::named_enum::named_enum;
 
 named_enum! {
     names: "snake_case", kind: "engine";
-    /// I/O engine.
     pub enum EngineName {
         IoUring,
         /// pread(2) and pwrite(2).

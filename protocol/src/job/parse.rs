@@ -7,7 +7,7 @@ use crate::{
 use serde_json::{Map, Value};
 
 impl Job {
-    /// Parses the options; `path` precedes their names in problems.
+    /// Parses the options. `path` is prepended to their names in problems.
     pub(crate) fn parse(
         options: &Map<String, Value>,
         path: &str,

@@ -5,11 +5,10 @@ use crate::{job::Job, problem::Problem};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// Jobs per run; larger sets are studies.
 const MAX_JOBS: usize = 64;
 const DEFAULT_SAMPLE_MS: u32 = 100;
-/// Sampling interval in ms. Below 10 ms reading the kernel counters would be significant load; above
-/// 10 s there is no live view.
+/// Sampling interval in ms. Below 10 ms, reading the kernel counters would be a significant load;
+/// above 10 s, the live view would hardly ever be updated.
 const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
 /// Hexadecimal digits of a study's file id: 64 bits, so that no other file name contains it by
 /// chance.

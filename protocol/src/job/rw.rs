@@ -5,7 +5,6 @@ use strum::VariantNames;
 
 named_enum! {
     names: "lowercase";
-    /// I/O pattern.
     pub enum RwKind {
         Read,
         Write,

@@ -14,7 +14,7 @@ pub trait FioValue: Sized {
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// An enum whose values are written as the names that `strum` gives its variants.
+/// An enum whose values are the `strum` names of its variants.
 pub trait Keyword: FromStr + VariantNames {
     const KIND: &'static str;
 }
@@ -45,7 +45,7 @@ macro_rules! fio_value {
 fn integer<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim()
         .parse()
-        .map_err(|_| format!("`{text}` is not an integer in range"))
+        .map_err(|_| format!("`{text}` is not an integer or is out of range"))
 }
 
 fn count(text: &str) -> Result<u64, String> {

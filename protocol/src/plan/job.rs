@@ -86,7 +86,7 @@ pub struct TargetOptions {
     pub offset_increment: u64,
     pub invalidate: bool,
     pub pre_read: bool,
-    /// Never `1`: derived hints are resolved.
+    /// Never `1`: hints derived from `rw` are resolved.
     pub fadvise_hint: Fadvise,
     pub drop_caches: bool,
     pub sync: SyncMode,
@@ -238,8 +238,8 @@ impl ResolvedJob {
             .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
-    /// Effective I/Os in flight per worker: 1 for psync, and for trims of a ring, which are separate
-    /// system calls.
+    /// Effective I/Os in flight per worker: 1 for psync, and for trims of a ring, which are
+    /// separate system calls.
     pub fn in_flight(&self) -> u32 {
         let engine = self.ring.ioengine;
         let is_serial =
@@ -258,8 +258,7 @@ impl ResolvedJob {
         read.max(write).unwrap_or(1)
     }
 
-    /// Targets of a worker with their indices in `targets`, in the order of the pattern's target
-    /// numbers.
+    /// Targets of a worker with their indices in `targets`, numbered by the pattern in this order.
     pub fn targets_of(&self, worker: u32) -> impl Iterator<Item = (usize, &Target)> {
         self.targets
             .iter()
@@ -267,8 +266,8 @@ impl ResolvedJob {
             .filter(move |(_, target)| target.worker.is_none_or(|owner| owner == worker))
     }
 
-    /// Bytes that the worker transfers, over all loops. A worker with a region that is truncated by
-    /// the end of the target transfers less, unless `io_size` was requested.
+    /// Bytes that the worker transfers, over all loops. A worker whose region is cut off at the end
+    /// of the target transfers fewer bytes, unless `io_size` was requested.
     pub fn io_size_of(&self, worker: u32) -> u64 {
         if self.timing.is_io_size_requested {
             return self.timing.io_size;

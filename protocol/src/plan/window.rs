@@ -2,7 +2,7 @@
 
 use crate::plan::job::{Mode, ResolvedJob};
 
-/// Start of the measured window: the first job completes `startdelay` + `ramp_time`.
+/// Start of the measured window: the smallest `startdelay` + `ramp_time` of all jobs.
 pub fn window_begin_ms<'a>(jobs: impl IntoIterator<Item = &'a ResolvedJob>) -> u64 {
     jobs.into_iter().map(measured_from_ms).min().unwrap_or(0)
 }

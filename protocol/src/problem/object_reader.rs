@@ -6,18 +6,18 @@ use serde_json::{Map, Value};
 /// Minimum Jaro-Winkler similarity (0-1) for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// Fields are taken out one by one; the rest is unknown.
+/// Fields are removed as they are read; the remaining ones are reported as unknown.
 #[derive(Debug)]
 pub struct ObjectReader {
     object: Map<String, Value>,
-    /// Precedes field names in problems, such as `steps[2].`.
+    /// Prepended to field names in problems, such as `steps[2].`.
     path: String,
     known: &'static [&'static str],
     problems: Vec<Problem>,
 }
 
 impl ObjectReader {
-    /// `path` precedes field names in problems; `known` lists the fields for suggestions.
+    /// `path` is prepended to field names in problems; `known` lists the fields for suggestions.
     pub fn new(value: Value, path: impl Into<String>, known: &'static [&'static str]) -> Self {
         let mut reader = Self {
             object: Map::new(),

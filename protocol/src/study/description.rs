@@ -14,7 +14,6 @@ pub struct StudyDescription {
     pub published: Option<Published>,
 }
 
-/// Published results.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {

@@ -10,13 +10,12 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnedFiles {
-    /// Contained in every path: a file whose path contains it did not exist before the study.
+    /// Contained in every path, which shows that the file did not exist before the study.
     pub file_id: String,
     /// Canonical paths.
     pub files: Vec<String>,
 }
 
-/// Result of a cleanup.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CleanupResult {
     /// Paths of removed files.
@@ -34,7 +33,7 @@ pub struct LeftoverFile {
 }
 
 impl StudyPlan {
-    /// Files that must not remain after the study, whatever its result.
+    /// Files to remove after the study, regardless of its result.
     pub fn owned_files(&self) -> OwnedFiles {
         let mut removed_at_end: BTreeMap<&str, bool> = BTreeMap::new();
         for job in self.steps.iter().flat_map(|step| &step.plan.jobs) {

@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
 const MAX_STEPS: usize = 256;
-/// Bytes; names are shown on one line, before those of the steps.
+/// Bytes. Names are shown on one line and are part of run names.
 const MAX_NAME: usize = 100;
-/// Bytes of a paragraph.
+/// Maximum length of a paragraph in bytes.
 const MAX_TEXT: usize = 8 * 1024;
 /// Option groups that are allowed in `state`.
 const STATE_GROUPS: &[&str] = &["cache", "file"];
@@ -62,11 +62,14 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         scale: scale(&mut reader, &mut inner),
         steps,
     };
-    with_inner(reader.finish(study), inner)
+    with_nested_problems(reader.finish(study), inner)
 }
 
 /// Appends problems of nested objects.
-fn with_inner<T>(outer: Result<T, Vec<Problem>>, inner: Vec<Problem>) -> Result<T, Vec<Problem>> {
+fn with_nested_problems<T>(
+    outer: Result<T, Vec<Problem>>,
+    inner: Vec<Problem>,
+) -> Result<T, Vec<Problem>> {
     match outer {
         Ok(value) if inner.is_empty() => Ok(value),
         Ok(_) => Err(inner),
@@ -120,7 +123,9 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
     let run = match parse_run(&run) {
         Ok(run) => outer.map(|()| run)?,
         Err(problems) => {
-            let inner = problems.into_iter().map(|problem| problem.inside(&path));
+            let inner = problems
+                .into_iter()
+                .map(|problem| problem.with_path_prefix(&path));
             return Err(outer.err().into_iter().flatten().chain(inner).collect());
         }
     };

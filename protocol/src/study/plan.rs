@@ -26,7 +26,7 @@ pub struct StudyPlan {
     pub problems: Vec<Problem>,
 }
 
-/// Plan of a step, on the host as earlier steps leave it.
+/// Plan of a step, based on the state in which earlier steps leave the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StepPlan {
     pub name: String,

@@ -30,9 +30,9 @@ pub struct Scaled {
     pub requested_bytes: u64,
     /// Largest scaled size of a job, in bytes.
     pub largest_bytes: u64,
-    /// Both sizes and the reason.
+    /// Sentence with both sizes and the reason for scaling.
     pub sentence: String,
-    /// Note of the study.
+    /// `scale.note` of the study.
     pub note: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Scaled {
         }
     }
 
-    /// Scales the sizes of a job; `parsed` is the same job parsed.
+    /// Scales the sizes of a job; `parsed` is the parsed form of `job`.
     pub fn scale_job(&self, job: &Value, parsed: &Job) -> Value {
         let mut job = job.clone();
         let Some(options) = job.as_object_mut() else {

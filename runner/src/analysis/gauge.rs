@@ -1,6 +1,6 @@
-//! The depth gauge: I/Os and bytes that were issued, passed the page cache, and reached the physical
-//! devices. Live samples and reports use the same function; only a report has verdicts, which identify
-//! zeros returned by the filesystem and the origin of device writes.
+//! The depth gauge: I/Os and bytes that were issued, passed the page cache, and reached the
+//! physical devices. Live samples and reports use the same function; only a report has verdicts,
+//! which identify zeros returned by the filesystem and the origin of device writes.
 
 mod counters;
 mod flows;
@@ -29,13 +29,14 @@ pub(crate) fn report_gauge(
 ) -> GaugeReport {
     let write = verdicts.write.as_ref();
     let pending = write.and_then(|verdict| verdict.evidence.get("dirty_end_bytes").copied());
-    let counters = GaugeCounters::of_report(report, pending.unwrap_or(0));
+    let counters = GaugeCounters::from_report(report, pending.unwrap_or(0));
     gauges(&counters, IoModes::of(jobs), verdicts)
 }
 
-/// The gauge of a sample over all directions. A live gauge takes the sum of all samples of its phase.
+/// The gauge of a sample, over all directions. For a live gauge, pass the sum of the samples of its
+/// phase.
 pub(crate) fn sample_gauge(sample: &Sample, jobs: &[ResolvedJob]) -> Gauge {
-    let counters = GaugeCounters::of_sample(sample);
+    let counters = GaugeCounters::from_sample(sample);
     gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
 }
 
@@ -80,7 +81,7 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
         modes.direct_writes,
         write_verdict,
     )
-    .of_writes(
+    .with_write_fields(
         counters.pending_bytes,
         attributed.map(|verdict| verdict.class),
     );
@@ -97,12 +98,12 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
         read: used(&read),
         write: used(&write),
         trim: used(&trim),
-        total: gauge(&read.and(write).and(trim)),
+        total: gauge(&read.merge(write).merge(trim)),
     }
 }
 
-/// The verdict of writes if its class separates the bytes of the run from those of the filesystem and
-/// of other programs. Writes of any other class all count as the run's own.
+/// The verdict of writes if its class separates the bytes of the run from those of the filesystem
+/// and of other programs. Writes of any other class all count as the run's own.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
     let is_attributed = matches!(
@@ -141,14 +142,14 @@ fn null_gauge(flows: &Flows) -> Gauge {
     }
 }
 
-/// Foreign I/O above the noise of a host, or any amount that a verdict separated from the run's writes.
+/// Foreign I/O above the noise floor, or any amount that a verdict separated from the run's writes.
 fn foreign(flows: &Flows) -> Option<ForeignIo> {
     let LayerFlow { ios, bytes } = flows.foreign;
     let source = match flows.write_class {
         Some(VerdictClass::Foreign) | None => ForeignSource::OtherPrograms,
         Some(_) => ForeignSource::OtherProgramsOrFilesystem,
     };
-    let is_shown = bytes > NOISE_FLOOR.whole() || flows.write_class.is_some();
+    let is_shown = bytes > NOISE_FLOOR.as_u64() || flows.write_class.is_some();
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 

@@ -1,4 +1,4 @@
-//! Reports for the tests of verdicts and findings, and the cases in the submodules. Some figures are
+//! Synthetic reports for the tests of verdicts and findings in the submodules. Some numbers are
 //! those of the published experiments.
 
 mod classes;

@@ -33,7 +33,7 @@ struct DirectionSample {
 }
 
 impl DirectionSample {
-    /// `None` if unknown or in between.
+    /// `None` with too few I/Os, without counters, or if the share is between the thresholds.
     fn served_by(self) -> Option<ServedBy> {
         let share = self.moved_bytes? as f64 / self.issued_bytes.max(1) as f64;
         if self.ios < MIN_IOS {

@@ -1,9 +1,9 @@
-//! The layer that served the I/O of each direction. Pure: report in, verdict out.
+//! The layer that served the I/O of each direction. Performs no I/O.
 //!
-//! `evidence` collects what was issued and what every layer counted, `shares` divides the issued bytes
-//! among the layers, `class` maps the shares to a class with the thresholds in `threshold`, `sentence`
-//! describes the result, and `proof` lists the counters with the commands that show them. With too
-//! little evidence the class is `unknown`.
+//! `evidence` collects what was issued and what every layer counted, `shares` divides the issued
+//! bytes among the layers, `class` maps the shares to a class with the thresholds in `threshold`,
+//! `sentence` describes the result, and `proof` lists the counters with the commands that show
+//! them. With too little evidence the class is `unknown`.
 
 pub(crate) mod class;
 pub(crate) mod evidence;

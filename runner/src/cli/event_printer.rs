@@ -82,7 +82,7 @@ impl EventPrinter {
         format!("{event}\n")
     }
 
-    /// Replaces the progress line, until writing fails.
+    /// Replaces the progress line. After a failed write, the line is no longer shown.
     fn show_progress(&mut self, line: &str) {
         if self.shows_progress {
             self.shows_progress = write!(stderr(), "\r\x1b[K{line}").is_ok();
@@ -106,7 +106,8 @@ impl EventPrinter {
         }))
     }
 
-    /// Prints the report at the end of a run. The exit code is that of the run, even if this fails.
+    /// Prints the report at the end of a run. Write errors are ignored, so that they do not affect
+    /// the exit code.
     pub(crate) fn finish(mut self) {
         self.clear_progress();
         match self.format {

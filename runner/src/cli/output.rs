@@ -53,7 +53,8 @@ pub(crate) fn write(text: &str) -> Result<()> {
     write_to(stdout().lock(), text)
 }
 
-/// Writes text with ANSI escapes, which are removed unless standard output is a terminal with color.
+/// Writes text with ANSI escapes, which are removed unless standard output is a terminal with
+/// color.
 pub(crate) fn write_styled(text: &str) -> Result<()> {
     write_to(anstream::stdout().lock(), text)
 }

@@ -1,18 +1,19 @@
 //! Contents of written buffers: zeros, random data, partly compressible data, or data with
-//! duplicate blocks. A block's content follows from the seed and the block's number alone.
+//! duplicate blocks. A block's content depends only on the seed and the block's number.
 //!
-//! Zeros end every 4 KiB, so a compressor of larger blocks finds the same share. Duplicates have
-//! the size of the smallest write and repeat any earlier block, so they lie far apart. When a
-//! buffer is filled is decided elsewhere (`engine::refill_buffers`, `worker`).
+//! Every 4 KiB chunk ends with zeros, so a compressor with larger blocks saves the same share.
+//! Duplicates are as large as the smallest write and repeat any earlier block, so they are far
+//! apart. `engine::refill_buffers` and `worker` decide when a buffer is filled.
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::ResolvedJob;
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Unit of compressibility in bytes: the smallest block that filesystems and devices compress.
-/// In fio's 512 bytes (`buffer_compress_chunk`) a compressor's overhead is 2 % at a share of 90 %.
+/// Unit of compressibility in bytes: the smallest block that filesystems and devices compress. With
+/// fio's 512 bytes (`buffer_compress_chunk`), the compressor's overhead is 2 % at 90 %
+/// compressibility.
 const CHUNK_BYTES: usize = 4096;
-/// Separates the seeds of workers and blocks: odd numbers without a pattern.
+/// Multipliers that give each worker and block a distinct seed: odd numbers with irregular bits.
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 const BLOCK_STRIDE: u64 = 0xbf58_476d_1ce4_e5b9;
 
@@ -25,7 +26,7 @@ pub(crate) struct Data {
     random_percent: usize,
     /// Size of a block that may be a duplicate, in bytes.
     block_bytes: usize,
-    /// Item 0 is a duplicate.
+    /// Draws 0 for a duplicate and 1 for a new block; `None` without deduplication.
     duplicates: Option<ShuffleBag>,
     seed: u64,
     /// Distinct blocks so far.
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_requested_share_of_blocks_is_duplicate() {
+    fn duplicates_have_the_requested_share() {
         for percent in [0u8, 1, 25, 50, 99] {
             for buffer_blocks in [1, 8] {
                 let bytes = written(json!({"dedupe_percentage": percent}), 0, buffer_blocks);

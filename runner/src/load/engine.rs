@@ -15,14 +15,14 @@ pub(crate) trait Engine {
     /// Accepts an I/O into a slot. The I/O may complete before this returns.
     ///
     /// # Safety
-    /// Until `pop` returns the slot, `buffer` must be valid for `io.len` bytes and not be accessed
-    /// by others.
+    /// Until `pop` returns the slot, `buffer` must be valid for `io.len` bytes, and nothing else
+    /// may access it.
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
 
     /// Passes all submitted I/Os to the kernel; `in_flight` includes them.
     ///
     /// # Errors
-    /// Errors of the system call that concern no single I/O.
+    /// Errors of the system call itself, not of a single I/O.
     fn commit(&mut self, _in_flight: usize) -> io::Result<()> {
         Ok(())
     }
@@ -30,7 +30,7 @@ pub(crate) trait Engine {
     /// Sleeps until `at_least` I/Os are complete, a signal arrives, or the timeout expires.
     ///
     /// # Errors
-    /// As `commit`.
+    /// Same as `commit`.
     fn wait(&mut self, _at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         Ok(())
     }

@@ -18,8 +18,9 @@ pub(crate) fn ks_distance(mut samples: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f6
 /// Smallest expected count of a cell for which the χ² approximation holds.
 const MIN_EXPECTED: f64 = 5.0;
 
-/// Pearson's χ² of observed against expected counts, in standard deviations above its mean.
-/// Above 5.5 for one seed in a million. Cells that expect too few are merged with the next one.
+/// Pearson's χ² of observed against expected counts, in standard deviations above its mean. Above
+/// 5.5 for one seed in a million. Cells whose expected count is too small are merged with the next
+/// one.
 pub(crate) fn chi_square_excess(counts: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(counts.len(), expected.len());
     let mut cells: Vec<(f64, f64)> = Vec::new();

@@ -1,6 +1,6 @@
 //! Latency distributions with the buckets of the `histogram` crate: H2, grouping power 6, so 64
-//! buckets per power of two up to 2^40 ns (18 minutes). The first 1,856 are fio's. A bucket is at
-//! most 1/64 of its value wide, so its middle is within 0.8 % of every value in it
+//! buckets per power of two up to 2^40 ns (18 minutes). The first 1,856 are the same as in fio. A
+//! bucket is at most 1/64 of its value wide, so its middle is within 0.8 % of every value in it
 //! (<https://observablehq.com/@iopsystems/h2histogram>).
 //!
 //! One I/O thread writes the counters while other threads read them.
@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// For the owning thread only.
+    /// Must be called only by the owning thread.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
     }
 
-    /// For the owning thread only.
+    /// Must be called only by the owning thread.
     #[inline]
     pub(crate) fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
@@ -75,7 +75,7 @@ impl Histogram {
         self.sum_ns.get()
     }
 
-    /// 0 without values.
+    /// 0 if there are no values.
     pub(crate) fn max_ns(&self) -> u64 {
         self.max_ns.get()
     }

@@ -1,5 +1,5 @@
 //! The measuring loop, shared by all engines. It submits what is due, reaps what is complete, and
-//! sleeps only if there is nothing to submit. It takes no options.
+//! sleeps only if there is nothing to submit. It reads no job options.
 //!
 //! There is one clock reading between reaping and submitting: the time at which a batch is reaped
 //! is the start time of the next one. `docs/measurement.md` describes the effect on latencies.
@@ -55,7 +55,7 @@ struct Drawn {
     end: usize,
 }
 
-/// In I/Os.
+/// Limits in I/Os.
 struct Limits {
     /// Per submission.
     batch: usize,
@@ -64,7 +64,7 @@ struct Limits {
     complete_min: usize,
 }
 
-/// In ns of the clock.
+/// Times in ns of the loop's clock.
 struct Time {
     begin_ns: u64,
     now_ns: u64,
@@ -129,7 +129,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// that each return across a system call is mispredicted (docs/decisions/0011).
     ///
     /// # Errors
-    /// Errors of system calls that concern no single I/O.
+    /// Errors of the system calls themselves, not of a single I/O.
     pub(crate) fn run(
         &mut self,
         until_ns: &AtomicU64,
@@ -210,7 +210,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// slots.
     #[inline(always)]
     fn pop_completions<const SAME_TIMES: bool>(&mut self, same: IoTimes, stats: &WorkerStats) {
-        // Locals: otherwise the rare branches would make the compiler reload fields for each I/O.
+        // Local variables, because the rare branches would make the compiler reload fields for each
+        // I/O.
         let ios = &self.slots.ios[..];
         let order = &mut self.slots.order[..];
         let now_ns = self.time.now_ns;

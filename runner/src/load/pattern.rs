@@ -30,7 +30,7 @@ use crate::load::pattern::{
 use leadline_protocol::plan::job::ResolvedJob;
 use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Separates the seeds of workers: an odd number without a pattern (L'Ecuyer's multiplier).
+/// Multiplier that gives each worker a distinct seed: an odd number with irregular bits (L'Ecuyer).
 const WORKER_STRIDE: u64 = 0xd134_2543_de82_ef95;
 
 /// The I/Os of one worker, generated on demand.
@@ -40,7 +40,7 @@ pub(crate) struct Pattern {
     mix: DirectionMix,
     /// Reads, writes and trims, indexed by `Kind`.
     directions: [DirectionState; 3],
-    /// By target.
+    /// Indexed by target.
     offsets: Vec<OffsetGenerator>,
     targets: RoundRobin,
     syncs: SyncInterval,
@@ -108,7 +108,7 @@ impl Pattern {
         out.len()
     }
 
-    /// Not inlined: it would lengthen the path of other jobs (`worker/instructions`).
+    /// Not inlined, because that would add instructions to other jobs (`worker/instructions`).
     #[inline(never)]
     fn draw_uniform(&mut self, len: u64, out: &mut [Io]) -> usize {
         let left = self.ios_left.min(self.bytes_left / len);

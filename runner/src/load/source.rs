@@ -1,4 +1,4 @@
-//! Where the measuring loop gets its I/Os from: a pattern with or without rate limits.
+//! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
 
 pub(crate) mod rate_limited;
 
@@ -18,19 +18,19 @@ pub(crate) trait Source {
     /// Fills `out` with the next I/Os and returns their number; 0 at the end of the work.
     fn draw(&mut self, out: &mut [Io]) -> usize;
 
-    /// How many of these, which are the next, are due now.
+    /// Number of I/Os at the start of `next` that are due now.
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
 
     /// Due time of the first I/O that was not due, in ns since the start of the worker; `None` if
     /// all were due, or if it waits for I/Os in flight.
     fn next_due_ns(&self) -> Option<u64>;
 
-    /// The next of the due I/Os is submitted in this slot.
+    /// Called when the next due I/O is submitted in this slot.
     #[inline]
     fn on_submit(&mut self, _slot: u32) {}
 
-    /// The I/O or sync in this slot is complete. Records its latency from the intended start, if it
-    /// has one.
+    /// Called when the I/O or sync in this slot is complete. Records its latency from the intended
+    /// start, if it has one.
     #[inline]
     fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
     }

@@ -37,7 +37,7 @@ pub(crate) struct IoTimes {
     pub accepted_ns: u64,
 }
 
-/// `accepted_ns` until the submitting call returns.
+/// Value of `accepted_ns` until the submitting call returns.
 pub(crate) const NOT_ACCEPTED: u64 = u64::MAX;
 
 /// Statistics of one worker in one phase.

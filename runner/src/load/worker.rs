@@ -1,5 +1,5 @@
-//! A worker: one thread of a job. It prepares buffers and the engine, starts together with the other
-//! workers, and runs the loop through ramp and measurement.
+//! A worker: one thread of a job. It prepares buffers and the engine, starts together with the
+//! other workers, and runs the loop through ramp and measurement.
 
 pub(crate) mod affinity;
 pub(crate) mod decisions;
@@ -19,7 +19,7 @@ use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
 /// Runs a worker to its end. Must be called on the worker's own thread.
 ///
 /// # Errors
-/// System errors that concern no single I/O. A failed I/O is a `LoopExit`.
+/// System errors other than those of single I/Os. A failed I/O is a `LoopExit`.
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     affinity::apply(&task.job)?;
     let outcome = engine_setup::run(task)?;

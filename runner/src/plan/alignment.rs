@@ -1,5 +1,5 @@
-//! Alignment of offsets and lengths for direct I/O and trims. Without this check the kernel would fail each
-//! I/O with EINVAL.
+//! Alignment of offsets and lengths for direct I/O and trims. Without this check the kernel would
+//! fail each I/O with EINVAL.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest, regions::Regions,

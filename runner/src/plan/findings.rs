@@ -1,4 +1,4 @@
-//! Findings about a plan: reasons why its results may be misinterpreted that are known before the run.
+//! Findings that are known before the run: reasons why its results may be misinterpreted.
 
 mod cache;
 mod target;
@@ -23,8 +23,8 @@ pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
     workload::report_pattern(job, issues);
 }
 
-/// Reports the latest ramp that extends into the measured window of the run. The counters of the window then
-/// include I/O that is not measured.
+/// Reports the latest ramp that extends into the measured window of the run. The counters of the
+/// window then include I/O that is not measured.
 pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
         return;

@@ -24,7 +24,7 @@ const DEFAULT_JOB: &str = r#"{
     "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
 }"#;
 
-/// Sequential 4 KiB reads of a file of 1 MiB, with these fields replaced.
+/// Sequential 4 KiB reads of a file of 1 MiB, with the fields in `changes` replaced.
 pub(crate) fn resolved(changes: Value) -> ResolvedJob {
     let mut job: Value = serde_json::from_str(DEFAULT_JOB).expect("JSON");
     job["targets"] = json!([target(0, 1 << 20)]);

@@ -1,4 +1,4 @@
-//! Options that require CPUs or privileges of the host.
+//! Checks of options that require specific CPUs or privileges.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::job::Job;

@@ -1,5 +1,5 @@
-//! Facts about the host that a plan depends on. `system::host::view` reads them from the host, tests use a
-//! table.
+//! Facts about the host that a plan depends on. `system::host::view` reads them from the host;
+//! tests use a table.
 
 use leadline_protocol::problem::Problem;
 use std::hash::{BuildHasher, RandomState};
@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 pub trait HostView {
     /// Follows symbolic links.
     fn path(&self, path: &str) -> PathFacts;
-    /// Directory of generated files and of relative paths.
+    /// Directory for generated files, and base of relative paths.
     fn default_directory(&self) -> String;
     /// In bytes; 0 if unknown.
     fn available_memory(&self) -> u64;
@@ -21,7 +21,8 @@ pub trait HostView {
     fn cpus(&self) -> Vec<u32>;
     /// The results directory, if it is on the same physical device as `device` (a kernel name).
     fn results_on(&self, device: &str) -> Option<String>;
-    /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its disk.
+    /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its
+    /// disk.
     fn misaligned_by(&self, device: &str) -> Option<u64>;
     fn may_drop_caches(&self) -> bool;
     /// Returns true if the kernel's clock uses the CPU's time stamp counter.
@@ -39,18 +40,19 @@ pub trait HostView {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
     pub kind: PathKind,
-    /// Absolute path without symbolic links. The file itself may be missing.
+    /// Absolute path without symbolic links. The file itself may not exist.
     pub canonical: String,
     /// In bytes.
     pub length: u64,
     /// Such as `ext4`; `None` for devices.
     pub filesystem: Option<String>,
-    /// Kernel name of the block device, or of the one below the filesystem; `None` for tmpfs, overlay, ...
+    /// Kernel name of the block device, or of the one below the filesystem; `None` if there is none
+    /// (tmpfs, overlay).
     pub device: Option<String>,
     /// Stable ID of a device, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// STATX_DIOALIGN, or the logical block size of a device; an error gives the reason why direct I/O is
-    /// not supported.
+    /// STATX_DIOALIGN, or the logical block size of a device; an error gives the reason why direct
+    /// I/O is not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
     /// Available to unprivileged users of the filesystem, in bytes; 0 for devices.
     pub free_bytes: u64,
@@ -58,11 +60,11 @@ pub struct PathFacts {
     pub fully_written: Option<bool>,
     /// Created by Leadline and not modified by other programs since (`system::host::ownership`).
     pub is_owned: bool,
-    /// Always true without target roots.
+    /// The path is under a target root. Always true if there are no target roots.
     pub under_target_root: bool,
-    /// Why the guard rejects reads.
+    /// Reason why the guard rejects reads; `None` if it allows them.
     pub read_problem: Option<Problem>,
-    /// Why the guard rejects writes.
+    /// Reason why the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,
 }
 
@@ -77,7 +79,7 @@ pub struct DirectAlignment {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PathKind {
-    /// The directory exists, the file does not.
+    /// The directory exists, but the file does not.
     Missing,
     MissingDirectory,
     File,

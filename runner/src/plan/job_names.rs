@@ -1,4 +1,5 @@
-//! Unique job names. Results and generated files are named after jobs; a repeated name gets a number.
+//! Unique job names. Results and generated files are named after jobs; a repeated name gets a
+//! number.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{finding::Severity, job::Job};

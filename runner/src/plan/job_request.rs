@@ -13,8 +13,8 @@ use leadline_protocol::{
 /// Maximum number of workers of a run. Each has a thread, a ring and histograms.
 pub(crate) const MAX_WORKERS: u32 = 1024;
 
-/// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP with
-/// 0, which counts as a short I/O.
+/// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP
+/// with 0, which counts as a short I/O.
 const NOP_WITH_RESULT: (u32, u32) = (6, 10);
 
 #[derive(Debug)]

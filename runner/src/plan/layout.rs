@@ -1,5 +1,5 @@
-//! Layout of files before the measurement: written, allocated, or left to grow. Existing data is rewritten
-//! only with `overwrite`.
+//! Layout of files before the measurement: written, allocated, or left to grow. Existing data is
+//! rewritten only with `overwrite`.
 
 mod checks;
 
@@ -85,7 +85,8 @@ fn target(
     }
 }
 
-/// Returns the length of a file after layout and the bytes that layout writes. `end`: end of the last region.
+/// Returns the length of a file after layout and the bytes that layout writes. `end`: end of the
+/// last region.
 fn lay_out(
     request: &JobRequest,
     job: usize,

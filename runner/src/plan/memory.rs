@@ -1,5 +1,5 @@
-//! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the largest block size,
-//! in whole pages.
+//! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the
+//! largest block size, in whole pages.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{

@@ -1,4 +1,4 @@
-//! Ranges of single options, and mutually exclusive options.
+//! Checks the ranges of single options, and rejects mutually exclusive options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest};
 use leadline_protocol::job::{Job, direction::PerDirection};
@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 
 /// Maximum I/Os in flight per worker: IORING_MAX_ENTRIES.
 const MAX_IODEPTH: u32 = 32_768;
-/// With SQPOLL the submission queue has two entries per I/O, because the kernel thread releases them
-/// late.
+/// With SQPOLL the submission queue has two entries per I/O, because the kernel thread releases
+/// them late.
 const MAX_SQPOLL_IODEPTH: u32 = MAX_IODEPTH / 2;
-/// nice(2).
+/// Range of nice(2).
 const NICE: RangeInclusive<i32> = -20..=19;
 /// In µs. A run must stop within a second.
 const MAX_SPIN_US: u64 = 1_000_000;
-/// 365 days in µs. Sums of several times must not overflow in nanoseconds.
+/// 365 days in µs. Limits times so that their sums in ns do not overflow.
 const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
 /// Largest integer that every JSON parser represents exactly.
 pub(crate) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;

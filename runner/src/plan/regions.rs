@@ -1,5 +1,5 @@
-//! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit is
-//! rejected; fio would shrink it silently.
+//! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit
+//! is rejected; fio would shrink it silently.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
@@ -39,7 +39,7 @@ impl Regions {
     }
 }
 
-/// Returns `None` without regions; the problems are reported.
+/// Returns `None` if there are no valid regions; the problems are added to `issues`.
 pub(crate) fn resolve(
     request: &JobRequest,
     sizes: &JobBlockSizes,
@@ -93,7 +93,7 @@ struct RegionBounds<'a> {
     path: &'a str,
     /// Base of percentages: length of the device, or of the file after layout; 0 if unknown.
     whole: u64,
-    /// `None` for files that grow as needed.
+    /// Maximum end of a region; `None` for files that grow as needed.
     limit: Option<u64>,
     /// Added to `offset`: the length of the file if the job appends.
     base: u64,
@@ -196,7 +196,8 @@ impl<'a> RegionBounds<'a> {
         Some(len)
     }
 
-    /// `size` is divided by the number of files. Without `size`, the region ends at the end of the target.
+    /// `size` is divided by the number of files. Without `size`, the region ends at the end of the
+    /// target.
     fn requested_len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
         let rest = self.whole.saturating_sub(begin);
         match self.request.job.size {
@@ -236,7 +237,7 @@ impl<'a> RegionBounds<'a> {
         );
     }
 
-    /// Option to blame for a region that ends too late.
+    /// Option that causes a region to end too late.
     fn end_option(&self) -> &'static str {
         if self.request.job.offset_increment() == Extent::Bytes(0) {
             self.size_option()
@@ -245,7 +246,7 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Option to blame for the length of a region.
+    /// Option that determines the length of a region.
     fn size_option(&self) -> &'static str {
         let job = self.request.job;
         if job.size.is_some() {

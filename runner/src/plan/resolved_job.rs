@@ -1,4 +1,5 @@
-//! Resolution of one job: all options with their defaults applied. Code below the plan uses no defaults.
+//! Resolution of one job: all options with their defaults applied. Code below the plan uses no
+//! defaults.
 
 use crate::plan::{
     alignment,
@@ -140,8 +141,9 @@ fn rwmixread(job: &Job) -> u8 {
     }
 }
 
-/// Jobs with the same `randseed` still use different seeds, derived from their index (as in fio, init.c).
-/// Otherwise they would access the same blocks in the same order and hit each other's cache.
+/// Jobs with the same `randseed` still use different seeds, derived from their index (as in fio,
+/// init.c). Otherwise they would access the same blocks in the same order and hit each other's
+/// cache.
 fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
     /// 2^64 divided by the golden ratio.
     const JOB_STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;

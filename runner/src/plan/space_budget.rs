@@ -1,5 +1,5 @@
-//! Files of a run and the disk space that they need. Later jobs use the files in the state that earlier jobs
-//! create.
+//! Files of a run and the disk space that they need. Later jobs use the files in the state that
+//! earlier jobs create.
 
 use crate::plan::{
     host_view::{HostView, PathFacts},
@@ -9,7 +9,8 @@ use crate::plan::{
 use leadline_protocol::format::bytes;
 use std::collections::BTreeMap;
 
-/// 1/20 of the free space stays free: a full filesystem breaks other programs, including the server.
+/// 1/20 of the free space is reserved, because a full filesystem breaks other programs, including
+/// the server.
 const RESERVE_DIVISOR: u64 = 20;
 const MAX_RESERVE_BYTES: u64 = 1 << 30;
 
@@ -28,7 +29,7 @@ struct PlannedFile {
     length: u64,
     /// Upper bound after all writes.
     max_length: u64,
-    /// Existing bytes that are written again, and may have been holes.
+    /// Existing bytes that layout rewrites. They may be holes, which need additional space.
     rewritten: u64,
     fully_written: Option<bool>,
     /// First job with this file.
@@ -38,7 +39,7 @@ struct PlannedFile {
     free: u64,
 }
 
-/// Space on one filesystem.
+/// Space required on one filesystem.
 struct Need {
     bytes: u64,
     free: u64,
@@ -58,8 +59,8 @@ impl<'a> SpaceBudget<'a> {
         self.files_before_run.update(host.path(path))
     }
 
-    /// Length of a file or device after the layout of the jobs so far, and whether every block of it contains
-    /// data.
+    /// Length of a file or device after the layout of the jobs so far, and whether every block of
+    /// it contains data.
     pub(crate) fn projected(&self, facts: &PathFacts) -> (u64, Option<bool>) {
         match self.files.get(&facts.canonical) {
             Some(file) => (file.length, file.fully_written),
@@ -68,8 +69,8 @@ impl<'a> SpaceBudget<'a> {
         }
     }
 
-    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written, and later writes up to
-    /// `end`.
+    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written, and later
+    /// writes up to `end`.
     pub(crate) fn add(
         &mut self,
         facts: &PathFacts,

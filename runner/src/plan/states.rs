@@ -1,8 +1,7 @@
-//! `file_state` and `cache_state`, shorthands for several fio options. They are expanded to these options
-//! before the rest of the plan; contradicting options are rejected.
+//! `file_state` and `cache_state`, shorthands for several fio options. They are expanded to these
+//! options before the rest of the plan; contradicting options are rejected.
 //!
-//! States protect foreign data: `fresh` replaces and `written` fills only files created by
-//! Leadline.
+//! To protect other data, `fresh` replaces and `written` fills only files created by Leadline.
 
 use crate::plan::{
     host_view::{PathFacts, PathKind},
@@ -160,7 +159,7 @@ pub(crate) fn check_rewrite(job: &Job, facts: &PathFacts, issues: &mut Issues) {
             "{} was not created by Leadline, and filling its unwritten blocks would overwrite its data.",
             facts.canonical
         );
-        let remedy = "Use another file, or overwrite=1 if its data may be lost.";
+        let remedy = "Use another file, or set overwrite=1 if its data can be discarded.";
         reject_file(detail, remedy, issues);
     }
 }

@@ -1,5 +1,5 @@
-//! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that earlier
-//! steps leave. Pure.
+//! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that
+//! earlier steps leave. Accesses the host only through `HostView`.
 
 pub(crate) mod scaling;
 #[cfg(test)]
@@ -37,7 +37,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         };
         files.apply(&plan);
         for problem in plan.problems.drain(..) {
-            problems.push(problem.inside(&format!("steps[{index}].")));
+            problems.push(problem.with_path_prefix(&format!("steps[{index}].")));
         }
         steps.push(StepPlan {
             name: step.name.clone(),

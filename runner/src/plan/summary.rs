@@ -9,7 +9,7 @@ use leadline_protocol::{
     },
 };
 
-/// Joins the different sentences of all jobs.
+/// Joins the sentences of all jobs, without duplicates.
 pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {
     let mut sentences = Vec::new();
     for job in jobs {

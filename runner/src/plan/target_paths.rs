@@ -1,5 +1,4 @@
-//! Target paths of a job, and checks of whether the job may use them. Nothing is ever created under
-//! /dev.
+//! Target paths of a job, and whether the job may use them. Nothing is ever created under /dev.
 
 mod checks;
 mod names;

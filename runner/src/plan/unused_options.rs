@@ -1,5 +1,5 @@
-//! Options without effect on the job. They are reported but not rejected, because job files share options
-//! among jobs.
+//! Options without effect on the job. They are reported but not rejected, because job files share
+//! options among jobs.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{

@@ -1,4 +1,5 @@
-//! Residency of the file behind a loop device without direct I/O, at both ends of the measured window.
+//! Residency of the file behind a loop device without direct I/O, at both ends of the measured
+//! window.
 
 use crate::system::{
     host::{block_device::SECTOR_BYTES, inventory::Inventory},

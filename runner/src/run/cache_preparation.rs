@@ -1,5 +1,5 @@
 //! Puts the page cache into the requested state before the measurement: dropped, evicted, filled,
-//! advised. Writing dirty pages can take long; a stop does not wait for it.
+//! advised. Writing dirty pages can take a long time; a stop does not wait for it.
 
 use crate::{
     load::worker::task::WorkerError,
@@ -25,7 +25,7 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
-/// Runs the phases that some job requests.
+/// Runs the phases that at least one job requests.
 pub(crate) fn prepare(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     if run.any_job(|job| job.target.drop_caches) {
         run.in_phase(Phase::DropCaches, |run| {

@@ -1,4 +1,4 @@
-//! What all phases of a run need.
+//! State shared by all phases of a run.
 
 use crate::{
     run::{error::RunError, event_sink::EventSink, stop_signal::StopSignal},

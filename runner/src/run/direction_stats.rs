@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_is_null() {
+    fn latencies_are_null_without_ios() {
         let empty = IoStats::default();
         assert_eq!(
             direction_stats(&[&empty], 1_000).lat_ns,

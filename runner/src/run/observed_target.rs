@@ -38,13 +38,13 @@ pub(crate) struct ObservedTarget {
     region: Region,
     method: Result<ResidencyMethod, String>,
     backing: Option<ObservedBackingFile>,
-    /// What has been observed so far.
+    /// The observations so far.
     report: TargetReport,
 }
 
 impl ObservedTarget {
     /// The files and devices of all jobs, each once, with their residency before the run.
-    pub(crate) fn of_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
+    pub(crate) fn from_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
         let mut uses: BTreeMap<&str, Vec<(&ResolvedJob, &Target)>> = BTreeMap::new();
         for job in jobs {
             for target in &job.targets {
@@ -104,7 +104,7 @@ impl ObservedTarget {
             Ok(file) => {
                 self.set_file(file.into());
                 let initial = self.read(|method, file, region| method.residency(file, region));
-                self.report.residency.initial = self.known("initial", initial);
+                self.report.residency.initial = self.or_absent("initial", initial);
             }
             Err(error) => self.set_absent("initial", &error.to_string()),
         }
@@ -114,7 +114,8 @@ impl ObservedTarget {
         &self.report.path
     }
 
-    /// Why the page cache of the open file cannot be read.
+    /// Reason why the page cache of the open file cannot be read; `None` if it can be read, or if
+    /// no file is open.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
         self.file.as_ref()?;
         let reason = self.method.as_ref().err()?;
@@ -130,7 +131,8 @@ impl ObservedTarget {
         self.report.absent.insert(what.into(), reason.into());
     }
 
-    fn known<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
+    /// Returns the value, or adds the reason why it is missing to the report.
+    fn or_absent<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.set_absent(what, &reason)).ok()
     }
 
@@ -147,10 +149,10 @@ impl ObservedTarget {
     pub(crate) fn examine(&mut self, opened: &OpenTarget, host: &Inventory) {
         match opened.fd.try_clone() {
             Ok(file) => self.set_file(file),
-            Err(error) => self.method = Err(format!("cannot be kept open: {error}")),
+            Err(error) => self.method = Err(format!("cannot duplicate the descriptor: {error}")),
         }
         let extents = self.extents_before();
-        let extents = self.known("extents", extents);
+        let extents = self.or_absent("extents", extents);
         let report = &mut self.report;
         report.extents.before = extents;
         report.state.written_share =
@@ -184,14 +186,14 @@ impl ObservedTarget {
     /// Residency and cached percentage of each cell of the region.
     fn read_map(&mut self, what: &str) -> (Option<Residency>, Option<Vec<u8>>) {
         let map = self.read(|method, file, region| method.map(file, region));
-        let map = self.known(what, map).map(|map| {
+        let map = self.or_absent(what, map).map(|map| {
             self.report.map.cell_bytes = map.cell_bytes;
             (map.residency, map.percent)
         });
         map.unzip()
     }
 
-    /// Start of the measured window.
+    /// Reads the residency at the start of the measured window.
     pub(crate) fn start(&mut self) {
         let (residency, percent) = self.read_map("start");
         let report = &mut self.report;
@@ -204,7 +206,7 @@ impl ObservedTarget {
         }
     }
 
-    /// End of the measured window.
+    /// Reads the residency at the end of the measured window.
     pub(crate) fn end(&mut self) {
         (self.report.residency.end, self.report.map.end) = self.read_map("end");
         if let Some(backing) = &mut self.backing {
@@ -212,7 +214,7 @@ impl ObservedTarget {
         }
     }
 
-    /// Current residency.
+    /// Reads the current residency; `None` if that fails.
     pub(crate) fn residency(&self) -> Option<Residency> {
         self.read(|method, file, region| method.residency(file, region))
             .ok()

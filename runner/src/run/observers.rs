@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Observers {
     pub probes: Probes,
     pub targets: TargetObservers,
-    /// Missing counters with the reason.
+    /// Missing counters, with the reasons.
     pub absent: BTreeMap<String, String>,
 }
 

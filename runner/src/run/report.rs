@@ -1,5 +1,5 @@
-//! The report from the results of the workers, the counters of the measured window, and what was
-//! observed.
+//! Builds the report from the results of the workers, the counters of the measured window, and the
+//! observations.
 
 mod devices;
 mod workers;
@@ -26,11 +26,11 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Everything in the report that the workers did not count.
+/// Data of the report other than the results of the workers.
 pub(crate) struct ReportContext {
     /// Kernel names of the devices under the targets.
     pub devices: Vec<String>,
-    /// Missing counters with the reason.
+    /// Missing counters, with the reasons.
     pub absent: BTreeMap<String, String>,
     pub thermal_throttles: Option<u64>,
     pub window: MeasuredWindow,
@@ -38,7 +38,7 @@ pub(crate) struct ReportContext {
 }
 
 /// # Errors
-/// The first worker that could not start or continue.
+/// Returns the error of the first worker that could not start or continue.
 pub(crate) fn report(
     jobs: &[ResolvedJob],
     finished: Vec<FinishedWorker>,

@@ -1,5 +1,5 @@
-//! Emits one sample per interval and enforces phase boundaries and stops while the workers run. Runs
-//! on its own thread and only reads the workers' statistics.
+//! Emits one sample per interval and enforces phase boundaries and stops while the workers run.
+//! Runs on the thread that starts the workers, and only reads their statistics.
 
 pub(crate) mod totals;
 
@@ -42,9 +42,9 @@ pub(crate) struct MeasuredWindow {
     pub before: Counters,
     /// Counters at the end.
     pub after: Counters,
-    /// Ended by a stop.
+    /// The run was stopped.
     pub stopped: bool,
-    /// Milliseconds since 1970 UTC.
+    /// Unix time in ms.
     pub started_at_ms: u64,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Sampler<'a, 'b> {
     pub observers: &'a mut Observers,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// Initially false.
+    /// Whether the workers were stopped; initially false.
     pub stopped: bool,
 }
 
@@ -89,9 +89,9 @@ impl Sampler<'_, '_> {
         window
     }
 
-    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end of
-    /// the phase at their scheduled times, not when the counters were read. `before`: counters at the
-    /// start.
+    /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end
+    /// of the phase at their scheduled times, not when the counters were read. `before`: counters
+    /// at the start.
     fn sample_phase(
         &mut self,
         phase: Phase,
@@ -112,7 +112,7 @@ impl Sampler<'_, '_> {
         let mut last_residency = None;
         let mut interval = 1;
         loop {
-            let next_ns = self.without_remainder(start_ns + interval * self.interval_ns);
+            let next_ns = self.extend_last_window(start_ns + interval * self.interval_ns);
             let is_running = self.sleep_until(next_ns.min(end_ns));
             let boundary_ns = end_ns.min(Monotonic.now_ns());
             let counters = if is_running {
@@ -155,15 +155,15 @@ impl Sampler<'_, '_> {
 
     /// Extends the last window of the run by a remainder of less than half an interval, because the
     /// rates of a few I/Os are meaningless.
-    fn without_remainder(&self, next_ns: u64) -> u64 {
+    fn extend_last_window(&self, next_ns: u64) -> u64 {
         match self.pool.end_ns().checked_sub(next_ns) {
             Some(remaining_ns) if remaining_ns < self.interval_ns / 2 => next_ns + self.interval_ns,
             _ => next_ns,
         }
     }
 
-    /// Enforces phase boundaries and stops while it sleeps. Returns false as soon as all workers are
-    /// done.
+    /// Sleeps until `due_ns` while it enforces phase boundaries and stops. Returns false as soon as
+    /// all workers are done.
     fn sleep_until(&mut self, due_ns: u64) -> bool {
         loop {
             let now_ns = Monotonic.now_ns();
@@ -188,8 +188,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Counters after the last I/O. The kernel wakes the worker before it counts the I/O at the device
-    /// (blk_mq_end_request completes the bio first).
+    /// Counters after the last I/O. The kernel wakes the worker before it counts the I/O at the
+    /// device (blk_mq_end_request completes the bio first).
     fn settled_counters(&mut self) -> Counters {
         let begin = self.observers.probes.read();
         let mut last = begin.clone();

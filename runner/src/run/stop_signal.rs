@@ -1,5 +1,5 @@
-//! Early end of a run by a signal or by the program. Workers do not read this flag: `WorkerPool::stop`
-//! ends their schedules.
+//! Early end of a run by a signal or by the program. Workers do not read this flag:
+//! `WorkerPool::stop` ends their schedules.
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::{
@@ -17,7 +17,7 @@ pub struct StopSignal {
 }
 
 impl StopSignal {
-    /// Set by SIGINT and SIGTERM.
+    /// Requests a stop on SIGINT and SIGTERM.
     pub fn on_signals() -> io::Result<Self> {
         let stop = Self::default();
         for signal in [SIGINT, SIGTERM] {
@@ -27,7 +27,7 @@ impl StopSignal {
         Ok(stop)
     }
 
-    /// Ignores SIGXFSZ, so that a file size limit (RLIMIT_FSIZE) is a failed write.
+    /// Ignores SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails instead of killing the process.
     pub(crate) fn ignore_sigxfsz() {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }

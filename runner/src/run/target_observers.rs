@@ -23,12 +23,12 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Why counters are missing with `probes=0`.
+/// Reason for missing counters with `probes=0`.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
 /// Minimum ratio of the time between two residency readings to the duration of one.
 const MIN_READING_INTERVAL: u64 = 100;
-/// Targets in a report: each has a map of a few hundred numbers.
+/// Maximum number of targets in a report; each has a map of a few hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(crate) struct TargetObservers {
     absent: BTreeMap<String, String>,
 }
 
-/// What was observed in the measured window.
+/// Observations in the measured window.
 pub(crate) struct Observation {
     pub targets: Vec<TargetReport>,
     pub transitions: Vec<Transition>,
@@ -53,7 +53,7 @@ pub(crate) struct Observation {
     pub profile: Option<Profile>,
     /// Bytes of the targets that were dirty or in writeback at the end.
     pub dirty_bytes: Option<u64>,
-    /// Missing numbers with the reason.
+    /// Missing numbers, with the reasons.
     pub absent: BTreeMap<String, String>,
 }
 
@@ -67,8 +67,8 @@ impl TargetObservers {
             }
             return observers;
         }
-        observers.targets = ObservedTarget::of_jobs(jobs);
-        observers.vmstat = observers.known("writeback", VmStat::open());
+        observers.targets = ObservedTarget::from_jobs(jobs);
+        observers.vmstat = observers.or_absent("writeback", VmStat::open());
         let reason = if observers.targets.is_empty() {
             Some("ioengine=null does not use the page cache".into())
         } else {
@@ -102,29 +102,30 @@ impl TargetObservers {
     }
 
     /// Prepares request sizes and the CPU profile. Must be called before the workers start, because
-    /// they inherit the events of perf.
+    /// they inherit the perf events.
     pub(crate) fn prepare(&mut self, jobs: &[ResolvedJob]) {
         if jobs.iter().any(|job| job.request_sizes) {
             let targets = jobs.iter().flat_map(|job| &job.targets);
             let devices = targets.filter_map(|target| target.device.clone()).collect();
             let host = Inventory::read(&Kernel::live());
-            self.request_trace = self.known("requests", RequestTrace::begin(&host, &devices));
+            self.request_trace = self.or_absent("requests", RequestTrace::begin(&host, &devices));
             if let Some(reason) = self.absent.get("requests") {
                 self.absent.insert("throttled_ms".into(), reason.clone());
             }
         }
         if jobs.iter().any(|job| job.profile) {
-            self.profiler = self.known("profile", Profiler::begin());
+            self.profiler = self.or_absent("profile", Profiler::begin());
         }
     }
 
-    fn known<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
+    /// Returns the value, or adds the reason why it is missing to `absent`.
+    fn or_absent<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
         result
             .map_err(|reason| self.absent.insert(what.into(), reason))
             .ok()
     }
 
-    /// Start of the measured window.
+    /// Must be called at the start of the measured window.
     pub(crate) fn start(&mut self) {
         if let Some(profiler) = &mut self.profiler {
             profiler.start();
@@ -152,7 +153,7 @@ impl TargetObservers {
         residency
     }
 
-    /// End of the measured window. Returns the residency of all targets.
+    /// Must be called at the end of the measured window. Returns the residency of all targets.
     pub(crate) fn end(&mut self) -> Option<Residency> {
         if let Some(trace) = &mut self.request_trace {
             trace.end(Monotonic.now_ns());
@@ -187,7 +188,7 @@ impl TargetObservers {
         }
         let mut profile = None;
         if let Some(profiler) = self.profiler.take() {
-            profile = self.known("profile", read_stacks(profiler, stop));
+            profile = self.or_absent("profile", read_stacks(profiler, stop));
         }
         let targets = self.targets.into_iter().take(MAX_REPORTED_TARGETS);
         Observation {
@@ -208,11 +209,11 @@ fn read_stacks(profiler: Profiler, stop: &StopSignal) -> Result<Profile, String>
     read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
 }
 
-/// `None` if it is unknown for one of the targets.
+/// Sum over all targets; `None` if the residency of one of them is unknown.
 fn total(
     targets: &[ObservedTarget],
     residency: fn(&ObservedTarget) -> Option<Residency>,
 ) -> Option<Residency> {
     let each = targets.iter().map(residency);
-    each.reduce(|sum, next| Some(sum?.and(next?))).flatten()
+    each.reduce(|sum, next| Some(sum?.merge(next?))).flatten()
 }

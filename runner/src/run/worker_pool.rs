@@ -1,5 +1,5 @@
-//! The workers of all jobs of a run: starts them together, wakes them at phase boundaries, and stops
-//! them.
+//! The workers of all jobs of a run: starts them together, wakes them at phase boundaries, and
+//! stops them.
 
 use crate::{
     load::{
@@ -32,7 +32,7 @@ use std::{
 /// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
 /// waiting for it.
 const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
-/// Interrupts a system call of a worker. Has no other effect.
+/// Signal that interrupts a system call of a worker and has no other effect.
 const WAKE_SIGNAL: i32 = libc::SIGUSR1;
 /// Linux keeps 15 bytes of a thread name.
 const MAX_THREAD_NAME: usize = 15;
@@ -72,7 +72,8 @@ impl WorkerPool {
     /// Starts a thread per worker. The workers prepare and wait at the barrier.
     ///
     /// # Errors
-    /// If a thread cannot be started. Threads that were started wait until the process exits.
+    /// Returns an error if a thread cannot be started. Threads that already started wait at the
+    /// barrier until the process exits.
     pub(crate) fn spawn(jobs: &[ResolvedJob], open: OpenTargets) -> io::Result<Self> {
         signal_hook::flag::register(WAKE_SIGNAL, Arc::new(AtomicBool::new(false)))?;
         let mut pool = Self {
@@ -211,8 +212,8 @@ impl WorkerPool {
     }
 }
 
-/// The task, and with it the barrier, is created on the new thread: if the thread cannot be started,
-/// no other thread waits for it.
+/// The task, and with it the barrier, is created on the new thread: if the thread cannot be
+/// started, no other thread waits for it.
 fn start(
     name: &str,
     task: impl FnOnce() -> WorkerTask + Send + 'static,
@@ -238,7 +239,7 @@ impl Worker {
         self.schedule.end_ns.store(end_ns, Ordering::Release);
     }
 
-    /// Scheduled end of the current phase.
+    /// Scheduled end of the current phase; `None` if the worker is done.
     fn boundary_ns(&self) -> Option<u64> {
         let boundary = match self.progress.stage() {
             Stage::Waiting | Stage::Ramp => &self.schedule.ramp_end_ns,
@@ -249,8 +250,8 @@ impl Worker {
     }
 
     fn wake(&self) {
-        // SAFETY: the handle has not been joined, so the thread id is valid. A signal to a thread that
-        // has ended returns ESRCH.
+        // SAFETY: the handle has not been joined, so the thread id is valid. A signal to a thread
+        // that has ended returns ESRCH.
         let _ = unsafe { libc::pthread_kill(self.handle.as_pthread_t(), WAKE_SIGNAL) };
     }
 }

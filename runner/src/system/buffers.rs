@@ -1,5 +1,6 @@
-//! I/O buffers: one page-aligned mapping per worker, divided into equal slots. The mapping is released only when no I/O is
-//! in flight. A worker that must abandon I/Os leaks it, because the kernel still writes there.
+//! I/O buffers: one page-aligned mapping per worker, divided into equal slots. The mapping is
+//! released only when no I/O is in flight. A worker that must abandon I/Os leaks it, because the
+//! kernel still writes there.
 
 use leadline_protocol::job::engine::BufferPages;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -13,22 +14,25 @@ pub(crate) struct BufferPool {
     slots: usize,
 }
 
-// SAFETY: the pool owns its mapping and hands out raw pointers only; moving it moves the ownership of the mapping.
+// SAFETY: the pool owns its mapping and hands out raw pointers only; moving it moves the ownership
+// of the mapping.
 unsafe impl Send for BufferPool {}
 
 impl BufferPool {
-    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page fault occurs during the
-    /// measurement.
+    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page fault
+    /// occurs during the measurement.
     ///
     /// # Errors
-    /// ENOMEM, also without reserved huge pages and for more than the address space.
+    /// ENOMEM, including when there are too few reserved huge pages or the size exceeds the address
+    /// space.
     pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         let slots = slots.max(1);
         let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
         let mut flags = MapFlags::PRIVATE;
         flags.set(MapFlags::HUGETLB, pages == BufferPages::Mmaphuge);
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new private mapping at an address of the kernel's choice does not affect existing memory.
+        // SAFETY: a new private mapping at an address of the kernel's choice does not affect
+        // existing memory.
         let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, protection, flags)? };
         let pool = Self {
             base: NonNull::new(base.cast()).expect("mmap does not return null"),
@@ -90,7 +94,7 @@ impl BufferPool {
     }
 }
 
-/// Bytes per slot and of the whole mapping; `None` beyond the address space.
+/// Bytes per slot and of the whole mapping; `None` if the size exceeds the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
     let stride = BufferPages::stride(bytes as u64)?;
     let length = pages.mapped(slots as u64, bytes as u64)?;
@@ -99,8 +103,8 @@ fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usiz
 
 impl Drop for BufferPool {
     fn drop(&mut self) {
-        // SAFETY: `new` created the mapping with this length, and no pointer into it is left: the loop leaks the pool
-        // when I/O is still in flight.
+        // SAFETY: `new` created the mapping with this length, and no pointer into it is left: the
+        // loop leaks the pool when I/O is still in flight.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }

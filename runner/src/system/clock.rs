@@ -1,5 +1,5 @@
-//! Monotonic time in nanoseconds. Wall-clock time is read once per run, for display only, so that clock adjustments
-//! change no result.
+//! Monotonic time in nanoseconds. Wall-clock time is read once per run, for display only, so that
+//! clock adjustments change no result.
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -1,9 +1,9 @@
-//! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the plan (which drops the
-//! admission) and for the run (which keeps it), so the two cannot disagree.
+//! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the
+//! plan (which drops the admission) and for the run (which keeps it), so the two cannot disagree.
 //!
 //! Raw writes are limited to unused loop devices whose backing file is under a target root, or
 //! which the run attached itself; no flag extends this. The users of a device are determined by
-//! `host::inventory`; O_EXCL has the final say.
+//! `host::inventory`; O_EXCL is the final check.
 
 pub(crate) mod device;
 pub(crate) mod file;
@@ -57,8 +57,8 @@ impl Purpose {
 /// Permission to use a target.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    /// Open with O_EXCL while this lives, so that no other program can mount the device, swap to it or build on it;
-    /// `None` for files and for reading.
+    /// Open with O_EXCL while this lives, so that no other program can mount the device, use it for
+    /// swap or stack another device on it; `None` for files and for reading.
     pub claim: Option<OwnedFd>,
 }
 
@@ -73,8 +73,9 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Takes an inventory of the running host. `roots`: directories below which files may be targets. When empty (command
-    /// line without --target-root), files may be anywhere and no device may be written.
+    /// Takes an inventory of the running host. `roots`: directories below which files may be
+    /// targets. When empty (command line without --target-root), files may be anywhere and no
+    /// device may be written.
     pub(crate) fn live(roots: &[PathBuf]) -> Self {
         Self::new(Inventory::read(&Kernel::live()), roots).with_results(results_directory())
     }
@@ -96,7 +97,8 @@ impl Guard {
         }
     }
 
-    /// Exempts loop devices of the run from the check of their backing file. All other checks remain.
+    /// Exempts loop devices of the run from the check of their backing file. All other checks
+    /// remain.
     pub(crate) fn with_run_loops(self, run_loops: Vec<Dev>) -> Self {
         Self { run_loops, ..self }
     }
@@ -122,8 +124,9 @@ impl Guard {
     }
 
     /// # Errors
-    /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`, `backs_loop`, `swap_file`,
-    /// `read_only`, `permission_denied`, `device_in_use`, `no_medium`, `raw_write_refused`, `identity_changed`.
+    /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`,
+    /// `backs_loop`, `swap_file`, `read_only`, `permission_denied`, `device_in_use`, `no_medium`,
+    /// `raw_write_refused`, `identity_changed`.
     pub(crate) fn admit(
         &self,
         found: &ResolvedPath,
@@ -160,6 +163,6 @@ fn not_a_file(path: &Path) -> Problem {
             "{} is neither a regular file nor an accessible block device.",
             path.display()
         ),
-        "Name a file (or use `directory`), or a device from `leadline-runner devices`.",
+        "Specify a file (or use `directory`), or a device from `leadline-runner devices`.",
     )
 }

@@ -1,8 +1,9 @@
-//! Counters of the kernel layers: block devices, memory, CPU, I/O pressure. A reading is cumulative; a window is the
-//! difference of two. All files are opened once and read with pread(2).
+//! Counters of the kernel layers: block devices, memory, CPU, I/O pressure. A reading is
+//! cumulative; a window is the difference of two. All files are opened once and read with pread(2).
 //!
-//! A reading with one disk takes 15 µs, which is 0.015 % of one CPU at 10 Hz (2-core VM, Linux 6.18, test profile: `cargo
-//! test -p leadline-runner --test cost -- --ignored --nocapture`, like all such numbers in this folder).
+//! A reading with one disk takes 15 µs, which is 0.015 % of one CPU at 10 Hz (2-core VM, Linux
+//! 6.18, test profile: `cargo test -p leadline-runner --test cost -- --ignored --nocapture`, like
+//! all such numbers in this folder).
 
 mod block_stat;
 mod cpu;
@@ -77,8 +78,8 @@ pub struct CounterWindow {
 }
 
 impl Probes {
-    /// Opens the counters of the host, of these devices (kernel names, as in `Target::device`) with all members of their
-    /// filesystems, and of the physical devices below.
+    /// Opens the counters of the host, of these devices (kernel names, as in `Target::device`) with
+    /// all members of their filesystems, and of the physical devices below.
     pub fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
         let mut absent = BTreeMap::new();
@@ -108,7 +109,8 @@ impl Probes {
         }
     }
 
-    /// Reads only the clock and the CPU time of this process. `reason`: why everything else is absent.
+    /// Reads only the clock and the CPU time of this process. `reason`: why everything else is
+    /// absent.
     pub fn none(reason: &str) -> Self {
         let absent = [
             "device",
@@ -124,7 +126,8 @@ impl Probes {
         }
     }
 
-    /// Reasons by `device`, `physical_devices`, `memory`, `cpu`, `pressure`, `storage`.
+    /// Reasons why counters are absent, by `device`, `physical_devices`, `memory`, `cpu`,
+    /// `pressure`, `storage`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }

@@ -1,12 +1,13 @@
-//! Targets of a run: checked by the guard, laid out, opened and cleaned up. After `open`, all I/O uses descriptors, so
-//! that a path is resolved only once.
+//! Targets of a run: checked by the guard, laid out, opened and cleaned up. After `open`, all I/O
+//! uses descriptors, so that a path is resolved only once.
 //!
-//! A device opened for writing is held with O_EXCL from `open` until `Targets` is dropped. The descriptors for I/O are
-//! reopened from that hold through /proc/self/fd, so the node cannot be replaced in between. The decision whether a
-//! target may be touched is in `guard`, the I/O in `load`.
+//! A device opened for writing is held with O_EXCL from `open` until `Targets` is dropped. The
+//! descriptors for I/O are reopened from that hold through /proc/self/fd, so the node cannot be
+//! replaced in between. The decision whether a target may be touched is in `guard`, the I/O in
+//! `load`.
 //!
-//! A run removes and marks only files that it created itself, or that earlier steps of its study created, whose path
-//! contains the study's `file_id`. Files that existed before are never removed.
+//! A run removes and marks only files that it created itself, or that earlier steps of its study
+//! created, whose path contains the study's `file_id`. Files that existed before are never removed.
 
 mod attached_loop;
 pub mod cache;
@@ -42,14 +43,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough to stop within a
-/// second.
+/// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough
+/// to stop within a second.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// A target that is ready for I/O.
 #[derive(Debug)]
 pub struct OpenTarget {
-    /// For `ioengine=null` a descriptor of /dev/null.
+    /// A descriptor of /dev/null for `ioengine=null`.
     pub fd: OwnedFd,
     pub target: Target,
 }
@@ -70,15 +71,15 @@ pub enum Finish {
     Stopped,
 }
 
-/// Everything that one run holds and creates. Dropping it releases devices and detaches the run's loop devices; files
-/// are removed by `clean_up` only.
+/// Everything that one run holds and creates. Dropping it releases devices and detaches the run's
+/// loop devices; files are removed by `clean_up` only.
 #[derive(Debug)]
 pub struct Targets {
     roots: Vec<PathBuf>,
     /// `file_id` of the study that the run belongs to.
     file_id: Option<String>,
     claims: BTreeMap<Dev, Admission>,
-    /// By path of the backing file.
+    /// Keyed by path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
     created: Vec<OwnedFile>,
     /// Files of earlier runs that carry a valid ownership mark and that this run changes.
@@ -116,7 +117,8 @@ impl Targets {
         }
     }
 
-    /// Renews the ownership marks of the files that this run created or changed. Call it after the last I/O.
+    /// Renews the ownership marks of the files that this run created or changed. Call it after the
+    /// last I/O.
     pub fn mark_owned(&self) {
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
@@ -126,8 +128,9 @@ impl Targets {
         }
     }
 
-    /// Treats a file of an earlier step of the study as created by this run. The `file_id` is 64 random bits per study
-    /// and enters a path only through `$study`, so a path that contains it cannot be older than the study.
+    /// Treats a file of an earlier step of the study as created by this run. The `file_id` is 64
+    /// random bits per study and enters a path only through `$study`, so a path that contains it
+    /// cannot be older than the study.
     pub(crate) fn adopt_study_file(&mut self, path: &Path, stat: Stat, unlink: bool) {
         let Some(file_id) = &self.file_id else { return };
         let is_known = self.created.iter().any(|file| file.path == path);
@@ -136,8 +139,8 @@ impl Targets {
         }
     }
 
-    /// Removes the created files of jobs with `unlink=1` and returns their number. Call it at the end of every run, also
-    /// after a failure.
+    /// Removes the created files of jobs with `unlink=1` and returns their number. Call it at the
+    /// end of every run, even after a failure.
     ///
     /// # Errors
     /// `clean_up_failed` for the first file that could not be removed, after trying all of them.

@@ -20,8 +20,8 @@ pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Repeats `attempt` until it returns no error. An error counts only if the host was not busy during
-/// the attempt; if it always is, the test is skipped.
+/// Repeats `attempt` until it returns no error. An error counts only if the host was not busy
+/// during the attempt; if it is always busy, the test is skipped.
 pub(crate) fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) {
     let _guard = exclusive();
     let mut last = String::new();

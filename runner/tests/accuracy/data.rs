@@ -76,7 +76,8 @@ fn decisions_include_the_cost_of_new_data() {
 
 #[test]
 fn files_contain_the_requested_data() {
-    // The default (one buffer per I/O in flight, as in fio) is not listed: it consists of duplicates.
+    // The default (one buffer per I/O in flight, as in fio) is not listed: it consists of
+    // duplicates.
     let cases = [
         (json!({"refill_buffers": 1}), 0.0, 0.0),
         (json!({"zero_buffers": 1}), 99.0, 100.0),

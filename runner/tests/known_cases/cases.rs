@@ -41,7 +41,7 @@ pub(crate) const fn reads(
         state,
         rw,
         direct,
-        more: nothing,
+        more: no_options,
         foreign_io: None,
         read: Some(class),
         write: None,
@@ -65,7 +65,7 @@ pub(crate) const fn writes(
     }
 }
 
-fn nothing() -> Value {
+fn no_options() -> Value {
     json!({})
 }
 

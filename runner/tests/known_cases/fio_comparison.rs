@@ -45,8 +45,8 @@ fn device_of(result: &Value) -> String {
         .into()
 }
 
-/// The share of fio. fio reads its disk statistics every 250 ms and misses the end of such short runs,
-/// so the device's counters are read here.
+/// The share of fio. fio reads its disk statistics every 250 ms and misses the end of such short
+/// runs, so the device's counters are read here.
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> Share {
     let mut output = tempfile::tempfile().unwrap();
     let before = counters(device);

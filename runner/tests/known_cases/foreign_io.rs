@@ -34,7 +34,7 @@ impl ForeignIo {
             Kind::Reads => "--rw=randread",
             Kind::Writes => "--rw=randwrite",
         };
-        // Overwrites cause no metadata.
+        // Overwrites cause no metadata I/O.
         fs::write(&file, vec![7; 16 << 20]).unwrap();
         fs::File::open(&file).unwrap().sync_all().unwrap();
         let fio = Command::new("fio")

@@ -1,5 +1,5 @@
-//! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in a user-mode Linux, dm
-//! and md devices and filesystems on them.
+//! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in a user-mode
+//! Linux, dm and md devices and filesystems on them.
 
 use crate::{
     scratch::{self, Loop, Mounted},
@@ -60,9 +60,9 @@ pub(crate) struct Locations {
 
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// Of the filesystem, or of the backing file of a device.
+    /// Directory in the filesystem, or of the device's backing file.
     pub(crate) directory: PathBuf,
-    /// The backing file if it is cached.
+    /// The backing file, if the loop device caches it (no direct I/O).
     pub(crate) backing: Option<PathBuf>,
 }
 

@@ -1,5 +1,5 @@
-//! Cases with a known verdict: the test puts files and devices on its own loop devices into a state,
-//! and the verdict must match it. `cases` is the table with the reason for each verdict;
+//! Cases with a known verdict: the test puts files and devices on its own loop devices into a
+//! state, and the verdict must match it. `cases` is the table with the reason for each verdict;
 //! `fio_comparison` compares the shares with fio and the device counters.
 //!
 //! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`uml`,
@@ -28,7 +28,7 @@ use scratch::program::{report_in_root, with};
 use serde_json::{Value, json};
 use std::env;
 
-/// Both must give the same verdict.
+/// Every case runs with each engine; the verdicts must be the same.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
 const MIN_CASES: usize = 40;
 /// Repetitions of each case; default 1.
@@ -52,7 +52,8 @@ fn repeat() -> usize {
         .unwrap_or(1)
 }
 
-/// Checks each case with each engine, and `additional` facts of its result. Returns the number of cases.
+/// Checks each case with each engine, and `additional` facts of its result. Returns the number of
+/// cases.
 pub(crate) fn check_all(
     cases: &[Case],
     locations: &Locations,

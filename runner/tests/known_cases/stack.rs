@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// Bytes of a disk: array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
-/// Bytes of a dm device without a filesystem: as many as a case reads, so that readahead cannot exceed
-/// them.
+/// Bytes of a dm device without a filesystem: as many as a case reads, so that readahead cannot
+/// exceed them.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 /// Bytes per chunk of a stripe.
 const CHUNK_BYTES: u64 = 64 << 10;

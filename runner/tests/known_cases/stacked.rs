@@ -24,7 +24,7 @@ const COMMITS: &str = "each write commits the journal";
 /// The device moves twice the issued bytes.
 const NO_CACHESTAT: &str = "without cachestat(2) dirty bytes are unknown, so the journal cannot be separated from foreign I/O";
 /// Longer than a chunk.
-const OF_A_MIB: fn() -> Value = || json!({"bs": "1m"});
+const BLOCKS_OF_1_MIB: fn() -> Value = || json!({"bs": "1m"});
 
 const CASES: &[Case] = &[
     reads(
@@ -119,7 +119,7 @@ const CASES: &[Case] = &[
         "device",
         BYPASSED,
     )
-    .with(OF_A_MIB),
+    .with(BLOCKS_OF_1_MIB),
     reads(
         "dm-crypt on md raid1, random direct reads",
         CryptOnRaid1,
@@ -138,7 +138,7 @@ const CASES: &[Case] = &[
         "device",
         BYPASSED,
     )
-    .with(OF_A_MIB),
+    .with(BLOCKS_OF_1_MIB),
     reads(
         "md raid1, random direct reads",
         Raid1,
@@ -166,7 +166,7 @@ const CASES: &[Case] = &[
         "device",
         BYPASSED,
     )
-    .with(OF_A_MIB),
+    .with(BLOCKS_OF_1_MIB),
     reads(
         "ext4 on md raid1, random direct reads",
         OnRaid1,

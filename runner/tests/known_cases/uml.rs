@@ -32,16 +32,16 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 /// Includes the directories of administration programs.
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// All cases take 20 s, or a minute next to other tests.
+/// All cases take 20 s, or a minute in parallel with other tests.
 const LONGEST: Duration = Duration::from_secs(180);
-/// For the page cache of a case and the programs.
+/// Enough for the programs and the page cache of a case.
 const MEMORY_BYTES: u64 = 384 << 20;
-/// Printed by init first.
+/// First line printed by init.
 const BOOTED: &str = "this is a user-mode Linux";
 /// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
 
-/// Runs a test of this program in it.
+/// Runs a test of this program in a user-mode Linux.
 pub(crate) fn run(test: &str) {
     if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_installed(program)) {
         return skip(&format!(
@@ -62,8 +62,11 @@ pub(crate) fn run(test: &str) {
             result.lines().last().unwrap_or_default()
         ));
     }
-    assert!(has_ended, "it did not end in time");
-    assert!(result.contains(PASSED), "it ended without passing");
+    assert!(has_ended, "user-mode Linux did not shut down in time");
+    assert!(
+        result.contains(PASSED),
+        "the test inside user-mode Linux did not pass"
+    );
 }
 
 fn is_installed(program: &str) -> bool {
@@ -109,7 +112,7 @@ impl Linux {
         Self(child)
     }
 
-    /// Whether it ended in time.
+    /// Returns true if the process exits in time.
     fn wait(&mut self, longest: Duration) -> bool {
         let end = Instant::now() + longest;
         while Instant::now() < end {
@@ -124,14 +127,15 @@ impl Linux {
 
 impl Drop for Linux {
     fn drop(&mut self) {
-        // Its processes are processes of the host in one group.
+        // The processes inside are host processes in one process group.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
     }
 }
 
-/// Pins this thread and its children to one CPU: the processes of a user-mode Linux alternate, and waking
-/// another CPU each time took four times as long on an idle virtual machine (175 s instead of 44).
+/// Pins this thread and its children to one CPU: the processes of a user-mode Linux alternate, and
+/// waking another CPU each time took four times as long on an idle virtual machine (175 s instead
+/// of 44).
 fn pin_to_cpu() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());
@@ -147,8 +151,8 @@ fn disks(directory: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// The init script. /run is writable, the root of the host is not. The kernel loads modules (ciphers)
-/// through the program in /proc/sys/kernel/modprobe.
+/// The init script. /run is writable, the root of the host is not. The kernel loads modules
+/// (ciphers) through the program in /proc/sys/kernel/modprobe.
 fn script(test: &str) -> String {
     let program = env::current_exe().unwrap();
     let passed_on = [CASE_FILTER, REPEAT]
@@ -176,7 +180,8 @@ fn script(test: &str) -> String {
     )
 }
 
-/// Directory of the file with its memory: in memory if there is enough space (containers have 64 MiB).
+/// Directory of the file that backs the memory of the user-mode Linux: a tmpfs if it has enough
+/// space (containers have 64 MiB).
 fn memory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);

@@ -48,7 +48,7 @@ pub(crate) fn files(directory: &Path) -> Vec<String> {
 }
 
 /// Returns true if a loop device is attached to a file in this directory.
-pub(crate) fn is_behind_a_loop(directory: &Path) -> bool {
+pub(crate) fn has_attached_loop(directory: &Path) -> bool {
     super::run(
         "losetup",
         &["--list", "--noheadings", "--output", "BACK-FILE"],

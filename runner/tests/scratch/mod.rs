@@ -1,5 +1,6 @@
-//! Test resources that are removed on drop: a directory, loop devices on files in it, mounted filesystems, and resolved
-//! jobs. A test creates what it needs and tolerates other devices of the host.
+//! Test resources that are removed on drop: a directory, loop devices on files in it, mounted
+//! filesystems, and resolved jobs. A test creates what it needs and tolerates other devices of the
+//! host.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub(crate) mod document;
@@ -37,10 +38,10 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Reports a skipped test on stderr, also when test output is captured.
+/// Reports a skipped test on stderr, even if test output is captured.
 pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured output, from which skips are counted.
+    // Captured output, in which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn compare_runs(
     State(runs): State<Runs>,
     Query(query): Query<CompareQuery>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let numbers = numbers(&query.runs)?;
+    let numbers = parse_run_numbers(&query.runs)?;
     let baseline = query.baseline.unwrap_or(numbers[0]);
     let Some(baseline) = numbers.iter().position(|number| *number == baseline) else {
         return Err(Error::invalid(
@@ -39,7 +39,7 @@ pub(crate) async fn compare_runs(
 }
 
 /// Parses 2 to 8 different run numbers.
-fn numbers(text: &str) -> Result<Vec<u64>, Error> {
+fn parse_run_numbers(text: &str) -> Result<Vec<u64>, Error> {
     let invalid = |detail: String| {
         let remedy = "Use 2 to 8 run numbers, for example runs=1,2.";
         Error::invalid("bad_value", "runs", detail, remedy)

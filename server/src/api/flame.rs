@@ -61,7 +61,7 @@ pub(crate) async fn difference_flame(
     State(runs): State<Runs>,
     Query(query): Query<FlameDifferenceQuery>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let (first, second) = pair(&query.runs)?;
+    let (first, second) = parse_run_pair(&query.runs)?;
     let first = runs.get(first).await?;
     let second = runs.get(second).await?;
     let title = format!("{} compared with {}", title(&second), title(&first));
@@ -85,7 +85,7 @@ fn profile(run: Run) -> Result<Profile, ApiError> {
     })
 }
 
-fn pair(text: &str) -> Result<(u64, u64), Error> {
+fn parse_run_pair(text: &str) -> Result<(u64, u64), Error> {
     let parse = |number: &str| number.trim().parse().ok();
     let numbers = text
         .split_once(',')

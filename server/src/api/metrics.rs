@@ -16,7 +16,8 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Instant;
 use strum::VariantNames;
 
-/// Buckets of request durations, in seconds: from an index lookup to a plan that wakes up a disk.
+/// Buckets of request durations, in seconds: from an index lookup to a plan that waits for a disk
+/// to spin up.
 const SECONDS: &[f64] = &[0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0];
 
 const REQUESTS: &str = "leadline_http_requests_total";
@@ -48,7 +49,8 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     Ok(handle)
 }
 
-/// Middleware: counts and times requests by route, because the number of paths is unlimited.
+/// Middleware: counts and times requests, grouped by route because the number of paths is
+/// unlimited.
 pub(crate) async fn record(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("other", MatchedPath::as_str).to_owned();
@@ -90,7 +92,7 @@ pub(crate) async fn get_metrics(
         gauge!("leadline_runs", "status" => *status).set(runs as f64);
     }
     let mut text = handle.render();
-    // Not a registered gauge: the series of a run must end with the run.
+    // Not a registered gauge: the series of a run must end when the run ends.
     let iops = METRICS.iter().find(|metric| metric.name == "iops");
     if let Some(name) = iops.and_then(|metric| metric.prometheus) {
         text += &format!("# HELP {name} IOPS of the last sample of a run\n# TYPE {name} gauge\n");

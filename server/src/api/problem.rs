@@ -33,7 +33,6 @@ pub(crate) struct ProblemDetails {
     errors: Vec<Problem>,
 }
 
-/// API error.
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// Invalid HTTP request.

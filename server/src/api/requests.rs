@@ -44,8 +44,8 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     fields.finish(request)
 }
 
-/// Body of `POST /studies` and `POST /studies/plan`. The fields of the server are removed from the
-/// document.
+/// Body of `POST /studies` and `POST /studies/plan`. `host`, `tags` and `confirm` are not part of
+/// the document.
 pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
     let mut document = body;
     let mut own = Map::new();

@@ -152,7 +152,7 @@ pub(crate) async fn get_series(
             "bad_value",
             "points",
             format!("points must be between 1 and {}.", series::MAX_POINTS),
-            "Change the number of points.",
+            format!("Use a number from 1 to {}.", series::MAX_POINTS),
         )
         .into());
     }

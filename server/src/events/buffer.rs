@@ -1,4 +1,5 @@
-//! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers read them from the store.
+//! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers
+//! read them from the store.
 
 use crate::scheduler::outcome::StopRequest;
 use std::{
@@ -7,7 +8,8 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Stored events kept in memory: three seconds at 100 ms, so that subscribers without a backlog never read the store.
+/// Stored events kept in memory: three seconds at the default sampling interval, so that
+/// subscribers without a backlog never read the store.
 const KEEP_LINES: usize = 32;
 /// Bytes of stored events kept in memory.
 const KEEP_BYTES: usize = 256 * 1024;
@@ -34,7 +36,7 @@ struct Tail {
 #[derive(Debug, PartialEq)]
 pub(crate) enum BufferRead {
     Lines(Vec<Arc<str>>),
-    /// Evicted; to be read from the store.
+    /// The events were evicted and must be read from the store.
     InStore,
     /// No event yet.
     Empty,
@@ -43,7 +45,7 @@ pub(crate) enum BufferRead {
 }
 
 impl EventBuffer {
-    /// For a run whose events below `next` are stored.
+    /// Creates the buffer of a run whose events before `next` are stored.
     pub(crate) fn new(next: u64) -> Self {
         let tail = Tail {
             lines: VecDeque::new(),
@@ -69,7 +71,7 @@ impl EventBuffer {
         self.notify.send_replace(next);
     }
 
-    /// Evicts old events. Events below `below` are stored.
+    /// Marks the events before `below` as stored, and evicts old ones.
     pub(crate) fn mark_stored(&self, below: u64) {
         let mut tail = self.tail();
         while tail.first < below && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES) {
@@ -107,7 +109,7 @@ impl EventBuffer {
         self.notify.subscribe()
     }
 
-    /// Requests the run to stop. Only the first request counts.
+    /// Requests that the run stop. Later requests are ignored.
     pub(crate) fn request_stop(&self, request: StopRequest) {
         self.stop
             .send_if_modified(|stop| stop.is_none() && stop.replace(request).is_none());
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_depend_on_position() {
+    fn read_result_depends_on_position() {
         let buffer = EventBuffer::new(2);
         assert_eq!(buffer.read_from(0), BufferRead::InStore);
         assert_eq!(buffer.read_from(2), BufferRead::Empty);
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn first_stop_request_counts() {
+    fn later_stop_requests_are_ignored() {
         let buffer = EventBuffer::new(0);
         buffer.request_stop(StopRequest::Cancel);
         buffer.request_stop(StopRequest::Shutdown);

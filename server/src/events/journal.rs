@@ -1,8 +1,9 @@
 //! The only writer of a run's events: numbers, stores and publishes them.
 //!
-//! Samples and progress are published immediately and stored within `FLUSH_INTERVAL`; all other events are on disk
-//! before they are published. After a crash of the server at most `FLUSH_INTERVAL` of samples is lost, and their
-//! sequence numbers are reused from the `interrupted` event on.
+//! Samples and progress are published immediately and stored within `FLUSH_INTERVAL`; all other
+//! events are on disk before they are published. After a crash of the server, at most
+//! `FLUSH_INTERVAL` of samples are lost, and their sequence numbers are reused, starting with the
+//! `interrupted` event.
 
 use crate::{
     events::buffer::EventBuffer,
@@ -75,7 +76,8 @@ impl Journal {
         Ok(status.is_some())
     }
 
-    /// Changes the status on behalf of the server. Returns false if the current status does not allow it.
+    /// Changes the status on behalf of the server. Returns false if the current status does not
+    /// allow it.
     pub(crate) async fn change_status(
         &mut self,
         to: RunStatus,

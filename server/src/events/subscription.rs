@@ -1,5 +1,6 @@
-//! A subscription to the events of a run: stored events first, then live ones, without gaps or duplicates. Serves early,
-//! late, slow and resuming subscribers alike and holds one batch in memory.
+//! A subscription to the events of a run: stored events first, then live ones, without gaps or
+//! duplicates. Serves early, late, slow and resuming subscribers alike and holds one batch in
+//! memory.
 
 use crate::{
     events::buffer::{BufferRead, EventBuffer},
@@ -14,7 +15,7 @@ const BATCH: u32 = 64;
 pub(crate) struct Subscription {
     run: u64,
     store: Store,
-    /// `None` if the run ended before.
+    /// `None` if the run had already ended.
     live: Option<(Arc<EventBuffer>, watch::Receiver<u64>)>,
     next_seq: u64,
     ended: bool,

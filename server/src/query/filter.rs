@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 use strum::VariantNames;
 
-/// Each term is one more SQL condition for every run.
+/// Each term adds an SQL condition that is evaluated for every run.
 const MAX_TERMS: usize = 32;
 /// Runs per page.
 pub(crate) const MAX_LIMIT: u32 = 200;
@@ -55,7 +55,8 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
         let detail = format!("limit must be between 1 and {MAX_LIMIT}, not {limit}.");
-        invalid("bad_value", "limit", detail, "Change the limit.".into());
+        let remedy = format!("Use a number from 1 to {MAX_LIMIT}.");
+        invalid("bad_value", "limit", detail, remedy);
     }
     let cursor = query.cursor.as_deref().map(Cursor::decode);
     if cursor == Some(None) {
@@ -95,7 +96,7 @@ fn condition(text: &str) -> Condition {
     let negated = text.len() > 1 && text.starts_with('-');
     let text = if negated { &text[1..] } else { text };
     let keyed = match text.split_once(':') {
-        Some((key, value)) if !value.is_empty() => keyed(key, value),
+        Some((key, value)) if !value.is_empty() => keyed_term(key, value),
         _ => None,
     };
     Condition {
@@ -105,7 +106,7 @@ fn condition(text: &str) -> Condition {
 }
 
 /// Returns `None` for an unknown key.
-fn keyed(key: &str, value: &str) -> Option<Term> {
+fn keyed_term(key: &str, value: &str) -> Option<Term> {
     let values = || value.split(',').filter(|value| !value.is_empty());
     let verbatim = || values().map(str::to_owned).collect();
     let matching = |names: &[&str], matches: fn(&str, &str) -> bool| {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_and_keys() {
+    fn parses_terms_and_keys() {
         check("", &[]);
         check("  My  disk ", &[(false, text("my")), (false, text("disk"))]);
         check("\"my disk\"", &[(false, text("my disk"))]);
@@ -199,7 +200,8 @@ mod tests {
 
     #[test]
     fn verdict_values_match_whole_words() {
-        let Term::OneOf(Key::Verdict, mut classes) = keyed("verdict", "device").unwrap() else {
+        let Term::OneOf(Key::Verdict, mut classes) = keyed_term("verdict", "device").unwrap()
+        else {
             panic!("not a verdict term");
         };
         classes.sort();

@@ -1,8 +1,9 @@
-//! Confirmation of the devices that a run overwrites: the serial number of each, or its kernel name where it has none,
-//! separated by commas. Pure.
+//! Confirmation of the devices that a run overwrites: the serial number of each, or its kernel name
+//! if it has none, separated by commas. Pure.
 //!
-//! Optional: the guard admits only idle loop devices under a target root. The web form always sends it, empty as long as
-//! nothing was typed; a rerun repeats what was confirmed before and sends none.
+//! The confirmation is optional, because the guard allows raw writes only to idle loop devices
+//! under a target root. The web form always sends it, empty until the user enters something. Reruns
+//! omit it, because the original run was confirmed.
 
 use leadline_protocol::{
     device::DeviceList,

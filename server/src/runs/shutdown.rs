@@ -25,7 +25,7 @@ impl Runs {
         let all_ended = async { while self.counts().0 > 0 && released.changed().await.is_ok() {} };
         if tokio::time::timeout(STOP_TIMEOUT, all_ended).await.is_err() {
             tracing::warn!(
-                "a run did not stop in time; it is marked interrupted at the next start"
+                "a run did not stop in time; it will be marked as interrupted at the next start"
             );
         }
         self.phase.send_replace(ServerPhase::Closed);

@@ -17,6 +17,7 @@ pub(crate) struct SchedulerState {
     pub queue: Queue,
     /// Queued and running runs.
     pub active_runs: HashMap<u64, Arc<EventBuffer>>,
-    /// No run starts until the runners of the previous server have exited and leftover files are removed.
+    /// No run starts until the runners of the previous server have exited and leftover files are
+    /// removed.
     pub paused: bool,
 }

@@ -1,4 +1,5 @@
-//! Creates runs: the runner plans a run first, with the same code as the run itself, then the run is queued.
+//! Creates runs: the runner plans a run first, with the same code as the run itself, then the run
+//! is queued.
 
 use crate::{
     error::Error,
@@ -204,8 +205,8 @@ impl Runs {
     }
 }
 
-/// Sets options in all jobs; null removes an option. Patched options come last, since the last of two names of the same
-/// setting wins (`rwmixread`, `rwmixwrite`).
+/// Sets options in all jobs; null removes an option. Patched options come last, since the last of
+/// two names of the same setting wins (`rwmixread`, `rwmixwrite`).
 fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
     let patched = |job: &Value| {
         let mut options = job.as_object().cloned().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Locks of a run: the devices under its targets and all devices below those, so that partitions of one disk are not
-//! tested at the same time. Pure.
+//! Locks of a run: the devices under its targets and all devices below those, so that partitions of
+//! one disk are not tested at the same time. Pure.
 
 use crate::scheduler::queue::Locks;
 use leadline_protocol::{

@@ -8,9 +8,9 @@ use leadline_protocol::{
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum StopRequest {
-    /// By the user.
+    /// Requested by the user.
     Cancel,
-    /// The server stops.
+    /// The server is shutting down.
     Shutdown,
 }
 
@@ -20,11 +20,11 @@ pub(crate) enum RunnerExit {
     Code(i32),
     Signal(i32),
     NotStarted(String),
-    /// Still running after SIGKILL: the kernel waits for one of its I/Os.
+    /// Still running after SIGKILL, because the kernel waits for one of its I/Os.
     Unkillable,
 }
 
-/// What is known about a run when its runner has ended.
+/// Facts that determine the final status of a run, collected when its runner has exited.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
     pub exit: RunnerExit,
@@ -55,7 +55,7 @@ impl RunEnd<'_> {
                 (Interrupted, Some("The server was stopped.".into()))
             }
             (Some(_), None) if signalled => {
-                let reason = "The runner was stopped by a signal from outside of the server.";
+                let reason = "The runner was stopped by a signal that the server did not send.";
                 (Interrupted, Some(reason.into()))
             }
             (Some(report), None) => (Failed, Some(self.error_reason(report))),
@@ -73,7 +73,7 @@ impl RunEnd<'_> {
         reason.into()
     }
 
-    /// For a run with a report whose runner returned an error.
+    /// Reason for the failure of a run that has a report.
     fn error_reason(&self, report: &Report) -> String {
         match &report.errors.first {
             Some(first) => format!(
@@ -84,7 +84,7 @@ impl RunEnd<'_> {
         }
     }
 
-    /// For a run without a report.
+    /// Reason for the failure of a run that has no report.
     fn failure_reason(&self) -> String {
         if let Some(problem) = self.failure.and_then(|failure| failure.problems.first()) {
             return problem.detail.clone();
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// An end without a report: the expected status, and part of the reason.
+    /// Checks the status, and part of the reason, of a run that ended without a report.
     fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
         let end = RunEnd {
             exit,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_without_report() {
+    fn final_status_without_report() {
         use RunnerExit::{Code, NotStarted, Signal, Unkillable};
         let cancel = Some(StopRequest::Cancel);
         let shutdown = Some(StopRequest::Shutdown);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_invalid_events() {
+    fn final_status_after_failures_and_invalid_events() {
         let problem = Problem::guard(
             "mounted",
             "jobs[0].filename",

@@ -1,7 +1,8 @@
-//! Queue of runs: which may start, and what the others wait for. Pure.
+//! Queue of runs: decides which runs may start, and what the others wait for. Pure.
 //!
-//! A run holds locks on the devices under its targets, or on their paths where there is no device. Runs that share a
-//! lock run one after the other in the order of their numbers; a run that shares none may overtake.
+//! A run holds locks on the devices under its targets, or on their paths if there is no device.
+//! Runs that share a lock run one after the other in the order of their numbers; other runs may
+//! overtake them.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn three_runs_on_one_device() {
+    fn runs_on_one_device_start_in_order() {
         let mut queue = queue(4, &[(7, "vda"), (8, "vda"), (9, "vda")]);
         assert_eq!(start_all(&mut queue), [7]);
         assert_eq!(queue.position(7), None);

@@ -1,6 +1,7 @@
 //! Status transitions of runs. Pure.
 //!
-//! `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`; a run may end in any status.
+//! `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`; a run
+//! may end in any status.
 
 use leadline_protocol::{
     event::EventBody,
@@ -16,7 +17,8 @@ pub(crate) fn can_follow(from: RunStatus, to: RunStatus) -> bool {
         (from, Preparing) => from == Queued,
         (from, Measuring) => from == Preparing,
         (from, Finishing) => matches!(from, Preparing | Measuring),
-        // From `preparing` too: a run whose jobs end immediately has a report, but no measured phase.
+        // From `preparing` too: a run whose jobs end immediately has a report, but no measured
+        // phase.
         (_, to) => to.is_final(),
     }
 }
@@ -55,7 +57,7 @@ mod tests {
     ];
 
     #[test]
-    fn transitions() {
+    fn allowed_transitions() {
         let check = |from, expect: &[RunStatus]| {
             let allowed: Vec<_> = ALL.into_iter().filter(|to| can_follow(from, *to)).collect();
             assert_eq!(allowed, expect, "{from:?}");

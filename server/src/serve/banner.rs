@@ -1,4 +1,4 @@
-//! What the server prints at startup.
+//! Startup message of the server.
 
 use crate::{config::ResolvedConfig, supervisor::runner::Runner};
 use leadline_protocol::doctor::CheckStatus;

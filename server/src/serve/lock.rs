@@ -16,7 +16,7 @@ use std::{
 const WAIT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Held as long as it exists. Contains the address of the server.
+/// Released when dropped. The file contains the address of the server.
 pub(crate) struct DataDirLock(File);
 
 impl DataDirLock {

@@ -35,7 +35,8 @@ impl Runs {
         Ok(summary(&self.stored_study(number).await?))
     }
 
-    /// Why a run must not start although it is its turn: an earlier step ended the study. Interrupted steps do not.
+    /// Returns why the next run of a study must not start: an earlier step ended the study.
+    /// Interrupted steps do not end a study.
     pub(crate) async fn skip_reason(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
         let Some((study, step)) = run.study.zip(run.step) else {
             return Ok(None);

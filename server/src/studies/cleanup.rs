@@ -1,12 +1,14 @@
-//! Removes the temporary files of ended studies. Usually the last step of a study does; the files remain if it was
-//! cancelled or killed. The store has their paths from the start, so that a restarted server can remove them.
+//! Removes the temporary files of ended studies. Usually the last step of a study removes them;
+//! they remain if it was cancelled or killed. Their paths are stored when the study is created, so
+//! that a restarted server can remove them.
 //!
-//! The runner decides which files belong to a study, and its guard whether they may be removed.
+//! The runner determines which files belong to a study, and its guard checks whether they may be
+//! removed.
 
 use crate::runs::Runs;
 use leadline_protocol::study::files::OwnedFiles;
 
-/// Older studies were tried often enough.
+/// Cleanup of older studies has already been attempted at earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
@@ -43,7 +45,7 @@ impl Runs {
         }
     }
 
-    /// Removes the files that studies of the previous server left.
+    /// Removes the files that studies of the previous server left behind.
     pub(crate) async fn clean_up_studies(&self) {
         match self
             .store

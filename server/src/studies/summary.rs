@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_of_a_study() {
+    fn study_status_follows_from_runs() {
         for (runs, expect) in [
             (&[Queued, Queued][..], StudyStatus::Queued),
             (&[Measuring, Queued], StudyStatus::Running),

@@ -1,5 +1,5 @@
-//! A running runner: a child process that reads a run from standard input and writes one event per line. Its crash is an
-//! outcome of the run, not an error of the server.
+//! A running runner: a child process that reads a run from standard input and writes one event per
+//! line. Its crash is an outcome of the run, not an error of the server.
 
 use crate::scheduler::outcome::RunnerExit;
 use leadline_protocol::event::{Event, EventBody};
@@ -19,13 +19,14 @@ use tokio::{
     time::timeout,
 };
 
-/// Bytes of an event. A report of 64 jobs with full histograms is far smaller.
+/// Maximum size of an event in bytes. A report of 64 jobs with full histograms is far smaller.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
-/// Events read ahead of the journal, before the runner's pipe fills up.
+/// Number of events buffered for the journal before the runner's pipe fills up.
 const MAX_UNREAD: usize = 256;
-/// Bytes of standard error kept.
+/// Bytes of standard error to keep.
 const STDERR_TAIL: usize = 8 * 1024;
-/// The rest of standard error is in the pipe, unless another process holds it open.
+/// Time to read the rest of standard error after the exit. The pipe may never reach its end,
+/// because another process may hold it open.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or why a line is invalid.

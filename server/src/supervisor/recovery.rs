@@ -37,7 +37,8 @@ impl Runs {
         Ok(interrupted)
     }
 
-    /// Starts queued runs when the runners of the previous server have exited and leftover files are removed.
+    /// Starts queued runs when the runners of the previous server have exited and leftover files
+    /// are removed.
     async fn resume(self) {
         if let Err(error) = self.runner.wait_for_previous().await {
             tracing::error!(%error, "cannot wait for the runners of the previous server");

@@ -26,7 +26,8 @@ use tokio::{process::Command, sync::Semaphore, time::timeout};
 
 /// Timeout for all commands except `run`. Long enough for disks that have to spin up.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
-/// Web forms request a plan at every keystroke, which must not take CPU time from measurements.
+/// Maximum number of concurrent commands. Web forms request a plan on every keystroke, which must
+/// not take CPU time from measurements.
 const MAX_COMMANDS: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ pub(crate) struct Runner {
     target_roots: Vec<PathBuf>,
     data_dir: PathBuf,
     commands: Arc<Semaphore>,
-    /// Shared with all runners.
+    /// Inherited by all runners.
     lock: Arc<OnceLock<File>>,
 }
 
@@ -106,14 +107,14 @@ impl Runner {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // The runner reports when the database is on the disk under test.
+        // Lets the runner report that the database is on the disk under test.
         command.env("LEADLINE_DATA_DIR", &self.data_dir);
         // A Ctrl-C in the terminal must only reach the server, which stops its runners.
         command.process_group(0);
         command
     }
 
-    /// With the target roots.
+    /// A command with the target roots as arguments.
     fn command(&self, verb: &str) -> Command {
         let mut command = self.base_command(verb);
         for root in &self.target_roots {

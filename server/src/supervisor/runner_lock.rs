@@ -1,5 +1,6 @@
-//! Detects runners of a previous server. The server and all its runners share a lock: they inherit the open file, so that
-//! the kernel releases the lock with the last of them. The next server waits for an exclusive lock.
+//! Detects runners of a previous server. The server and all its runners share a lock: they inherit
+//! the open file, so that the kernel releases the lock with the last of them. The next server waits
+//! for an exclusive lock.
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -18,7 +19,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// Runners usually exit within this time after the death of their server.
 const WARN_AFTER: Duration = Duration::from_secs(2);
 
-/// Waits until all runners of the previous server have exited, and returns the lock for those started from now on.
+/// Waits until all runners of the previous server have exited, and returns the lock for new
+/// runners.
 pub(super) async fn acquire(data_dir: &Path) -> std::io::Result<File> {
     let file = File::options()
         .read(true)

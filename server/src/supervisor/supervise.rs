@@ -26,13 +26,14 @@ use tokio::{
 
 /// Timeout for the report after a cancel request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same at shutdown, which has five seconds in total.
+/// The same during shutdown, which may take five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// Timeout for the exit after SIGKILL. Beyond it, the kernel waits for an I/O of the process.
+/// Timeout for the exit after SIGKILL. A process that takes longer is blocked in the kernel by an
+/// I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout for the exit after the last event.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Between attempts to store a failure.
+/// Delay between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Executes a run that left the queue, and releases its locks at the end.
@@ -61,8 +62,8 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.release(number);
 }
 
-/// Marks a run as failed whose events could not be stored, such as on a full disk. Retries until that succeeds, and the
-/// locks stay held until then.
+/// Marks a run as failed because its events could not be stored, for example on a full disk.
+/// Retries until this succeeds; the run holds its locks until then.
 async fn store_failure(runs: &Runs, number: u64, reason: &str) {
     while let Err(error) = try_store_failure(runs, number, reason).await {
         tracing::error!(run = number, "cannot store a failure, retrying: {error:#}");
@@ -136,7 +137,7 @@ struct Supervision<'a> {
 }
 
 impl Supervision<'_> {
-    /// Runs the runner to its exit. Returns the exit and the last line of standard error.
+    /// Runs the runner until it exits. Returns the exit and the last line of standard error.
     async fn run(
         &mut self,
         input: &Value,
@@ -184,7 +185,7 @@ impl Supervision<'_> {
                     process.terminate();
                     cancel_deadline = Some(Instant::now() + self.stop_timeout());
                 }
-                () = until(cancel_deadline) => {
+                () = wait_for_deadline(cancel_deadline) => {
                     process.kill();
                     return Ok(());
                 }
@@ -243,7 +244,7 @@ impl Supervision<'_> {
     }
 }
 
-async fn until(deadline: Option<Instant>) {
+async fn wait_for_deadline(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,

@@ -37,7 +37,7 @@ async fn full_disk_fails_the_run_but_not_the_server() {
     };
     let server = Program::start_in(directory.clone(), &[]).await;
     let number = server.queue(job("a", "60s")).await;
-    server.until(number, &["measuring"]).await;
+    server.wait_for_status(number, &["measuring"]).await;
     // Fills all free space.
     let filler = small.0.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();
@@ -52,7 +52,7 @@ async fn full_disk_fails_the_run_but_not_the_server() {
     while let Ok(Some(_)) = stream.chunk().await {}
     drop(file);
     std::fs::remove_file(&filler).unwrap();
-    let failed = server.until_ended(number).await;
+    let failed = server.wait_until_ended(number).await;
     assert_eq!(failed["status"], "failed");
     assert!(
         failed["reason"]
@@ -63,6 +63,6 @@ async fn full_disk_fails_the_run_but_not_the_server() {
         failed["reason"]
     );
     let again = server.queue(job("b", "50ms")).await;
-    assert_eq!(server.until_ended(again).await["status"], "done");
+    assert_eq!(server.wait_until_ended(again).await["status"], "done");
     assert_eq!(server.starts(), ["a", "b"]);
 }

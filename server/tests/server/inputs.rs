@@ -201,7 +201,7 @@ async fn unknown_resources_and_methods_are_problems() {
 async fn unknown_export_formats_and_paths_are_rejected() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     for format in ["fio-json", "fio-json%2B", "fio-job"] {
         let path = format!("/runs/{number}/export?format={format}");
         let (status, problem) = server.send(server.request(Method::GET, &path)).await;

@@ -1,4 +1,5 @@
-//! SIGKILL at random moments: no run starts twice, is lost or has an invalid status, and stored data stays intact.
+//! SIGKILL at random moments: no run starts twice, is lost or has an invalid status, and stored
+//! data stays intact.
 
 use crate::program::{Program, job, job_on};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -13,11 +14,11 @@ const KILLS: usize = 10;
 async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     let server = Program::start().await;
     let complete = server.queue(job("complete", "100ms")).await;
-    let before = server.until_ended(complete).await;
+    let before = server.wait_until_ended(complete).await;
     let events_before = server.events(complete).await;
     let killed = server.queue(job("killed", "30s")).await;
     let waiting = server.queue(job("waiting", "50ms")).await;
-    server.until(killed, &["measuring"]).await;
+    server.wait_for_status(killed, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
 
     let server = server.kill_and_restart().await;
@@ -26,14 +27,14 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     let run = server.get(&format!("/runs/{killed}")).await;
     assert_eq!(run["status"], "interrupted");
     assert!(run["report"].is_null());
-    // Less than a second of the 75 samples is lost.
+    // At most one second (50 samples) of the 75 samples is lost.
     assert!(
         run["samples"].as_u64().unwrap() >= 25,
         "{} samples",
         run["samples"]
     );
     check_events(&server.events(killed).await, "interrupted");
-    assert_eq!(server.until_ended(waiting).await["status"], "done");
+    assert_eq!(server.wait_until_ended(waiting).await["status"], "done");
     assert_eq!(server.starts(), ["complete", "killed", "waiting"]);
 }
 
@@ -109,7 +110,7 @@ async fn kills_at_random_moments() {
     }
     let mut interrupted = 0;
     for (number, name) in (1..).zip(&names) {
-        let run = server.until_ended(number).await;
+        let run = server.wait_until_ended(number).await;
         let status = run["status"].as_str().unwrap();
         assert!(
             matches!(status, "done" | "interrupted"),

@@ -1,5 +1,5 @@
-//! Temporary files of studies, with the real runner on real files: removed however a study ends, while files that existed
-//! before remain.
+//! Temporary files of studies, with the real runner on real files. They are removed regardless of
+//! how a study ends, and files that existed before are kept.
 
 use crate::{
     program::{Program, TIMEOUT},
@@ -17,8 +17,8 @@ use std::{
 /// Content of a file that existed before.
 const EXISTING: &[u8] = b"existing";
 
-/// Two files, a loop image and the existing file in five steps, of which the last removes the files. `fourth` are options
-/// of the fourth step.
+/// Two files, a loop image and the existing file in five steps, of which the last removes the
+/// files. `fourth` are options of the fourth step.
 fn study(fourth: &Value) -> Value {
     let job = |name: &str, options: &Value| {
         let mut job = json!({"name": name, "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"});
@@ -91,12 +91,13 @@ impl StudyTest {
     }
 
     /// Waits until a step is measured. The files of the first three steps must exist.
-    async fn until_measured(&self, run: u64) {
-        self.server.until(run, &["measuring"]).await;
+    async fn wait_until_measured(&self, run: u64) {
+        self.server.wait_for_status(run, &["measuring"]).await;
         assert_eq!(files(&self.targets).len(), 4, "{:?}", files(&self.targets));
     }
 
-    /// Kills server and runner at the same time, so that neither cleans up, and restarts the server.
+    /// Kills server and runner at the same time, so that neither cleans up, and restarts the
+    /// server.
     async fn kill_and_restart(self) -> Self {
         let runners = runners(self.server.pid());
         let all = |signal| {
@@ -113,8 +114,9 @@ impl StudyTest {
         }
     }
 
-    /// Waits until the study has ended and its files are removed. Returns the study and the statuses of its steps.
-    async fn until_clean(&self) -> (Value, Vec<String>) {
+    /// Waits until the study has ended and its files are removed. Returns the study and the
+    /// statuses of its steps.
+    async fn wait_until_clean(&self) -> (Value, Vec<String>) {
         let began = Instant::now();
         let study = loop {
             let study = self.server.get("/studies/1").await;
@@ -153,33 +155,33 @@ fn files(directory: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn cancelled_study() {
+async fn cancelled_study_removes_its_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
     test.start(&study(&endless())).await;
-    test.until_measured(4).await;
+    test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/studies/1/cancel", &Value::Null).await.0,
         StatusCode::ACCEPTED
     );
-    let (study, statuses) = test.until_clean().await;
+    let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "cancelled", "cancelled"]);
     assert_eq!(study["leftover_files"], json!([]));
 }
 
 #[tokio::test]
-async fn cancelled_step() {
+async fn cancelled_step_removes_files_of_the_study() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
     test.start(&study(&endless())).await;
-    test.until_measured(4).await;
+    test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/runs/4/cancel", &Value::Null).await.0,
         StatusCode::ACCEPTED
     );
-    let (study, statuses) = test.until_clean().await;
+    let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "cancelled", "cancelled"]);
     assert_eq!(
         study["steps"][4]["run"]["reason"],
@@ -188,12 +190,12 @@ async fn cancelled_step() {
 }
 
 #[tokio::test]
-async fn failed_step() {
+async fn failed_step_removes_files_of_the_study() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
     test.start(&study(&failing())).await;
-    let (study, statuses) = test.until_clean().await;
+    let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "failed", "cancelled"]);
     let reason = study["steps"][3]["run"]["reason"].as_str().unwrap();
     assert_eq!(
@@ -203,7 +205,7 @@ async fn failed_step() {
 }
 
 #[tokio::test]
-async fn kill_in_last_step() {
+async fn restart_after_kill_in_last_step_removes_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
@@ -212,9 +214,9 @@ async fn kill_in_last_step() {
     last["runtime"] = json!("60s");
     last["time_based"] = json!(1);
     test.start(&study).await;
-    test.until_measured(5).await;
+    test.wait_until_measured(5).await;
     let test = test.kill_and_restart().await;
-    let (study, statuses) = test.until_clean().await;
+    let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "done", "interrupted"]);
     assert_eq!(study["status"], "interrupted");
 }
@@ -225,8 +227,8 @@ async fn restart_after_kill_removes_temporary_files() {
         return;
     };
     test.start(&study(&endless())).await;
-    test.until_measured(4).await;
-    let (_, statuses) = test.kill_and_restart().await.until_clean().await;
+    test.wait_until_measured(4).await;
+    let (_, statuses) = test.kill_and_restart().await.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "interrupted", "done"]);
 }
 
@@ -236,12 +238,12 @@ async fn failed_removal_is_reported_and_retried_at_the_next_start() {
         return;
     };
     test.start(&study(&endless())).await;
-    test.until_measured(4).await;
+    test.wait_until_measured(4).await;
     let data = files(&test.targets)
         .into_iter()
         .find(|name| name.ends_with(".data"))
         .unwrap();
-    // A hard link may be needed elsewhere, so that the file is not removed.
+    // The file is not removed, because its hard link may be needed elsewhere.
     let other = test.server.data().join("other");
     std::fs::hard_link(test.targets.join(&data), &other).unwrap();
     assert_eq!(
@@ -267,7 +269,7 @@ async fn failed_removal_is_reported_and_retried_at_the_next_start() {
     assert_eq!(leftover[0]["reason"]["code"], "hard_linked");
     std::fs::remove_file(&other).unwrap();
     let test = test.kill_and_restart().await;
-    test.until_clean().await;
+    test.wait_until_clean().await;
     let (status, _) = test
         .server
         .send(test.server.request(Method::GET, "/studies/1"))

@@ -35,7 +35,7 @@ async fn filters_sort_orders_and_pages() {
             .await;
     }
     for run in 1..=3 {
-        server.until_ended(run).await;
+        server.wait_until_ended(run).await;
     }
     for (query, expect) in [
         ("", &[3, 2, 1][..]),

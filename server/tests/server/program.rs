@@ -63,7 +63,7 @@ impl Program {
         Self::start_by(command, directory).await
     }
 
-    /// With limits of open files (prlimit(1)).
+    /// Starts the server with limits of open files (prlimit(1)).
     pub(crate) async fn start_with_files(soft: u32, hard: u32) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let plain = command(directory.path());
@@ -121,7 +121,7 @@ impl Program {
         }
     }
 
-    /// With the real runner; `None` if it is not built.
+    /// Starts the server with the real runner; `None` if it is not built.
     pub(crate) async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
         let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
         if !runner.exists() {
@@ -204,7 +204,7 @@ impl Program {
     }
 
     /// Waits until a run has one of the statuses and returns the run.
-    pub(crate) async fn until(&self, run: u64, statuses: &[&str]) -> Value {
+    pub(crate) async fn wait_for_status(&self, run: u64, statuses: &[&str]) -> Value {
         let began = Instant::now();
         loop {
             let run_now = self.get(&format!("/runs/{run}")).await;
@@ -220,8 +220,8 @@ impl Program {
         }
     }
 
-    pub(crate) async fn until_ended(&self, run: u64) -> Value {
-        self.until(run, &["done", "failed", "cancelled", "interrupted"])
+    pub(crate) async fn wait_until_ended(&self, run: u64) -> Value {
+        self.wait_for_status(run, &["done", "failed", "cancelled", "interrupted"])
             .await
     }
 
@@ -254,7 +254,7 @@ impl Program {
     }
 }
 
-/// A job of the fake runner, which behaves according to the name.
+/// A job for the fake runner; the name selects its behavior.
 pub(crate) fn job(name: &str, runtime: &str) -> Value {
     json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
 }

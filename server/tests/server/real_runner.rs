@@ -49,7 +49,7 @@ pub(crate) fn runners(server: u32) -> Vec<Pid> {
     children.filter_map(Pid::from_raw).collect()
 }
 
-/// State of a process (proc_pid_stat(5)); `None` if it has ended, also if it was not waited for.
+/// State of a process (proc_pid_stat(5)); `None` if it has ended or is a zombie.
 fn state(process: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;
@@ -65,7 +65,7 @@ async fn real_run_streams_all_events_promptly() {
         return;
     };
     let first = queue(&server, "100ms").await;
-    server.until_ended(first).await;
+    server.wait_until_ended(first).await;
     let began = Instant::now();
     let number = queue(&server, "2s").await;
     let mut stream = server
@@ -119,7 +119,7 @@ async fn runner_stops_when_its_server_dies() {
         return;
     };
     let number = queue(&server, "60s").await;
-    server.until(number, &["measuring"]).await;
+    server.wait_for_status(number, &["measuring"]).await;
     let runners = runners(server.pid());
     assert_eq!(runners.len(), 1);
     let began = Instant::now();
@@ -139,7 +139,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
         return;
     };
     server
-        .until(queue(&server, "60s").await, &["measuring"])
+        .wait_for_status(queue(&server, "60s").await, &["measuring"])
         .await;
     let lock = server.data().join("runners");
     let descriptors = std::fs::read_dir(format!(
@@ -152,7 +152,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
         open.any(|path| path == lock),
         "the runner shares the lock of its server"
     );
-    // Like a runner that cannot be killed.
+    // Holds the lock like a runner that cannot be killed.
     let held = File::open(&lock).unwrap();
     flock(&held, FlockOperation::LockShared).unwrap();
     let server = Program::start_real(server.kill().await).await.unwrap();
@@ -163,7 +163,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
         "queued"
     );
     drop(held);
-    assert_eq!(server.until_ended(next).await["status"], "done");
+    assert_eq!(server.wait_until_ended(next).await["status"], "done");
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn servers_and_runners_survive_random_kills() {
     let total = server.get("/runs").await["total"].as_u64().unwrap();
     assert_eq!(total as usize, kills * 2);
     for number in 1..=total {
-        let run = server.until_ended(number).await;
+        let run = server.wait_until_ended(number).await;
         let status = run["status"].as_str().unwrap();
         let reason = run["reason"].as_str().unwrap_or_default();
         let killed = status == "failed" && reason.contains("killed by signal 9");
@@ -237,7 +237,7 @@ async fn confirmation_must_name_the_device() {
     let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
         return;
     };
-    let made = server.until_ended(queue(&server, "10ms").await).await;
+    let made = server.wait_until_ended(queue(&server, "10ms").await).await;
     let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap())
     else {
         return eprintln!("SKIP: cannot attach a loop device");
@@ -304,7 +304,7 @@ async fn first_write_and_overwrite_are_not_comparable() {
     for number in 1..=3 {
         let (status, run) = server.post("/runs", &json!({"jobs": [job]})).await;
         assert_eq!(status, StatusCode::CREATED, "{run}");
-        server.until_ended(number).await;
+        server.wait_until_ended(number).await;
     }
     let share = &server.get("/runs/1").await["report"]["targets"][0]["state"]["written_share"];
     if share.is_null() {
@@ -347,7 +347,7 @@ async fn queued_raw_write_fails_when_its_device_changes() {
     };
     // The second run waits for the first, which uses the same disk.
     let first = queue(&server, "60s").await;
-    server.until(first, &["measuring"]).await;
+    server.wait_for_status(first, &["measuring"]).await;
     let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
     let (status, second) = server
         .post(
@@ -376,7 +376,9 @@ async fn queued_raw_write_fails_when_its_device_changes() {
     server
         .post(&format!("/runs/{first}/cancel"), &json!(null))
         .await;
-    let failed = server.until_ended(second["number"].as_u64().unwrap()).await;
+    let failed = server
+        .wait_until_ended(second["number"].as_u64().unwrap())
+        .await;
     assert_eq!(
         failed["failure"]["problems"][0]["code"], "identity_changed",
         "{}",

@@ -24,7 +24,7 @@ async fn run_from_request_to_report() {
     assert_eq!(run["name"], "First");
     assert_eq!(run["tags"], json!(["x", "y"]));
     assert_eq!(&run["requested"]["jobs"][0], &body["jobs"][0]);
-    let done = server.until_ended(1).await;
+    let done = server.wait_until_ended(1).await;
     assert!(began.elapsed() < Duration::from_secs(3));
     assert_eq!(done["status"], "done");
     assert_eq!(done["reason"], json!(null));
@@ -83,7 +83,7 @@ async fn runs_on_the_same_device_are_sequential() {
     let second = server.queue(job_on("vda1", "b", "50ms")).await;
     let third = server.queue(job("c", "50ms")).await;
     let other = server.queue(job_on("vdb", "d", "50ms")).await;
-    server.until(first, &["measuring"]).await;
+    server.wait_for_status(first, &["measuring"]).await;
     let position = |run: &Value| {
         (
             run["queue"]["position"].as_u64(),
@@ -101,14 +101,14 @@ async fn runs_on_the_same_device_are_sequential() {
         (Some(2), Some(format!("waiting for #{second} on vda")))
     );
     // A run on another disk does not wait.
-    server.until_ended(other).await;
+    server.wait_until_ended(other).await;
     assert_eq!(
         server.get(&format!("/runs/{first}")).await["status"],
         "measuring"
     );
     let mut end_before = 0;
     for run in [first, second, third] {
-        let ended = server.until_ended(run).await;
+        let ended = server.wait_until_ended(run).await;
         assert!(
             ended["started_at_ms"].as_u64().unwrap() >= end_before,
             "#{run} started before the previous one ended"
@@ -124,12 +124,12 @@ async fn concurrency_limit() {
     let server = Program::start_in(directory, &["--max-running", "1"]).await;
     let first = server.queue(job("a", "300ms")).await;
     let second = server.queue(job_on("vdb", "b", "10ms")).await;
-    server.until(first, &["measuring"]).await;
+    server.wait_for_status(first, &["measuring"]).await;
     assert_eq!(
         server.get(&format!("/runs/{second}")).await["status"],
         "queued"
     );
-    server.until_ended(second).await;
+    server.wait_until_ended(second).await;
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn cancel_queued_and_running_runs() {
     let server = Program::start().await;
     let running = server.queue(job("a", "10s")).await;
     let waiting = server.queue(job("b", "10s")).await;
-    server.until(running, &["measuring"]).await;
+    server.wait_for_status(running, &["measuring"]).await;
     let (status, cancelled) = server
         .post(&format!("/runs/{waiting}/cancel"), &json!(null))
         .await;
@@ -152,7 +152,7 @@ async fn cancel_queued_and_running_runs() {
             .0,
         StatusCode::ACCEPTED
     );
-    let ended = server.until_ended(running).await;
+    let ended = server.wait_until_ended(running).await;
     assert!(
         began.elapsed() < Duration::from_secs(1),
         "a cancel takes {:?}",
@@ -174,12 +174,12 @@ async fn cancel_queued_and_running_runs() {
 async fn runner_that_ignores_sigterm_is_killed() {
     let server = Program::start().await;
     let number = server.queue(job("ignore-sigterm", "60s")).await;
-    server.until(number, &["measuring"]).await;
+    server.wait_for_status(number, &["measuring"]).await;
     let began = Instant::now();
     server
         .post(&format!("/runs/{number}/cancel"), &json!(null))
         .await;
-    let ended = server.until_ended(number).await;
+    let ended = server.wait_until_ended(number).await;
     assert!(
         (4..8).contains(&began.elapsed().as_secs()),
         "{:?}",
@@ -211,7 +211,7 @@ async fn runner_failures_fail_the_run() {
         ),
     ] {
         let number = server.queue(job(name, "200ms")).await;
-        let ended = server.until_ended(number).await;
+        let ended = server.wait_until_ended(number).await;
         assert_eq!(ended["status"], "failed", "{name}");
         assert!(
             ended["reason"].as_str().unwrap().contains(part),
@@ -224,7 +224,7 @@ async fn runner_failures_fail_the_run() {
     assert_eq!(failed["failure"]["problems"][0]["code"], "no_space");
     // The server still works.
     let number = server.queue(job("a", "10ms")).await;
-    assert_eq!(server.until_ended(number).await["status"], "done");
+    assert_eq!(server.wait_until_ended(number).await["status"], "done");
 }
 
 #[tokio::test]
@@ -274,7 +274,7 @@ async fn idempotency_key_returns_the_same_run() {
     }
     assert_eq!(server.get("/runs").await["total"], 2);
     // A deleted run is not created again.
-    server.until_ended(1).await;
+    server.wait_until_ended(1).await;
     assert_eq!(
         server
             .send(server.request(Method::DELETE, "/runs/1"))
@@ -296,7 +296,7 @@ async fn idempotency_key_returns_the_same_run() {
 async fn cancel_completes_after_disconnect() {
     let server = Program::start().await;
     let running = server.queue(job("a", "20s")).await;
-    server.until(running, &["measuring"]).await;
+    server.wait_for_status(running, &["measuring"]).await;
     let waiting = server.queue(job("b", "10ms")).await;
     // Blocks writes of the server.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
@@ -314,7 +314,7 @@ async fn cancel_completes_after_disconnect() {
     assert!(sent.unwrap_err().is_timeout());
     tokio::time::sleep(Duration::from_millis(200)).await;
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    server.until(waiting, &["cancelled"]).await;
+    server.wait_for_status(waiting, &["cancelled"]).await;
 }
 
 #[tokio::test]
@@ -366,7 +366,7 @@ async fn rename_tag_and_delete() {
     let (status, problem) = server.send(server.request(Method::DELETE, &path)).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(problem["code"], "not_ended");
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     assert_eq!(
         server.send(server.request(Method::DELETE, &path)).await.0,
         StatusCode::NO_CONTENT
@@ -384,7 +384,7 @@ async fn rename_tag_and_delete() {
 async fn concurrent_changes_are_all_stored() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     let path = format!("/runs/{number}");
     let patch = |change: Value| server.send(server.request(Method::PATCH, &path).json(&change));
     for round in 0..50 {
@@ -409,7 +409,7 @@ async fn concurrent_changes_are_all_stored() {
 async fn series_and_exports_contain_all_samples() {
     let server = Program::start().await;
     let number = server.queue(job("a", "500ms")).await;
-    let run = server.until_ended(number).await;
+    let run = server.wait_until_ended(number).await;
     let series = server.get(&format!("/runs/{number}/series?points=4")).await;
     let column = |name: &str| {
         series["columns"]
@@ -475,7 +475,7 @@ async fn compare_two_runs() {
         server.queue(job("a", "100ms")).await,
         server.queue(job("b", "200ms")).await,
     );
-    server.until_ended(second).await;
+    server.wait_until_ended(second).await;
     let comparison = server
         .get(&format!("/compare?runs={first},{second}&baseline={second}"))
         .await;

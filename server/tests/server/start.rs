@@ -3,7 +3,7 @@
 use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
-/// Starts a server that must fail, and returns its standard error.
+/// Starts a server that is expected to fail, and returns its standard error.
 async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
@@ -56,11 +56,11 @@ async fn idle_connections_do_not_prevent_runs() {
         );
     }
     let run = server.queue(job("a", "100ms")).await;
-    assert_eq!(server.until_ended(run).await["status"], "done");
+    assert_eq!(server.wait_until_ended(run).await["status"], "done");
 }
 
 #[tokio::test]
-async fn next_port_if_in_use() {
+async fn uses_next_port_if_in_use() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port();
     let directory = Arc::new(tempfile::tempdir().unwrap());
@@ -101,7 +101,8 @@ async fn newer_and_foreign_databases_are_rejected_unchanged() {
         server.queue(job("a", "10ms")).await;
         server.stop().await;
         let file = server.data().join("leadline.db");
-        // user_version and application_id in the file header (https://www.sqlite.org/fileformat2.html, 1.3).
+        // user_version and application_id in the file header
+        // (https://www.sqlite.org/fileformat2.html, 1.3).
         let mut bytes = std::fs::read(&file).unwrap();
         bytes[60..64].copy_from_slice(&header.0.to_be_bytes());
         bytes[68..72].copy_from_slice(&header.1.to_be_bytes());
@@ -131,7 +132,7 @@ async fn sigterm_stops_runs_then_streams() {
     let mut server = Program::start_in(directory.clone(), &[]).await;
     let running = server.queue(job("a", "60s")).await;
     let waiting = server.queue(job("b", "20ms")).await;
-    server.until(running, &["measuring"]).await;
+    server.wait_for_status(running, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let stream = tokio::spawn(
         server
@@ -169,7 +170,7 @@ async fn sigterm_stops_runs_then_streams() {
     assert_eq!(run["status"], "interrupted");
     assert_eq!(run["report"]["ended_by"], "signal");
     assert_eq!(run["reason"], "The server was stopped.");
-    assert_eq!(server.until_ended(waiting).await["status"], "done");
+    assert_eq!(server.wait_until_ended(waiting).await["status"], "done");
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
@@ -177,7 +178,7 @@ async fn sigterm_stops_runs_then_streams() {
 async fn runner_that_ignores_sigterm_does_not_delay_shutdown() {
     let mut server = Program::start().await;
     let running = server.queue(job("ignore-sigterm", "60s")).await;
-    server.until(running, &["measuring"]).await;
+    server.wait_for_status(running, &["measuring"]).await;
     let (code, took) = server.stop().await;
     assert!(
         code == Some(0) && took < Duration::from_secs(5),

@@ -1,4 +1,5 @@
-//! Event streams over WebSocket and NDJSON: all subscribers receive the same events, whenever they connect.
+//! Event streams over WebSocket and NDJSON: all subscribers receive the same events, whenever they
+//! connect.
 
 use crate::program::{Program, TIMEOUT, job};
 use futures_util::StreamExt;
@@ -63,8 +64,8 @@ async fn early_late_and_resuming_subscribers_receive_the_same_events() {
         .await
         .unwrap();
     let early_lines = tokio::spawn(lines.text());
-    server.until_ended(blocker).await;
-    server.until(number, &["measuring"]).await;
+    server.wait_until_ended(blocker).await;
+    server.wait_for_status(number, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let late = tokio::spawn(receive_all(
         open(&server, &format!("/runs/{number}/stream")).await,
@@ -75,7 +76,7 @@ async fn early_late_and_resuming_subscribers_receive_the_same_events() {
     let future = tokio::spawn(receive_all(
         open(&server, &format!("/runs/{number}/stream?since=30")).await,
     ));
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     let stored = server.events(number).await;
     assert_eq!(
         numbers(&stored),
@@ -110,7 +111,7 @@ async fn early_late_and_resuming_subscribers_receive_the_same_events() {
 }
 
 #[tokio::test]
-async fn subscribers_that_connect_at_any_time() {
+async fn subscribers_receive_all_events_whenever_they_connect() {
     let server = Program::start().await;
     let number = server.queue(job("a", "1s")).await;
     let mut subscribers = Vec::new();
@@ -123,7 +124,7 @@ async fn subscribers_that_connect_at_any_time() {
             )),
         ));
     }
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     let stored = server.events(number).await;
     for (since, subscriber) in subscribers {
         assert_eq!(
@@ -211,7 +212,7 @@ async fn client_that_sends_large_frames_is_disconnected() {
     use futures_util::SinkExt;
     let server = Program::start().await;
     let number = server.queue(job("a", "5s")).await;
-    server.until(number, &["measuring"]).await;
+    server.wait_for_status(number, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{number}/stream")).await;
     socket
         .send(Message::text("x".repeat(64 * 1024)))
@@ -248,7 +249,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
     const EVENTS: u32 = 10_000;
     let mut server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
-    server.until_ended(number).await;
+    server.wait_until_ended(number).await;
     server.stop().await;
     add_events(&server, number, EVENTS).await;
     let server = Program::start_in(server.directory.clone(), &[]).await;
@@ -262,7 +263,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
             .unwrap();
         line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    // Neither reads: 40 MB do not fit into the buffers in between.
+    // Neither client reads, and 40 MB do not fit into the socket buffers.
     let stalled_lines = server
         .request(Method::GET, &format!("/runs/{number}/stream"))
         .send()

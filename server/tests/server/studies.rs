@@ -19,7 +19,7 @@ async fn create(server: &Program, study: &Value) {
     assert_eq!(status, StatusCode::CREATED, "{created}");
 }
 
-async fn until_ended(server: &Program, number: u64) -> Value {
+async fn wait_until_ended(server: &Program, number: u64) -> Value {
     let began = Instant::now();
     loop {
         let study = server.get(&format!("/studies/{number}")).await;
@@ -73,7 +73,7 @@ async fn steps_run_in_order() {
     assert_eq!(second["step"], 2);
     assert_eq!(second["queue"]["reason"], "waiting for #1 in study #1");
     let later = server.queue(job("later", "20ms")).await;
-    let done = until_ended(&server, 1).await;
+    let done = wait_until_ended(&server, 1).await;
     assert_eq!(statuses(&done), vec!["done"; 3]);
     assert_eq!(done["steps_ended"], 3);
     assert_eq!(done["reason"], json!(null));
@@ -84,7 +84,7 @@ async fn steps_run_in_order() {
         "All reads reached the device."
     );
     assert!(done["steps"][1]["iops_change_percent"].as_f64().unwrap() < 0.0);
-    server.until_ended(later).await;
+    server.wait_until_ended(later).await;
     assert_eq!(server.starts(), ["a", "b", "c", "later"]);
     let run = server.get("/runs/2").await;
     assert_eq!(run["study"], 1);
@@ -103,7 +103,7 @@ async fn failed_step_ends_the_study_by_default() {
         ("d", "20ms"),
     ]);
     create(&server, &request).await;
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(
         statuses(&ended),
         vec!["done", "failed", "cancelled", "cancelled"]
@@ -116,7 +116,7 @@ async fn failed_step_ends_the_study_by_default() {
     );
     request["continue_on_failure"] = json!(true);
     create(&server, &request).await;
-    let ended = until_ended(&server, 2).await;
+    let ended = wait_until_ended(&server, 2).await;
     assert_eq!(statuses(&ended), vec!["done", "failed", "done", "done"]);
     assert_eq!(ended["status"], "failed");
     assert_eq!(server.starts(), ["a", "fail", "a", "fail", "c", "d"]);
@@ -188,9 +188,10 @@ async fn idempotency_key_returns_the_same_study() {
         StatusCode::UNPROCESSABLE_ENTITY
     );
     assert_eq!(server.get("/runs").await["total"], 2);
-    // The key also works after the deletion of one run; a study deleted with its last run is not created again.
+    // The key also works after the deletion of one run; a study deleted with its last run is not
+    // created again.
     for (run, status) in [(1, StatusCode::CREATED), (2, StatusCode::CONFLICT)] {
-        server.until_ended(run).await;
+        server.wait_until_ended(run).await;
         assert_eq!(
             server
                 .send(server.request(Method::DELETE, &format!("/runs/{run}")))
@@ -207,12 +208,12 @@ async fn idempotency_key_returns_the_same_study() {
 async fn cancel_study() {
     let server = Program::start().await;
     create(&server, &study(&[("a", "20s"), ("b", "20s"), ("c", "20s")])).await;
-    server.until(1, &["measuring"]).await;
+    server.wait_for_status(1, &["measuring"]).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     let (status, study) = server.post("/studies/1/cancel", &json!(null)).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     assert_eq!(study["number"], 1);
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(statuses(&ended), vec!["cancelled"; 3]);
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(server.starts(), ["a"]);
@@ -229,12 +230,12 @@ async fn cancelled_step_ends_the_study() {
         &study(&[("a", "300ms"), ("b", "20ms"), ("c", "20ms")]),
     )
     .await;
-    server.until(1, &["measuring"]).await;
+    server.wait_for_status(1, &["measuring"]).await;
     assert_eq!(
         server.post("/runs/2/cancel", &json!(null)).await.0,
         StatusCode::ACCEPTED
     );
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(statuses(&ended), ["done", "cancelled", "cancelled"]);
     assert_eq!(
         ended["steps"][2]["run"]["reason"],
@@ -250,10 +251,10 @@ async fn study_continues_after_kill_and_no_step_runs_twice() {
     let steps: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "250ms")).collect();
     create(&server, &study(&steps)).await;
     for run in [2, 4] {
-        server.until(run, &["measuring"]).await;
+        server.wait_for_status(run, &["measuring"]).await;
         server = server.kill_and_restart().await;
     }
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(ended["status"], "interrupted");
     let statuses = statuses(&ended);
     assert!(
@@ -275,7 +276,7 @@ async fn steps_after_a_failed_one_are_cancelled_immediately() {
     let mut request = study(&[("fail", "10ms"), ("b", "10ms"), ("c", "10ms")]);
     (1..3).for_each(|step| request["steps"][step]["jobs"] = json!([job_on("vdb", "b", "10ms")]));
     create(&server, &request).await;
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(statuses(&ended), ["failed", "cancelled", "cancelled"]);
     assert_eq!(
         ended["steps"][2]["run"]["reason"],
@@ -295,9 +296,9 @@ async fn ended_study_stays_ended_after_kill() {
     let mut request = study(&[("fail", "10ms"), ("b", "10ms")]);
     request["steps"][1]["jobs"] = json!([job_on("vdb", "b", "10ms")]);
     create(&server, &request).await;
-    server.until_ended(2).await;
+    server.wait_until_ended(2).await;
     let server = server.kill_and_restart().await;
-    let ended = until_ended(&server, 1).await;
+    let ended = wait_until_ended(&server, 1).await;
     assert_eq!(statuses(&ended), ["failed", "cancelled"]);
     assert_eq!(
         server.get(&format!("/runs/{blocker}")).await["status"],
@@ -313,7 +314,7 @@ async fn studies_are_published_and_listed_in_pages() {
     for _ in 0..3 {
         create(&server, &study(&[("a", "10ms")])).await;
     }
-    until_ended(&server, 3).await;
+    wait_until_ended(&server, 3).await;
     let mut published = Vec::new();
     while published.last() != Some(&(json!(3), json!("done"))) {
         let frame = tokio::time::timeout(TIMEOUT, socket.next())

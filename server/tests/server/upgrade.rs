@@ -118,7 +118,7 @@ fn check(path: &str, expect: &Value, actual: &Value) {
 struct OldRun {
     number: u64,
     status: String,
-    /// Field of the API and value.
+    /// JSON pointers into the API response, with the expected values.
     fields: Vec<(&'static str, Value)>,
     events: Vec<Value>,
 }

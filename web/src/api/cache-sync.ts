@@ -1,4 +1,5 @@
-// Keeps cached queries current: applies frames of the feed to them, and invalidates them after a reconnect.
+// Keeps cached queries current: applies frames of the feed to them and invalidates them after a
+// reconnect.
 import type { InfiniteData, Query } from '@tanstack/react-query';
 import { onFeed, onFeedConnected } from './feed';
 import type { Run, RunList, RunSummary, RunsEvent, StudySummary } from './generated/types.gen';
@@ -8,7 +9,7 @@ import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
 const REFRESH_MS = 500;
 const pending = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** A generated query key, or the start of one. */
+/** A generated query key or a prefix of one. */
 interface KeyPart {
   _id: string;
   path?: { n: number };
@@ -24,7 +25,10 @@ function refresh(key: KeyPart, predicate?: (query: Query) => boolean) {
   pending.set(name, setTimeout(invalidate, REFRESH_MS));
 }
 
-/** Queries that may have changed while disconnected. The feed has no events for hosts. */
+/**
+ * Queries to invalidate after a reconnect. Hosts are included because the feed has no events for
+ * them.
+ */
 const CHANGING: readonly unknown[] = [
   'listRuns',
   'getRun',
@@ -35,7 +39,7 @@ const CHANGING: readonly unknown[] = [
   'listHosts',
 ];
 
-/** Starts the updates. Returns a stop function. */
+/** Subscribes to the feed. Returns a stop function. */
 export function syncCache(): () => void {
   const stops = [onFeed(applyFrame), onFeedConnected(invalidateMissed)];
   return () => {
@@ -82,7 +86,10 @@ function applyStudy(study: StudySummary) {
   refresh({ _id: 'listStudies' });
 }
 
-/** Updates a run in every list. Returns false if a list must be fetched again: the run is new, moved or finished. */
+/**
+ * Updates a run in every list. Returns false if the lists must be fetched again because the run is
+ * new, finished, or has another status.
+ */
 function replaceInLists(run: RunSummary): boolean {
   let complete = !run.finished_at_ms;
   queryClient.setQueriesData<InfiniteData<RunList>>({ queryKey: RUNS_KEY }, (data) => {

@@ -1,5 +1,5 @@
-// The socket with changes of all runs: connection status, queue length, and frames for subscribers. Not here: how frames
-// update cached queries (`cache-sync`).
+// The WebSocket feed of changes to all runs: connection status, queue length, and frames for
+// subscribers. Not here: how frames update cached queries (`cache-sync`).
 import type { RunsEvent } from './generated/types.gen';
 import { listHosts } from './index';
 import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS } from './socket';
@@ -12,7 +12,7 @@ export interface FeedState {
 
 type FrameListener = (frame: RunsEvent) => void;
 
-/** Long, because an idle server sends no frames. */
+/** An idle server sends no frames, so the timeout is long. */
 const IDLE_TIMEOUT_MS = 60_000;
 
 let state: FeedState = { status: 'connecting', queue: null };
@@ -25,7 +25,10 @@ function setState(change: Partial<FeedState>) {
   for (const listener of stateListeners) listener();
 }
 
-/** A failed handshake has no status code; an API call does, so that a 401 opens the sign-in page. */
+/**
+ * Before a reconnect, makes an API call: a failed handshake has no status code, but an API call
+ * that fails with 401 opens the sign-in page.
+ */
 async function path() {
   if (state.status === 'lost')
     await listHosts({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);

@@ -1,5 +1,6 @@
-// The API client. Types and calls are generated from the server's OpenAPI document; a failed call throws an `ApiProblem`.
-// Not here: cached responses (`queries`) and sockets (`feed`, `run-stream`).
+// The API client. Types and calls are generated from the server's OpenAPI document; a failed call
+// throws an `ApiProblem`. Not here: cached responses (`queries`) and sockets (`feed`,
+// `run-stream`).
 import { client } from './generated/client.gen';
 import { ApiProblem, toApiProblem } from './problem';
 

@@ -1,7 +1,7 @@
-// Failed API calls: RFC 9457 problems, and failures without a response. A 401 also notifies the sign-in page.
+// Failed API calls: RFC 9457 problems, and failures without a response. A 401 also notifies the
+// sign-in page.
 import type { Problem, ProblemDetails } from './generated/types.gen';
 
-/** A failed API call. */
 export class ApiProblem extends Error {
   override name = 'ApiProblem';
   /** What is wrong and how to fix it, shown below the title. */

@@ -1,5 +1,5 @@
-// Cached queries: the generated options plus the caching rules of this application. Not here: updates from the feed
-// (`cache-sync`), and samples, which never go through this cache.
+// Cached queries: the generated options plus the caching rules of this application. Not here:
+// updates from the feed (`cache-sync`), and samples, which never go through this cache.
 import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
@@ -11,16 +11,15 @@ import type {
   StudyDefinition,
   StudyList,
 } from './generated/types.gen';
-// From the index, which configures the client and its error interceptor.
+// Imported from the index because it configures the client and its error interceptor.
 import { ApiProblem } from './index';
 
-/** Filter and order of a list of runs. */
 export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;
 
 /** Rows per page of a list, about three screens. */
 const PAGE_SIZE = 100;
 
-/** Retries only calls without a response. */
+/** Retries only calls that got no response. */
 const retry = (failures: number, error: Error) =>
   failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
 
@@ -31,7 +30,7 @@ export const queryClient = new QueryClient({
 const FIXED = { staleTime: Number.POSITIVE_INFINITY };
 const PLAN = { placeholderData: keepPreviousData, retry: false };
 
-/** Matches the lists of every filter. */
+/** Key prefix of all run lists, whatever their filter. */
 export const RUNS_KEY = [{ _id: 'listRuns' }] as const;
 
 export const runsQuery = (filter: RunFilter) => ({
@@ -88,13 +87,13 @@ export const studyWithRunsQuery = (n: number) =>
     },
   });
 
-/** Stores a run that a response contained. */
+/** Caches a run from a response. */
 export function cacheRun(run: Run): Run {
   queryClient.setQueryData(runQuery(run.number).queryKey, run);
   return run;
 }
 
-/** Stores a study that a response contained. */
+/** Caches a study from a response. */
 export function cacheStudy(study: Study): Study {
   queryClient.setQueryData(studyQuery(study.number).queryKey, study);
   return study;

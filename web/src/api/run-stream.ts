@@ -1,5 +1,6 @@
-// The events of one run: stored ones first, then live ones. A listener gets each event once and in order, or is reset
-// after a server crash that lost the last second of events. Not here: what the events add up to (`model/fold`).
+// The events of one run: stored ones first, then live ones. A listener gets each event once and in
+// order, or is reset after a server crash that lost the last second of events. Not here: the state
+// that is computed from the events (`model/fold`).
 import type { Event } from './generated/types.gen';
 import { getRun } from './index';
 import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS, type Socket } from './socket';
@@ -9,13 +10,15 @@ export interface RunListener {
   nextSeq: () => number;
   /** Returns false when an earlier event is missing. */
   apply: (event: Event) => boolean;
-  /** Drops all events: the server has fewer than were applied. */
+  /** Drops all events. Called if the server has fewer events than were applied. */
   reset: () => void;
   isFinished: () => boolean;
   onStatus: (status: ConnectionStatus) => void;
 }
 
-/** Samples arrive every 100 ms, at most every 10 s. Queued and flushing runs are idle for longer. */
+/**
+ * Longer than the maximum sample interval of 10 s. Queued and flushing runs are idle for longer.
+ */
 const IDLE_TIMEOUT_MS = 15_000;
 
 /** Streams a run to `listener` until it is finished or closed. */
@@ -40,7 +43,10 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
   return { close: socket.close };
 }
 
-/** After a server crash the sequence numbers of lost events are reused. */
+/**
+ * Resets the listener if the server lost events in a crash, because it reuses their sequence
+ * numbers.
+ */
 async function resetIfTruncated(run: number, listener: RunListener) {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const response = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => null);

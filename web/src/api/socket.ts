@@ -1,11 +1,12 @@
-// A reconnecting WebSocket for JSON frames with an idle timeout. After sleep or a network change a dead socket still
-// looks open, and the browser answers pings itself, so an idle socket is replaced and reported lost only if that fails.
+// A reconnecting WebSocket for JSON frames with an idle timeout. After sleep or a network change a
+// dead socket still looks open, and the browser answers pings itself, so an idle socket is replaced
+// and reported lost only if that fails.
 import ReconnectingWebSocket from 'partysocket/ws';
 
 export type ConnectionStatus = 'connecting' | 'open' | 'lost';
 
 export interface SocketHandlers<T> {
-  /** Path to connect to, evaluated at every attempt. */
+  /** Path to connect to, evaluated on every attempt. */
   path: () => string | Promise<string>;
   onFrame: (frame: T) => void;
   onStatus: (status: ConnectionStatus) => void;
@@ -21,7 +22,7 @@ export interface Socket {
 /** Timeout of an API call that precedes a reconnect; the socket connects even if the call fails. */
 export const REQUEST_TIMEOUT_MS = 4000;
 
-/** Bounds of the backoff, in ms: a restarted server is found within two seconds. */
+/** Bounds of the backoff, in ms. The page reconnects to a restarted server within two seconds. */
 const RECONNECT = {
   minReconnectionDelay: 300,
   maxReconnectionDelay: 2000,

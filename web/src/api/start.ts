@@ -1,17 +1,19 @@
-// Starting runs and studies at most once: a repeated request (double click, lost response) reuses its idempotency key.
+// Starting runs and studies at most once: a repeated request (double click, lost response) reuses
+// its idempotency key.
 import type { RerunRequest, Run, RunRequest, Study, StudyDefinition } from './generated/types.gen';
 import { ApiProblem, createRun, createStudy, rerunRun } from './index';
 import { cacheRun, cacheStudy } from './queries';
 
 /**
- * The key of one start button. It is reused until the server accepts or rejects the request or the body changes: without
- * a response, or after a server error, the run may already exist.
+ * The idempotency key of one start button. It is reused until the server accepts or rejects the
+ * request, or until the body changes. Without a response, or after a server error, the run may
+ * already exist.
  */
 export class IdempotentRequest {
   private body = '';
   private key = '';
 
-  /** Calls `call` with the headers that carry the key. */
+  /** Calls `call` with the `Idempotency-Key` header. */
   async send<Response>(
     body: unknown,
     call: (headers: { 'Idempotency-Key': string }) => Promise<Response>,

@@ -4,7 +4,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it, vi } from 'vitest';
 import { ErrorResponse, serve, showPage } from '../test-page';
 import { NotFound } from './fallbacks';
-import { keepFocus } from './focus';
+import { restoreFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
 import { SignIn, tokenOf } from './sign-in';
@@ -49,7 +49,7 @@ it('signs in with a pasted token, and reports an invalid one', async () => {
 
 it('moves the focus to the new page when the clicked element is removed', async () => {
   const { router } = showPage(() => <Link to="/devices">go</Link>, '/');
-  const stop = keepFocus(router);
+  const stop = restoreFocus(router);
   const link = await screen.findByRole('link', { name: 'go' });
   expect(document.body).toHaveFocus();
   await userEvent.click(link);

@@ -9,7 +9,7 @@ import { openFeed } from '../api/feed';
 import { onUnauthorized } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
-import { keepFocus } from './focus';
+import { restoreFocus } from './focus';
 import { router } from './router';
 import { SignIn } from './sign-in';
 
@@ -20,7 +20,7 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
-        {/* A reload repeats all requests that were rejected. */}
+        {/* A reload repeats the rejected requests. */}
         {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <SignedIn />}
       </QueryClientProvider>
     </MantineProvider>
@@ -29,7 +29,7 @@ export function App() {
 
 function SignedIn() {
   useEffect(() => {
-    const stops = [syncCache(), openFeed(), keepFocus(router)];
+    const stops = [syncCache(), openFeed(), restoreFocus(router)];
     return () => {
       for (const stop of stops) stop();
     };

@@ -8,7 +8,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts and help" size="lg">
       <div className="stack">
         <dl className="keys">
-          {[...KEYS, ...ofPage, ['Ctrl Enter', 'Start the run (New run)']].map(([keys, action]) => (
+          {[...KEYS, ...ofPage, ['Ctrl Enter', 'Start the run or study']].map(([keys, action]) => (
             <KeyRow key={keys} keys={keys ?? ''} action={action ?? ''} />
           ))}
         </dl>
@@ -18,7 +18,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
           result is the speed of memory, not of the disk.
         </p>
         <p className="mute">
-          Everything is also available over HTTP: see the <a href="/api/docs/">API reference</a>.
+          All features are also available over HTTP. See the <a href="/api/docs/">API reference</a>.
         </p>
       </div>
     </Modal>

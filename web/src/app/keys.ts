@@ -1,19 +1,19 @@
-// Keyboard shortcuts. An element with `data-key="c"` is clicked (a field is focused) when that key is pressed, and
-// `data-action` describes it in the help. The other keys navigate.
+// Keyboard shortcuts. A key clicks the element with that `data-key`, or focuses it if it is a
+// field; `data-action` describes the action in the help. Other keys navigate.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** Shortcuts of all pages, for the help. */
+/** Shortcuts that work on all pages, as listed in the help. */
 export const KEYS = [
-  ['n', 'New run'],
+  ['n', 'Create a run'],
   ['/', 'Filter runs'],
   ['c', 'Compare selected runs'],
-  ['g h', 'Runs (history)'],
-  ['g s', 'Studies'],
-  ['g c', 'Compare'],
-  ['g d', 'Devices'],
+  ['g h', 'Go to runs'],
+  ['g s', 'Go to studies'],
+  ['g c', 'Go to comparison'],
+  ['g d', 'Go to devices'],
   ['?', 'Show this help'],
-  ['Esc', 'Close the dialog or leave the field'],
+  ['Esc', 'Close the dialog, or leave the field'],
 ] as const;
 
 const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devices'> = {
@@ -27,10 +27,10 @@ const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devi
   'g c': '/compare',
   'g d': '/devices',
 };
-/** Time for the second key after `g`. */
+/** Time limit for the second key after `g`. */
 const SEQUENCE_MS = 1200;
 
-/** Fields that take letters. Shortcuts still work in a checkbox. */
+/** Fields for text, in which shortcuts are disabled. Shortcuts work in checkboxes. */
 const TEXT_FIELDS =
   'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>

@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTitle } from '../ui/parts';
 
-/** The token from pasted text: either the token or the link with it. */
+/** Extracts the token from pasted text, which is the token or the link that contains it. */
 export const tokenOf = (pasted: string): string =>
   /[?&]token=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim();
 
@@ -14,7 +14,7 @@ async function signIn(token: string): Promise<string | null> {
   return response.ok ? null : 'Invalid token. Copy it again from the server output.';
 }
 
-/** The URL stays, so that a reload after signing in shows the requested page. */
+/** Keeps the URL, so that a reload after signing in shows the requested page. */
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle('Sign in');
   const [error, setError] = useState<string | null>(null);

@@ -1,5 +1,6 @@
-// State shared by the charts of a page: redraw schedule, zoom and crosshair. Listeners run at most once per animation
-// frame, and never while paused or hidden (browsers suspend animation frames of hidden pages).
+// State shared by the charts of a page: redraw schedule, zoom and crosshair. Listeners run at most
+// once per animation frame, and never while paused or hidden (browsers suspend animation frames of
+// hidden pages).
 
 /** A range of the time axis, in seconds since the start of the measurement. */
 export interface Range {

@@ -1,5 +1,5 @@
-// Chart.js setup: registered components, axes, and options of all charts (no animation, no parsing, colors from CSS
-// tokens).
+// Chart.js setup: registered components, axes, and options of all charts (no animation, no parsing,
+// and colors from CSS tokens).
 import {
   BarController,
   BarElement,
@@ -34,7 +34,7 @@ Chart.defaults.animation = false;
 Chart.defaults.font.size = 11;
 Chart.defaults.font.family = '"Inter Variable", Inter, system-ui, sans-serif';
 
-/** In pixels; the same in all charts, so that their time axes align. */
+/** In pixels. All charts use the same width, so that their time axes align. */
 const AXIS_WIDTH = 66;
 
 /** The value of a CSS color token, such as `app`. */
@@ -44,8 +44,8 @@ export function token(name: string): string {
   );
 }
 
-/** A token with an alpha from 0 to 1. */
-export function faded(name: string, alpha: number): string {
+/** The color of a token with an alpha from 0 to 1. */
+export function withAlpha(name: string, alpha: number): string {
   return `color-mix(in srgb, ${token(name)} ${alpha * 100}%, transparent)`;
 }
 
@@ -79,7 +79,7 @@ export function timeAxis(range: Axis) {
   };
 }
 
-/** Below this many decades a logarithmic axis is labeled at 2 and 5 too. */
+/** A logarithmic axis of fewer decades is also labeled at 2 and 5. */
 const FEW_DECADES = 1.6;
 
 /** Returns true if a tick of a logarithmic axis gets a label. */
@@ -91,7 +91,7 @@ export function isLabeled(value: number, ticks: readonly { value: number }[]): b
   return is(1) || (Math.log10(last / first) < FEW_DECADES && (is(2) || is(5)));
 }
 
-/** A value axis; `decades` labels only 1, 2 and 5 times powers of ten when logarithmic. */
+/** A value axis. With `decades`, a logarithmic axis labels only 1, 2 and 5 times powers of ten. */
 export function valueAxis(
   scale: 'linear' | 'log',
   label: (value: number) => string,
@@ -119,7 +119,10 @@ export function valueAxis(
 
 const BINARY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** The tick distance in bytes: a round number of KiB, MiB or GiB, at most five steps up to `max`. */
+/**
+ * The tick distance in bytes: a power of two of KiB, MiB or GiB, with at most five steps up to
+ * `max`.
+ */
 export function binaryStep(max: number): number {
   const least = Math.max(1, max / 5);
   const unit = 1024 ** Math.floor(Math.log(least) / Math.log(1024));
@@ -141,7 +144,7 @@ export const BINARY_AXIS = {
   },
 };
 
-/** Lower bound of a logarithmic axis of memory. */
+/** Lower bound of logarithmic memory axes, in bytes. */
 const MIN_MEMORY = 2 ** 20;
 const MAX_MEMORY_TICKS = 6;
 

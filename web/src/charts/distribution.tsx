@@ -18,7 +18,7 @@ export interface Distribution extends LineStyle {
 
 interface ChartProps {
   title: string;
-  /** Names the table with the same numbers, for screen readers. */
+  /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 

@@ -1,13 +1,13 @@
-// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to its own scale. Not
-// here: the counts (`model/gauge`).
+// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to
+// its own scale. Not here: the counts (`model/gauge`).
 
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { LAYERS } from '../model/gauge/layers';
 
-/** Size of the drawing, in its own units. */
+/** Size of the drawing, in SVG user units, like all lengths in this file. */
 export const WIDTH = 356;
 export const HEIGHT = 500;
-/** Top of each layer, and the bottom of the last. */
+/** y of the top of each layer, then of the bottom of the last one. */
 export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
 /** x of the rope of the lead. */
 export const ROPE_X = 128;
@@ -24,12 +24,12 @@ export const LAYER_COLORS = {
 /** x of the centers of the flows. */
 const CENTERS = { ios: 196, bytes: 300 };
 const FULL_WIDTH = 76;
-/** Keeps small counts visible. */
+/** Minimum width of a flow, so that small counts stay visible. */
 const MIN_WIDTH = 2;
-/** Maximum width of foreign I/O, and its distance to the flow. */
+/** Maximum width of the column of foreign I/O, and its distance from the flow. */
 const FOREIGN_WIDTH = 12;
 const FOREIGN_GAP = 5;
-/** Distance of the end of a flow from the bottom. */
+/** Distance between the end of a flow and the bottom. */
 const BOTTOM_MARGIN = 34;
 /** Length of a flow whose depth is unknown. */
 const UNKNOWN_LENGTH = 46;
@@ -100,7 +100,7 @@ function foreignPath(gauge: Gauge, kind: keyof LayerFlow, x: number): string | n
 const column = (x: number, width: number, top: number, bottom: number) =>
   `M${x - width / 2} ${top}H${x + width / 2}V${bottom}H${x - width / 2}Z`;
 
-/** A transition between two widths; a drop if the lower width is 0. */
+/** A transition between two widths; a rounded end if the lower width is 0. */
 function funnel(x: number, from: number, to: number, top: number, bottom: number): string {
   const left = x - from / 2;
   const right = x + from / 2;

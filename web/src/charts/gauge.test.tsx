@@ -34,7 +34,7 @@ it('ends a flow in the layer that served it', () => {
 
 it('marks unknown counts instead of drawing zero', () => {
   render(<DepthGauge gauge={{ ...cached, past_cache: null, reached: null }} description="" />);
-  expect(screen.getByRole('img')).toHaveTextContent('unknown');
+  expect(screen.getByRole('img')).toHaveTextContent('Unknown');
 });
 
 it.each(LAYERS)('places the lead in the layer %s', (served_by) => {

@@ -20,10 +20,10 @@ import './charts.css';
 
 /** Background opacity of the layers. */
 const OPACITIES = [0.05, 0.08, 0.11, 0.17];
-const LABELS = ['application', 'page cache', 'filesystem|and block layer', 'device'];
-/** Characters of a note between the edge and the rope. */
+const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
+/** Characters per line of a note, which must fit between the edge and the rope. */
 const NOTE_WIDTH = 17;
-/** Distance of the knots of the rope. */
+/** Distance between the knots of the rope. */
 const KNOT_DISTANCE = 24;
 /** Larger I/O counts are abbreviated. */
 const MAX_FULL_COUNT = 9_999_999;
@@ -99,7 +99,7 @@ function Flow({ shape: { kind, x, paths, foreign }, gauge }: { shape: FlowShape;
   return (
     <g>
       <text x={x} y={20} textAnchor="middle" className="note" style={{ fontWeight: 600 }}>
-        {kind === 'ios' ? 'I/Os' : 'bytes'}
+        {kind === 'ios' ? 'I/Os' : 'Bytes'}
       </text>
       {paths.map(({ d, color, bypassed, unknown }) => (
         <path
@@ -138,7 +138,7 @@ interface BoundaryProps {
 
 function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: BoundaryProps) {
   const y = DEPTHS[index + 1] ?? HEIGHT;
-  const label = flow ? amount(kind, flow[kind]) : issued.ios > 0 ? 'unknown' : UNKNOWN;
+  const label = flow ? amount(kind, flow[kind]) : issued.ios > 0 ? 'Unknown' : UNKNOWN;
   const ratio = flow && issued[kind] > 0 ? flow[kind] / issued[kind] : 0;
   const isAll = ratio > 0.995 && ratio < 1.005;
   const width = label.length * 6.1 + 14;
@@ -186,7 +186,7 @@ function amount(kind: keyof LayerFlow, n: number): string {
   return n > MAX_FULL_COUNT ? text(shortCount(n)) : count(n);
 }
 
-/** The rope is as long as the drawing and moves in from above. */
+/** The rope is as long as the drawing and slides in from above. */
 function Lead({ depth }: { depth: number }) {
   const clip = useId();
   const knots = Array.from(

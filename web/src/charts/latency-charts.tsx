@@ -5,7 +5,7 @@ import { type Distribution, HistogramChart, PercentileChart } from './distributi
 interface LatencyChartsProps {
   distributions: readonly Distribution[];
   title: string;
-  /** Names the table with the same numbers, for screen readers. */
+  /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 
@@ -18,7 +18,7 @@ export default function LatencyCharts({ distributions, title, tableHint }: Laten
       {distributions.map((distribution) => (
         <HistogramChart
           key={distribution.label}
-          title={`${title} histogram${distributions.length > 1 ? `, ${distribution.label}` : ''}`}
+          title={`${title} histogram${distributions.length > 1 ? `: ${distribution.label}` : ''}`}
           of={distribution}
           tableHint={tableHint}
         />

@@ -1,5 +1,5 @@
-// The legend of a chart, with values at the crosshair. The chart writes the values directly into the DOM because they
-// change with every frame.
+// The legend of a chart, with values at the crosshair. The chart writes the values directly into
+// the DOM because they change with every frame.
 import type { Ref } from 'react';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
 import './charts.css';

@@ -35,7 +35,7 @@ const show = () => {
   );
 };
 
-it('names no table in the labels for screen readers', () => {
+it('refers to no table in the accessible names', () => {
   show();
   const labels = screen.getAllByRole('img').map((chart) => chart.getAttribute('alt'));
   expect(labels).toEqual([

@@ -1,4 +1,5 @@
-// Time series of several runs in the same charts, and their percentile curves. Lazy-loaded with Chart.js.
+// Time series of several runs in the same charts, and their percentile curves. Lazy-loaded with
+// Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import type { SeriesView } from '../model/fold/series-view';
@@ -15,7 +16,7 @@ interface OverlaidRun extends LineStyle {
   view: SeriesView;
 }
 
-/** Metrics of all directions together. */
+/** Metrics over all directions combined. */
 const OVERLAID: readonly { panel: string; title: string; columns: readonly Column[] }[] = [
   { panel: 'iops', title: 'IOPS', columns: ['read_iops', 'write_iops', 'trim_iops'] },
   { panel: 'latency', title: 'p99 latency (log)', columns: ['lat_p99_ns'] },
@@ -30,7 +31,7 @@ const PANELS = panelsOf({ reads: true, writes: true, trims: true });
 interface OverlayProps {
   runs: readonly OverlaidRun[];
   curves: readonly Distribution[];
-  /** Duration of the longest measurement. */
+  /** Duration of the longest measurement, in seconds. */
   longest_s: number;
 }
 
@@ -72,7 +73,7 @@ interface OverlayChartProps {
 function Overlay({ panel, title, columns, runs, chartGroup, fullRange }: OverlayChartProps) {
   const titled = useMemo(() => ({ ...panel, title }), [panel, title]);
   const lines = useMemo(() => runs.map((run) => ({ ...run, columns })), [runs, columns]);
-  // Chart.js matches datasets by index, so another set of runs needs another chart.
+  // Chart.js matches datasets by index, so another set of runs needs a new chart.
   return (
     <TimeChart
       key={runs.map(({ label }) => label).join()}

@@ -1,4 +1,5 @@
-// Loads the time series of compared runs, aligned at the start of the measurement, and shows them in the same charts.
+// Loads the time series of compared runs, aligned at the start of the measurement, and shows them
+// in the same charts.
 import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';

@@ -11,7 +11,7 @@ interface PanelGridProps {
   view: SeriesView;
   chartGroup: ChartGroup;
   fullRange: () => Range;
-  /** Names the table with the same numbers, for screen readers. */
+  /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { panelsOf } from './panels';
 
-it('names the base of CPU shares', () => {
+it('labels CPU shares with the cores they refer to', () => {
   const cpu = panelsOf({ reads: true, writes: false, trims: false }).find(
     ({ key }) => key === 'cpu',
   );
   expect(cpu?.lines.map(({ label }) => label)).toEqual([
-    'runner user (one core)',
-    'runner system (one core)',
-    'host (all cores)',
-    'pressure',
+    'Runner user (one core)',
+    'Runner system (one core)',
+    'Host (all cores)',
+    'I/O pressure',
   ]);
 });

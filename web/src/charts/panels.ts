@@ -1,4 +1,4 @@
-// The charts of a run as data: title, lines made of columns, value format. A new metric is a column of
+// The charts of a run as data: title, lines, value format. To add a metric, add a column to
 // `model/series/columns` and a line here.
 
 import {
@@ -10,10 +10,11 @@ import {
   shortCount,
   text,
 } from '../model/format/numbers';
+import { DIRECTION_LABELS } from '../model/run/summary';
 import type { Column } from '../model/series/columns';
 import type { LineStyle } from '../model/series/line-style';
 
-/** A line of one column, or the sum of several. */
+/** A line that shows one column or the sum of several. */
 export interface PanelLine extends LineStyle {
   label: string;
   columns: readonly Column[];
@@ -53,7 +54,7 @@ export interface DirtyLimits {
 const format = (figure: (value: number | null) => Figure) => (value: number | null) =>
   text(figure(value));
 
-/** The panels of a run; `limits` of its host apply to writes. */
+/** The panels of a run. The dirty limits of its host are shown if it writes. */
 export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Panel[] {
   return [
     {
@@ -106,18 +107,18 @@ const LATENCY: PanelLine[] = [
   { label: 'p50', columns: ['lat_p50_ns'], color: 'app' },
   { label: 'p99', columns: ['lat_p99_ns'], color: 'block' },
   { label: 'p99.9', columns: ['lat_p999_ns'], color: 'cache', dash: 'dashed' },
-  { label: 'max', columns: ['lat_max_ns'], color: 'bad', thin: true },
+  { label: 'Max', columns: ['lat_max_ns'], color: 'bad', thin: true },
 ];
-const DEPTH: PanelLine[] = [{ label: 'application', columns: ['in_flight'], color: 'app' }];
+const DEPTH: PanelLine[] = [{ label: 'Application', columns: ['in_flight'], color: 'app' }];
 const MEMORY: PanelLine[] = [
   { label: 'Cached', columns: ['cached'], color: 'cache' },
   { label: 'Buffers', columns: ['buffers'], color: 'block' },
   { label: 'Dirty', columns: ['dirty'], color: 'bad' },
   { label: 'Writeback', columns: ['writeback'], color: 'device', dash: 'dashed' },
-  { label: 'target cached', columns: ['target_cached'], color: 'app', sparse: true },
+  { label: 'Target cached', columns: ['target_cached'], color: 'app', sparse: true },
 ];
 const TARGET_DIRTY: PanelLine = {
-  label: 'target dirty',
+  label: 'Target dirty',
   columns: ['target_dirty'],
   color: 'app',
   dash: 'dashed',
@@ -125,10 +126,10 @@ const TARGET_DIRTY: PanelLine = {
 };
 /** The runner's shares are of one core and can exceed 100 %; the host's are of all cores. */
 const CPU: PanelLine[] = [
-  { label: 'runner user (one core)', columns: ['process_user'], color: 'app' },
-  { label: 'runner system (one core)', columns: ['process_system'], color: 'block' },
-  { label: 'host (all cores)', columns: ['host_busy'], color: 'mute', thin: true },
-  { label: 'pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
+  { label: 'Runner user (one core)', columns: ['process_user'], color: 'app' },
+  { label: 'Runner system (one core)', columns: ['process_system'], color: 'block' },
+  { label: 'Host (all cores)', columns: ['host_busy'], color: 'mute', thin: true },
+  { label: 'I/O pressure', columns: ['io_some'], color: 'bad', dash: 'dashed' },
 ];
 
 const memory = ({ writes }: Directions): PanelLine[] => [
@@ -143,8 +144,8 @@ function thresholdsOf({
   const threshold = (label: string, value: number | null | undefined) =>
     value ? [{ label, value }] : [];
   return [
-    ...threshold('background writeback', background),
-    ...threshold('dirty limit: writers wait', limit),
+    ...threshold('Background writeback', background),
+    ...threshold('Dirty limit (writers throttled)', limit),
   ];
 }
 
@@ -153,26 +154,25 @@ function ioLines(
   unit: 'iops' | 'bytes_per_second',
 ): PanelLine[] {
   const mixed = [reads, writes, trims].filter(Boolean).length > 1;
-  const used = [reads && 'read', writes && 'write', trims && unit === 'iops' && 'trim'].filter(
-    (name) => typeof name === 'string',
-  );
+  const included = { read: reads, write: writes, trim: trims && unit === 'iops' };
+  const used = (['read', 'write', 'trim'] as const).filter((name) => included[name]);
   const columns = used.map((name) => `${name}_${unit}` as Column);
   const device = used
     .filter((name) => name !== 'trim')
     .map((name) => `device_${name}_${unit}` as Column);
-  const parts: PanelLine[] = columns.map((column, i) => ({
-    label: `${used[i]}s`,
-    columns: [column],
+  const parts: PanelLine[] = used.map((name, i) => ({
+    label: DIRECTION_LABELS[name],
+    columns: [`${name}_${unit}` as Column],
     color: i === 0 ? 'block' : 'cache',
     thin: true,
   }));
   const total: PanelLine = {
-    label: mixed ? 'application total' : 'application',
+    label: mixed ? 'Application total' : 'Application',
     columns,
     color: 'app',
   };
   const deviceLine: PanelLine = {
-    label: 'device',
+    label: 'Device',
     columns: device,
     color: 'device',
     dash: 'dashed',

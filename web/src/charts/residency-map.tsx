@@ -1,4 +1,5 @@
-// The cached pages of a file as a strip of cells: bar height is the cached share. The caption has the same information.
+// The cached pages of a file as a strip of cells. The height of a bar is the cached share. The
+// caption has the same information.
 import { cachedRanges, cacheMapText } from '../model/run/targets';
 import './charts.css';
 

@@ -1,5 +1,5 @@
-// A chart over time: follows its series at every flush without React, shows values at the crosshair in the legend, and
-// zooms all charts of its group.
+// A time chart. It redraws at every flush without React, shows the values at the crosshair in its
+// legend, and zooms all charts of its group.
 import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import { memo, useEffect, useMemo, useRef } from 'react';
@@ -17,10 +17,10 @@ import {
   BINARY_AXIS,
   BINARY_LOG_AXIS,
   COMMON,
-  faded,
   timeAxis,
   token,
   valueAxis,
+  withAlpha,
 } from './chart-js';
 import { crosshairPlugin } from './crosshair';
 import { Legend } from './legend';
@@ -39,7 +39,7 @@ export interface TimeChartProps {
   chartGroup: ChartGroup;
   /** The range without zoom, evaluated at every flush. */
   fullRange: () => Range;
-  /** Names the table with the same numbers, for screen readers. */
+  /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 
@@ -167,7 +167,7 @@ function datasetOf({ line, statistic, points }: Polyline) {
     // Lower orders are drawn on top: dashed lines, then solid lines, then bands.
     order: isMean ? (dash ? 0 : 1) : 2,
     fill: statistic === 'max' ? '-1' : false,
-    backgroundColor: faded(color, 0.16),
+    backgroundColor: withAlpha(color, 0.16),
   };
 }
 
@@ -230,7 +230,7 @@ function optionsOf(
       zoom: {
         zoom: {
           mode: 'x',
-          drag: { enabled: true, backgroundColor: faded('app', 0.2) },
+          drag: { enabled: true, backgroundColor: withAlpha('app', 0.2) },
           wheel: { enabled: true, modifierKey: 'ctrl' },
           onZoomComplete: zoomToAxis,
         },

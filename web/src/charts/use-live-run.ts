@@ -1,5 +1,5 @@
-// Folds the events of a run outside React and triggers redraws once per animation frame. Components subscribe with
-// `useTick` or `useLiveValue`.
+// Folds the events of a run outside React and triggers redraws once per animation frame. Components
+// subscribe with `useTick` or `useLiveValue`.
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { Run } from '../api';
@@ -19,9 +19,9 @@ export interface LiveRun {
   clock: () => number;
 }
 
-/** Redraw interval of the phase bar without events. */
+/** Redraw interval of the phase bar while no events arrive. */
 const TICK_MS = 250;
-/** Limit of the extrapolation. */
+/** Maximum extrapolation of the clock. */
 const MAX_AHEAD_MS = 2000;
 
 /** Streams a run, or uses the stored report of a long finished run. */
@@ -40,7 +40,7 @@ export function useLiveRun(run: Run): LiveRun {
   useEffect(() => {
     if (bucketed) return;
     const tracked = current.current;
-    // A finished run is shown only after its last event: intermediate states are outdated.
+    // A finished run is shown only after its last event, not in intermediate states.
     const show = () => {
       if (!wasFinal) chartGroup.request();
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);

@@ -1,4 +1,5 @@
-// Copy to the clipboard with a toast. `navigator.clipboard` is missing over plain HTTP, `execCommand` is not.
+// Copies text to the clipboard and shows a toast. Over plain HTTP `navigator.clipboard` is missing,
+// but `execCommand` works.
 import { notifications } from '@mantine/notifications';
 
 export async function copyText(label: string, text: string) {

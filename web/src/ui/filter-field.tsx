@@ -19,7 +19,7 @@ export function FilterField({ value, onChange }: FilterFieldProps) {
     onChange(text);
   }, DEBOUNCE_MS);
   useEffect(() => {
-    // Our own change comes back trimmed and late; it must not overwrite what was typed since.
+    // The applied filter arrives trimmed and late; it must not overwrite text typed since then.
     if (value === applied.current) return;
     applied.current = value;
     setTyped(value);

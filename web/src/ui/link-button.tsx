@@ -1,4 +1,5 @@
-// Buttons and menu items that navigate. They are anchors, so that they open in new tabs and can be copied.
+// Buttons and menu items that navigate. They are anchors, so that they open in new tabs and can be
+// copied.
 import { Button, type ButtonProps, Menu, type MenuItemProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentPropsWithRef } from 'react';

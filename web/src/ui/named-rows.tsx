@@ -1,12 +1,12 @@
-// Table with a header row and a header column. It scrolls sideways where it does not fit.
+// Table with a header row and a header column. It scrolls horizontally if it does not fit.
 import type { ReactNode } from 'react';
 import { ScrollRegion } from './parts';
 
 interface NamedRow {
-  /** Required for rows whose name is not a unique text. */
+  /** Required if `name` is not a unique string. */
   key?: string;
   name: ReactNode;
-  /** One per head. */
+  /** One cell per column of `heads`. */
   cells: readonly ReactNode[];
 }
 
@@ -16,13 +16,13 @@ interface NamedRowsProps {
   /** Head of the name column. */
   corner: string;
   heads: readonly ReactNode[];
-  /** Second header row above `heads`; the spans add up to their number. */
+  /** Header row above `heads`; the spans must add up to the number of heads. */
   groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
   /** Monospace, for identifiers. */
   mono?: boolean;
   className?: string;
-  /** Class of the scroll region. */
+  /** CSS class of the scroll region. */
   region?: string;
 }
 

@@ -1,5 +1,5 @@
-// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They do not
-// depend on application data.
+// Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They do
+// not depend on application data.
 import { type CSSProperties, type ReactNode, type Ref, useEffect } from 'react';
 
 /** Color of an I/O layer or of an error; null is neutral. */
@@ -30,7 +30,7 @@ export function Page({ title, children, className = '' }: PageProps) {
 
 interface CardProps {
   title?: ReactNode;
-  /** Right end of the title row. */
+  /** Shown at the right end of the title row. */
   aside?: ReactNode;
   children: ReactNode;
   className?: string;
@@ -67,7 +67,10 @@ export function Badge({
   );
 }
 
-/** Status dot, always next to a text: color is never the only sign. Hollow means not OK. */
+/**
+ * Status dot, always next to text, because color must not be the only indicator. `hollow` means
+ * pending, failed or unavailable.
+ */
 export function Dot({ tone, hollow, pulse }: { tone?: Tone; hollow?: boolean; pulse?: boolean }) {
   return (
     <span
@@ -83,7 +86,7 @@ interface NoticeProps {
   title: ReactNode;
   detail?: ReactNode;
   actions?: ReactNode;
-  /** Announced by screen readers immediately. */
+  /** Screen readers announce the notice immediately. */
   alert?: boolean;
 }
 
@@ -124,7 +127,7 @@ interface ScrollRegionProps {
   ref?: Ref<HTMLElement>;
 }
 
-/** Scrolls in place; focusable, so that it scrolls by keyboard too. */
+/** A scroll container. It is focusable, so that it can be scrolled by keyboard. */
 export function ScrollRegion({ label, className = 'scroll-x', children, ref }: ScrollRegionProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be focusable

@@ -16,7 +16,7 @@ export const errorText = (error: unknown): ErrorText =>
     ? error
     : { title: 'Unexpected error', lines: [String(error), 'Reload the page.'] };
 
-/** Shows nothing without an error. */
+/** Renders nothing if there is no error. */
 export function ProblemNotice({ error, retry }: { error: unknown; retry?: () => unknown }) {
   if (!error) return null;
   const { title, lines } = errorText(error);
@@ -24,7 +24,7 @@ export function ProblemNotice({ error, retry }: { error: unknown; retry?: () => 
     <Notice
       alert
       tone="bad"
-      badge="error"
+      badge="Error"
       title={title}
       detail={lines.map((line) => line && <p key={line}>{line}</p>)}
       actions={retry && <Button onClick={() => void retry()}>Retry</Button>}

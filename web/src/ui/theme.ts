@@ -1,4 +1,5 @@
-// Mantine theme: sizes, default props, and Mantine's CSS variables mapped to the tokens of `tokens.css`.
+// Mantine theme: sizes, default props, and Mantine's CSS variables mapped to the tokens of
+// `tokens.css`.
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
@@ -9,7 +10,7 @@ export const theme = createTheme({
   defaultRadius: 7,
   cursorType: 'pointer',
   autoContrast: false,
-  // Dark grays from text to background.
+  // Grays of the dark theme, from text to background.
   colors: {
     dark: [
       '#e6edf3',

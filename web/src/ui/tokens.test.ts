@@ -14,7 +14,7 @@ function channelsOf(theme: string, name: string): [number, number, number] {
   return [channel(0), channel(2), channel(4)];
 }
 
-/** Relative luminance; WCAG 2.2. */
+/** Relative luminance as defined in WCAG 2.2. */
 function luminance(theme: string, name: string): number {
   const [r, g, b] = channelsOf(theme, name).map((c) =>
     c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,

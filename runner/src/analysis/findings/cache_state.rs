@@ -49,7 +49,8 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     .with_rerun(rerun::cold(patch))
 }
 
-/// `invalidate` drops clean pages only. Dirty pages after a ramp with writes may be the ramp's own.
+/// `invalidate` drops clean pages only. After a ramp with writes, dirty pages may come from the
+/// ramp.
 pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
     let mut dirty = 0;
     for target in &context.report.targets {

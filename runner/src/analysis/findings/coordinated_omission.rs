@@ -1,5 +1,5 @@
-//! Jobs that fell behind their arrival schedule. Measured from submission, I/Os that started late look
-//! fast (coordinated omission).
+//! Jobs that fell behind their arrival schedule. Measured from submission, I/Os that started late
+//! look fast (coordinated omission).
 
 use crate::analysis::context::Context;
 use leadline_protocol::{
@@ -29,7 +29,7 @@ fn late_starts(direction: Direction, stats: &DirectionStats) -> Option<Finding> 
         return None;
     }
     let sentence = format!(
-        "The {} fell behind their rate: p99 is {} from the due time and {} from submission.",
+        "The {} fell behind their rate: p99 is {} from the intended start and {} from submission.",
         direction.noun(),
         latency(intended_ns as f64),
         latency(lat_ns as f64)
@@ -39,6 +39,6 @@ fn late_starts(direction: Direction, stats: &DirectionStats) -> Option<Finding> 
         "coordinated_omission",
         sentence,
         json!({"intended_lat_p99_ns": intended_ns, "lat_p99_ns": lat_ns}),
-        "Use intended_lat_ns. To keep up, increase iodepth or numjobs, or lower the rate.",
+        "Use the latency from the intended start (intended_lat_ns). To keep up, increase iodepth or numjobs, or lower the rate.",
     ))
 }

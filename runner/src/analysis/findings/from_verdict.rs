@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<Finding> {
     let findings = [
-        of_class(analysis),
+        class_finding(analysis),
         direct_io_fallback(context, analysis),
         unwritten_blocks(analysis),
         served_by_filesystem(analysis),
@@ -38,7 +38,7 @@ fn numbers(evidence: &Evidence) -> Value {
     numbers
 }
 
-fn of_class(analysis: &DirectionAnalysis) -> Option<Finding> {
+fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
     let DirectionAnalysis {
         evidence,
         shares,

@@ -1,5 +1,5 @@
-//! I/O of the disks under a dm, md or loop device. Copies and parity are not in the counters of that
-//! device, which the verdict refers to.
+//! I/O of the disks under a dm, md or loop device. The verdict uses the counters of that device,
+//! which do not include mirror copies and parity.
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},

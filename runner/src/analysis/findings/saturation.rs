@@ -148,7 +148,8 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
     .with_rerun(rerun::unchanged())
 }
 
-/// In a direction without jobs, all device bytes beyond those of this process.
+/// Bytes that the device transferred for other programs; 0 if they cannot be distinguished. In a
+/// direction without jobs, all device bytes beyond those of this process.
 fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
     if let Some(analysis) = context.direction(direction) {
         let is_known = analysis.evidence.own_bytes.is_ok();

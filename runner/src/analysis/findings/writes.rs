@@ -160,7 +160,7 @@ pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// Below the background limit the kernel writes only pages of a certain age.
+/// Below the background limit, the kernel writes only pages older than dirty_expire_centisecs.
 pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
     let memory = context.report.memory?;
     let background = context.host.dirty_background_bytes?;

@@ -29,7 +29,7 @@ pub(super) struct DirectionCounters {
 }
 
 impl GaugeCounters {
-    pub(super) fn of_report(report: &Report, pending_bytes: u64) -> Self {
+    pub(super) fn from_report(report: &Report, pending_bytes: u64) -> Self {
         let issued = |stats: &DirectionStats| LayerFlow::new(stats.ios, stats.bytes);
         let device = report.device.as_ref();
         let physical = device.map_or(&[][..], |device| &device.physical_devices);
@@ -44,7 +44,7 @@ impl GaugeCounters {
         }
     }
 
-    pub(super) fn of_sample(sample: &Sample) -> Self {
+    pub(super) fn from_sample(sample: &Sample) -> Self {
         let issued = |counts: &IoCounts| LayerFlow::new(counts.ios, counts.bytes);
         let residency = sample.residency;
         let pending_bytes = residency.and_then(|residency| residency.pending_write_bytes());

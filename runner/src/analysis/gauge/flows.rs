@@ -72,8 +72,8 @@ impl Flows {
         }
     }
 
-    /// Adds the fields that apply only to writes.
-    pub(super) fn of_writes(self, pending_bytes: u64, class: Option<VerdictClass>) -> Self {
+    /// Sets the fields that apply only to writes.
+    pub(super) fn with_write_fields(self, pending_bytes: u64, class: Option<VerdictClass>) -> Self {
         Self {
             written_bytes: self.issued.bytes,
             pending_bytes,
@@ -87,7 +87,7 @@ impl Flows {
     }
 
     /// The sum of two flows. A direction without I/O contributes only its foreign I/O.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn merge(self, other: Self) -> Self {
         let foreign = self.foreign + other.foreign;
         if !other.is_used() {
             return Self { foreign, ..self };
@@ -97,8 +97,8 @@ impl Flows {
         }
         Self {
             issued: self.issued + other.issued,
-            past_cache: both(self.past_cache, other.past_cache),
-            reached: both(self.reached, other.reached),
+            past_cache: sum(self.past_cache, other.past_cache),
+            reached: sum(self.reached, other.reached),
             bypassed: self.bypassed && other.bypassed,
             foreign,
             write_class: self.write_class.or(other.write_class),
@@ -137,6 +137,6 @@ fn scale(flow: LayerFlow, share: f64) -> LayerFlow {
     LayerFlow::new(part(flow.ios), part(flow.bytes))
 }
 
-fn both(one: Option<LayerFlow>, other: Option<LayerFlow>) -> Option<LayerFlow> {
+fn sum(one: Option<LayerFlow>, other: Option<LayerFlow>) -> Option<LayerFlow> {
     Some(one? + other?)
 }

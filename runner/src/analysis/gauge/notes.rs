@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Above this ratio, the device did more I/O than was issued; a smaller excess is metadata and
 /// rounding.
 const AMPLIFIED: f64 = 1.1;
-/// Below this ratio I/Os were merged; more is rounding.
+/// Below this ratio, I/Os were merged; a ratio between this and 1 is rounding.
 const MERGED: f64 = 0.9;
 /// Minimum share of the issued bytes for a filesystem note.
 const FILESYSTEM_SHARE: f64 = 0.1;
@@ -94,7 +94,7 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     let more = ios.max(ratio(reached.bytes, past_cache.bytes));
     if more > AMPLIFIED {
         return Some(format!(
-            "journal, metadata or other programs: {} × as much",
+            "amplified {} × by the journal, metadata or other programs",
             two_digits(more)
         ));
     }

@@ -1,4 +1,4 @@
-//! Cases of the depth gauge.
+//! Tests of the depth gauge.
 
 use crate::{
     analysis::gauge::{
@@ -54,7 +54,7 @@ fn direction(issued: LayerFlow, counted: DeviceFlow) -> DirectionCounters {
     }
 }
 
-/// Reads on a device that also counts a few writes of the journal.
+/// Reads on a device that also counts a few journal writes.
 fn reads(issued: LayerFlow, counted: DeviceFlow) -> GaugeCounters {
     GaugeCounters {
         read: direction(issued, counted),
@@ -126,7 +126,7 @@ fn note(gauge: &Gauge, layer: Layer) -> &str {
 }
 
 #[test]
-fn shapes_without_verdict() {
+fn gauges_without_verdict() {
     let direct_read = reads(flow(262_144, GIB), device(262_140, GIB));
     let filling = reads(flow(2560, 2560 * 4 * KIB), device(1121, 1121 * 4 * KIB));
     let warm = reads(flow(853_333, 853_333 * 4 * KIB), device(0, 0));
@@ -189,7 +189,7 @@ fn shapes_without_verdict() {
             DIRECT,
             Device,
             Filesystem,
-            "journal, metadata or other programs: 2.6 × as much",
+            "amplified 2.6 × by the journal, metadata or other programs",
         ),
         (
             "unwritten extents",
@@ -224,7 +224,7 @@ fn merged_ios_passed_the_cache() {
 }
 
 #[test]
-fn unknown_without_device_counters() {
+fn flows_are_unknown_without_device_counters() {
     let counters = GaugeCounters {
         read: DirectionCounters {
             issued: flow(100, 400 * KIB),
@@ -244,7 +244,7 @@ fn unknown_without_device_counters() {
 }
 
 #[test]
-fn the_null_engine_reaches_no_layer() {
+fn null_engine_reaches_no_layer() {
     let modes = IoModes {
         null: true,
         ..BUFFERED
@@ -320,7 +320,7 @@ fn direct_reads_reach_the_device_as_issued() {
 }
 
 #[test]
-fn few_foreign_reads_are_neither_own_nor_shown() {
+fn foreign_reads_below_the_noise_floor_are_excluded() {
     let mut counters = reads(flow(900, GIB), device(60, 3 * MIB));
     counters.read.device = Some(DeviceFlow {
         merges: 12,
@@ -402,8 +402,8 @@ fn foreign_io_by_evidence() {
     }
 }
 
-/// 7.5 GiB of buffered writes, all of them dirty at the end of the window, in which the device wrote
-/// 70 MiB in 560 I/Os.
+/// 7.5 GiB of buffered writes, all of them dirty at the end of the window, in which the device
+/// wrote 70 MiB in 560 I/Os.
 fn deferred(class: VerdictClass, own_bytes: Option<u64>) -> Gauge {
     let issued = flow(983_040, 15 * GIB / 2);
     let counters = GaugeCounters {
@@ -418,7 +418,7 @@ fn deferred(class: VerdictClass, own_bytes: Option<u64>) -> Gauge {
 }
 
 #[test]
-fn no_deferred_write_reached_the_device() {
+fn deferred_writes_stay_in_memory() {
     let gauge = deferred(VerdictClass::DeferredWrite, Some(0));
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
@@ -433,7 +433,7 @@ fn no_deferred_write_reached_the_device() {
 }
 
 #[test]
-fn deferred_writes_reach_the_device_in_part() {
+fn some_deferred_writes_reach_the_device() {
     let gauge = deferred(VerdictClass::DeferredWrite, Some(14 * MIB));
     assert_eq!(gauge.past_cache, Some(flow(112, 14 * MIB)));
     assert_eq!(gauge.reached, Some(flow(112, 14 * MIB)));
@@ -441,7 +441,7 @@ fn deferred_writes_reach_the_device_in_part() {
 }
 
 #[test]
-fn device_writes_are_own_writes() {
+fn device_writes_count_as_own() {
     let all = Some(flow(560, 70 * MIB));
     let more_than_counted = deferred(VerdictClass::DeferredWrite, Some(80 * MIB));
     assert_eq!(more_than_counted.reached, all);
@@ -454,7 +454,7 @@ fn device_writes_are_own_writes() {
 }
 
 #[test]
-fn both_directions_add_up() {
+fn total_is_the_sum_of_both_directions() {
     let counters = GaugeCounters {
         write: direction(flow(50, 200 * KIB), device(60, 240 * KIB)),
         ..reads(flow(100, 400 * KIB), device(100, 400 * KIB))

@@ -10,7 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Codes for direct random reads without findings, after `change`.
+/// Finding codes of direct random reads, which have no findings by default. `fields` replaces
+/// fields of the job, `change` modifies the report.
 fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
         one_direction("randread", true, (30_000, 4), (30_000, 120_000)),
@@ -136,7 +137,8 @@ fn codes_by_cause() {
     );
 }
 
-/// Codes for buffered I/O, after `change`.
+/// Finding codes of buffered I/O. `fields` replaces fields of the job, `change` modifies the
+/// report.
 fn buffered(
     rw: &str,
     fields: Value,

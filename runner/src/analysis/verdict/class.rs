@@ -1,5 +1,5 @@
-//! From shares to a class: the first matching rule decides. `docs/measurement.md` contains the same
-//! table; a test compares them.
+//! Maps shares to a verdict class: the first matching rule applies. `docs/measurement.md` contains
+//! the same table; a test compares them.
 //!
 //! Classes depend on bytes, because the kernel merges and splits I/Os. The number of I/Os only
 //! distinguishes readahead and merging from unchanged I/O.
@@ -13,7 +13,7 @@ use leadline_protocol::{evidence::transition::Direction, verdict::VerdictClass};
 
 pub(crate) struct Rule {
     pub class: VerdictClass,
-    /// As text; `{negligible}` is replaced with the value of that threshold.
+    /// The condition as text; `{negligible}` is replaced with the value of that threshold.
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
     pub when: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
@@ -35,7 +35,7 @@ pub(crate) const RULES: [Rule; 13] = [
         means: "not enough data",
         matches: |evidence, _| {
             evidence.has_no_counters()
-                || evidence.ios < MIN_IOS.whole() && evidence.bytes < NOISE_FLOOR.whole()
+                || evidence.ios < MIN_IOS.as_u64() && evidence.bytes < NOISE_FLOOR.as_u64()
         },
     },
     Rule {
@@ -70,7 +70,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Unwritten,
-        when: "device below {negligible}, extents without data at least {nearly_all}",
+        when: "device below {negligible}, at least {nearly_all} from extents without data",
         means: "the filesystem returned zeros; nothing was read",
         matches: |_, shares| {
             shares.device < NEGLIGIBLE.value && shares.unwritten >= NEARLY_ALL.value
@@ -118,7 +118,7 @@ pub(crate) const RULES: [Rule; 13] = [
     },
     Rule {
         class: VerdictClass::Merged,
-        when: "otherwise, at most {merge_ratio} as many device I/Os as issued",
+        when: "at most {merge_ratio} as many device I/Os as issued",
         means: "adjacent I/Os were merged",
         matches: |evidence, _| is_merged(evidence),
     },
@@ -140,7 +140,7 @@ pub(crate) fn classify(evidence: &Evidence, shares: &Shares) -> VerdictClass {
 /// Whether `bytes` exceed `expected` significantly: by the noise floor and by the excess ratio.
 pub(crate) fn is_excess(bytes: u64, expected: u64) -> bool {
     let excess = bytes.saturating_sub(expected);
-    excess > NOISE_FLOOR.whole() && excess as f64 > EXCESS.value * expected as f64
+    excess > NOISE_FLOOR.as_u64() && excess as f64 > EXCESS.value * expected as f64
 }
 
 fn is_merged(evidence: &Evidence) -> bool {

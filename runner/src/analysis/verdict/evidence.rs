@@ -6,7 +6,7 @@ pub(crate) mod targets;
 
 use crate::analysis::verdict::{
     evidence::{
-        counters::{Counted, device, lower_devices, own_bytes, past_backing_bytes},
+        counters::{Counted, backing_storage_bytes, device, lower_devices, own_bytes},
         targets::{
             bytes_without_device, encoded_share, falls_back, no_device, residency, unwritten_share,
         },
@@ -30,7 +30,7 @@ pub(crate) struct Evidence {
     /// I/Os completed in the window.
     pub ios: u64,
     pub bytes: u64,
-    /// The part of them on targets without a block device.
+    /// The part of `bytes` that was issued to targets without a block device.
     pub bytes_without_device: u64,
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
@@ -39,9 +39,9 @@ pub(crate) struct Evidence {
     pub falls_back: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
     pub is_loop_cached: bool,
-    /// Upper bound of the bytes that passed the page cache of those backing files; `None` if there
-    /// is none, or if their residency is unknown.
-    pub past_backing_bytes: Option<u64>,
+    /// Upper bound of the bytes read from or written to the storage of those backing files, past
+    /// their page cache; `None` if there is none, or if their residency is unknown.
+    pub backing_storage_bytes: Option<u64>,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
     /// Counters of the device under the targets, or the reason why they are missing.
@@ -58,7 +58,8 @@ pub(crate) struct Evidence {
     pub unwritten_share: Option<f64>,
     /// Share of the regions that is inline, compressed or encrypted, before or after the run.
     pub encoded_share: f64,
-    /// Why the filesystem writes metadata in addition to the issued writes.
+    /// Reason why the filesystem writes metadata in addition to the issued writes; `None` if it
+    /// does not.
     pub metadata_reason: Option<&'static str>,
     /// Upper bound of the bytes in flight at a window boundary.
     pub in_flight_bytes: u64,
@@ -90,7 +91,7 @@ impl Evidence {
             is_loop_cached: targets
                 .iter()
                 .any(|target| target.direct.loop_direct_io == Some(false)),
-            past_backing_bytes: past_backing_bytes(direction, report, &targets),
+            backing_storage_bytes: backing_storage_bytes(direction, report, &targets),
             no_device: no_device(&jobs),
             device: device(direction, report),
             lower_devices: lower_devices(direction, report),
@@ -138,7 +139,7 @@ impl Evidence {
         Some(device.ios as f64 / self.ios as f64)
     }
 
-    /// For the report.
+    /// Numbers for the report; unknown ones are omitted.
     pub(crate) fn numbers(&self) -> BTreeMap<String, u64> {
         let device = self.device.as_ref().ok();
         let lower = self.lower_devices.as_ref();

@@ -205,7 +205,7 @@ impl Numbers<'_> {
                 format!("of the bytes reached {name}"),
                 "stayed in memory".into(),
                 "never written".into(),
-                "saved by the filesystem".into(),
+                "eliminated by the filesystem".into(),
                 "without a device".into(),
             ],
         };

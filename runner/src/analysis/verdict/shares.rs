@@ -1,8 +1,9 @@
-//! Shares of the issued bytes of one direction by the layer that served them, with their error bound.
+//! Shares of the issued bytes of one direction by the layer that served them, with their error
+//! bound.
 //!
-//! The device's share is the minimum of three counts: bytes issued, bytes moved by this process, and
-//! bytes moved by the devices down to the physical ones. This excludes the I/O of other programs. The
-//! rest is divided according to extents and page cache residency.
+//! The device's share is the minimum of three counts: bytes issued, bytes moved by this process,
+//! and bytes moved by the devices down to the physical ones. This excludes the I/O of other
+//! programs. The rest is divided according to extents and page cache residency.
 
 use crate::analysis::verdict::{evidence::Evidence, threshold::NEGLIGIBLE};
 use leadline_protocol::evidence::transition::Direction;
@@ -42,7 +43,7 @@ impl Shares {
         let sent = own_bytes.min(issued);
         let limits = [
             evidence.lower_devices.as_ref().map(|lower| lower.bytes),
-            evidence.past_backing_bytes,
+            evidence.backing_storage_bytes,
         ];
         let reached_bytes = limits.into_iter().flatten().fold(sent, u64::min);
         let above_device = issued - sent;
@@ -59,7 +60,7 @@ impl Shares {
         };
         let filesystem = filesystem_bytes(evidence, sent, above_device - unwritten);
         let served_by_filesystem = filesystem + below_device;
-        let (excess_bytes, foreign_bytes) = beyond(evidence, own_bytes, counted);
+        let (excess_bytes, foreign_bytes) = excess_and_foreign_bytes(evidence, own_bytes, counted);
         let uncertain = evidence.in_flight_bytes + unattributed(evidence, own_bytes, reached_bytes);
         let share = |bytes: u64| bytes as f64 / evidence.bytes as f64;
         Self {
@@ -75,7 +76,7 @@ impl Shares {
         }
     }
 
-    /// For the report: without empty shares except the device's.
+    /// Shares for the report, by name. Shares of 0 are omitted, except that of the device.
     pub(crate) fn by_name(&self) -> BTreeMap<String, f64> {
         let shares = [
             ("page_cache", self.page_cache),
@@ -92,8 +93,9 @@ impl Shares {
     }
 }
 
-/// Bytes served by the filesystem of the `rest` that neither a device nor an unwritten extent served:
-/// direct I/O that did not fall back to the page cache, and data that is stored in fewer bytes.
+/// Bytes that the filesystem served, out of the `rest` that neither a device nor an unwritten
+/// extent served: direct I/O that did not fall back to the page cache, and data that is stored in
+/// fewer bytes.
 fn filesystem_bytes(evidence: &Evidence, sent: u64, rest: u64) -> u64 {
     let is_encoded = evidence.encoded_share >= NEGLIGIBLE.value;
     match (evidence.direction, &evidence.own_bytes) {
@@ -105,7 +107,7 @@ fn filesystem_bytes(evidence: &Evidence, sent: u64, rest: u64) -> u64 {
     }
 }
 
-/// The most bytes that the page cache can have served: its content at the start of the window, and
+/// Upper bound of the bytes that the page cache served: its content at the start of the window, and
 /// every byte that was read more than once.
 fn max_cached_bytes(evidence: &Evidence) -> u64 {
     let start = evidence.residency.map_or(0, |(start, _)| start.cached);
@@ -114,8 +116,13 @@ fn max_cached_bytes(evidence: &Evidence) -> u64 {
     evidence.issued_to_devices().saturating_sub(uncached)
 }
 
-/// Device bytes beyond the issued ones: of this process or its filesystem, and of other programs.
-fn beyond(evidence: &Evidence, own_bytes: u64, counted: Option<u64>) -> (u64, u64) {
+/// Returns the device bytes beyond the issued bytes: those of this process or its filesystem, and
+/// those of other programs.
+fn excess_and_foreign_bytes(
+    evidence: &Evidence,
+    own_bytes: u64,
+    counted: Option<u64>,
+) -> (u64, u64) {
     let excess = own_bytes.saturating_sub(evidence.issued_to_devices());
     let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
     match (evidence.direction, evidence.metadata_reason) {
@@ -125,10 +132,10 @@ fn beyond(evidence: &Evidence, own_bytes: u64, counted: Option<u64>) -> (u64, u6
     }
 }
 
-/// Bytes that may belong to another share. Without process counters, all device bytes may be foreign.
-/// Below a cached loop device with unknown residency, kernel threads do the I/O.
+/// Bytes that may belong to another share. Without process counters, all device bytes may be
+/// foreign. Below a cached loop device with unknown residency, kernel threads do the I/O.
 fn unattributed(evidence: &Evidence, own_bytes: u64, reached_bytes: u64) -> u64 {
-    let is_loop_unknown = evidence.is_loop_cached && evidence.past_backing_bytes.is_none();
+    let is_loop_unknown = evidence.is_loop_cached && evidence.backing_storage_bytes.is_none();
     match evidence.own_bytes {
         Err(_) => reached_bytes,
         Ok(_) if is_loop_unknown => reached_bytes,

@@ -1,5 +1,5 @@
-//! Thresholds of the verdict, each with its reason. `docs/measurement.md` contains the same table; a
-//! test compares them.
+//! Thresholds of the verdict, each with its reason. `docs/measurement.md` contains the same table;
+//! a test compares them.
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
@@ -12,8 +12,8 @@ pub(crate) struct Threshold {
 }
 
 impl Threshold {
-    /// For bytes and counts.
-    pub(crate) const fn whole(self) -> u64 {
+    /// The value as an integer, for thresholds in bytes or counts.
+    pub(crate) const fn as_u64(self) -> u64 {
         self.value as u64
     }
 }
@@ -28,19 +28,19 @@ pub(crate) const NOISE_FLOOR: Threshold = Threshold {
     name: "noise_floor",
     value: (4 << 20) as f64,
     shown: "4 MiB",
-    reason: "a mount, a journal commit or a log line moves a few MiB; a smaller excess is noise",
+    reason: "a mount, a journal commit or a log write can transfer a few MiB; a smaller excess is noise",
 };
 pub(crate) const NEGLIGIBLE: Threshold = Threshold {
     name: "negligible",
     value: 0.02,
     shown: "2 %",
-    reason: "the rest is metadata and I/O at the window boundaries",
+    reason: "metadata and I/O at the window boundaries stay below it",
 };
 pub(crate) const NEARLY_ALL: Threshold = Threshold {
     name: "nearly_all",
     value: 0.9,
     shown: "90 %",
-    reason: "the rest is I/O in flight at the window boundaries and blocks that were in memory",
+    reason: "the remainder is I/O in flight at the window boundaries and blocks that were in memory",
 };
 pub(crate) const EXCESS: Threshold = Threshold {
     name: "excess",

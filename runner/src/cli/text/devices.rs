@@ -40,7 +40,8 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// A device and its children. `first` is the prefix of the first line, `rest` of the others.
+    /// Writes a device and its children. `first` is the prefix of the first line, `rest` that of
+    /// the other lines.
     fn branch(&mut self, device: &'a Device, first: &str, rest: &str) {
         if !self.shown.insert(&device.name) {
             return;
@@ -125,7 +126,7 @@ fn title(device: &Device) -> String {
     join(parts, " · ")
 }
 
-/// Such as `512 B blocks (4 KiB physical) · scheduler mq-deadline · write back cache · 256 requests`.
+/// `512 B blocks (4 KiB physical) · scheduler mq-deadline · write back cache · 256 requests`.
 fn queue(device: &Device) -> String {
     let parts = [
         blocks(device),

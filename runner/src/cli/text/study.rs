@@ -104,7 +104,7 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
         }
         table.add_row(row);
     }
-    // Only names wrap.
+    // Only step names wrap.
     table
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(width).unwrap_or(u16::MAX));

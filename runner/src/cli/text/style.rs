@@ -6,7 +6,7 @@ use std::{fmt::Display, io::stdout};
 
 /// Width in columns if standard output is not a terminal.
 pub(crate) const DEFAULT_WIDTH: usize = 100;
-/// Tables need this width.
+/// Minimum width of the tables.
 const MIN_WIDTH: usize = 80;
 /// Longer lines are hard to read.
 const MAX_WIDTH: usize = 120;

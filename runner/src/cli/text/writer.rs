@@ -1,4 +1,4 @@
-//! Builds text of labeled lines and tables.
+//! Builds text from labeled lines and tables.
 
 use crate::cli::text::style::{DIM, paint};
 use anstyle::Style;
@@ -104,7 +104,7 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{suffix}")
 }
 
-/// Joins the parts that exist.
+/// Joins the parts that are `Some`.
 pub(crate) fn join(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(separator)

@@ -1,4 +1,4 @@
-//! No I/O: everything completes inline. What remains is the cost of the runner.
+//! Performs no I/O: everything completes inline, so a run measures only the overhead of the runner.
 
 use crate::load::{engine::Engine, pattern::io::Io};
 

@@ -1,6 +1,6 @@
 //! One system call per I/O: pread(2), pwrite(2), fsync(2), and the BLKDISCARD ioctl for trims. The
 //! depth is always 1. rustix calls the kernel directly; the C library's calls are cancellation
-//! points, which cost a little.
+//! points, which add a small overhead.
 
 use crate::load::{
     engine::Engine,

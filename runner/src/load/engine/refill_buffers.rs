@@ -1,4 +1,4 @@
-//! `refill_buffers`: an engine around another one that generates new data for every write.
+//! `refill_buffers`: wraps an engine and generates new data for every write.
 
 use crate::load::{
     data::Data,

@@ -42,9 +42,9 @@ use std::{
 /// IORING_MAX_ENTRIES, io_uring/io_uring.h.
 const MAX_ENTRIES: u32 = 32_768;
 
-/// Entries of a ring: one per slot, since a slot has at most one I/O. An SQPOLL thread publishes
-/// what it accepted only after a batch, when it has posted the batch's completions
-/// (io_submit_sqes); until then, refilled slots need a second entry.
+/// Entries of a ring: one per slot, since a slot has at most one I/O. An SQPOLL thread frees the
+/// entries of a batch only after it has posted the batch's completions (io_submit_sqes); until
+/// then, refilled slots need a second entry.
 fn entries_for(slots: u32, polling: Polling) -> u32 {
     let per_slot = if polling.submissions { 2 } else { 1 };
     slots.saturating_mul(per_slot).clamp(1, MAX_ENTRIES)
@@ -55,14 +55,15 @@ pub(crate) struct Uring<R, N> {
     entries: PhantomData<N>,
     spin_ns: u64,
     files: Vec<RawFd>,
-    /// Trims: separate system calls that are complete when `submit` returns.
+    /// Slots and results of trims, which are separate system calls and complete before `submit`
+    /// returns.
     trims: Vec<(u32, i32)>,
     decisions: Vec<Decision>,
 }
 
 impl<N: Entries> Uring<KernelRing, N> {
-    /// A ring for `slots` I/Os on these files, which must stay open as long as it lives. Must be
-    /// called by the thread that uses the ring.
+    /// Creates a ring for `slots` I/Os on these files, which must stay open as long as the ring
+    /// exists. Must be called by the thread that uses the ring.
     ///
     /// # Errors
     /// Errors of io_uring_setup(2) and io_uring_register(2).
@@ -72,7 +73,7 @@ impl<N: Entries> Uring<KernelRing, N> {
 }
 
 impl<R: Ring, N: Entries> Uring<R, N> {
-    /// As `new`, with a wrapper around the kernel's ring.
+    /// Like `new`, but wraps the kernel's ring with `wrap`.
     pub(crate) fn with_wrapper(
         files: &[OwnedFd],
         slots: u32,
@@ -120,7 +121,8 @@ impl<R: Ring, N: Entries> Uring<R, N> {
         unsafe { self.push(slot, fsync.build()) }
     }
 
-    /// Polls for completions without sleeping. Returns true once there are enough.
+    /// Polls for completions without sleeping. Returns true if `at_least` are ready, false if the
+    /// polling time is over.
     #[cold]
     fn spin(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<bool> {
         let end_ns = Monotonic.now_ns() + self.spin_ns.min(timeout_ns.unwrap_or(u64::MAX));
@@ -134,7 +136,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     }
 
     /// # Safety
-    /// As [`Ring::push`]. [`entries_for`] guarantees the space.
+    /// Same as [`Ring::push`]. [`entries_for`] guarantees the space.
     #[inline(always)]
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
         // SAFETY: guaranteed by the caller.
@@ -161,8 +163,8 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         let mut queued = self.ring.queued();
-        // Deferred completions are processed in calls that ask for them. There are none if nothing
-        // was in flight.
+        // Deferred completions are processed only by calls that request it. There are none if
+        // nothing was in flight.
         let reap = in_flight > queued;
         while queued > 0 {
             match self.ring.enter(reap, 0, None) {
@@ -219,7 +221,8 @@ fn registration_error(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// Signals, timeouts and a full completion queue are not errors: the loop reaps what is there.
+/// Signals, timeouts and a full completion queue are not errors: the loop reaps the available
+/// completions.
 fn ignore_transient(entered: io::Result<()>) -> io::Result<()> {
     match entered {
         Err(error)

@@ -3,12 +3,12 @@
 use crate::load::{pattern::io::Io, stats::IoTimes};
 
 pub(crate) struct Slots {
-    /// By slot.
+    /// Indexed by slot.
     pub ios: Box<[Io]>,
-    /// By slot.
+    /// Indexed by slot.
     pub times: Box<[IoTimes]>,
-    /// Slot numbers. Those from `used` on are free; the `batch` before them were submitted by the
-    /// last call. A stack, because the buffer returned last is most likely cached.
+    /// Slot numbers. Slots from index `used` on are free; the last `batch` slots before them were
+    /// submitted by the last call. A stack, because the buffer returned last is most likely cached.
     pub order: Box<[u32]>,
     pub used: usize,
     pub batch: usize,
@@ -33,7 +33,7 @@ impl Slots {
         self.ios.len()
     }
 
-    /// I/Os that the engine has.
+    /// Excludes I/Os that wait for a retry.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> usize {
         self.used - self.retries.len()

@@ -185,7 +185,7 @@ fn every_io_is_counted_once_at_every_depth() {
 }
 
 #[test]
-fn latency_lasts_from_before_submission_until_reaped() {
+fn latency_spans_submission_to_reaping() {
     let stats = WorkerStats::default();
     let mut work = measuring_loop(Null::new(1), 1, reads(10), 100);
     work.run(&FOREVER, &stats).unwrap();

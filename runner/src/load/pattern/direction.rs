@@ -16,7 +16,7 @@ pub(crate) struct DirectionState {
     /// Alignment of random offsets in bytes.
     pub align: u64,
     pub distribution: Distribution,
-    /// Bytes between the end of a sequential I/O and the next one; negative for backward.
+    /// Bytes between the end of a sequential I/O and the next one; negative for backward access.
     pub gap: i64,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
     /// share one, so that together they access every block once.
@@ -34,7 +34,7 @@ enum Randomness {
         every: u64,
         left: u64,
     },
-    /// The share of item 0 (`percentage_random`).
+    /// Random if item 0 is drawn (`percentage_random`).
     Share(ShuffleBag),
 }
 

@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 #[derive(Clone, Debug)]
 pub(crate) enum DirectionMix {
     Single(Kind),
-    /// Reads and writes. They have their own random numbers, so that offsets generated in bulk are
-    /// the same as those generated one by one.
+    /// Reads and writes. The direction has its own random number generator, so that offsets
+    /// generated in bulk are the same as those generated one by one.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
 }
 

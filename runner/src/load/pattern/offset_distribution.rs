@@ -1,4 +1,4 @@
-//! Which of `n` slots of a region a random I/O accesses.
+//! Selects one of the `n` slots of a region for each random I/O.
 //!
 //! zipf and pareto draw a rank. A fixed permutation scatters the ranks over the region, like fio's
 //! hash but without collisions. normal is centered in the region. Sources: zipf by rejection
@@ -101,7 +101,8 @@ fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
     }
 }
 
-/// First slot and number of slots of each zone. A zone smaller than a slot shares its neighbor's.
+/// First slot and number of slots of each zone. A zone smaller than a slot shares a slot with its
+/// neighbor.
 fn zone_slots(zones: &[Zone], n: u64) -> Vec<(u64, u64)> {
     let slots_below = |percent: u64| (u128::from(n) * u128::from(percent) / 100) as u64;
     let mut begin = 0;

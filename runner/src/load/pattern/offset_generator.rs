@@ -45,7 +45,7 @@ impl OffsetGenerator {
         }
     }
 
-    /// Bytes of one pass with I/Os of `smallest` bytes, which never reach a shorter tail.
+    /// Bytes of one pass. Excludes a tail shorter than the smallest I/O (`smallest` bytes).
     pub(crate) fn bytes_per_pass(&self, smallest: u64) -> u64 {
         self.len - self.len % smallest
     }
@@ -101,7 +101,7 @@ impl OffsetGenerator {
         Some((start, len))
     }
 
-    /// A random slot, or where a sequential pass starts.
+    /// Offset of a random slot, or the start of a sequential pass.
     fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> u64 {
         if direction.is_random() {
             self.distributions[direction.distribution_index].next(rng) * direction.align

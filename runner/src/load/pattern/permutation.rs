@@ -8,8 +8,8 @@
 
 use rand::Rng;
 
-/// Rounds of the bijection. With three, one key in twenty still shows neighbors or clusters; four
-/// pass the tests below.
+/// Rounds of the bijection. With three rounds, one key in twenty still produces neighbors or
+/// clusters; four rounds pass the tests below.
 const ROUNDS: usize = 4;
 
 /// Numbers generated ahead for `next`: enough for instruction-level parallelism, few enough to
@@ -79,8 +79,8 @@ impl Permutation {
         }
     }
 
-    /// The number of `rank` (below `n`): always the same, and different for each rank. Follows the
-    /// cycle until the result is below `n`.
+    /// Maps `rank` (below `n`) to a number below `n`: always the same one, and a different one for
+    /// each rank. Applies the bijection repeatedly until the result is below `n`.
     pub(crate) fn get(&self, rank: u64) -> u64 {
         let mut number = self.scramble(rank);
         while number >= self.n {

@@ -1,6 +1,6 @@
-//! Target of the next I/O, as fio's `file_service_type=roundrobin`. A target that has had its
-//! share of a pass is skipped until the pass ends, so targets of different sizes are covered
-//! equally.
+//! Selects the target of the next I/O, like fio's `file_service_type=roundrobin`. A target that has
+//! had its share of a pass is skipped until the pass ends, so targets of different sizes are
+//! covered equally.
 
 #[derive(Clone, Debug)]
 pub(crate) struct RoundRobin {
@@ -12,7 +12,7 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// At least one target with its bytes per pass.
+    /// `bytes_per_pass`: by target, at least one.
     pub(crate) fn new(bytes_per_pass: impl Iterator<Item = u64>) -> Self {
         let shares: Vec<u64> = bytes_per_pass.collect();
         Self {

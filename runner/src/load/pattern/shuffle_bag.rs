@@ -24,7 +24,7 @@ impl ShuffleBag {
         Self { items, drawn: 0 }
     }
 
-    /// The next item. One step of the Fisher–Yates shuffle, so no draw takes longer than others.
+    /// The next item. One step of the Fisher–Yates shuffle, so all draws take the same time.
     #[inline]
     pub(crate) fn draw(&mut self, rng: &mut impl Rng) -> usize {
         // Upper half of a product instead of a division: at most 100 of 2^32 draws are biased.

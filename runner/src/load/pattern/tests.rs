@@ -1,4 +1,5 @@
-//! Invariants of generated I/Os: tables for the shapes, properties for the rest.
+//! Generated I/Os compared with lists from fio and with statistical properties, and property tests
+//! of their invariants.
 
 pub(crate) mod distribution;
 pub(crate) mod draw_cost;
@@ -21,7 +22,7 @@ fn list(job: &ResolvedJob) -> Vec<Io> {
     first(job, 0, usize::MAX)
 }
 
-/// The first I/Os of a worker, drawn in batches of an odd size.
+/// The first I/Os of a worker, drawn in small batches of a size that is not a power of two.
 fn first(job: &ResolvedJob, worker: u32, max: usize) -> Vec<Io> {
     let mut pattern = Pattern::new(job, worker);
     let mut batch = [Io::default(); 13];
@@ -179,7 +180,7 @@ fn percentage_random_is_exact() {
 }
 
 #[test]
-fn lists_generated_in_bulk_are_the_same() {
+fn bulk_generation_does_not_change_the_list() {
     for options in [
         json!({}),
         json!({"norandommap": true}),
@@ -411,7 +412,7 @@ proptest! {
     }
 
     #[test]
-    fn io_size_is_transferred((job, min, _) in any_job()) {
+    fn lists_transfer_io_size_bytes((job, min, _) in any_job()) {
         let bytes: u64 = list(&job).iter().map(|io| u64::from(io.len)).sum();
         let io_size = job.io_size_of(0);
         prop_assert!(bytes <= io_size && io_size - bytes < min, "{bytes} of {io_size}");

@@ -13,8 +13,8 @@ use rand_distr::Exp1;
 pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
 /// Higher rates are capped. With I/Os of at most 4 GiB, the arithmetic stays below 2^64.
 pub(crate) const MAX_RATE: u64 = 1 << 62;
-/// Separates the seeds of workers and directions, and these from offsets and data: odd numbers
-/// without a pattern.
+/// Multipliers that give each worker and direction a seed distinct from those of offsets and data:
+/// odd numbers with irregular bits.
 const WORKER_STRIDE: u64 = 0x9fb2_1c65_1e98_df25;
 const DIRECTION_STRIDE: u64 = 0xc13f_a9a9_02a6_328f;
 
@@ -37,7 +37,7 @@ enum Unit {
 #[derive(Clone, Debug)]
 enum Process {
     Linear {
-        /// In 1/`per_second` ns.
+        /// Fraction of a nanosecond, in units of 1/`per_second` ns.
         remainder: u64,
     },
     Poisson {

@@ -1,4 +1,4 @@
-//! Arrival schedules compared with arithmetic and, if random, with their distribution.
+//! Arrival schedules compared with calculated times and, if random, with their distribution.
 
 use crate::{
     load::{
@@ -118,7 +118,7 @@ fn a_schedule_does_not_drift_within_a_day() {
 
 proptest! {
     #[test]
-    fn byte_rates_schedule_by_the_bytes_before(
+    fn byte_rates_schedule_by_preceding_bytes(
         per_second in 1u64..u64::MAX,
         lens in prop::collection::vec(1u32..=1 << 30, 1..200),
     ) {

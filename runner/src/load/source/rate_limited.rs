@@ -19,7 +19,8 @@ use crate::load::{
 pub(crate) struct RateLimited {
     pattern: Pattern,
     limiter: RateLimiter,
-    /// Due time of the next I/O if it was not due. The limiter must be called once per I/O.
+    /// Due time of the next I/O if it was not due yet. Stored, because the limiter must be called
+    /// only once per I/O.
     next: Option<DueTime>,
     /// Intended starts of the due I/Os in ns since the start of the worker, and how many of them
     /// were submitted.

@@ -1,7 +1,7 @@
-//! Time per I/O outside the kernel: the clock is read before and after each system call. A manual
-//! measurement, because a duration is not a test; `instructions` is the test. getrusage(2) would
-//! report more: it counts by ticks, and ticks that are due on the kernel's way out of a call fire
-//! after it.
+//! Time per I/O outside the kernel: the clock is read before and after each system call. Run
+//! manually, because timings are not reproducible; `instructions` is the automated test.
+//! getrusage(2) would overestimate it: CPU time is counted in ticks, and a tick that is due while a
+//! system call returns fires in user mode.
 
 use crate::{
     load::{

@@ -1,5 +1,5 @@
-//! Engine, source and buffers of a job. Each step selects a type, so the loop is compiled for
-//! every combination and decides nothing.
+//! Engine, source and buffers of a job. Each step selects a type, so the loop is compiled for every
+//! combination and does not branch on options.
 
 use crate::{
     load::{
@@ -69,8 +69,8 @@ fn run_ring<N: Entries>(
     run_engine(task, engine, pool)
 }
 
-/// With registered buffers. If other processes of this user hold locked memory, the kernel may
-/// reject what fits the plan; `Preferred` then falls back to plain buffers.
+/// Runs with registered buffers. The kernel may reject buffers that the plan accepted if other
+/// processes of this user hold locked memory; `Preferred` then falls back to plain buffers.
 fn run_registered(
     task: &WorkerTask,
     pool: BufferPool,
@@ -125,7 +125,7 @@ fn run_engine<E: Engine>(
 fn ns_per_4k(mut data: Data, buffer: &mut [u8]) -> f64 {
     /// Bytes per timing: about 0.1 ms, much longer than reading the clock.
     const BYTES: usize = 1 << 18;
-    /// Timings. The shortest is the least disturbed.
+    /// Number of timings. The shortest one is the least disturbed.
     const TIMINGS: usize = 5;
     let fills = BYTES.div_ceil(buffer.len());
     let mut shortest_ns = u64::MAX;

@@ -1,7 +1,8 @@
-//! Instructions per I/O: the loop with the `null` engine, single-stepped (ptrace(2)), so that
-//! clock, cache and other processes do not affect the result. Likewise its returns across system
-//! calls (`returns`). `instructions.json` stores the counts by profile; growth over 5 % fails.
-//! Update: `cargo test -p leadline-runner --lib instructions -- --ignored`, also with `--release`.
+//! Counts the instructions per I/O of the loop with the `null` engine. The loop is single-stepped
+//! (ptrace(2)), so that clock, cache and other processes do not affect the result. `returns` counts
+//! function returns across system calls in the same way. `instructions.json` stores the counts by
+//! profile; the test fails if one grows by more than 5 %. To update them, run
+//! `cargo test -p leadline-runner --lib instructions -- --ignored`, with and without `--release`.
 //!
 //! Skipped with a different compiler or CPU architecture.
 

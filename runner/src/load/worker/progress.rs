@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[repr(u8)]
 pub(crate) enum Stage {
-    /// Prepares, or waits for its start.
+    /// Preparing, or waiting for the start.
     Waiting = 0,
     Ramp = 1,
     Measure = 2,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Length of a run without a time limit: 68 years, far from overflow.
 pub(crate) const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
 
-/// In ns of the monotonic clock; 0 for now. Written by the observing thread before the start, and
-/// when the run must stop.
+/// Times in ns of the monotonic clock; 0 means now. Written by the observing thread before the
+/// start, and when the run must stop.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     /// First I/O.

@@ -7,7 +7,8 @@ use std::{
 };
 
 /// A worker passes the barrier twice: when it is ready, and when the schedule is written. Dropping
-/// this makes the remaining passes, so a worker that fails or panics does not block the others.
+/// the value performs the remaining passes, so a worker that fails or panics does not block the
+/// others.
 pub(crate) struct StartBarrier {
     progress: Arc<Progress>,
     barrier: Arc<Barrier>,

@@ -39,13 +39,13 @@ pub(crate) struct WorkerOutcome {
 /// Why a worker could not start or continue.
 #[derive(Debug)]
 pub(crate) struct WorkerError {
-    /// Such as `setting nice`.
+    /// What failed, such as `setting nice`.
     pub action: &'static str,
     pub error: io::Error,
 }
 
 impl WorkerError {
-    /// For `map_err`.
+    /// Returns a function for `map_err`.
     pub(crate) fn during<E: Into<io::Error>>(action: &'static str) -> impl Fn(E) -> Self + Copy {
         move |error| Self {
             action,

@@ -51,7 +51,8 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. `rewrite`: layout rewrites the whole file.
+/// Checks and findings for files that exist before the run. `rewrite`: layout rewrites the whole
+/// file.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,

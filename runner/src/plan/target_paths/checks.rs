@@ -9,7 +9,8 @@ use crate::plan::{
 use leadline_protocol::{plan::target::TargetKind, problem::Problem};
 use std::path::Path;
 
-/// Kind of an existing path, or of the file to create. Reports a problem if there is none.
+/// Kind of an existing path, or of the file to create. If the path cannot be a target, adds a
+/// problem and returns `None`.
 pub(super) fn target_kind(
     name: &TargetName,
     facts: &PathFacts,

@@ -3,8 +3,8 @@
 use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
 use std::{collections::BTreeSet, path::Path};
 
-/// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of descriptors
-/// (1,048,576).
+/// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of
+/// descriptors (1,048,576).
 const MAX_FILES: u64 = 4096;
 
 pub(super) struct TargetName {

@@ -9,9 +9,9 @@ use leadline_protocol::plan::{job::ResolvedJob, target::Target};
 use serde_json::{Value, json};
 
 /// Path, worker, offset, size, length and layout, the last four in MiB.
-type Shape<'a> = (&'a str, Option<u32>, u64, u64, u64, u64);
+type Summary<'a> = (&'a str, Option<u32>, u64, u64, u64, u64);
 
-fn shape(target: &Target) -> Shape<'_> {
+fn summary(target: &Target) -> Summary<'_> {
     (
         &target.path,
         target.worker,
@@ -22,14 +22,17 @@ fn shape(target: &Target) -> Shape<'_> {
     )
 }
 
-fn check_targets(job: Value, want: &[Shape]) -> ResolvedJob {
+fn check_targets(job: Value, expected: &[Summary]) -> ResolvedJob {
     let job = resolved_job(job);
-    assert_eq!(job.targets.iter().map(shape).collect::<Vec<_>>(), want);
+    assert_eq!(
+        job.targets.iter().map(summary).collect::<Vec<_>>(),
+        expected
+    );
     job
 }
 
 #[test]
-fn file_names_follow_fio() {
+fn file_names_match_fio() {
     check_targets(
         json!({"filename": "new", "size": "1m", "direct": 1}),
         &[("/data/new", None, 0, 1, 1, 1)],
@@ -195,9 +198,13 @@ fn layout_writes_only_missing_data() {
 fn later_jobs_use_files_of_earlier_jobs() {
     let job = |name: &str, size: &str| json!({"name": name, "filename": "new", "size": size, "direct": 1});
     let plan = accepted(json!({"jobs": [job("a", "10m"), job("b", "50%"), job("c", "15m")]}));
-    let shapes: Vec<_> = plan.jobs.iter().map(|job| shape(&job.targets[0])).collect();
+    let targets: Vec<_> = plan
+        .jobs
+        .iter()
+        .map(|job| summary(&job.targets[0]))
+        .collect();
     assert_eq!(
-        shapes,
+        targets,
         [
             ("/data/new", None, 0, 10, 10, 10),
             ("/data/new", None, 0, 5, 10, 0),

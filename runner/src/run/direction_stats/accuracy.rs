@@ -1,5 +1,5 @@
-//! Latencies of known distributions, compared with an exact sort, and distributed among workers in
-//! several ways.
+//! Compares the statistics of known latency distributions with an exact sort, for several ways to
+//! distribute the latencies among workers.
 
 use crate::{load::histogram::Histogram, run::direction_stats::latency};
 use leadline_protocol::{
@@ -15,10 +15,10 @@ const MS: f64 = 1e6;
 const MINUTE: f64 = 60e9;
 
 type Rng = Xoshiro256PlusPlus;
-/// A name and the nth latency in ns.
-type Shape = (&'static str, fn(&mut Rng, usize) -> f64);
+/// Name, and a function that returns the nth latency in ns.
+type Distribution = (&'static str, fn(&mut Rng, usize) -> f64);
 
-const SHAPES: &[Shape] = &[
+const DISTRIBUTIONS: &[Distribution] = &[
     ("only zeros", |_, _| 0.0),
     ("one nanosecond", |_, _| 1.0),
     ("the last linear bucket", |_, _| 127.0),
@@ -64,24 +64,23 @@ const SHAPES: &[Shape] = &[
     ("just below powers of two", |_, n| {
         ((1u64 << (n % 39)) - 1) as f64
     }),
-    (
-        "one of 17 minutes",
-        |_, n| if n == 7 { 17.0 * MINUTE } else { US },
-    ),
+    ("one outlier of 17 minutes", |_, n| {
+        if n == 7 { 17.0 * MINUTE } else { US }
+    }),
     ("log-uniform up to 18 minutes", |rng, _| {
         rng.random_range(0.0f64..40.0).exp2().min(18.0 * MINUTE)
     }),
     ("ascending", |_, n| n as f64 * 17.0),
 ];
 
-fn draws(shape: &Shape) -> Vec<u64> {
+fn draws(distribution: &Distribution) -> Vec<u64> {
     let mut rng = Rng::seed_from_u64(7);
     (0..DRAWS)
-        .map(|n| (shape.1)(&mut rng, n).round() as u64)
+        .map(|n| (distribution.1)(&mut rng, n).round() as u64)
         .collect()
 }
 
-/// Counts latencies in workers, which are then merged in the given order.
+/// Records latencies in one histogram per worker, and merges the histograms in the given order.
 fn counted(latencies: &[u64], order: &[usize], worker_of: impl Fn(usize) -> usize) -> LatencyStats {
     let workers: Vec<Histogram> = order.iter().map(|_| Histogram::default()).collect();
     for (n, ns) in latencies.iter().enumerate() {
@@ -105,7 +104,7 @@ fn check(name: &str, mut exact: Vec<u64>) {
         let actual = lat.percentiles[&percentile.to_string()] as f64;
         assert!(
             (actual - expected).abs() <= expected * ERROR,
-            "{name}, p{percentile}: {actual} for {expected}"
+            "{name}, p{percentile}: {actual}, expected {expected}"
         );
     }
     let root_mean = |f: &dyn Fn(f64) -> f64| {
@@ -117,24 +116,26 @@ fn check(name: &str, mut exact: Vec<u64>) {
     let stddev = lat.stddev.unwrap();
     assert!(
         (stddev - deviation).abs() <= magnitude * ERROR + 1e-6,
-        "{name}: {stddev} for {deviation}"
+        "{name}: {stddev}, expected {deviation}"
     );
 }
 
 #[test]
 fn percentiles_match_an_exact_sort() {
-    assert!(SHAPES.len() >= 20);
-    SHAPES.iter().for_each(|shape| check(shape.0, draws(shape)));
+    assert!(DISTRIBUTIONS.len() >= 20);
+    for distribution in DISTRIBUTIONS {
+        check(distribution.0, draws(distribution));
+    }
 }
 
 #[test]
-fn distribution_among_workers_has_no_effect() {
+fn assignment_to_workers_has_no_effect() {
     const WORKERS: usize = 7;
     let mut rng = Rng::seed_from_u64(1);
     let mut order: Vec<usize> = (0..WORKERS).collect();
-    for shape in SHAPES {
-        let name = shape.0;
-        let latencies = draws(shape);
+    for distribution in DISTRIBUTIONS {
+        let name = distribution.0;
+        let latencies = draws(distribution);
         let one = counted(&latencies, &[0], |_| 0);
         for _ in 0..3 {
             order.shuffle(&mut rng);
@@ -143,7 +144,7 @@ fn distribution_among_workers_has_no_effect() {
             let blocks = counted(&latencies, &order, |n| n * WORKERS / DRAWS);
             assert_eq!(blocks, one, "{name}: in blocks");
             let skewed = counted(&latencies, &order, |n| usize::from(n == 0));
-            assert_eq!(skewed, one, "{name}: nearly all in one");
+            assert_eq!(skewed, one, "{name}: nearly all in one worker");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Results of workers: per job and in total, and what ended them.
+//! Results of workers, per job and in total, and why they ended.
 
 use crate::{
     load::{
@@ -48,7 +48,7 @@ impl MeasuredWorker {
         self.outcome.end_ns - self.outcome.measure_ns
     }
 
-    /// I/Os limited by `number_ios`: including the ramp, without syncs.
+    /// I/Os that count toward `number_ios`: includes those of the ramp, excludes syncs.
     fn limited_ios(&self) -> u64 {
         let mut ios = 0;
         for stats in [&self.progress.ramp, self.stats()] {
@@ -60,7 +60,8 @@ impl MeasuredWorker {
     }
 }
 
-/// Reads, writes and trims; syncs. `duration_ns`: length of the measured window.
+/// Statistics of reads, writes and trims, and of syncs. `duration_ns`: length of the measured
+/// window.
 pub(super) fn totals(
     workers: &[&MeasuredWorker],
     duration_ns: u64,
@@ -78,8 +79,9 @@ pub(super) fn totals(
     )
 }
 
-/// Start of the first measured window to the end of the last one. Workers that finished in their ramp
-/// are excluded: their `measure_ns` is the scheduled end of the ramp, possibly long after the run.
+/// Time from the start of the first measured window to the end of the last one, in ns. Workers that
+/// finished in their ramp are excluded: their `measure_ns` is the scheduled end of the ramp,
+/// possibly long after the run.
 pub(super) fn window_ns(workers: &[&MeasuredWorker]) -> u64 {
     let measured = || workers.iter().filter(|worker| worker.measured_ns() > 0);
     let begin = measured().map(|worker| worker.outcome.measure_ns).min();
@@ -143,7 +145,8 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedB
     }
 }
 
-/// An error takes precedence over a signal, a signal over a limit, and a time limit over the others.
+/// An error takes precedence over a signal, a signal over a limit, and a time limit over the
+/// others.
 pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
@@ -192,7 +195,7 @@ mod tests {
     use crate::system::clock::SECOND_NS;
     use serde_json::json;
 
-    /// A worker with a measured window in s.
+    /// A worker that was measured from `from_s` to `to_s`, in seconds.
     fn measured(from_s: u64, to_s: u64, exit: LoopExit) -> MeasuredWorker {
         MeasuredWorker {
             job: 0,
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn end_of_a_worker() {
+    fn ended_by_depends_on_exit_and_limits() {
         let failed = LoopExit::Failed(IoError {
             io: Io {
                 offset: 0,

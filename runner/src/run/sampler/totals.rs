@@ -44,8 +44,8 @@ impl DirectionTotals {
         }
     }
 
-    /// I/Os are counted in the buckets, so that the two agree in every sample. An I/O that a worker is
-    /// counting right now appears in the next sample.
+    /// I/Os are counted in the buckets, so that the two agree in every sample. An I/O that a worker
+    /// is counting right now appears in the next sample.
     fn since(&self, before: &Self) -> IoCounts {
         let mut window = Self::default();
         for (bucket, count) in window.buckets.iter_mut().enumerate() {

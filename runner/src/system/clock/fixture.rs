@@ -1,4 +1,5 @@
-//! A clock for tests that advances by a fixed step with each reading, and jumps instead of sleeping.
+//! A clock for tests that advances by a fixed step with each reading, and jumps instead of
+//! sleeping.
 
 use crate::system::clock::Clock;
 use std::cell::Cell;

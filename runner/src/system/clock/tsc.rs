@@ -1,8 +1,8 @@
-//! CLOCK_MONOTONIC read from the time stamp counter where the kernel trusts it: 10 ns per reading instead of 25 for
-//! clock_gettime(2), which matters for I/O from the page cache.
+//! CLOCK_MONOTONIC read from the time stamp counter where the kernel trusts it: 10 ns per reading
+//! instead of 25 for clock_gettime(2), which matters for I/O from the page cache.
 //!
-//! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate adjustments by NTP.
-//! Where it cannot be used, every reading calls clock_gettime.
+//! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate
+//! adjustments by NTP. Where it cannot be used, every reading calls clock_gettime.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use std::{cell::Cell, fs::read_to_string};
@@ -11,7 +11,8 @@ use std::{cell::Cell, fs::read_to_string};
 const MIN_SPAN_NS: u64 = MILLISECOND_NS;
 /// Longest interval between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
 const MAX_SPAN_NS: u64 = 256 * MILLISECOND_NS;
-/// Readings of both clocks per anchor. The narrowest is used, because the thread may be preempted between the two.
+/// Readings of both clocks per anchor. The narrowest is used, because the thread may be preempted
+/// between the two.
 const TRIES: u32 = 5;
 /// Fraction bits of a rate.
 const FRACTION: u32 = 32;
@@ -22,7 +23,7 @@ pub(crate) fn is_trusted() -> bool {
     cfg!(target_arch = "x86_64") && source.is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// For one thread.
+/// A clock for one thread, because readings update `anchor`.
 #[derive(Debug)]
 pub(crate) struct Tsc {
     trusted: bool,
@@ -57,7 +58,8 @@ impl Tsc {
         }
     }
 
-    /// Replaces a stale anchor. The clock never goes back: when it is ahead, it runs slower until the next anchor.
+    /// Replaces a stale anchor. The clock never goes back: when it is ahead, it runs slower until
+    /// the next anchor.
     #[cold]
     fn synchronize(&self) -> u64 {
         let old = self.anchor.get();

@@ -24,7 +24,8 @@ use std::{
     time::Duration,
 };
 
-/// Attempts at an exclusive open: a plan or device list in another process holds the device for less than 1 ms.
+/// Attempts at an exclusive open: a plan or device list in another process holds the device for
+/// less than 1 ms.
 const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
@@ -57,7 +58,7 @@ impl Guard {
         let claim = claim(path, block)?;
         // The inventory is older than the claim. From now on the backing file cannot change.
         if let Some(backing) = &block.backing
-            && !backing.is_behind(&claim)
+            && !backing.is_attached_to(&claim)
         {
             return Err(Problem::guard(
                 "identity_changed",
@@ -163,8 +164,8 @@ fn held(block: &BlockDevice) -> Problem {
     )
 }
 
-/// O_RDONLY is enough for a claim, and closing it triggers no udev event for writers. O_NONBLOCK, so that a drive
-/// without a medium does not block.
+/// O_RDONLY is enough for a claim, and closing it triggers no udev event for writers. O_NONBLOCK,
+/// so that a drive without a medium does not block.
 fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
     open(path, flags, Mode::empty())

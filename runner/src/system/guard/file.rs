@@ -37,7 +37,7 @@ impl Guard {
             Some(_) => check_access(path, Access::READ_OK),
             // The plan reports missing directories.
             None if found.kind == PathKind::MissingDirectory => Ok(()),
-            // The file has to be created, also for reading.
+            // The file has to be created, even for reading.
             None => check_access(found.directory(), Access::WRITE_OK | Access::EXEC_OK),
         }
     }

@@ -1,5 +1,5 @@
-//! Block devices and their relations (disk → partition → dm, md, loop), from sysfs alone: no udev or lsblk needed.
-//! Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
+//! Block devices and their relations (disk → partition → dm, md, loop), from sysfs alone: no udev
+//! or lsblk needed. Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
 use crate::system::host::{
     ioctl::{LoopStatus, loop_status},
@@ -17,10 +17,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Unit of sizes in sysfs, whatever the sectors of the device.
+/// Unit of sizes in sysfs, regardless of the device's sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Bio-based drivers honor `queue/iostats` since these kernel versions (commits 526d10061bc2 and
-/// 10764815ff47). Before, it is always 0 for them.
+/// 10764815ff47). In older kernels it is always 0 for them.
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
     &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
@@ -28,7 +28,7 @@ const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
 pub(crate) struct BlockDevice {
     /// Kernel name, such as `vda1`.
     pub name: String,
-    /// Such as `vg-home`.
+    /// Device-mapper name, such as `vg-home`.
     pub dm_name: Option<String>,
     pub dev: Dev,
     /// Directory in sysfs.
@@ -40,11 +40,11 @@ pub(crate) struct BlockDevice {
     pub has_iostats: bool,
     /// Kernel name of the disk, for a partition.
     pub disk: Option<String>,
-    /// Devices that a dm or md device is made of.
+    /// Devices that a dm or md device is built on.
     pub slaves: Vec<String>,
-    /// dm and md devices that are made of it.
+    /// dm and md devices built on this device.
     pub holders: Vec<String>,
-    /// For an attached loop device.
+    /// Set for an attached loop device.
     pub backing: Option<Backing>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Backing {
     /// `st_dev` of the file.
     pub filesystem: Option<Dev>,
     pub inode: Option<u64>,
-    /// Its own number if it is a block device.
+    /// Device number of the backing, if it is a block device.
     pub device: Option<Dev>,
 }
 
@@ -105,8 +105,8 @@ impl Backing {
         self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
-    /// Compares with what an open loop device is attached to now.
-    pub(crate) fn is_behind(&self, node: impl AsFd) -> bool {
+    /// Returns true if the open loop device `node` is attached to this file or device now.
+    pub(crate) fn is_attached_to(&self, node: impl AsFd) -> bool {
         loop_status(node).is_some_and(|status| Self::of(self.path.clone(), status) == *self)
     }
 
@@ -119,7 +119,7 @@ impl Backing {
         }
     }
 
-    /// Uses the loop driver's ioctl, or the path where the device may not be opened.
+    /// Uses the loop driver's ioctl, or the path in sysfs if the device cannot be opened.
     fn read(name: &str, dir: &Path) -> Option<Self> {
         let path = attribute(dir.join("loop/backing_file"))?;
         let node = File::open(Path::new("/dev").join(name));
@@ -177,7 +177,7 @@ fn kind(name: &str, dir: &Path) -> DeviceKind {
     }
 }
 
-/// By kernel name, without devices that have no number.
+/// All block devices that have a device number, keyed by kernel name.
 pub(crate) fn block_devices(kernel: &Kernel) -> BTreeMap<String, BlockDevice> {
     names(kernel.sys.join("class/block"))
         .into_iter()

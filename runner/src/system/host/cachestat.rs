@@ -12,7 +12,8 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd},
 };
 
-/// The same on every architecture (include/uapi/asm-generic/unistd.h); libc defines it for few.
+/// The same on every architecture (include/uapi/asm-generic/unistd.h); libc defines it for only a
+/// few.
 const SYS_CACHESTAT: c_long = 451;
 
 /// `struct cachestat_range` of linux/mman.h.
@@ -66,8 +67,8 @@ pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachesta
 pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     let address = std::ptr::null_mut();
-    // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping until it is unmapped;
-    // the vector has one byte per page.
+    // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping
+    // until it is unmapped; the vector has one byte per page.
     let result = unsafe {
         let address = mmap(
             address,

@@ -17,8 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// All block devices except empty loop, zram, RAM and optical devices and their partitions; parents come before
-/// children. `roots`: the target roots.
+/// All block devices except empty loop, zram, RAM and optical devices and their partitions; parents
+/// come before children. `roots`: the target roots.
 pub fn device_list(roots: &[PathBuf]) -> DeviceList {
     let guard = Guard::live(roots);
     let links = links();
@@ -46,7 +46,7 @@ fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
     may_be_empty || block.size_bytes > 0
 }
 
-/// The devices below a device are its parents and everything below them.
+/// Sorts by the number of lower devices, which is greater for a device than for its parents.
 fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());
@@ -99,7 +99,8 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
     }
 }
 
-/// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets when only one is available.
+/// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
+/// available.
 fn active_scheduler(text: &str) -> &str {
     let inside = text
         .split_once('[')

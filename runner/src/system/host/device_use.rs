@@ -1,4 +1,5 @@
-//! Who uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions and loop devices.
+//! Who uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions and loop
+//! devices.
 
 use crate::system::host::{block_device::BlockDevice, inventory::Inventory};
 use std::fmt;

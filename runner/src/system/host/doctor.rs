@@ -1,5 +1,5 @@
 //! Checks whether this host is suitable for benchmarks. Every check that is not ok has a remedy.
-//! Features are tried rather than derived from versions.
+//! Features are tested by using them rather than inferred from kernel versions.
 
 mod check;
 mod processor;
@@ -10,7 +10,7 @@ use crate::system::host::kernel::Kernel;
 use leadline_protocol::doctor::{Check, Doctor};
 use std::path::{Path, PathBuf};
 
-/// `data_dir`: where results are kept, and files without `roots`.
+/// `data_dir`: directory of the results, and of target files if `roots` is empty.
 pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     let kernel = Kernel::live();
     let mut directories = vec![data_dir];

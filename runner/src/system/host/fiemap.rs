@@ -75,7 +75,8 @@ pub(crate) fn each_extent(
             reserved: 0,
             extents: [Extent::default(); EXTENTS_PER_CALL],
         };
-        // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap followed by `extent_count` extents, as in Fiemap.
+        // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap followed by `extent_count` extents,
+        // as in Fiemap.
         unsafe { ioctl(&file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
         let found = map.extents.iter().take(map.mapped_extents as usize);
         for extent in found {

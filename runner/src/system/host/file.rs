@@ -1,5 +1,5 @@
-//! Facts about a file or directory before it is used: alignment of direct I/O, unwritten blocks, free space. Leaves no
-//! visible changes.
+//! Facts about a file or directory before it is used: alignment of direct I/O, unwritten blocks,
+//! free space. Leaves no visible changes.
 
 use crate::{
     plan::host_view::DirectAlignment,
@@ -20,7 +20,8 @@ pub(crate) fn mount_id(path: &Path) -> Option<u64> {
     has(&found, StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
 }
 
-/// Alignment of direct I/O on an open file; `None` before Linux 6.1 and on most network filesystems.
+/// Alignment of direct I/O on an open file; `None` before Linux 6.1 and on most network
+/// filesystems.
 pub(crate) fn statx_direct_io(file: impl AsFd) -> Option<Statx> {
     let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     has(&found, StatxFlags::DIOALIGN).then_some(found)
@@ -35,11 +36,11 @@ pub(crate) fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Alignment of direct I/O on an existing file or device. `block_bytes`: logical block size of the device below, used
-/// when the kernel reports no alignment.
+/// Alignment of direct I/O on an existing file or device. `block_bytes`: logical block size of the
+/// device below, used when the kernel reports no alignment.
 ///
 /// # Errors
-/// Why direct I/O is not possible.
+/// Returns the reason why direct I/O is not possible.
 pub(crate) fn alignment_of(
     path: &Path,
     block_bytes: Option<u32>,
@@ -51,7 +52,7 @@ pub(crate) fn alignment_of(
 /// Alignment of direct I/O on new files in a directory, from an unnamed temporary file.
 ///
 /// # Errors
-/// Why direct I/O is not possible.
+/// Returns the reason why direct I/O is not possible.
 pub(crate) fn alignment_in(
     directory: &Path,
     block_bytes: Option<u32>,

@@ -3,10 +3,10 @@
 use crate::system::host::{inventory::Inventory, kernel::Kernel};
 use std::{fs, io::Write, os::unix::fs::symlink, path::Path};
 
-/// Reports a skipped test on stderr, also when test output is captured.
+/// Reports a skipped test on stderr, even if test output is captured.
 pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured output, from which skips are counted.
+    // Captured output, in which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
@@ -56,8 +56,9 @@ fn write_entry(root: &Path, line: &str) {
     }
 }
 
-/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs of two, a swap, and loop
-/// devices on one file. Device numbers are far from real ones, so that no node of the test host matches.
+/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs
+/// filesystem on two disks, a swap device, and loop devices on one file. Device numbers are far
+/// from real ones, so that no node of the test host matches.
 pub(crate) const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000

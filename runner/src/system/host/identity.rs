@@ -1,5 +1,6 @@
-//! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev. SCSI and NVMe have a
-//! `wwid`, virtio and NVMe a `serial`, SCSI its serial number in VPD page 0x80 (SPC-5, 7.7.19).
+//! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev.
+//! SCSI and NVMe have a `wwid`, virtio and NVMe a `serial`, SCSI its serial number in VPD page 0x80
+//! (SPC-5, 7.7.19).
 
 use crate::system::host::{
     block_device::BlockDevice,
@@ -12,8 +13,8 @@ use std::{collections::BTreeMap, fs};
 const MAX_IDENTITY_CHARS: usize = 256;
 const VPD_HEADER_BYTES: usize = 4;
 
-/// The first available of `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` (backing file). A partition has the
-/// identity of its disk with `-partN`.
+/// The first available of `wwid:`, `serial:` (with the model), `dm:`, `md:`, `loop:` (backing
+/// file). A partition has the identity of its disk with `-partN`.
 pub(crate) fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> {
     let text = match &block.disk {
         Some(disk) => {
@@ -74,7 +75,8 @@ pub(crate) fn model(block: &BlockDevice) -> Option<String> {
     }
 }
 
-/// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where udev creates them.
+/// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where udev
+/// creates them.
 pub(crate) fn links() -> BTreeMap<String, Vec<String>> {
     let kinds = names("/dev/disk").into_iter();
     let mut directories: Vec<String> = kinds.map(|kind| format!("/dev/disk/{kind}")).collect();

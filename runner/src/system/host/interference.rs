@@ -1,5 +1,5 @@
-//! What may disturb a target: the results directory on the same disk, and a misaligned partition. Source:
-//! Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
+//! What may disturb a target: the results directory on the same disk, and a misaligned partition.
+//! Source: Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
 
 use crate::system::host::{
     block_device::{BlockDevice, SECTOR_BYTES},
@@ -8,7 +8,7 @@ use crate::system::host::{
 };
 use std::path::{Path, PathBuf};
 
-/// Internal block size of flash and current disks, also of those that report 512.
+/// Internal block size of flash and current disks, including those that report 512.
 const MIN_PHYSICAL_BYTES: u64 = 4096;
 
 /// Set by the server for the runners that it starts.
@@ -34,7 +34,8 @@ pub(crate) fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> b
         .is_disjoint(&disks)
 }
 
-/// Offset of a partition from the last physical block boundary in bytes; `None` when it is aligned or no partition.
+/// Offset of a partition from the last physical block boundary in bytes; `None` if it is aligned or
+/// not a partition.
 pub(crate) fn misaligned_by(block: &BlockDevice) -> Option<u64> {
     block.disk.as_ref()?;
     let start = value::<u64>(block.dir.join("start"))? * SECTOR_BYTES;

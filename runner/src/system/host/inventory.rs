@@ -1,5 +1,6 @@
-//! Block devices, mounts and swaps of the host at one moment, and which device is on which. The device list, the guard
-//! and the probes all use it, so they cannot disagree. The users of a device are in `device_use`.
+//! Block devices, mounts and swaps of the host at one moment, and how the devices are stacked. The
+//! device list, the guard and the probes all use it, so they cannot disagree. The users of a device
+//! are in `device_use`.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use std::{
 
 #[derive(Clone, Debug)]
 pub(crate) struct Inventory {
-    /// By kernel name.
+    /// Keyed by kernel name.
     pub blocks: BTreeMap<String, BlockDevice>,
     /// Mounts in all visible mount namespaces.
     pub mounts: Vec<MountEntry>,
@@ -44,8 +45,8 @@ impl Inventory {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
-    /// The mount of a path in this mount namespace. By mount ID, because each btrfs subvolume has
-    /// its own `st_dev`.
+    /// The mount of a path in this mount namespace. Looked up by mount ID, because each btrfs
+    /// subvolume has its own `st_dev`.
     pub(crate) fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
         let id = mount_id(path)?;
         self.mounts
@@ -53,8 +54,8 @@ impl Inventory {
             .find(|mount| mount.id == id && mount.namespace_of.is_none())
     }
 
-    /// The device below a backing file: by the device number of its filesystem, or by its mount when that number is
-    /// anonymous.
+    /// The device below a backing file: by the device number of its filesystem, or by its mount
+    /// when that number is anonymous.
     fn device_of_file(&self, backing: &Backing) -> Option<&BlockDevice> {
         if let Some(block) = backing.filesystem.and_then(|dev| self.by_dev(dev)) {
             return Some(block);
@@ -75,7 +76,7 @@ impl Inventory {
         is_node.then(|| self.by_node(&mount.source)).flatten()
     }
 
-    /// The device of a node: by its number, or by its name where the node is not visible.
+    /// Looks up a device node by its number, or by its name if the node is not visible.
     pub(crate) fn by_node(&self, path: &str) -> Option<&BlockDevice> {
         let metadata = std::fs::metadata(path).ok();
         metadata
@@ -99,7 +100,7 @@ impl Inventory {
         slaves.filter_map(|name| self.blocks.get(name)).collect()
     }
 
-    /// All devices below a device, itself included; empty for an unknown name.
+    /// All devices below a device, including itself; empty for an unknown name.
     pub(crate) fn lower_devices(&self, name: &str) -> BTreeSet<String> {
         let mut lower = BTreeSet::new();
         let mut open = vec![name.to_string()];

@@ -1,5 +1,5 @@
-//! Whether io_uring may be used: creates a ring and explains a failure. Sources: io_uring_setup(2),
-//! Documentation/admin-guide/sysctl/kernel.rst (io_uring_disabled).
+//! Checks whether io_uring may be used by creating a ring, and explains failures. Sources:
+//! io_uring_setup(2), Documentation/admin-guide/sysctl/kernel.rst (io_uring_disabled).
 
 use crate::system::host::kernel::{Kernel, attribute, value};
 use io_uring::IoUring;

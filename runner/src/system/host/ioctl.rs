@@ -13,8 +13,8 @@ pub(crate) const LOOP_CONTROL: &str = "/dev/loop-control";
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 const LOOP_CONFIGURE: Opcode = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
-/// LO_FLAGS_READ_ONLY, LO_FLAGS_AUTOCLEAR (detach on last close), LO_FLAGS_DIRECT_IO (direct I/O on the backing file,
-/// where its filesystem supports it).
+/// LO_FLAGS_READ_ONLY, LO_FLAGS_AUTOCLEAR (detach on last close), LO_FLAGS_DIRECT_IO (direct I/O on
+/// the backing file, where its filesystem supports it).
 const LOOP_READ_ONLY: u32 = 1;
 const LOOP_AUTOCLEAR: u32 = 4;
 const LOOP_DIRECT_IO: u32 = 16;
@@ -38,7 +38,8 @@ pub(crate) fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
     unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
 
-/// `struct loop_config` with its `struct loop_info64`, of which only `lo_flags` is set: the whole file.
+/// `struct loop_config` with its `struct loop_info64`, of which only `lo_flags` is set: the whole
+/// file.
 #[repr(C)]
 struct LoopConfig {
     file: u32,
@@ -60,10 +61,12 @@ pub(crate) fn free_loop(control: impl AsFd) -> io::Result<i32> {
     }
 }
 
-/// Attaches a file to a free loop device until its last descriptor is closed. `block_bytes`: logical block size.
+/// Attaches a file to a free loop device until its last descriptor is closed. `block_bytes`:
+/// logical block size.
 ///
 /// # Errors
-/// EBUSY if the device is no longer free; EINVAL unless `block_bytes` is a power of two from 512 to the page size.
+/// EBUSY if the device is no longer free; EINVAL unless `block_bytes` is a power of two from 512 to
+/// the page size.
 pub(crate) fn configure_loop(
     node: impl AsFd,
     file: impl AsFd,
@@ -78,7 +81,7 @@ pub(crate) fn configure_loop(
         flags,
         after: [0; 30],
     };
-    // SAFETY: LOOP_CONFIGURE reads one struct loop_config, 304 bytes, which LoopConfig is.
+    // SAFETY: LOOP_CONFIGURE reads one struct loop_config, 304 bytes, the size of LoopConfig.
     unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
 }
 

@@ -68,7 +68,8 @@ impl FromStr for Dev {
     }
 }
 
-/// Text of an attribute with runs of white space collapsed; `None` if it is missing, unreadable or empty.
+/// Text of an attribute with runs of white space collapsed; `None` if it is missing, unreadable or
+/// empty.
 pub(crate) fn attribute(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;
@@ -89,8 +90,8 @@ pub(crate) fn read_flag(path: impl AsRef<Path>) -> Option<bool> {
     value::<u8>(path).map(|value| value != 0)
 }
 
-/// The number after `name` in lines of the form `name value` or `name: value unit`. Does not allocate, because the sampler
-/// calls it ten times per second.
+/// The number after `name` in lines of the form `name value` or `name: value unit`. Does not
+/// allocate, because the sampler calls it ten times per second.
 pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines();
     let rest = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix([':', ' ']))?;
@@ -107,7 +108,8 @@ pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// Decodes the octal escapes of /proc tables, such as `\040` for a space. The kernel escapes ASCII characters only.
+/// Decodes the octal escapes of /proc tables, such as `\040` for a space. The kernel escapes ASCII
+/// characters only.
 pub(crate) fn unescape(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut text: String = parts.next().unwrap_or_default().into();

@@ -1,6 +1,6 @@
-//! Mounts of all visible mount namespaces, and swaps. Sources: proc_pid_mountinfo(5), /proc/swaps. A container's mounts
-//! count like our own, because they use the device as well. Namespaces without a visible process stay hidden; O_EXCL still
-//! detects their mounts.
+//! Mounts of all visible mount namespaces, and swaps. Sources: proc_pid_mountinfo(5), /proc/swaps.
+//! Mounts of containers are included, because they use the device as well. Namespaces without a
+//! visible process stay hidden; O_EXCL still detects their mounts.
 
 use crate::system::host::kernel::{Dev, Kernel, names, unescape};
 use std::{collections::BTreeSet, fs};
@@ -24,7 +24,7 @@ pub(crate) struct MountEntry {
 }
 
 impl MountEntry {
-    /// Reads `id parent major:minor root point options [tags] - type source super-options`.
+    /// Parses `id parent major:minor root point options [tags] - type source super-options`.
     fn parse(line: &str, namespace_of: Option<u32>) -> Option<Self> {
         let (head, tail) = line.split_once(" - ")?;
         let head: Vec<&str> = head.split(' ').collect();
@@ -69,7 +69,7 @@ fn table(kernel: &Kernel, process: &str, namespace_of: Option<u32>) -> Vec<Mount
         .collect()
 }
 
-/// One process of each mount namespace except our own.
+/// One process of each mount namespace except this process's own.
 fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
     let namespace = |process: &str| fs::read_link(kernel.proc.join(process).join("ns/mnt")).ok();
     let mut seen: BTreeSet<_> = namespace("self").into_iter().collect();

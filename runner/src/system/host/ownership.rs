@@ -1,5 +1,6 @@
-//! The ownership mark of files that a run created: an xattr with inode, length and modification time. Any later write by
-//! another program invalidates it. On a filesystem without user xattrs no file is ever owned.
+//! The ownership mark of files that a run created: an xattr with inode, length and modification
+//! time. Any later write by another program invalidates it. On a filesystem without user xattrs no
+//! file is ever owned.
 
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path};

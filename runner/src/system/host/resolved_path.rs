@@ -1,5 +1,5 @@
-//! What is at a path, as plan, guard and run all see it. The path is made absolute and free of symbolic links first, so
-//! that all later checks are about the same file.
+//! What is at a path. Plan, guard and run all use this, so they cannot disagree. Symbolic links are
+//! resolved first, and the path is made absolute, so that all later checks refer to the same file.
 
 use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
 use std::{
@@ -15,7 +15,8 @@ use std::{
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedPath {
     pub kind: PathKind,
-    /// Canonical path. For a missing file, the canonical path of the deepest existing directory with the rest appended.
+    /// Canonical path. For a missing file, the canonical path of the deepest existing directory
+    /// with the rest appended.
     pub path: PathBuf,
     /// `None` if nothing exists there.
     pub stat: Option<Stat>,
@@ -88,8 +89,8 @@ impl ResolvedPath {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Returns true where only device nodes belong: a missing path there is a mistyped device, not a file to create.
-    /// `/dev/shm` holds files.
+    /// Returns true for paths where only device nodes belong: a missing one is a mistyped device,
+    /// not a file to create. `/dev/shm` holds files.
     pub(crate) fn is_under_dev(&self) -> bool {
         self.path.starts_with("/dev") && !self.path.starts_with("/dev/shm")
     }

@@ -12,7 +12,7 @@ pub(crate) fn signature(path: &str) -> Option<String> {
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Reads `KEY=value` lines.
+/// Parses `KEY=value` lines.
 fn parse(text: &str) -> Option<String> {
     let field = |key: &str| {
         let mut lines = text.lines();

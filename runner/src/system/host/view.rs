@@ -34,8 +34,8 @@ pub struct View {
 }
 
 impl View {
-    /// `roots`: directories below which files may be targets. When empty, files may be anywhere, and names are relative
-    /// to the current directory.
+    /// `roots`: directories below which files may be targets. When empty, files may be anywhere,
+    /// and names are relative to the current directory.
     pub fn new(roots: Vec<PathBuf>) -> Self {
         let default_directory = match roots.first() {
             Some(root) => root.canonicalize().unwrap_or_else(|_| root.clone()),

@@ -1,4 +1,5 @@
-//! Counters of one block device from its `stat` file in sysfs. Source: Documentation/block/stat.rst.
+//! Counters of one block device from its `stat` file in sysfs. Source:
+//! Documentation/block/stat.rst.
 
 use crate::system::host::block_device::SECTOR_BYTES;
 use leadline_protocol::counters::DeviceCounts;

@@ -1,5 +1,5 @@
-//! CPU time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of 100 ms is exact to a
-//! tenth of one CPU.
+//! CPU time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of
+//! 100 ms is exact to a tenth of one CPU.
 
 use crate::system::probes::rusage::CpuTimes;
 use leadline_protocol::counters::CpuUse;
@@ -12,7 +12,8 @@ pub(crate) const BYTES: usize = 512;
 pub(crate) struct HostTicks([u64; 5]);
 
 impl HostTicks {
-    /// Reads `cpu user nice system idle iowait irq softirq steal guest guest_nice`. `user` includes guests.
+    /// Parses `cpu user nice system idle iowait irq softirq steal guest guest_nice`. `user`
+    /// includes guests.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let fields = text.lines().next()?.strip_prefix("cpu ")?;
         let mut ticks = fields.split_ascii_whitespace().map(str::parse::<u64>);

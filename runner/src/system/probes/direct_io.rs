@@ -1,5 +1,6 @@
-//! Whether direct I/O on a target bypasses the page cache: alignment from statx(2), the filesystem, and the page cache of
-//! a backing file below a loop device. Evaluated once, before the measurement.
+//! Whether direct I/O on a target bypasses the page cache: alignment from statx(2), the filesystem,
+//! and the page cache of a backing file below a loop device. Evaluated once, before the
+//! measurement.
 
 use crate::system::host::{
     inventory::Inventory,
@@ -125,7 +126,8 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
     }
 }
 
-/// btrfs decompresses extents in the page cache and copies data with checksums there before writing.
+/// btrfs decompresses extents in the page cache and copies data with checksums there before
+/// writing.
 fn btrfs(compressed: Option<bool>, checksums: Option<bool>, kernel: (u32, u32)) -> CacheBypass {
     let mut bypass = CacheBypass::full();
     if compressed != Some(false) {

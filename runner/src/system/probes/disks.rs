@@ -1,5 +1,5 @@
-//! Counters of the block devices below the targets and of the physical devices below those, through partitions, dm, md
-//! and loop devices.
+//! Counters of the block devices below the targets and of the physical devices below those, through
+//! partitions, dm, md and loop devices.
 
 use crate::system::{
     host::inventory::Inventory,
@@ -16,7 +16,8 @@ use std::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Target devices that are not above another target device, which counts the same I/O.
+    /// Target devices, except those above another target device, because that one counts the same
+    /// I/O.
     summed: Vec<String>,
     physical_devices: Vec<String>,
     /// Every device once, in the order of the readings.
@@ -55,8 +56,8 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
-    /// `devices`: kernel names of the target devices. Devices that cannot be read are left out, with the reason in
-    /// `absent`.
+    /// `devices`: kernel names of the target devices. Devices that cannot be read are left out,
+    /// with the reason in `absent`.
     pub(crate) fn open(
         host: &Inventory,
         devices: &[String],

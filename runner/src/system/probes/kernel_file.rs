@@ -1,4 +1,5 @@
-//! A procfs or sysfs file that is opened once and read repeatedly with pread(2), without resolving its path again.
+//! A procfs or sysfs file that is opened once and read repeatedly with pread(2), without resolving
+//! its path again.
 
 use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 
@@ -9,7 +10,8 @@ pub(crate) struct KernelFile {
 }
 
 impl KernelFile {
-    /// `bytes`: how much of the file is read at most. Reads once, because some files fail only then.
+    /// `bytes`: maximum length to read. Reads one byte, because some files can be opened but not
+    /// read.
     pub(crate) fn open(path: &Path, bytes: usize) -> io::Result<Self> {
         let mut file = Self {
             file: File::open(path)?,

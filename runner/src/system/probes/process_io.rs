@@ -1,4 +1,5 @@
-//! Storage I/O of this process. Source: `/proc/self/io`, proc_pid_io(5). Includes threads that ended and io_uring workers.
+//! Storage I/O of this process. Source: `/proc/self/io`, proc_pid_io(5). Includes threads that
+//! ended and io_uring workers.
 
 use crate::system::host::kernel::field;
 use leadline_protocol::counters::StorageIo;

@@ -1,9 +1,10 @@
 //! CPU profile of the runner: perf(1) samples the stacks of its threads in the measured window with
-//! the event cpu-clock, which needs no hardware counters. perf is started before the workers, so that
-//! they inherit its events, and is enabled and disabled through its control pipe. Its output stays in
-//! memory (memfd), so the target disks are not written.
+//! the event cpu-clock, which needs no hardware counters. perf is started before the workers, so
+//! that they inherit its events, and is enabled and disabled through its control pipe. Its output
+//! stays in memory (memfd), so the target disks are not written.
 //!
-//! Optional: 199 stacks per second and thread cost CPU time, and so does folding them afterward.
+//! Optional: recording 199 stacks per second per thread, and folding them afterward, costs CPU
+//! time.
 
 use inferno::collapse::{Collapse, perf::Folder};
 use leadline_protocol::evidence::Profile;
@@ -29,7 +30,8 @@ const CONTROL_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
-/// perf needs 0.1 MB per second and busy thread. At the limit it ends, and the profile covers the time before.
+/// perf needs 0.1 MB per second per busy thread. It exits at the limit, and the profile covers the
+/// time until then.
 const MAX_DATA: &str = "512M";
 /// Limits of the folded stacks: a flame graph cannot show more.
 const MAX_LINES: usize = 20_000;
@@ -50,7 +52,7 @@ impl Profiler {
     /// Starts perf on this process, disabled.
     ///
     /// # Errors
-    /// Why there is no profile, with a remedy.
+    /// Returns the reason why there is no profile, with a remedy.
     pub(crate) fn begin() -> Result<Self, String> {
         let mut profiler = Self::spawn().map_err(|error| {
             format!("perf cannot be started: {error}. Install it (Debian: linux-perf)")
@@ -92,7 +94,8 @@ impl Profiler {
         self.send("disable");
     }
 
-    /// Sends a control command and waits for `ack\n`. Returns false after a timeout or when perf has exited.
+    /// Sends a control command and waits for `ack\n`. Returns false after a timeout or when perf
+    /// has exited.
     fn send(&mut self, command: &str) -> bool {
         if writeln!(self.control, "{command}").is_err() {
             return false;
@@ -124,10 +127,10 @@ impl Profiler {
         format!("perf failed: {line} (kernel.perf_event_paranoid may forbid it)")
     }
 
-    /// Ends perf and folds the stacks of the window.
+    /// Stops perf and folds the stacks of the window.
     ///
     /// # Errors
-    /// Why there is no profile.
+    /// Returns the reason why there is no profile.
     pub(crate) fn finish(mut self) -> Result<Profile, String> {
         self.stop();
         let _ = self.perf.wait();
@@ -192,8 +195,9 @@ fn most_frequent(folded: &str) -> Profile {
     }
 }
 
-/// Replaces the thread name at the root of each stack, because perf does not know the names of threads that started while
-/// it was disabled, and because profiles of two runs should be comparable.
+/// Replaces the thread name at the root of each stack, because perf does not know the names of
+/// threads that started while it was disabled, and because profiles of two runs should be
+/// comparable.
 fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();
     for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {

@@ -57,8 +57,8 @@ impl Region {
         }))
     }
 
-    /// Divides the region into at most `max` cells of equal length, which is a multiple of `unit`, as if its ranges were
-    /// adjacent. Returns the length of a cell and the cells.
+    /// Divides the region into at most `max` cells of equal length, which is a multiple of `unit`,
+    /// as if its ranges were adjacent. Returns the length of a cell and the cells.
     pub fn cells(&self, max: u64, unit: u64) -> (u64, Vec<Self>) {
         let cell_bytes = self.bytes().div_ceil(max).next_multiple_of(unit).max(unit);
         let mut cells = Vec::new();

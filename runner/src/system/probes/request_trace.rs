@@ -1,6 +1,7 @@
-//! Sizes of the requests that reach the devices, and pauses of this process by the dirty limit: tracepoints
-//! block:block_rq_issue and writeback:balance_dirty_pages in a tracing instance of its own
-//! (Documentation/trace/ftrace.rst). A thread empties the kernel's buffer every 20 ms and counts.
+//! Sizes of the requests that reach the devices, and pauses of this process at the dirty limit.
+//! Uses the tracepoints block:block_rq_issue and writeback:balance_dirty_pages in a separate
+//! tracing instance (Documentation/trace/ftrace.rst). A thread reads the kernel's buffer every
+//! 20 ms and counts the events.
 //!
 //! Optional: each request costs 1.3 µs of CPU time on that thread.
 
@@ -43,11 +44,11 @@ pub(crate) struct TracedRequests {
 }
 
 impl RequestTrace {
-    /// Traces these devices (kernel names), all members of their filesystems and the physical devices below. Nothing is
-    /// counted before `start`.
+    /// Traces these devices (kernel names), all members of their filesystems and the physical
+    /// devices below. Nothing is counted before `start`.
     ///
     /// # Errors
-    /// Why tracing is not possible, with a remedy.
+    /// Returns the reason why tracing is not possible, with a remedy.
     pub(crate) fn begin(host: &Inventory, devices: &BTreeSet<String>) -> Result<Self, String> {
         let members = devices
             .iter()
@@ -86,8 +87,8 @@ impl RequestTrace {
         self.record_threads();
     }
 
-    /// Records the threads of this process. Call it during the window: io_uring workers appear with the first blocking I/O
-    /// and exit with the ring.
+    /// Records the threads of this process. Call it during the window: io_uring workers appear with
+    /// the first blocking I/O and exit with the ring.
     pub(crate) fn record_threads(&mut self) {
         let tasks = names("/proc/self/task");
         self.threads

@@ -2,7 +2,8 @@
 //! where a seccomp filter blocks cachestat. mincore does not report dirty pages. Works on files and
 //! devices.
 //!
-//! 256 MiB cached in large folios take 6 µs, or 0.2 ms as a map of 128 cells; 64 MiB in 16,384 single pages take 0.3 ms.
+//! 256 MiB cached in large folios take 6 µs, or 0.2 ms as a map of 128 cells; 64 MiB in 16,384
+//! single pages take 0.3 ms.
 
 use crate::system::{
     host::cachestat::{cachestat, mincore},
@@ -40,11 +41,11 @@ pub struct ResidencyMap {
 }
 
 impl ResidencyMethod {
-    /// The call that works on this file.
+    /// Selects a system call that works on this file.
     ///
     /// # Errors
-    /// Why none works. For a file that the user neither owns nor may write, cachestat(2) fails and mincore(2) reports every
-    /// page as cached.
+    /// Returns the reason why neither call works. For a file that the user neither owns nor may
+    /// write, cachestat(2) fails and mincore(2) reports every page as cached.
     pub fn detect(file: BorrowedFd) -> Result<Self, String> {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
@@ -64,7 +65,7 @@ impl ResidencyMethod {
                 Self::Cachestat => residency_by_cachestat(file, part)?,
                 Self::Mincore => residency_by_mincore(file, part)?,
             };
-            sum = Some(sum.map_or(found, |sum| sum.and(found)));
+            sum = Some(sum.map_or(found, |sum| sum.merge(found)));
         }
         Ok(limited(sum.unwrap_or_default(), region))
     }
@@ -77,7 +78,7 @@ impl ResidencyMethod {
         for cell in &cells {
             let found = self.residency(file, cell)?;
             percents.push(percent(found.cached, cell.bytes()));
-            sum = Some(sum.map_or(found, |sum| sum.and(found)));
+            sum = Some(sum.map_or(found, |sum| sum.merge(found)));
         }
         Ok(ResidencyMap {
             cell_bytes,
@@ -104,7 +105,8 @@ fn percent(cached: u64, bytes: u64) -> u8 {
     }
 }
 
-/// The rule of can_do_mincore() in mm/mincore.c: the owner, and users who may write the file.
+/// Returns true for the owner and for users who may write the file, like can_do_mincore() in
+/// mm/mincore.c.
 fn may_inspect(file: BorrowedFd) -> bool {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     fstat(file).is_ok_and(|found| found.st_uid == geteuid().as_raw())

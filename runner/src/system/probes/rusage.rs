@@ -1,4 +1,5 @@
-//! CPU time of this process and of single threads. Source: getrusage(2), which has a resolution of 1 µs or better.
+//! CPU time of this process and of single threads. Source: getrusage(2), which has a resolution of
+//! 1 µs or better.
 
 use std::mem::MaybeUninit;
 

@@ -1,11 +1,13 @@
-//! Thermal throttling of the CPUs. Read once before and once after the measured window: two files per CPU, 20 µs for two
-//! CPUs. Source: drivers/thermal/intel/therm_throt.c (x86 on bare metal only).
+//! Thermal throttling of the CPUs. Read once before and once after the measured window: two files
+//! per CPU, 20 µs for two CPUs. Source: drivers/thermal/intel/therm_throt.c (x86 on bare metal
+//! only).
 
 use crate::system::host::kernel::{Kernel, names, value};
 
 const COUNTERS: [&str; 2] = ["core_throttle_count", "package_throttle_count"];
 
-/// Throttle events of all CPUs since boot; `None` where the kernel does not count them, such as in virtual machines.
+/// Throttle events of all CPUs since boot; `None` where the kernel does not count them, such as in
+/// virtual machines.
 pub(crate) fn throttles() -> Option<u64> {
     count(&Kernel::live())
 }

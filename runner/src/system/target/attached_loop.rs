@@ -1,5 +1,5 @@
-//! Attaching a file to a free loop device. The kernel detaches the device when its last descriptor is closed
-//! (LO_FLAGS_AUTOCLEAR), however the run ends.
+//! Attaching a file to a free loop device. The kernel detaches the device when its last descriptor
+//! is closed (LO_FLAGS_AUTOCLEAR), however the run ends.
 
 use crate::system::host::{
     ioctl::{LOOP_CONTROL, configure_loop, free_loop},

@@ -22,8 +22,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Drops the clean pages of a byte range (of a device: all pages). As in fio, dirty pages of a file stay; those of a
-/// device are written first where CAP_SYS_ADMIN permits it.
+/// Drops the clean pages of a byte range (of a device: all pages). As in fio, dirty pages of a file
+/// stay; those of a device are written first where CAP_SYS_ADMIN permits it.
 pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     match opened.target.kind {
         TargetKind::Null => Ok(()),
@@ -35,8 +35,8 @@ pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     }
 }
 
-/// Writes all dirty pages and drops all pages, twice, to catch pages that were read by another process or under
-/// writeback in the first round. Mapped and locked pages stay.
+/// Writes all dirty pages and drops all pages, twice, to catch pages that were read by another
+/// process or under writeback in the first round. Mapped and locked pages stay.
 pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     const ROUNDS: usize = 2;
     if opened.target.kind == TargetKind::Null {
@@ -49,7 +49,7 @@ pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Announces the access pattern on a byte range, which controls readahead.
+/// Declares the access pattern of a byte range (posix_fadvise(2)), which controls readahead.
 pub fn advise(opened: &OpenTarget, hint: Fadvise, range: Range<u64>) -> Result<(), Errno> {
     match hint {
         _ if opened.target.kind == TargetKind::Null => Ok(()),
@@ -68,8 +68,8 @@ fn advise_range(opened: &OpenTarget, range: Range<u64>, advice: Advice) -> Resul
     }
 }
 
-/// Reads a byte range into the page cache, also for a target opened with O_DIRECT. `progress` gets
-/// `PhaseState::Progress` every 100 ms.
+/// Reads a byte range into the page cache, even if the target is open with O_DIRECT. `progress`
+/// gets `PhaseState::Progress` every 100 ms.
 pub fn pre_read(
     opened: &OpenTarget,
     range: Range<u64>,
@@ -100,7 +100,8 @@ pub fn pre_read(
     Ok(Finish::Done)
 }
 
-/// Calls fsync(2): writes the dirty pages and flushes the device cache. EIO may stem from an earlier write.
+/// Calls fsync(2): writes the dirty pages and flushes the device cache. EIO may stem from an
+/// earlier write.
 pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     if opened.target.kind == TargetKind::Null {
         Ok(())

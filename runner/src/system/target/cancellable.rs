@@ -1,4 +1,5 @@
-//! Runs a system call that cannot be interrupted on a thread of its own, so that a stop request need not wait for it.
+//! Runs a system call that cannot be interrupted on a separate thread, so that a stop request does
+//! not wait for it.
 
 use std::{
     io,
@@ -12,8 +13,8 @@ use std::{
 
 const STOP_POLL: Duration = Duration::from_millis(20);
 
-/// Returns the result of `work`, or `None` when the stop flag is set before or during it. A thread that is still at work
-/// then continues until the kernel returns.
+/// Returns the result of `work`, or `None` when the stop flag is set before or during it. In that
+/// case, a running thread continues until the kernel returns.
 ///
 /// # Errors
 /// The thread cannot be started, or `work` panicked.

@@ -1,4 +1,5 @@
-//! Checks that a target is still the one that was planned, and the problems of opening and removing files.
+//! Checks that a target is still the one that was planned, and builds the problems of opening and
+//! removing files.
 
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::problem::Problem;

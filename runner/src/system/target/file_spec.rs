@@ -1,4 +1,4 @@
-//! What several jobs need of one file: contents for the layout, or a loop device.
+//! What several jobs require of one file: contents for the layout, or a loop device.
 
 use crate::system::guard::Purpose;
 use leadline_protocol::{
@@ -36,7 +36,7 @@ impl<'a> FileSpec<'a> {
         }
     }
 
-    /// Covers what both jobs need; the file is unlinked only if both unlink it.
+    /// Extends this to what both jobs require. The file is unlinked only if both jobs unlink it.
     fn merge(&mut self, other: Self) {
         if self.write.is_empty() {
             self.write = other.write;

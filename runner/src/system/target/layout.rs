@@ -1,5 +1,5 @@
-//! Layout: creates and fills files before the measurement, as planned. A file that cannot be completed is restored, so
-//! that a full filesystem is left as it was.
+//! Layout: creates and fills files before the measurement, as planned. A file that cannot be
+//! completed is restored, so that a full filesystem is left as it was.
 
 mod blocks;
 
@@ -43,8 +43,9 @@ impl Targets {
     /// afterward.
     ///
     /// # Errors
-    /// A problem of the guard, `no_space`, `fallocate_unsupported`, `layout_failed`, or `open_failed`. The file that
-    /// failed or was stopped gets its old length back, or is removed when this run created it.
+    /// A problem of the guard, `no_space`, `fallocate_unsupported`, `layout_failed`, or
+    /// `open_failed`. A file whose layout failed or was stopped is restored to its old length, or
+    /// removed if this run created it.
     pub fn lay_out(
         &mut self,
         jobs: &[ResolvedJob],
@@ -111,7 +112,8 @@ impl Targets {
 }
 
 impl Layout<'_> {
-    /// Removes the file for `file_state=fresh`. The plan rejects files without ownership mark; it is checked again here.
+    /// Removes the file for `file_state=fresh`. The plan rejects files without an ownership mark;
+    /// the mark is checked again here.
     fn remove_owned(&self, found: &ResolvedPath) -> Result<(), Problem> {
         let path = &found.path;
         self.guard.admit(found, Purpose::Write)?;

@@ -1,5 +1,6 @@
-//! Contents of laid-out files: pseudo-random data in which no sector is zero or equal to another, so that no device can
-//! compress or deduplicate it. One random chunk is generated once and the number of each sector is written into it.
+//! Contents of laid-out files: pseudo-random data in which no sector is zero or equal to another,
+//! so that no device can compress or deduplicate it. One random chunk is generated once and the
+//! number of each sector is written into it.
 
 use crate::system::target::CHUNK_BYTES;
 use rand::{Rng, SeedableRng, rngs::StdRng};

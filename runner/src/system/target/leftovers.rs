@@ -1,5 +1,6 @@
-//! Removes the files that a study left behind because the step that removes them did not run or was killed. Only regular
-//! files whose path contains the study's `file_id`, and that the guard admits for writing, are removed.
+//! Removes the files that a study left behind because the step that removes them did not run or was
+//! killed. Only regular files whose path contains the study's `file_id`, and that the guard admits
+//! for writing, are removed.
 
 use crate::{
     plan::host_view::PathKind,
@@ -25,7 +26,7 @@ use std::{
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
-/// Removes those files of a study that still exist. `roots`: the target roots, as for `host::View`.
+/// Removes the files of a study that still exist. `roots`: the target roots, as for `host::View`.
 pub(crate) fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
     let deadline = Instant::now() + IN_USE_TIMEOUT;
     let mut result = CleanupResult::default();
@@ -35,7 +36,7 @@ pub(crate) fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> Cleanup
             Ok(false) => {}
             Err(problem) => result.left.push(LeftoverFile {
                 path: path.clone(),
-                // No field of a request is at fault.
+                // The problem is not about a field of a request.
                 reason: Some(Problem {
                     field: None,
                     ..problem
@@ -99,7 +100,8 @@ mod tests {
 
     const FILE_ID: &str = "0123456789abcdef";
 
-    /// Removes `root/name` as a file of the study and checks the problem code and whether the path still exists.
+    /// Removes `root/name` as a file of the study and checks the problem code and whether the path
+    /// still exists.
     fn check(root: &Path, name: &str, file_id: &str, expect: Result<bool, &str>) {
         let path = root.join(name);
         let owned = OwnedFiles {

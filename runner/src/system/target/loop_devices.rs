@@ -1,5 +1,5 @@
-//! Loop devices of the run itself (`loop_device=1`): each laid-out file is attached to a free loop device, which then
-//! takes the I/O.
+//! Loop devices of the run itself (`loop_device=1`): each laid-out file is attached to a free loop
+//! device, which then receives the I/O.
 
 use crate::system::{
     guard::{Guard, Purpose},
@@ -29,8 +29,8 @@ const DETACH_TIMEOUT: Duration = Duration::from_secs(2);
 const DETACH_POLL: Duration = Duration::from_millis(5);
 
 impl Targets {
-    /// Attaches the files of all loop targets and stores the device names in the targets. Call it after `lay_out`.
-    /// Returns whether there are any.
+    /// Attaches the files of all loop targets and stores the device names in the targets. Call it
+    /// after `lay_out`. Returns whether there are any.
     ///
     /// # Errors
     /// A problem of the guard, `open_failed`, or `loop_failed`.
@@ -52,8 +52,8 @@ impl Targets {
         Ok(!self.loops.is_empty())
     }
 
-    /// Detaches the loop devices of the run and waits until their files are free for the next run. After a kill the
-    /// kernel detaches them.
+    /// Detaches the loop devices of the run and waits until their files are free for the next run.
+    /// After a kill the kernel detaches them.
     pub fn detach_loops(&mut self) {
         let loops = std::mem::take(&mut self.loops);
         self.claims

@@ -1,4 +1,5 @@
-//! Opening a target: the guard admits it, it is opened, and the descriptor is compared with what guard and plan saw.
+//! Opens a target after the guard admits it, and compares the descriptor with what the guard and
+//! the plan checked.
 
 use crate::{
     plan::host_view::PathKind,
@@ -32,11 +33,13 @@ use std::{
 };
 
 impl Targets {
-    /// Opens the targets of a job: one list per worker with the shared targets and its own, in the order of the job.
-    /// Every entry has its own descriptor, because readahead and fadvise state belong to the open file.
+    /// Opens the targets of a job: one list per worker with the shared targets and its own, in the
+    /// order of the job. Every entry has its own descriptor, because readahead and fadvise state
+    /// belong to the open file.
     ///
     /// # Errors
-    /// A problem of the guard, `identity_changed`, `open_failed`, `direct_unsupported`, or `too_many_files`.
+    /// A problem of the guard, `identity_changed`, `open_failed`, `direct_unsupported`, or
+    /// `too_many_files`.
     pub fn open(&mut self, job: &ResolvedJob) -> Result<Vec<Vec<OpenTarget>>, Problem> {
         let guard = self.guard();
         let mut open_for_worker = |worker: u32| {
@@ -147,7 +150,8 @@ impl Targets {
     }
 }
 
-/// Compares an open device with the one that the guard checked and with the name and size in the plan.
+/// Compares an open device with the one that the guard checked and with the name and size in the
+/// plan.
 fn check_device(guard: &Guard, fd: &OwnedFd, before: Stat, target: &Target) -> Result<(), Problem> {
     let path = &target.path;
     let now = check_identity(path, fd, Some(before))?;

@@ -1,5 +1,5 @@
-//! Opens and removes files below their target root without following symbolic links, so that a path admitted by the
-//! guard cannot be replaced by a link to another place.
+//! Opens and removes files below their target root without following symbolic links, so that a path
+//! admitted by the guard cannot be replaced by a link to another location.
 
 use crate::system::guard::Guard;
 use rustix::{

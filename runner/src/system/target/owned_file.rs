@@ -1,4 +1,5 @@
-//! A file that a run of Leadline created. It is removed only while it is still the same inode at the same path.
+//! A file that a run of Leadline created. It is removed only while it is still the same inode at
+//! the same path.
 
 use crate::{
     plan::host_view::PathKind,
@@ -35,7 +36,7 @@ impl OwnedFile {
             && found.stat.is_some_and(|now| now.is_same(&self.stat))
     }
 
-    /// Returns false when the path no longer shows the same regular file; nothing is removed then.
+    /// Returns false and removes nothing if the path no longer refers to the same regular file.
     pub(crate) fn remove(&self, guard: &Guard) -> Result<bool, Problem> {
         if !self.is_unchanged() {
             return Ok(false);

@@ -16,7 +16,7 @@ const IGNORED_SETTINGS: &[&str] = &[
     "sample_ms",
 ];
 
-/// Differences listed in the summary.
+/// Maximum number of differences listed in the summary.
 const MAX_LISTED: usize = 4;
 
 pub(crate) fn comparable(runs: &[Run], settings: &[Difference], host: &[Difference]) -> Comparable {

@@ -7,7 +7,7 @@ use leadline_protocol::{
     verdict::VerdictClass,
 };
 
-/// Smallest speedup by the page cache that is mentioned.
+/// Smaller speedups by the page cache are not mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
 
 /// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
@@ -78,7 +78,7 @@ fn is_memory(class: VerdictClass) -> bool {
     matches!(class, VerdictClass::PageCache | VerdictClass::DeferredWrite)
 }
 
-/// For two runs of which one was served by memory.
+/// Describes the speedup of two runs if exactly one of them was served by memory.
 fn cache_speedup(runs: &[Run], direction: Direction) -> Option<String> {
     let [first, second] = runs else { return None };
     let first_cached = is_memory(known_class(first, direction)?);

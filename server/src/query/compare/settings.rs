@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names and values; `None` for null.
 type Facts = BTreeMap<String, Option<String>>;
 
-/// Setting that [`held_data`] computes.
+/// Name of the setting that [`held_data`] computes.
 pub(crate) const HELD_DATA: &str = "targets.held_data";
 
 /// `absent` duplicates missing values; the dirty thresholds follow free memory (`vm.dirty_ratio`).

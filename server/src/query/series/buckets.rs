@@ -12,7 +12,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Windows can end slightly late, so the middle of a window decides its bucket.
+/// The middle of a window determines its bucket, because windows can end slightly late.
 pub(crate) struct SeriesBuilder {
     run: u64,
     from_ms: f64,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn bucket_of_two_windows() {
+    fn buckets_aggregate_two_windows() {
         let samples = [
             (100.0, sample(10, 20, Some(5))),
             (200.02, sample(30, 60, Some(7))),

@@ -27,7 +27,7 @@ export type Accepted = {
      */
     devices: Array<string>;
     /**
-     * Counters that samples do not have, with the reason.
+     * Counters missing from all samples, with the reason.
      */
     absent: {
         [key: string]: string;
@@ -109,7 +109,7 @@ export type Check = {
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
 /**
- * Comparability of the runs.
+ * Whether the runs are comparable.
  */
 export type Comparable = {
     /**
@@ -334,8 +334,8 @@ export type Device = {
     dev: string;
     kind: DeviceKind;
     /**
-     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there is
-     * none.
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there
+     * is none.
      */
     identity?: string | null;
     /**
@@ -502,7 +502,7 @@ export type DirectFacts = {
      */
     memory_align?: number | null;
     /**
-     * Offset and length alignment for direct I/O in bytes; null like `memory_align`.
+     * Offset and length alignment for direct I/O in bytes; null if `memory_align` is null.
      */
     offset_align?: number | null;
     /**
@@ -523,7 +523,7 @@ export type DirectFacts = {
      */
     writes_past_cache?: boolean | null;
     /**
-     * Why not, or why it is unknown.
+     * Why direct I/O does not bypass every cache, or why this is unknown.
      */
     reasons: Array<string>;
 };
@@ -565,9 +565,6 @@ export type Doctor = {
  */
 export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
 
-/**
- * I/O engine.
- */
 export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
 
 /**
@@ -606,7 +603,8 @@ export type Estimate = {
 
 export type Event = EventBody & {
     /**
-     * Number in the run, from 0, without gaps. The server renumbers the events of the runner.
+     * Sequence number within the run, from 0, without gaps. The server renumbers the events of the
+     * runner.
      */
     seq: number;
     /**
@@ -615,9 +613,6 @@ export type Event = EventBody & {
     t_ms: number;
 };
 
-/**
- * Event payload.
- */
 export type EventBody = (StatusChange & {
     type: 'status';
 }) | (Accepted & {
@@ -794,7 +789,7 @@ export type FlushReport = {
  */
 export type ForeignIo = {
     /**
-     * Estimated from the bytes, in proportion.
+     * Estimated in proportion to the bytes.
      */
     ios: number;
     bytes: number;
@@ -811,7 +806,7 @@ export type Gauge = {
     past_cache?: LayerFlow | null;
     reached?: LayerFlow | null;
     /**
-     * Direct I/O of which at most 2 % was served from memory.
+     * True for direct I/O of which at most 2 % was served from memory.
      */
     bypassed: boolean;
     foreign?: ForeignIo | null;
@@ -1391,9 +1386,6 @@ export type Mount = {
     options: string;
 };
 
-/**
- * Documentation of an option.
- */
 export type OptionDoc = {
     name: string;
     aliases: Array<string>;
@@ -1668,9 +1660,6 @@ export type PhysicalDeviceReport = DeviceCounts & {
     utilization: number;
 };
 
-/**
- * Plan of a run.
- */
 export type Plan = {
     /**
      * Empty if a job could not be resolved.
@@ -1786,7 +1775,7 @@ export type Profile = {
      */
     folded: string;
     /**
-     * Stacks omitted because of the size limit, rarest first.
+     * Number of stacks omitted because of the size limit; the most frequent ones are kept.
      */
     omitted_stacks: number;
 };
@@ -1822,9 +1811,6 @@ export type Proof = {
     command?: string | null;
 };
 
-/**
- * Published results.
- */
 export type Published = {
     /**
      * Publication and hardware.
@@ -2213,9 +2199,6 @@ export type RunRequest = {
     confirm?: string | null;
 };
 
-/**
- * Result of a run.
- */
 export type RunResult = {
     report: Report;
     verdict: Verdicts;
@@ -2308,14 +2291,11 @@ export type RunsEvent = {
     type: 'queue';
 };
 
-/**
- * I/O pattern.
- */
 export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw';
 
 /**
- * Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted` event
- * has the reason.
+ * Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted`
+ * event has the reason.
  */
 export type Sample = {
     /**
@@ -2390,11 +2370,11 @@ export type Scaled = {
      */
     largest_bytes: number;
     /**
-     * Both sizes and the reason.
+     * Sentence with both sizes and the reason for scaling.
      */
     sentence: string;
     /**
-     * Note of the study.
+     * `scale.note` of the study.
      */
     note?: string | null;
 };
@@ -2465,8 +2445,8 @@ export type SeriesColumn = {
  * - `buffers`: Buffers
  * - `dirty`: Dirty
  * - `writeback`: Writeback
- * - `target_cached`: Target in the page cache
- * - `target_dirty`: Target dirty
+ * - `target_cached`: Cached target data
+ * - `target_dirty`: Dirty target data
  * - `process_user`: Runner CPU, user
  * - `process_system`: Runner CPU, system
  * - `host_busy`: Host CPU
@@ -2498,9 +2478,6 @@ export type SplitEntry = {
     percent: number;
 };
 
-/**
- * Status change of a run.
- */
 export type StatusChange = {
     status: RunStatus;
     /**
@@ -2508,7 +2485,7 @@ export type StatusChange = {
      */
     at_ms: number;
     /**
-     * Such as the error of a failed run.
+     * Why the status changed, such as the error of a failed run.
      */
     reason?: string | null;
 };
@@ -2537,7 +2514,7 @@ export type StepDefinition = {
 };
 
 /**
- * Plan of a step, on the host as earlier steps leave it.
+ * Plan of a step, based on the state in which earlier steps leave the host.
  */
 export type StepPlan = {
     name: string;
@@ -2833,7 +2810,7 @@ export type TargetOptions = {
     invalidate: boolean;
     pre_read: boolean;
     /**
-     * Never `1`: derived hints are resolved.
+     * Never `1`: hints derived from `rw` are resolved.
      */
     fadvise_hint: Fadvise;
     drop_caches: boolean;
@@ -2855,8 +2832,8 @@ export type TargetOptions = {
 };
 
 /**
- * A file or device. Regions of several jobs or workers are merged. If a number is null, `absent` has
- * the reason.
+ * A file or device. Regions of several jobs or workers are merged. If a number is null, `absent`
+ * has the reason.
  */
 export type TargetReport = {
     /**
@@ -2877,7 +2854,8 @@ export type TargetReport = {
      */
     mount_point?: string | null;
     /**
-     * Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null like `mount_point`.
+     * Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null if `mount_point` is
+     * null.
      */
     mount_options?: string | null;
     /**
@@ -2980,9 +2958,6 @@ export type Transition = {
     to: ServedBy;
 };
 
-/**
- * Unit of a metric.
- */
 export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
 
 /**
@@ -3005,7 +2980,8 @@ export type Verdict = {
      */
     uncertainty: number;
     /**
-     * First change from the device to memory, in ms since the start of the run; null without one.
+     * First change from the device to memory, in ms since the start of the run; null if there was
+     * none.
      */
     transition_ms?: number | null;
     /**

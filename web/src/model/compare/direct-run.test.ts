@@ -16,7 +16,7 @@ describe('directRunCandidates', () => {
   const warm = summary(9, WARM);
   const numbers = (...list: RunSummary[]) => directRunCandidates(warm, list);
 
-  it('are the newest runs without the run itself', () => {
+  it('returns the newest runs without the run itself', () => {
     const list = [3, 12, 9, 5, 7].map((number) => summary(number));
     expect(directRunCandidates(summary(9), list)).toEqual([12, 7, 5]);
   });
@@ -37,7 +37,7 @@ describe('directRunCandidates', () => {
     expect(numbers(summary(3, change))).toEqual([]);
   });
 
-  it('have a filter if the target can be quoted', () => {
+  it('has a filter if the target can be quoted', () => {
     expect(directRunFilter(warm)).toBe(
       'status:done verdict:device rw:randread device:vda "/srv/t1"',
     );

@@ -1,5 +1,5 @@
-// Finds the direct counterpart of a run served from memory: the same job on the same target with direct I/O. Not here:
-// fetching lists and comparisons.
+// Finds the direct counterpart of a run served from memory: the same job on the same target with
+// direct I/O. Not here: fetching lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
 import { verdictsOf } from '../run/verdict';
 
@@ -12,10 +12,13 @@ const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['targets.existed', 'targets.layout_bytes', 'end_fsync', 'unlink'],
 ]);
 
-/** Candidates to compare; the newest is almost always the one. */
+/** Number of candidates to compare; the newest one almost always matches. */
 const MAX_CANDIDATES = 3;
 
-/** A filter for runs served by the device with the same pattern on the same target; null if it cannot be expressed. */
+/**
+ * A filter for runs served by the device, with the same pattern on the same target. Null if the run
+ * has no device, or if its target contains a quote.
+ */
 export function directRunFilter({ rw, device, target }: RunSummary): string | null {
   if (!device || target.includes('"')) return null;
   return `status:done verdict:device rw:${rw} device:${device} "${target}"`;

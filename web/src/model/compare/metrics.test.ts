@@ -37,12 +37,13 @@ it.each([
 describe('metricName', () => {
   it.each<[ComparedMetric['name'], number, string]>([
     ['read_iops', 1, 'IOPS'],
-    ['read_iops', 2, 'read IOPS'],
-    ['write_lat_p99_ns', 2, 'write p99 latency'],
-    ['device_read_bytes_per_second', 1, 'device read bandwidth'],
+    ['read_iops', 2, 'Read IOPS'],
+    ['read_lat_p99_ns', 1, 'p99 latency'],
+    ['write_lat_p99_ns', 2, 'Write p99 latency'],
+    ['device_read_bytes_per_second', 1, 'Device read bandwidth'],
     ['cpu_ns_per_io', 1, 'CPU time per I/O'],
-    ['device_utilization', 1, 'device utilization'],
-    ['errors', 1, 'errors'],
+    ['device_utilization', 1, 'Device utilization'],
+    ['errors', 1, 'Errors'],
   ])('%s of %i directions is %s', (name, directions, expected) => {
     expect(metricName({ name, unit: '1', values: [], change_percent: [] }, directions)).toBe(
       expected,

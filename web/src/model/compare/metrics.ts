@@ -14,7 +14,7 @@ import {
 import { duration } from '../format/time';
 import { badgeOf } from '../run/verdict';
 
-/** Limits of a comparison; more runs are unreadable in one chart. */
+/** Limits of a comparison. More runs would be unreadable in one chart. */
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;
 
@@ -67,14 +67,17 @@ const LABELS: Record<string, string> = {
 };
 
 const labelOf = (name: string) => LABELS[name] ?? name.replaceAll('_', ' ');
+/** Percentiles (p99) stay lowercase. */
+const capitalize = (label: string) =>
+  /^p\d/.test(label) ? label : label.charAt(0).toUpperCase() + label.slice(1);
 const DIRECTED = /^(device_)?(read|write|trim)_(.*)$/;
 
-/** The direction is included only if there are several. */
+/** Includes the direction only if there are several. */
 export function metricName({ name }: ComparedMetric, directions: number): string {
   const [, device, direction, metric = ''] = DIRECTED.exec(name) ?? [];
-  if (!direction || LABELS[name]) return labelOf(name);
+  if (!direction || LABELS[name]) return capitalize(labelOf(name));
   const parts = [device && 'device', (device || directions > 1) && direction, labelOf(metric)];
-  return parts.filter(Boolean).join(' ');
+  return capitalize(parts.filter(Boolean).join(' '));
 }
 
 /** Number of directions with metrics. */

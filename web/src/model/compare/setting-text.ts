@@ -1,5 +1,6 @@
-// Formats settings of a comparison. The server sends `4096`, ranges as `4096-65536`, directions as `4096,8192,-`, targets
-// as `4096 8192`, shares as `bytes=4096/percent=50`. Numbers get the unit of the name; other texts are unchanged.
+// Formats settings of a comparison. The server sends `4096`, ranges as `4096-65536`, directions as
+// `4096,8192,-`, targets as `4096 8192`, shares as `bytes=4096/percent=50`. Numbers get the unit of
+// the name; other texts are unchanged.
 import { DIRECTIONS, formatField, hasUnit } from '../format/fields';
 import { UNKNOWN } from '../format/numbers';
 
@@ -9,7 +10,7 @@ export function formatSetting(path: string, value: string): string {
   return (hasUnit(name) ? formatDirections(name, value) : null) ?? value;
 }
 
-/** Returns null for texts of another format. */
+/** Returns null if the text has another format. */
 type Formatter = (name: string, value: string) => string | null;
 
 const formatDirections: Formatter = (name, value) => {
@@ -41,6 +42,6 @@ function formatShare(field: string): string | null {
 const formatNumber: Formatter = (name, value) =>
   /^\d+$/.test(value) ? formatField(name, Number(value)) : null;
 
-/** Null if any part is. */
+/** Returns null if any part is null. */
 const join = (parts: readonly (string | null)[], separator = ', ') =>
   parts.includes(null) ? null : parts.join(separator);

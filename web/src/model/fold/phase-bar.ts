@@ -1,4 +1,5 @@
-// The phase bar: finished, active and upcoming phases with their progress. A finished run has no upcoming phases.
+// The phase bar: finished, active and upcoming phases with their progress. A finished run has no
+// upcoming phases.
 import type { Phase } from '../../api';
 import { bytes, text } from '../format/numbers';
 import { duration } from '../format/time';

@@ -5,15 +5,15 @@ import { type PhaseProgress, type RunFold, rampOf } from './run-fold';
 
 /** In execution order. */
 export const PHASE_LABELS: Record<Phase, string> = {
-  layout: 'layout',
-  guard: 'guard',
-  drop_caches: 'drop caches',
-  invalidate: 'invalidate',
-  pre_read: 'pre-read',
-  ramp: 'ramp',
-  measure: 'measure',
-  flush: 'flush',
-  clean_up: 'clean up',
+  layout: 'Layout',
+  guard: 'Guard',
+  drop_caches: 'Drop caches',
+  invalidate: 'Invalidate',
+  pre_read: 'Pre-read',
+  ramp: 'Ramp',
+  measure: 'Measure',
+  flush: 'Flush',
+  clean_up: 'Clean up',
 };
 const ORDER = Object.keys(PHASE_LABELS) as Phase[];
 

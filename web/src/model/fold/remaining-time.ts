@@ -2,7 +2,10 @@
 import { isAfter, plannedMs } from './phases';
 import { isFinal, type PhaseProgress, type RunFold, rampOf } from './run-fold';
 
-/** In ms; null if unknown: the size of the run or the flush of the device determines its end. */
+/**
+ * In ms. Null if unknown, for example if the run is limited by size or a phase after the
+ * measurement is active.
+ */
 export function remainingMs(fold: RunFold, now_ms: number): number | null {
   const measure_ms = fold.accepted?.measure_ms ?? null;
   if (!fold.accepted || measure_ms === null || isFinal(fold.status)) return null;

@@ -88,7 +88,7 @@ describe('order', () => {
     expect(fold.lastSeq).toBe(1);
   });
 
-  it('is the same when resumed', () => {
+  it('gives the same result when resumed', () => {
     const resumed = foldUntil((event) => event.seq === 14);
     for (const event of RECORDED.slice(9)) resumed.apply(event);
     expect(resumed.totals).toEqual(foldAll().totals);

@@ -1,5 +1,6 @@
-// The state of a run, folded from its events. Live and stored runs use the same fold. It is independent of React and is
-// updated in place, ten times a second. Not here: event transport (`api/run-stream`) and redraws (`charts/use-live`).
+// The state of a run, folded from its events. Live and stored runs use the same fold. It is
+// independent of React and is updated in place, ten times a second. Not here: event transport
+// (`api/run-stream`) and redraws (`charts/use-live-run`).
 import type {
   Accepted,
   Event,
@@ -47,7 +48,7 @@ export class RunFold {
   phases: PhaseProgress[] = [];
   series = new TimeSeries();
   totals = new Totals();
-  /** Of the latest measured sample. */
+  /** The gauge of the latest sample in the measure phase. */
   gauge: Gauge | null = null;
   result: RunResult | null = null;
   failure: Failure | null = null;
@@ -65,7 +66,7 @@ export class RunFold {
     return true;
   }
 
-  /** Start of the measurement in ms since the start of the run; null before. */
+  /** Start of the measurement, in ms since the start of the run; null before it starts. */
   get measure_begin_ms(): number | null {
     return this.phases.find(({ phase }) => phase === 'measure')?.begin_ms ?? null;
   }
@@ -114,7 +115,10 @@ function withoutNulls<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(known) as Partial<T>;
 }
 
-/** True if the server can send the series of a long finished run in buckets, so that its samples need not be folded. */
+/**
+ * Returns true if a finished run has a report and so many samples that its series is loaded from
+ * the server in buckets instead of being folded.
+ */
 export const isBucketed = (run: Run): boolean =>
   isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;
 

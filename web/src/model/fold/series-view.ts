@@ -1,5 +1,5 @@
 // A common view of time series for charts: points in seconds since the start of the measurement,
-// from the live fold or from buckets of the server. Only buckets have a minimum and a maximum in
+// from the live fold or from the server in buckets. Only buckets have a minimum and a maximum in
 // addition to the mean.
 import type { Series, SeriesColumn } from '../../api';
 import type { Column } from '../series/columns';
@@ -11,7 +11,7 @@ export interface SeriesView {
   readonly length: number;
   /** Changes when earlier points change; otherwise only the last point can. */
   readonly generation: string;
-  /** Minimum and maximum differ from the mean. */
+  /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
   /** Seconds since the start of the measurement; negative during the ramp. */
   seconds: (index: number) => number;
@@ -49,7 +49,7 @@ export function originMs(fold: RunFold): number {
   return ramp && fold.accepted ? ramp.begin_ms + rampOf(fold.accepted.jobs) : fold.now_ms;
 }
 
-/** `banded` shows minimum and maximum too. */
+/** With `banded`, the charts also show the minimum and maximum. */
 export function bucketSeries(series: Series, banded = true): SeriesView {
   const { run, from_ms, to_ms, t_ms } = series;
   const columns = new Map<string, SeriesColumn>(
@@ -97,7 +97,9 @@ export function nearestIndex(view: SeriesView, seconds: number): number {
   return low > 0 && distance(low - 1) < distance(low) ? low - 1 : low;
 }
 
-/** Points to search back: a column sampled once a second is in one point of ten. */
+/**
+ * Number of points to search back. A column sampled once a second has a value in every tenth point.
+ */
 const LOOK_BACK = 12;
 
 /** The last known sum of columns at or shortly before an index. */

@@ -1,5 +1,5 @@
-// The time range of charts without zoom: the planned duration while a run fills it, so that the axis does not move, and
-// the measured range when it is finished or has no planned end.
+// The time range of charts without zoom: the planned duration during a run, so that the axis does
+// not move, and the measured range if the run is finished or has no planned end.
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 

@@ -1,4 +1,5 @@
-// Sums over the measurement so far, for the tiles of a live run. The final report has the same sums.
+// Sums over the measurement so far, for the tiles of a live run. The final report has the same
+// sums.
 import type { IoCounts } from '../../api';
 import { addIoCounts, type Window } from '../series/window';
 

@@ -5,10 +5,10 @@ import { dateTime, duration } from './time';
 /** Nested fields with these names have the unit of their parent. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
-/** Texts of empty lists, unless "none". */
+/** Texts of empty lists by field name; the default is "none". */
 const EMPTY_LISTS: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
 
-/** Formats by field name; the first match counts. */
+/** Formats by field name; the first match wins. */
 const FORMATS: readonly [name: RegExp, format: (value: number) => string][] = [
   [/_at_ms$/, dateTime],
   [/_ms$/, duration],
@@ -46,7 +46,7 @@ export function formatField(name: string, value: unknown): string {
 const formatNumber = (name: string, value: number): string =>
   formatOf(name)?.(value) ?? value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-/** The fields of a record without those in `omit`. */
+/** Names and formatted values of all fields except those in `omit`. */
 export function fieldRows(
   record: object,
   omit: readonly string[] = [],

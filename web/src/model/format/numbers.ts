@@ -1,5 +1,5 @@
-// Formats of counts, sizes, rates and latencies. Every number has a unit; unknown values are an en dash, never zero.
-// Sizes are binary (KiB).
+// Formats of counts, sizes, rates and latencies. Every number has a unit; unknown values are an en
+// dash, never zero. Sizes are binary (KiB).
 
 /** An unknown value. */
 export const UNKNOWN = '–';
@@ -64,7 +64,7 @@ export function digits(n: number): string {
 
 function scaled(n: Known, steps: readonly Step[]): Figure {
   if (!isKnown(n)) return { value: UNKNOWN, unit: '' };
-  // 999.6 would be rounded up to 1,000 of the smaller unit.
+  // Without the factor, 999.6 would be shown as 1,000 of the smaller unit.
   const fits = ([factor]: Step) => Math.abs(n) >= factor * 0.9995;
   const [factor, unit] = steps.findLast(fits) ?? steps[0] ?? [1, ''];
   return { value: digits(n / factor), unit };
@@ -76,6 +76,9 @@ export function text({ value, unit }: Figure): string {
 
 /** All digits: 1,634,210. */
 export const count = (n: Known): string => (isKnown(n) ? whole.format(n) : UNKNOWN);
+/** A count with its noun: 1 run, 1,200 runs. */
+export const plural = (n: number, noun: string): string =>
+  `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 /** Three digits: 87.9 k. */
 export const shortCount = (n: Known): Figure =>
   scaled(isKnown(n) && n < 1000 ? Math.round(n) : n, COUNT);
@@ -90,7 +93,7 @@ export const rate = (n: Known): Figure => {
 export const decimalRate = (n: Known): Figure => scaled(n, DECIMAL_RATE);
 /** 362 µs. */
 export const latency = (ns: Known): Figure => scaled(ns, LATENCY);
-/** From 0 to 100: 99.6 %. */
+/** A percentage from 0 to 100: 99.6 %. */
 export const percent = (n: Known): Figure =>
   isKnown(n) ? { value: digits(n), unit: '%' } : { value: UNKNOWN, unit: '' };
 
@@ -99,7 +102,7 @@ export function fioRate(n: Known): string {
   return isKnown(n) ? `${text(rate(n))} (${text(decimalRate(n))})` : UNKNOWN;
 }
 
-/** From 0 to 1; never rounded to 0 or 100 %: 99.99 %, <0.1 %. */
+/** A ratio from 0 to 1 as a percentage, never rounded to 0 or 100 %: 99.99 %, <0.1 %. */
 export function share(ratio: Known): string {
   if (!isKnown(ratio)) return UNKNOWN;
   const value = ratio * 100;

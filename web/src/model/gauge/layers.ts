@@ -3,6 +3,13 @@ import type { Gauge, Layer } from '../../api';
 
 export const LAYERS: readonly Layer[] = ['application', 'page_cache', 'filesystem', 'device'];
 
+export const LAYER_LABELS: Record<Layer, string> = {
+  application: 'Application',
+  page_cache: 'Page cache',
+  filesystem: 'Filesystem',
+  device: 'Device',
+};
+
 export const EMPTY_GAUGE: Gauge = {
   issued: { ios: 0, bytes: 0 },
   past_cache: null,

@@ -1,5 +1,5 @@
-// Orders block devices as a tree: disks, partitions, and volumes on them. A device with several parents (RAID) is listed
-// below the first.
+// Orders block devices as a tree: disks, partitions, and volumes on them. A device with several
+// parents (RAID) is listed below the first.
 import type { Device } from '../../api';
 
 export interface TreeRow {

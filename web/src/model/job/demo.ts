@@ -1,7 +1,7 @@
-// The sample run of the first page: short, and safe to start.
+// The demo run that is offered when there are no runs: short and safe.
 import type { RunRequest } from '../../api';
 
-/** Direct random reads for 10 s from a new file under the target root. */
+/** Direct random reads for 10 s from a file in the first target root. */
 export const DEMO_RUN: RunRequest = {
   name: '10-second demo',
   jobs: [

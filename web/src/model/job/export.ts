@@ -8,7 +8,7 @@ type JobRecord = Record<string, unknown>;
 export const toJobText = (run: Pick<Run, 'requested'>): string =>
   writeJobText(run.requested.jobs as JobRecord[]);
 
-/** Options that fio does not have, or with another meaning. */
+/** Options that fio does not have, or that have another meaning in fio. */
 const OWN_OPTIONS = [
   'cache_state',
   'drop_caches',
@@ -33,7 +33,10 @@ const OWN_VALUES: Record<string, string> = {
 const isOwn = ([option, value]: [string, unknown]) =>
   OWN_OPTIONS.includes(option) || OWN_VALUES[option] === value;
 
-/** A job file for fio: with explicit engine and absolute paths; unsupported options are listed in a comment. */
+/**
+ * A job file for fio, with explicit engines and absolute paths. Unsupported options are listed in a
+ * comment.
+ */
 export function toFioJobText({ requested, resolved }: Pick<Run, 'requested' | 'resolved'>): string {
   const jobs = requested.jobs as JobRecord[];
   const omitted = jobs.flatMap((job) =>
@@ -76,7 +79,10 @@ export function toRunRequest({ name, tags, requested }: Pick<Run, 'requested' | 
   return { name, tags, sample_ms, jobs: jobs satisfies Job[] };
 }
 
-/** `origin` is such as http://127.0.0.1:7070. The token is read from the environment. */
+/**
+ * `origin` is the URL of the server, such as `http://127.0.0.1:7070`. The command reads the token
+ * from the environment.
+ */
 export function toCurl(run: Pick<Run, 'requested' | 'name' | 'tags'>, origin: string): string {
   const body = JSON.stringify(toRunRequest(run), null, 2).replaceAll("'", "'\\''");
   const lines = [

@@ -1,20 +1,20 @@
 // Options with their own form fields, and the values offered for them.
 
 export const PATTERNS = [
-  { value: 'randread', label: 'random read' },
-  { value: 'randwrite', label: 'random write' },
-  { value: 'randrw', label: 'random read and write' },
-  { value: 'read', label: 'sequential read' },
-  { value: 'write', label: 'sequential write' },
-  { value: 'rw', label: 'sequential read and write' },
-  { value: 'randtrim', label: 'random trim' },
-  { value: 'trim', label: 'sequential trim' },
+  { value: 'randread', label: 'Random read' },
+  { value: 'randwrite', label: 'Random write' },
+  { value: 'randrw', label: 'Random read and write' },
+  { value: 'read', label: 'Sequential read' },
+  { value: 'write', label: 'Sequential write' },
+  { value: 'rw', label: 'Sequential read and write' },
+  { value: 'randtrim', label: 'Random trim' },
+  { value: 'trim', label: 'Sequential trim' },
 ] as const;
 
-/** Returns true if a pattern overwrites or discards data of the target. */
+/** Returns true if a pattern overwrites or discards data on the target. */
 export const isDestructive = (rw: string | undefined): boolean => /write|rw|trim/.test(rw ?? '');
 
-/** Options above "All options". */
+/** Options that "All options" omits because the form has its own controls for them. */
 export const BASIC_OPTIONS = [
   'filename',
   'rw',
@@ -46,17 +46,17 @@ const stateOptions = (
 export const UNCHANGED = 'as-is';
 
 export const FILE_STATES = stateOptions(
-  [UNCHANGED, 'unchanged', 'Existing file; missing parts are created.'],
-  ['fresh', 'fresh', 'New file: first writes also allocate blocks.'],
-  ['written', 'written', 'Every block contains data, so that reads reach the device.'],
-  ['overwrite', 'overwritten', 'Every block exists and is overwritten in place.'],
-  ['append', 'appended', 'Writes extend the file at its end.'],
+  [UNCHANGED, 'Unchanged', 'Uses the existing file and creates missing parts.'],
+  ['fresh', 'Fresh', 'New file: the first writes also allocate blocks.'],
+  ['written', 'Written', 'Every block contains data, so that reads reach the device.'],
+  ['overwrite', 'Overwritten', 'Every block exists and is overwritten in place.'],
+  ['append', 'Appended', 'Writes extend the file.'],
 );
 
 export const CACHE_STATES = stateOptions(
-  [UNCHANGED, 'unchanged', 'Unchanged, but invalidate=1 (default) evicts this file.'],
-  ['cold', 'cold', 'Nothing in memory: first accesses reach the device.'],
-  ['warm', 'warm', 'The whole file is in memory, as for a program that has been running.'],
+  [UNCHANGED, 'Unchanged', 'Not changed, except that invalidate=1 (the default) evicts this file.'],
+  ['cold', 'Cold', 'Nothing is cached: the first accesses reach the device.'],
+  ['warm', 'Warm', 'The whole file is cached, as for a program that has been running for a while.'],
 );
 
 /** Accepted values by option kind. */

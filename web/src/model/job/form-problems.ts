@@ -5,9 +5,9 @@ import { lineOf } from './job-text';
 export interface FormProblem {
   /** Index of the job; null for the whole form. */
   job: number | null;
-  /** Null if it is not about a single option. */
+  /** Null if the problem does not concern a single option. */
   option: string | null;
-  /** Line of the text, from 0; null if not set in the text. */
+  /** Zero-based line of the text; null if the text does not set the option. */
   line: number | null;
   detail: string;
   remedy: string;

@@ -7,17 +7,17 @@ export const IO_MODES: readonly { mode: IoMode; title: string; description: stri
   {
     mode: 'buffered',
     title: 'Buffered file',
-    description: 'Through the page cache, like most programs.',
+    description: 'Uses the page cache, like most programs.',
   },
   {
     mode: 'direct',
     title: 'Direct file',
-    description: 'Bypasses the page cache: measures disk and filesystem.',
+    description: 'Bypasses the page cache: measures the disk and the filesystem.',
   },
   {
     mode: 'raw',
     title: 'Raw device',
-    description: 'No filesystem: comparable to the data sheet. Writing destroys data.',
+    description: 'Bypasses the filesystem: comparable to data sheets. Writes destroy data.',
   },
 ];
 
@@ -26,14 +26,16 @@ const DEFAULT_FILE = 't1';
 
 const isDevice = ({ filename }: JobOptions) => filename?.startsWith(DEV) ?? false;
 
-/** Null if neither buffered nor direct is set. */
+/** Null if the job sets neither a device nor `direct`. */
 export function ioModeOf(job: JobOptions): IoMode | null {
   if (isDevice(job)) return 'raw';
   if (job.direct === undefined) return null;
   return job.direct === '1' || job.direct === 'true' ? 'direct' : 'buffered';
 }
 
-/** Returns the text with another mode for a job; resets the file name when changing from or to a device. */
+/**
+ * Returns the text with another mode for a job. Changing from or to a device resets the file name.
+ */
 export function setIoMode(text: string, index: number, job: JobOptions, mode: IoMode): string {
   const next = setOption(text, index, 'direct', mode === 'buffered' ? '0' : '1');
   const isRaw = mode === 'raw';

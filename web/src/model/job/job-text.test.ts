@@ -46,7 +46,7 @@ describe('parsing', () => {
     expect(parseJobText(text).errors.map((error) => error.line)).toEqual([line]);
   });
 
-  it('ends a line at a comment sign, as fio does', () => {
+  it('strips comments anywhere in a line, as fio does', () => {
     expect(read('[a]\nfilename=/data/a#b')[0]?.filename).toBe('/data/a');
   });
 });

@@ -1,9 +1,9 @@
-// Parses and edits job text, a subset of fio's job file format: sections, `option=value`, bare options (= 1), `#` and `;`
-// comments. Forms read from the text and make minimal edits, so that comments and order are kept. Not here: the meaning
-// of options.
+// Parses and edits job text, a subset of fio's job file format: sections, `option=value`, bare
+// options (= 1), `#` and `;` comments. Forms read from the text and make minimal edits, so that
+// comments and order are kept. Not here: the meaning of options.
 
 interface Setting {
-  /** Line of the text, from 0. */
+  /** Zero-based line of the text. */
   line: number;
   name: string;
   value: string;
@@ -26,14 +26,14 @@ export interface JobFile {
   errors: SyntaxProblem[];
 }
 
-/** Options of a job as text. */
+/** Options of a job by name, with their values as text. */
 export type JobOptions = Record<string, string>;
 
 const GLOBAL = 'global';
 const isGlobal = (section: Section) => section.name === GLOBAL;
 const jobSections = (file: JobFile) => file.sections.filter((section) => !isGlobal(section));
 
-/** As in fio, a comment sign ends the line anywhere. */
+/** As in fio, `#` or `;` starts a comment anywhere in a line. */
 const stripComment = (line: string) => line.replace(/[#;].*$/, '').trim();
 
 /** Never fails: invalid lines are returned as errors. */

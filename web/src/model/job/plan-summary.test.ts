@@ -34,7 +34,7 @@ const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
 it.each<[string, Plan]>([
   [
-    'about 41 s: layout 9 s, warm-up 2 s, measure 30 s',
+    'about 41 s: layout 9 s, ramp 2 s, measure 30 s',
     plan(
       { seconds: 41 },
       {

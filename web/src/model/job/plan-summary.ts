@@ -1,6 +1,6 @@
 // Summarizes a plan: duration, written bytes and caveats.
 import type { Estimate, Phase, Plan, StudyPlan } from '../../api';
-import { bytes, text } from '../format/numbers';
+import { bytes, plural, text } from '../format/numbers';
 import { duration } from '../format/time';
 import { isDestructive } from './form-options';
 
@@ -8,7 +8,6 @@ import { isDestructive } from './form-options';
 const MIN_LISTED_S = 0.5;
 const LABELS: Partial<Record<Phase, string>> = {
   layout: 'layout',
-  ramp: 'warm-up',
   measure: 'measure',
   pre_read: 'pre-read',
   drop_caches: 'drop caches',
@@ -18,7 +17,7 @@ const LABELS: Partial<Record<Phase, string>> = {
 const formatSeconds = (s: number) =>
   duration(s < 10 ? Math.round(s * 10) * 100 : Math.round(s) * 1000);
 
-const stepCount = (n: number) => (n === 1 ? '1 step' : `${n} steps`);
+const stepCount = (n: number) => plural(n, 'step');
 
 /** Total duration and that of each phase. */
 export function durationText({ estimate, phases }: Plan): string {

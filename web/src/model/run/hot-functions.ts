@@ -7,7 +7,7 @@ export interface HotFunction {
   share: number;
 }
 
-/** In descending order. `folded` has one stack and its count per line. */
+/** Sorted by share, descending. `folded` has one stack and its count per line. */
 export function hotFunctions({ folded }: Pick<Profile, 'folded'>, limit: number): HotFunction[] {
   const samples = new Map<string, number>();
   let total = 0;

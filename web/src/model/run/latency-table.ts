@@ -1,4 +1,5 @@
-// Percentiles of a report as a table, one column per kind of latency. The percentiles are fio's defaults.
+// Percentiles of a report as a table, one column per kind of latency. The percentiles are fio's
+// defaults.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, text } from '../format/numbers';
 

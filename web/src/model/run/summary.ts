@@ -1,6 +1,7 @@
-// One-line descriptions of runs and labels of their status.
+// One-line descriptions of runs and labels of their status and directions.
 import type { Run, RunStatus, RunSummary } from '../../api';
 import { isFinal } from '../fold/run-fold';
+import { plural } from '../format/numbers';
 
 export interface StatusLabel {
   label: string;
@@ -8,20 +9,22 @@ export interface StatusLabel {
 }
 
 export const STATUS: Record<RunStatus, StatusLabel> = {
-  queued: { label: 'queued', kind: 'pending' },
-  preparing: { label: 'preparing', kind: 'running' },
-  measuring: { label: 'measuring', kind: 'running' },
-  finishing: { label: 'finishing', kind: 'running' },
-  done: { label: 'done', kind: 'success' },
-  failed: { label: 'failed', kind: 'failure' },
-  cancelled: { label: 'cancelled', kind: 'failure' },
-  interrupted: { label: 'interrupted', kind: 'failure' },
+  queued: { label: 'Queued', kind: 'pending' },
+  preparing: { label: 'Preparing', kind: 'running' },
+  measuring: { label: 'Measuring', kind: 'running' },
+  finishing: { label: 'Finishing', kind: 'running' },
+  done: { label: 'Done', kind: 'success' },
+  failed: { label: 'Failed', kind: 'failure' },
+  cancelled: { label: 'Cancelled', kind: 'failure' },
+  interrupted: { label: 'Interrupted', kind: 'failure' },
 };
+
+export const DIRECTION_LABELS = { read: 'Reads', write: 'Writes', trim: 'Trims' } as const;
 
 /** randread · 4k · depth 32 · 1 job · direct=1 · /data/t1 on vda. */
 export function describeRun(run: RunSummary): string {
   const { rw, bs, iodepth, numjobs, direct, target, device } = run;
-  const jobs = numjobs === 1 ? '1 job' : `${numjobs} jobs`;
+  const jobs = plural(numjobs, 'job');
   const location = device ? `${target} on ${device}` : target;
   return [rw, bs, `depth ${iodepth}`, jobs, `direct=${direct ? 1 : 0}`, location]
     .filter(Boolean)

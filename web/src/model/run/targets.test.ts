@@ -54,8 +54,8 @@ describe('residencyRows', () => {
       residency: { initial: null, start: residency(MIB), end: residency(2 * MIB, null) },
     });
     expect(rows.map(({ name, cells }) => [name, ...cells.map(plain)])).toEqual([
-      ['in the page cache', '–', '1 MiB', '2 MiB'],
-      ['dirty', '–', '0 B', '–'],
+      ['In the page cache', '–', '1 MiB', '2 MiB'],
+      ['Dirty', '–', '0 B', '–'],
     ]);
   });
   it('is empty without values', () => expect(residencyRows({ residency: {} })).toEqual([]));
@@ -70,9 +70,9 @@ it('lists used kinds of extents', () => {
       ...cells.map(plain),
     ]),
   ).toEqual([
-    ['written', '0 B', '2 MiB'],
-    ['unwritten', '3 MiB', '1 MiB'],
-    ['extents', '1', '1,200'],
+    ['Written', '0 B', '2 MiB'],
+    ['Unwritten', '3 MiB', '1 MiB'],
+    ['Extents', '1', '1,200'],
   ]);
   expect(extentRows({ extents: {} })).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// The state of targets before and after a run: cached pages, extents and properties, and the cache map as text.
+// The state of targets before and after a run: cached pages, extents and properties, and the cache
+// map as text.
 import type { CacheMap, Extents, Residency, TargetReport } from '../../api';
 import { bytes, count, share, text } from '../format/numbers';
 
@@ -14,10 +15,10 @@ export const shellQuote = (path: string): string =>
   /^[\w./+:@%,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const RESIDENCY_ROWS: readonly [name: string, key: keyof Residency][] = [
-  ['in the page cache', 'cached'],
-  ['dirty', 'dirty'],
-  ['under writeback', 'writeback'],
-  ['evicted recently', 'evicted'],
+  ['In the page cache', 'cached'],
+  ['Dirty', 'dirty'],
+  ['Under writeback', 'writeback'],
+  ['Evicted', 'evicted'],
 ];
 
 /** Page cache before the run, and at start and end of the measurement; rows without values are omitted. */
@@ -32,13 +33,13 @@ export function residencyRows({
 }
 
 const EXTENT_ROWS: readonly [name: string, key: keyof Extents][] = [
-  ['written', 'written'],
-  ['unwritten: allocated, reads as zeros', 'unwritten'],
-  ['hole: reads as zeros', 'hole'],
-  ['delayed: in memory only', 'delayed'],
-  ['inline: inside metadata', 'inline'],
-  ['encoded: compressed or encrypted', 'encoded'],
-  ['shared with another file', 'shared'],
+  ['Written', 'written'],
+  ['Unwritten: allocated, reads as zeros', 'unwritten'],
+  ['Hole: reads as zeros', 'hole'],
+  ['Delayed: in memory only', 'delayed'],
+  ['Inline: inside metadata', 'inline'],
+  ['Encoded: compressed or encrypted', 'encoded'],
+  ['Shared with another file', 'shared'],
 ];
 
 /** Bytes by kind of extent, before and after; unused kinds are omitted. */
@@ -49,7 +50,7 @@ export function extentRows({
   const rows = EXTENT_ROWS.filter(([, key]) => before?.[key] || after?.[key]);
   return [
     ...rows.map(([name, key]) => ({ name, cells: [size(before?.[key]), size(after?.[key])] })),
-    { name: 'extents', cells: [count(before?.count), count(after?.count)] },
+    { name: 'Extents', cells: [count(before?.count), count(after?.count)] },
   ];
 }
 
@@ -65,10 +66,10 @@ export function targetFacts(target: TargetReport): [name: string, value: string]
   const writes = `writes ${yesNo(direct.writes_past_cache)}`;
   const align = direct.offset_align ? `, aligned to ${size(direct.offset_align)}` : '';
   const facts: [string, string][] = [
-    ['location', location.filter(Boolean).join(' ')],
-    ['initial state', stateText(state)],
+    ['Location', location.filter(Boolean).join(' ')],
+    ['Initial state', stateText(state)],
     [
-      'direct I/O bypasses the cache',
+      'Direct I/O bypasses the cache',
       [`${reads}, ${writes}${align}.`, ...direct.reasons].join(' '),
     ],
   ];
@@ -85,7 +86,7 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
   ].join(', ');
 }
 
-/** More ranges are counted but not listed. */
+/** Further ranges are counted but not listed. */
 const MAX_LISTED_RANGES = 6;
 
 /** `cells` are cached shares in percent. */
@@ -111,7 +112,7 @@ export function cacheMapText(
 export const cachedRanges = (cells: readonly number[]) =>
   rangesOf(cells).map(({ from, to, value: percent }) => ({ from, to, percent }));
 
-/** Runs of equal values, excluding 0 and false. */
+/** Ranges of consecutive equal values, excluding 0 and false. */
 function rangesOf<T extends number | boolean>(values: readonly T[]) {
   const ranges: { from: number; to: number; value: T }[] = [];
   values.forEach((value, i) => {

@@ -1,5 +1,5 @@
-// The key figures of a run: of the last second while live, of the whole measurement when finished. All directions are
-// combined; percentiles come from merged histograms.
+// The key figures of a run: of the last second while live, of the whole measurement when finished.
+// All directions are combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
 import type { RunFold } from '../fold/run-fold';
 import {
@@ -56,7 +56,7 @@ export function tilesOf(fold: RunFold): Tile[] {
       isWarning: servedBy !== null,
     },
     {
-      label: 'bandwidth',
+      label: 'Bandwidth',
       figure: rate(bytes_per_second),
       note: bytes_per_second === null ? '' : text(decimalRate(bytes_per_second)),
     },

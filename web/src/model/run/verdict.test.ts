@@ -13,19 +13,19 @@ const verdict = (name: Verdict['class'], shares: Verdict['shares'], uncertainty 
 });
 
 it.each<[Verdict, string, string]>([
-  [verdict('device', { device: 1 }), 'device 100 %', ''],
+  [verdict('device', { device: 1 }), 'Device 100 %', ''],
   [
     verdict('deferred_write', { device: 0.02, page_cache: 0.98 }),
-    'still in memory 98 %',
-    'Bytes served by page cache 98 %, device 2 %',
+    'Still in memory 98 %',
+    'Bytes served: page cache 98 %, device 2 %',
   ],
   [
     verdict('unwritten', { device: 0, unwritten: 1 }, 0.031),
-    'never written 100 %',
-    'Bytes served by unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
+    'Never written 100 %',
+    'Bytes served: unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
   ],
-  [verdict('foreign', { device: 1 }), 'device, shared', ''],
-  [verdict('unknown', {}), 'unknown', ''],
+  [verdict('foreign', { device: 1 }), 'Shared device', ''],
+  [verdict('unknown', {}), 'Unknown', ''],
 ])('%j has the badge %s', (read, label, shares) => {
   const [line] = verdictLines({ read, write: null });
   expect([plain(line?.label), plain(line?.shares), line?.direction]).toEqual([
@@ -83,7 +83,7 @@ it('lists verdicts with label, share and layer', () => {
   };
   const lines = verdictLines({ read, write: null } as unknown as Verdicts);
   expect(lines.map(({ label, layer, sentence }) => [plain(label), layer, sentence])).toEqual([
-    ['page cache 99.99 %', 'page_cache', 'Served from memory.'],
+    ['Page cache 99.99 %', 'page_cache', 'Served from memory.'],
   ]);
   expect(verdictLines(null)).toEqual([]);
 });

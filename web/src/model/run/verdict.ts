@@ -1,5 +1,6 @@
-// Verdicts for display: label and layer of each class, shares of the bytes, and the suggested rerun. Not here: the
-// sentence, which the runner writes; runs without a verdict (`gauge/gauge-text`).
+// Verdicts for display: label and layer of each class, shares of the bytes, and the suggested
+// rerun. Not here: the sentence, which the runner writes; runs without a verdict
+// (`gauge/gauge-text`).
 import type { Finding, Layer, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
 import { digits, share } from '../format/numbers';
 
@@ -17,32 +18,32 @@ interface ClassDisplay extends Badge {
 }
 
 const CLASSES: Record<VerdictClass, ClassDisplay> = {
-  device: { label: 'device', layer: 'device', share: 'device' },
-  readahead: { label: 'readahead', layer: 'device', share: 'device' },
-  merged: { label: 'merged', layer: 'device', share: 'device' },
-  foreign: { label: 'device, shared', layer: 'device' },
+  device: { label: 'Device', layer: 'device', share: 'device' },
+  readahead: { label: 'Readahead', layer: 'device', share: 'device' },
+  merged: { label: 'Merged', layer: 'device', share: 'device' },
+  foreign: { label: 'Shared device', layer: 'device' },
   page_cache: {
-    label: 'page cache',
+    label: 'Page cache',
     layer: 'page_cache',
     share: 'page_cache',
     note: 'from memory, not the disk',
   },
   deferred_write: {
-    label: 'still in memory',
+    label: 'Still in memory',
     layer: 'page_cache',
     share: 'page_cache',
     note: 'to memory, not yet to the disk',
   },
   unwritten: {
-    label: 'never written',
+    label: 'Never written',
     layer: 'filesystem',
     share: 'unwritten',
-    note: 'from the filesystem: nothing to read',
+    note: 'zeros from the filesystem',
   },
-  amplified: { label: 'amplified', layer: 'filesystem' },
-  mixed: { label: 'mixed', layer: 'filesystem' },
-  no_device: { label: 'no device', layer: 'application' },
-  unknown: { label: 'unknown', layer: null },
+  amplified: { label: 'Amplified', layer: 'filesystem' },
+  mixed: { label: 'Mixed', layer: 'filesystem' },
+  no_device: { label: 'No device', layer: 'application' },
+  unknown: { label: 'Unknown', layer: null },
 };
 
 /** The available verdicts by direction. */
@@ -117,10 +118,10 @@ function sharesText({ shares, uncertainty }: Verdict): string {
     return `${label} ${share(part)}`;
   });
   const bound = isExact ? '' : ` (±${digits(uncertainty * 100)} percentage points)`;
-  return `Bytes served by ${parts.join(', ')}${bound}`;
+  return `Bytes served: ${parts.join(', ')}${bound}`;
 }
 
-/** The most severe finding with a patch to rerun with; notes do not count. */
+/** The most severe finding with a patch for a rerun; notes are ignored. */
 export function topRemedy(findings: readonly Finding[]): Finding | null {
   const hasPatch = ({ patch, patch_label }: Finding) =>
     patch_label && Object.keys(patch ?? {}).length > 0;

@@ -16,7 +16,8 @@ function of(values: number[]): [number, number][] {
 }
 
 describe('buckets', () => {
-  // From crate `histogram` 1.6.4, Config::new(6, 40): index_to_lower_bound and index_to_upper_bound.
+  // From crate `histogram` 1.6.4, Config::new(6, 40): index_to_lower_bound and
+  // index_to_upper_bound.
   it.each([
     [0, 0, 0],
     [127, 127, 127],
@@ -40,7 +41,7 @@ describe('buckets', () => {
 });
 
 describe('percentiles', () => {
-  it('equal an exact sort within 0.8 %', () => {
+  it('equal those of the sorted values within 0.8 %', () => {
     const values = Array.from({ length: 20_000 }, (_, i) => Math.floor(900 * 1.0007 ** i)).sort(
       (a, b) => a - b,
     );
@@ -57,7 +58,7 @@ describe('percentiles', () => {
 });
 
 describe('merging', () => {
-  it('equals counting together', () => {
+  it('equals one histogram of all values', () => {
     const a = [5, 5, 900, 70_000];
     const b = [5, 300, 900, 1_000_000];
     expect(mergeBuckets(of(a), of(b))).toEqual(of([...a, ...b]));
@@ -66,7 +67,7 @@ describe('merging', () => {
 });
 
 describe('drawing', () => {
-  it('bars cover everything and keep gaps', () => {
+  it('bars cover all buckets and keep gaps', () => {
     const drawn = bars(of([1000, 1000, 1000, 16_000]));
     expect(drawn.reduce((sum, bar) => sum + bar.share, 0)).toBeCloseTo(1);
     expect(drawn).toHaveLength(17);

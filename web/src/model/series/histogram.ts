@@ -1,5 +1,6 @@
-// Latency histograms of samples and reports: H2 buckets with grouping power 6. Exact up to 127 ns, then 64 buckets per
-// power of two, so a bucket is at most 1.6 % wide and the error of its midpoint at most 0.8 %.
+// Latency histograms of samples and reports: H2 buckets with grouping power 6. Exact up to 127 ns,
+// then 64 buckets per power of two, so a bucket is at most 1.6 % wide and the error of its midpoint
+// at most 0.8 %.
 
 /** Non-empty buckets in ascending order: [index, count]. */
 export type Buckets = readonly (readonly number[])[];
@@ -80,7 +81,7 @@ export interface Bar {
   share: number;
 }
 
-/** Quarter octaves are still readable over seven decades. */
+/** Bars are still readable over seven decades. */
 const BARS_PER_DOUBLING = 4;
 
 /** Bars of equal width on a logarithmic axis, including empty ones. */

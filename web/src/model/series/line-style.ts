@@ -1,5 +1,5 @@
-// Line styles: a color and a dash, so that lines are distinguishable without color. Compared runs use the tokens `run-…`,
-// because the layer colors show which layer served an I/O.
+// Line styles: a color and a dash, so that lines are distinguishable without color. Compared runs
+// use the tokens `run-…`, because the layer colors show which layer served an I/O.
 
 export type Dash = 'dashed' | 'dotted' | 'dash-dot';
 
@@ -18,7 +18,10 @@ export interface LineStyle {
   dash?: Dash;
 }
 
-/** Styles of compared runs. Of two with the same dash, one is `run-ink`, which differs most in lightness. */
+/**
+ * Styles of compared runs. Of two styles with the same dash, one is `run-ink`, so that they differ
+ * in lightness.
+ */
 export const LINE_STYLES: readonly LineStyle[] = [
   { color: 'run-ink' },
   { color: 'run-rose', dash: 'dashed' },

@@ -1,5 +1,5 @@
-// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are joined and each further point covers
-// twice the time. Charts draw this list.
+// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are joined and each
+// further point covers twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
 import { joinWindows, type Window } from './window';
 
@@ -15,13 +15,13 @@ const pointOf = (window: Window): Point => ({ window, row: rowOf(window) });
 
 export class TimeSeries {
   private list: Point[] = [];
-  /** Windows per point, and in the last point. */
+  /** Number of windows per point, and in the last point. */
   private perPoint = 1;
   private inLast = 0;
-  /** How often neighbors were joined. */
+  /** How often all neighbors were joined. */
   halvings = 0;
 
-  /** In order of time; the last point can still change. */
+  /** In chronological order; the last point can still change. */
   get points(): readonly Point[] {
     return this.list;
   }

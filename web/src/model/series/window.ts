@@ -1,5 +1,5 @@
-// The counts of all layers in one time window: a sample, or several joined. Counts and histograms are added, so joined
-// windows have exact percentiles and lose only time resolution.
+// The counts of all layers in one time window: a sample, or several joined. Counts and histograms
+// are added, so joined windows have exact percentiles and lose only time resolution.
 import type {
   CpuUse,
   DeviceCounts,

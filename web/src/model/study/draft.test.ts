@@ -122,7 +122,7 @@ describe('stepSummary', () => {
       'read 4k raw /dev/vdb and 1 more',
       '',
     ],
-    ['', 'no job yet', ''],
+    ['', 'No job yet', ''],
   ];
   it.each(cases)('%j', (job, summary, state) =>
     expect(stepSummary({ id: 1, name: '', text: job })).toMatchObject({ summary, state }),

@@ -1,16 +1,16 @@
-// The draft of a study: steps with their job text, edits of steps, and the document to post. Not here: job text
-// (`job/job-text`) and problems (`draft-problems`).
+// The draft of a study: steps with their job text, edits of steps, and the document to post. Not
+// here: job text (`job/job-text`) and problems (`draft-problems`).
 import type { Job, StepDefinition, StudyDefinition } from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
   /** Unique in the draft; not the index. */
   id: number;
-  /** Empty for the name of the first job. */
+  /** If empty, the step is named after its first job. */
   name: string;
   note?: string;
   text: string;
-  /** Sample interval; default of the server if unset. */
+  /** Sample interval in ms; the server's default if unset. */
   sampleMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface StudyDraft {
   active: number;
 }
 
-/** As in the server. */
+/** The same limit as in the server. */
 export const MAX_STEPS = 256;
 
 export function newDraft(text: string, sampleMs?: number): StudyDraft {

@@ -47,9 +47,9 @@ it('shows published figures next to the corresponding step', () => {
 
 it.each<[string, Partial<StudyStep>, string]>([
   ['done', {}, ''],
-  ['waiting', { run: run(1, { status: 'queued' }) }, 'queued'],
-  ['failed', { run: run(1, { status: 'failed', reason: 'no space' }) }, 'failed: no space'],
-  ['deleted', { run: null }, 'run deleted'],
+  ['waiting', { run: run(1, { status: 'queued' }) }, 'Queued'],
+  ['failed', { run: run(1, { status: 'failed', reason: 'no space' }) }, 'Failed: no space'],
+  ['deleted', { run: null }, 'Run deleted'],
 ])('shows the status of a step that is %s', (_, change, status) =>
   expect(stepRows({ steps: [step(1, change)] })[0]?.status).toBe(status),
 );

@@ -1,4 +1,5 @@
-// The table of a study: one row per step with its result and published figures, and the runs that can be compared.
+// The table of a study: one row per step with its result and published figures, and the runs that
+// can be compared.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
 import { formatChange, MAX_RUNS } from '../compare/metrics';
 import { latency, rate, shortCount, text, UNKNOWN } from '../format/numbers';
@@ -7,7 +8,7 @@ import { type Badge, badgeOf } from '../run/verdict';
 
 export const STUDY_STATUS: Record<StudyStatus, StatusLabel> = {
   queued: STATUS.queued,
-  running: { label: 'running', kind: 'running' },
+  running: { label: 'Running', kind: 'running' },
   done: STATUS.done,
   failed: STATUS.failed,
   cancelled: STATUS.cancelled,
@@ -67,7 +68,7 @@ function rowOf(
 }
 
 function statusText(run: StudyStep['run']): string {
-  if (!run) return 'run deleted';
+  if (!run) return 'Run deleted';
   if (run.status === 'done') return '';
   return [STATUS[run.status].label, run.reason].filter(Boolean).join(': ');
 }

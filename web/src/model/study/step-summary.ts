@@ -6,7 +6,7 @@ import type { Step } from './draft';
 /** Name and main options of the first job, and the initial states. */
 export function stepSummary({ text }: Step): { job: string; summary: string; state: string } {
   const [first, ...rest] = jobsOf(parseJobText(text));
-  if (!first) return { job: '', summary: 'no job yet', state: '' };
+  if (!first) return { job: '', summary: 'No job yet', state: '' };
   const { name: job = '', rw = 'read', bs = '4k', iodepth, direct, filename } = first;
   const modes: Record<string, string> = { '0': 'buffered', '1': 'direct' };
   const mode = filename?.startsWith('/dev/') ? 'raw' : modes[direct ?? ''];

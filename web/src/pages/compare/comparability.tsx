@@ -1,4 +1,5 @@
-// Whether the compared runs are the same test, why not, and a rerun that would be comparable.
+// Shows whether the compared runs are the same test, the reasons if not, and a rerun that would be
+// comparable.
 import type { Comparison } from '../../api';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { Notice } from '../../ui/parts';
@@ -12,7 +13,7 @@ export function Comparability({ comparison }: { comparison: Comparison }) {
   return (
     <Notice
       tone={same_test ? 'device' : 'bad'}
-      badge={same_test ? 'same test' : 'different tests'}
+      badge={same_test ? 'Same test' : 'Different tests'}
       title={sentence}
       detail={[...reasons, same_test && confidence.sentence].map(
         (line) => line && <p key={line}>{line}</p>,

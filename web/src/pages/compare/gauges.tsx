@@ -52,7 +52,7 @@ function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaug
       </div>
       <div className="row tight nowrap" style={{ marginBottom: 8 }}>
         {isBaseline ? (
-          <Badge>baseline</Badge>
+          <Badge>Baseline</Badge>
         ) : (
           <button type="button" className="chip" onClick={() => onBaseline(number)}>
             Set as baseline

@@ -1,5 +1,5 @@
-// Two to eight runs side by side: comparability, depth gauges, metrics against a baseline, overlaid time series, and
-// differences. The URL holds the comparison.
+// Two to eight runs side by side: comparability, depth gauges, metrics against a baseline, overlaid
+// time series, and differences. The URL holds the comparison.
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

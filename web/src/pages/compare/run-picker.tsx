@@ -1,4 +1,5 @@
-// Selection of runs, shown while the URL names fewer than two. Another filter keeps the selection.
+// Selection of runs, shown while the URL names fewer than two. Changing the filter keeps the
+// selection.
 import { Button, Checkbox } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';

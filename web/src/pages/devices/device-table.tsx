@@ -7,7 +7,7 @@ import { deviceTree } from '../../model/host/device-tree';
 import { Facts } from '../../ui/facts';
 import { Card, Dot, ScrollRegion } from '../../ui/parts';
 
-/** Title and width in pixels; 0 shares the remaining width. */
+/** Title and width in pixels. Columns with width 0 share the remaining width. */
 const COLUMNS = [
   ['Device', 128],
   ['Kind', 84],
@@ -88,11 +88,11 @@ function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
       <td>{text(bytes(device.size_bytes))}</td>
       <td>{device.model ?? device.backing_file ?? UNKNOWN}</td>
       <td className="mono clip" title={device.identity ?? undefined}>
-        {device.identity ?? 'no stable ID'}
+        {device.identity ?? 'No stable ID'}
       </td>
       <td>{device.filesystem ?? UNKNOWN}</td>
       <td title={device.mounts.map(({ point }) => point).join(', ')}>
-        {device.used_by.join(', ') || 'not in use'}
+        {device.used_by.join(', ') || 'Not in use'}
       </td>
       <td className="mono">{device.scheduler ?? UNKNOWN}</td>
       <AccessCell access={device.read_access} />
@@ -106,7 +106,7 @@ function AccessCell({ access: { allowed, reason } }: { access: Access }) {
     <td className="access" title={reason ?? undefined}>
       <p>
         <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} />{' '}
-        {allowed ? 'allowed' : ['not allowed', reason].filter(Boolean).join(': ')}
+        {allowed ? 'Allowed' : ['Not allowed', reason].filter(Boolean).join(': ')}
       </p>
     </td>
   );

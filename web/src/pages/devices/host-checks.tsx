@@ -4,8 +4,8 @@ import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card, type Tone } from '../../ui/parts';
 
 const STATUS: Record<CheckStatus, { label: string; tone: Tone }> = {
-  fail: { label: 'failed', tone: 'bad' },
-  warn: { label: 'warning', tone: 'cache' },
+  fail: { label: 'Failed', tone: 'bad' },
+  warn: { label: 'Warning', tone: 'cache' },
   ok: { label: 'OK', tone: 'device' },
 };
 const ORDER = Object.keys(STATUS);

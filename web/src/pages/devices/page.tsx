@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { HostFacts, HostSummary } from '../../api';
 import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
-import { bytes, text } from '../../model/format/numbers';
+import { bytes, plural, text } from '../../model/format/numbers';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { DeviceTable } from './device-table';
@@ -39,7 +39,7 @@ function HostSection({ host, onRefresh }: { host: HostSummary; onRefresh: () => 
           <Dot tone={online ? 'device' : 'bad'} hollow={!online} />
           <b style={{ fontSize: 15 }}>{id}</b>
           {facts && <span className="mute">{describeHost(facts)}</span>}
-          {!online && <span className="error">{reason ?? 'offline'}</span>}
+          {!online && <span className="error">{reason ?? 'Offline'}</span>}
           <span className="push" />
           <Button loading={devices.isFetching} onClick={refresh}>
             Refresh
@@ -60,7 +60,7 @@ function describeHost(facts: HostFacts): string {
     hostname,
     `kernel ${kernel}`,
     cpu_model ?? machine,
-    `${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'}`,
+    plural(cpus, 'CPU'),
     `${text(bytes(memory_bytes))} memory`,
     virtualization,
   ]

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { deleteRun, patchRun, type RunSummary } from '../../api';
 import { RUNS_KEY } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
+import { plural } from '../../model/format/numbers';
 import { isActive } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { errorText } from '../../ui/problem';
@@ -74,7 +75,7 @@ function useBulkAction() {
     const results = await Promise.allSettled(runs.map(act));
     const failures = results.filter((result) => result.status === 'rejected');
     const [first] = failures.map(({ reason }) => errorText(reason));
-    const count = `${verb} ${runs.length - failures.length} of ${runs.length} runs.`;
+    const count = `${verb} ${runs.length - failures.length} of ${plural(runs.length, 'run')}.`;
     notifications.show({
       message: first ? `${count} ${first.title}. ${first.lines.join(' ')}` : count,
     });
@@ -100,7 +101,7 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
     });
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={`Tag ${runs.length} runs`}>
+    <Modal opened={opened} onClose={onClose} title={`Tag ${plural(runs.length, 'run')}`}>
       <form action={addTag} className="row" style={{ alignItems: 'flex-end' }}>
         <TextInput name="tag" label="Tag" data-autofocus required style={{ flex: 1 }} />
         <Button type="submit" variant="filled">
@@ -115,21 +116,22 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
   const applyToAll = useBulkAction();
   const finished = runs.filter((run) => !isActive(run));
   const active = runs.length - finished.length;
+  const label = `Delete ${plural(finished.length, 'run')}`;
   const remove = async () => {
     onClose();
     await applyToAll(finished, 'Deleted', ({ number: n }) => deleteRun({ path: { n } }));
     onDone();
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={`Delete ${finished.length} runs?`}>
+    <Modal opened={opened} onClose={onClose} title={`${label}?`}>
       <div className="stack">
         <p>
           This permanently deletes their reports, samples and events.
-          {active > 0 && ` ${active} active runs will not be deleted.`}
+          {active > 0 && ` ${plural(active, 'active run')} will not be deleted.`}
         </p>
         <div className="row">
           <Button c="var(--bad-text)" onClick={() => void remove()} data-autofocus>
-            Delete {finished.length} runs
+            {label}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

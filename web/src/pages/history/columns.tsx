@@ -28,7 +28,7 @@ function Verdict({ run }: { run: RunSummary }) {
   return <VerdictBadge badge={badgeOf(run.verdict)} />;
 }
 
-/** Where the title is too long, the study part (`study: step`) is clipped before the step. */
+/** If the title (`study: step`) is too long, the study is clipped first. */
 function Name({ run }: { run: RunSummary }) {
   const title = runTitle(run);
   const cut = run.study ? title.indexOf(': ') : -1;
@@ -140,7 +140,7 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 96,
     numeric: true,
     sort: 'created_at_ms',
-    cell: (run) => (isActive(run) ? 'now' : shortDateTime(run.created_at_ms)),
+    cell: (run) => (isActive(run) ? 'Now' : shortDateTime(run.created_at_ms)),
     hint: (run) => dateTime(run.created_at_ms),
   },
 ];

@@ -1,4 +1,4 @@
-// Empty history: offers the demo run.
+// Empty state of the run list: offers the demo run.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -31,9 +31,9 @@ it('shows a run with its verdict as text', async () => {
   showPage(HistoryPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
   expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(
-    /3run 3 ?donepage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/,
+    /3run 3 ?DonePage cache.*randread4k8187\.9 k343 MiB\/s1\.21 ms/,
   );
-  expect(screen.getByText('failed').closest('td')).toHaveAttribute('title', 'no io_uring');
+  expect(screen.getByText('Failed').closest('td')).toHaveAttribute('title', 'no io_uring');
 });
 
 it('filters and sorts on the server, and keeps both in the URL', async () => {

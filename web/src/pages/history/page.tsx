@@ -1,5 +1,5 @@
-// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL, visible columns in local
-// storage.
+// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL,
+// visible columns in local storage.
 import { useLocalStorage } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -55,15 +55,14 @@ export function HistoryPage() {
       }),
     [navigate],
   );
+  const found = `${count(total)} ${total === 1 ? 'match' : 'matches'}`;
   const isFirstVisit = query.isSuccess && !search.q && total === 0;
 
   return (
     <Page title="Runs" className="history">
       <div className="row">
         <h1>Runs</h1>
-        {query.isSuccess && (
-          <span className="mute">{search.q ? `${count(total)} match` : count(total)}</span>
-        )}
+        {query.isSuccess && <span className="mute">{search.q ? found : count(total)}</span>}
         <FilterField value={search.q ?? ''} onChange={setFilter} />
         <VerdictMenu value={search.q ?? ''} onChange={setFilter} />
         <ColumnMenu value={shown} onChange={setShown} />

@@ -29,7 +29,7 @@ function Table() {
   return <RunTable {...REST} selected={selected} onSelect={select} />;
 }
 
-it('renders only the selected row again', async () => {
+it('rerenders only the selected row', async () => {
   // jsdom has no layout: without a height the table renders no rows.
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
   showPage(Table, '/table');

@@ -28,7 +28,7 @@ interface RunTableProps {
 export function RunTable(props: RunTableProps) {
   const { runs, total, columns, sort, order, onSort, selected, onSelect, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
-  /** Number of the last clicked run, not its index: rows move while runs come and go. */
+  /** Number of the last clicked run. Its index would change when runs are added or removed. */
   const anchor = useRef<number | null>(null);
   const virtual = useVirtualizer({
     count: runs.length,
@@ -42,7 +42,7 @@ export function RunTable(props: RunTableProps) {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  // A stable callback, so that only changed rows render again.
+  // A stable callback, so that only changed rows rerender.
   const select = useCallbackRef((index: number, extend: boolean) => {
     const number = runs[index]?.number ?? null;
     const anchorIndex = extend ? runs.findIndex((run) => run.number === anchor.current) : -1;

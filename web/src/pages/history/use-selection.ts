@@ -1,12 +1,12 @@
-// Selected runs of the current filter; another filter clears them. Another sort order keeps them, even where it moves a
-// run to a page that is not loaded.
+// Selected runs of the current filter; changing the filter clears them. Changing the sort order
+// keeps them, even if it moves a run to a page that is not loaded.
 import { useMemo, useState } from 'react';
 import type { RunSummary } from '../../api';
 
 type Runs = ReadonlyMap<number, RunSummary>;
 const NONE: Runs = new Map();
 
-/** `chosen` is sorted by number and takes newer data from the list. */
+/** `chosen` is sorted by number. Its summaries are updated from the list. */
 export function useSelection(filter: string | undefined, listed: readonly RunSummary[]) {
   const [stored, store] = useState({ filter, runs: NONE });
   const previous = stored.filter === filter ? stored.runs : NONE;

@@ -27,9 +27,9 @@ const FIELDS = [
   { option: 'bs', label: 'Block size (bs)', placeholder: '4k' },
   { option: 'iodepth', label: 'Queue depth (iodepth)', placeholder: '1' },
   { option: 'numjobs', label: 'Jobs (numjobs)', placeholder: '1' },
-  { option: 'size', label: 'Size', placeholder: 'whole file or device' },
-  { option: 'runtime', label: 'Runtime', placeholder: 'until size is reached' },
-  { option: 'ramp_time', label: 'Warm-up (ramp_time)', placeholder: 'none' },
+  { option: 'size', label: 'Size', placeholder: 'Whole file or device' },
+  { option: 'runtime', label: 'Runtime', placeholder: 'Until size is reached' },
+  { option: 'ramp_time', label: 'Ramp time (ramp_time)', placeholder: 'None' },
 ] as const;
 
 export function BasicFields({ draft }: { draft: JobDraft }) {
@@ -51,7 +51,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
           onChange={(value) => setActive(Number(value))}
           data={jobs.map(({ name }, index) => ({
             value: String(index),
-            label: name ?? `job ${index}`,
+            label: name ?? `Job ${index}`,
           }))}
         />
       )}
@@ -67,7 +67,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
           <TextInput
             {...optionProps(draft, 'filename')}
             label="Target (filename)"
-            placeholder="name, or path under a target root"
+            placeholder="Name, or path under a target root"
             spellCheck={false}
           />
         )}
@@ -94,7 +94,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
   );
 }
 
-/** All suggestions while the value is one of them, else those that start with the input. */
+/** All suggestions if the input is one of them, else those that start with the input. */
 const suggest: OptionsFilter = ({ options, search }) => {
   const known = options as ComboboxItem[];
   return known.some(({ value }) => value === search)

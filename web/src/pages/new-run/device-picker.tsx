@@ -1,4 +1,5 @@
-// Block devices to choose from. Unusable ones are disabled, with the reason. Writing requires typing the serial.
+// Block devices to choose from. Unusable ones are disabled, with the reason. Writing requires
+// typing the serial.
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';
@@ -51,7 +52,7 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
 
 function confirmLabel(device: Device | undefined): string {
   if (!device)
-    return 'This overwrites all data on the devices. Type the serial or name of each to confirm, separated by commas';
+    return 'This overwrites all data on the devices. To confirm, type the serial or name of each, separated by commas';
   const { name, serial } = device;
   const what = serial ? 'serial' : 'name';
   return `This overwrites all data on ${name}. Type its ${what} to confirm: ${serial ?? name}`;
@@ -81,12 +82,12 @@ function DeviceOption({ device, checked, access, onChoose }: DeviceOptionProps) 
       </span>
       <span>{text(bytes(device.size_bytes))}</span>
       <span className="mute mono clip" title={device.identity ?? undefined}>
-        {device.identity ?? 'no stable ID'}
+        {device.identity ?? 'No stable ID'}
       </span>
       <span className="mute">
         {access.allowed
-          ? device.used_by.join(', ') || 'not in use'
-          : `not usable: ${access.reason ?? UNKNOWN}`}
+          ? device.used_by.join(', ') || 'Not in use'
+          : `Not usable: ${access.reason ?? UNKNOWN}`}
       </span>
     </label>
   );

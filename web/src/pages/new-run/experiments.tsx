@@ -1,4 +1,5 @@
-// Experiments that are shipped with the server: description, published results, plan on this host, start.
+// The experiments shipped with the server, each with a description, published results, a plan for
+// this host, and a start button.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -44,7 +45,7 @@ export function Experiments() {
 
 interface ExperimentCardProps {
   study: StudyDefinition;
-  /** Its most recent study. */
+  /** The most recent study of the experiment. */
   last: StudySummary | undefined;
 }
 

@@ -35,7 +35,7 @@ export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc })
     label: <span className="mono">{name}</span>,
     description: help,
     inputWrapperOrder: ORDER,
-    placeholder: fallback ?? 'not set',
+    placeholder: fallback ?? 'Not set',
   };
   if (!values) return <TextInput {...props} spellCheck={false} />;
   return <Autocomplete {...props} data={[...values]} filter={({ options }) => options} />;

@@ -135,7 +135,7 @@ describe('a copy of an earlier run', () => {
   it('copies the run once, including name and tags, then keeps later edits', async () => {
     const { router } = showPage(NewRunPage, '/new', '/new?from=5');
     await waitFor(async () => expect(await shown()).toContain('[five]'));
-    expect(screen.getByText('based on #5')).toBeVisible();
+    expect(screen.getByText('Based on #5')).toBeVisible();
     await waitFor(() => expect(router.state.location.href).toBe('/new'));
     await userEvent.type(await text(), 'iodepth=64');
     await userEvent.type(name(), ', deeper');

@@ -1,4 +1,5 @@
-// Form for a run, or with `?study=1` for a study: I/O path, workload, options, plan, start, next to the job file.
+// Form for a run, or with `?study=1` for a study: I/O path, workload, options, plan, start, next to
+// the job file.
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Page } from '../../ui/parts';
@@ -30,7 +31,7 @@ function RunForm() {
     <Page title="New run">
       <div className="row">
         <h1>New run</h1>
-        {draft.from && <span className="chip">based on #{draft.from}</span>}
+        {draft.from && <span className="chip">Based on #{draft.from}</span>}
         <span className="push" />
         <AddToStudyButton draft={draft} />
         <PresetMenu onChoose={draft.loadText} />

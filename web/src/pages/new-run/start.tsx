@@ -1,4 +1,5 @@
-// Name, tags and the start button of a run or a study. A disabled button always shows the problems next to it.
+// Name, tags and the start button of a run or a study. A disabled button always shows the problems
+// next to it.
 import { Button, TagsInput, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
@@ -48,14 +49,14 @@ export function NameAndTags({ kind, name, setName, tags, setTags }: NameAndTagsP
     <div className="fields two-columns">
       <TextInput
         label={kind === 'run' ? 'Run name' : 'Study name'}
-        placeholder="optional"
+        placeholder="Optional"
         maxLength={kind === 'run' ? 200 : 100}
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <TagsInput
         label="Tags"
-        placeholder={tags.length === 0 ? 'optional' : ''}
+        placeholder={tags.length === 0 ? 'Optional' : ''}
         value={tags}
         onChange={setTags}
         maxTags={20}
@@ -82,7 +83,7 @@ interface StartButtonProps {
   children?: ReactNode;
 }
 
-/** Starts by click or Ctrl Enter. */
+/** Starts on a click or on Ctrl Enter. */
 export function StartButton({ start, pending, problems, children }: StartButtonProps) {
   const isBlocked = Boolean(problems);
   const startIfReady = () => {

@@ -1,6 +1,8 @@
-// Steps of a study, one per row. The selected one is shown in the form below. Alt with an arrow key moves the focused step.
+// Steps of a study, one per row. The selected one is shown in the form below. Alt with an arrow key
+// moves the focused step.
 import { Button, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { plural } from '../../model/format/numbers';
 import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
 import {
   addStep,
@@ -97,7 +99,7 @@ function StepRow({ step, index, study, edit }: StepRowProps) {
         size="xs"
         data-name
         aria-label={`Name of step ${index + 1}`}
-        placeholder={job || 'name'}
+        placeholder={job || 'Name'}
         maxLength={100}
         value={name}
         error={nameProblem?.detail}
@@ -109,11 +111,7 @@ function StepRow({ step, index, study, edit }: StepRowProps) {
       <button type="button" className="plain summary" tabIndex={-1} onClick={select}>
         <span className="mono">{summary}</span>{' '}
         {state && <span className="mute small">{state}</span>}{' '}
-        {problems.length > 0 && (
-          <Badge tone="bad">
-            {problems.length === 1 ? '1 problem' : `${problems.length} problems`}
-          </Badge>
-        )}
+        {problems.length > 0 && <Badge tone="bad">{plural(problems.length, 'problem')}</Badge>}
         {note && <span className="mute small clip note">{note}</span>}
       </button>
       <StepButtons id={id} index={index} last={draft.steps.length - 1} edit={edit} />

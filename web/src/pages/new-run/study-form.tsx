@@ -29,7 +29,7 @@ export function StudyForm() {
     <Page title="New study">
       <div className="row">
         <h1>New study</h1>
-        {draft.from && <span className="chip">based on study #{draft.from}</span>}
+        {draft.from && <span className="chip">Based on study #{draft.from}</span>}
         <span className="mute clip subtitle">
           Runs that are submitted together and executed in order
         </span>
@@ -51,9 +51,9 @@ export function StudyForm() {
           <PlanPreview draft={job} title={`Plan of step ${index + 1}`} />
         </div>
         <JobEditor draft={job}>
-          <code>$study</code> in a file name is replaced by an ID of the study. If the last step
-          that uses such a file sets <code>unlink=1</code>, the file is removed however the study
-          ends.
+          <code>$study</code> in a file name is replaced by an ID that is unique to the study. If
+          the last step that uses such a file sets <code>unlink=1</code>, the file is removed even
+          if the study fails or is cancelled.
         </JobEditor>
       </div>
       <StartStudy study={study} />
@@ -69,7 +69,7 @@ function StepNote({ study: { draft, index, change, problems } }: { study: StudyE
         autosize
         maxRows={8}
         label={`Note for step ${index + 1}`}
-        placeholder="optional: purpose of the step"
+        placeholder="Purpose of this step (optional)"
         value={draft.steps[index]?.note ?? ''}
         error={problem && `${problem.detail} ${problem.remedy}`}
         onChange={({ currentTarget: { value } }) =>
@@ -102,7 +102,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
           autosize
           maxRows={8}
           label="Description"
-          placeholder="optional: purpose of the study"
+          placeholder="Purpose of this study (optional)"
           value={draft.about ?? ''}
           onChange={({ currentTarget }) => set({ about: currentTarget.value })}
         />

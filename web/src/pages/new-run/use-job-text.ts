@@ -1,5 +1,5 @@
-// The job that the form edits. Its text is stored elsewhere (use-run-draft, use-study); fields are parsed from it and
-// edit it in place.
+// The job that the form edits. Its text is stored elsewhere (use-run-draft, use-study); fields are
+// parsed from it and edit it in place.
 import { useMemo, useState } from 'react';
 import type { Plan } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
@@ -22,7 +22,7 @@ interface JobText {
   setActive: (job: number) => void;
   /** The job in the form. */
   job: JobOptions;
-  /** Sets an option; an empty value keeps its line in the text. */
+  /** Sets an option. An empty value does not remove its line from the text. */
   set: (option: string, value: string) => void;
   unset: (option: string) => void;
   unsetIfEmpty: (option: string) => void;

@@ -1,4 +1,4 @@
-// The server's plan for a draft. Planning starts nothing.
+// The server's plan for a draft. Planning does not start a run.
 import { useDebouncedValue } from '@mantine/hooks';
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import type { ProblemDetails } from '../../api';

@@ -25,7 +25,7 @@ const EMPTY: StoredDraft = { text: DEFAULT_JOB_TEXT, name: '', tags: [] };
 export interface RunDraft extends JobDraft, Omit<StoredDraft, 'text'> {
   setName: (name: string) => void;
   setTags: (tags: string[]) => void;
-  /** Replaces the job text, and forgets the copied run. */
+  /** Replaces the job text and removes the reference to the copied run. */
   loadText: (text: string) => void;
   request: RunRequest;
 }
@@ -51,8 +51,8 @@ export function useRunDraft(): RunDraft {
   );
   const jobText = useJobText(text, changeText);
   const { file, jobs } = jobText;
-  // Without name and tags, which do not change the plan. An empty `confirm` is sent too: the server then reports every
-  // device that would be overwritten.
+  // Name and tags are omitted because they do not change the plan. `confirm` is sent even if it is
+  // empty, so that the server reports every device that would be overwritten.
   const planRequest = useMemo(
     (): RunRequest => ({ jobs, sample_ms: sampleMs, confirm }),
     [jobs, sampleMs, confirm],

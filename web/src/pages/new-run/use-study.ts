@@ -1,5 +1,5 @@
-// Draft of a study, kept in the browser session. The form shows one step; the server plans all steps together, each
-// on the state that the steps before it leave.
+// Draft of a study, kept in the browser session. The form shows one step; the server plans all
+// steps together, each based on the state that the previous steps leave.
 import { useSessionStorage } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import type { StudyDefinition, StudyPlan } from '../../api';

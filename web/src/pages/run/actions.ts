@@ -19,7 +19,7 @@ export function useRerun(run: Run) {
   return { rerun: mutate, pending: isPending };
 }
 
-/** Stops a run; its results so far are kept. */
+/** Cancels a run; its results so far are kept. */
 export function useCancel({ number: n }: Run) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => cancelRun({ path: { n } }),

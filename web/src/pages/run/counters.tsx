@@ -1,6 +1,8 @@
-// Counters behind the verdict, from the job down to the device, each with the command that shows it without Leadline.
+// Counters behind the verdict, from the job down to the device, each with the command that shows it
+// without Leadline.
 import type { Proof } from '../../api';
 import { toneOf } from '../../charts/verdict-badge';
+import { LAYER_LABELS } from '../../model/gauge/layers';
 import { proofRow } from '../../model/run/proof';
 import type { VerdictLine } from '../../model/run/verdict';
 import { Command } from '../../ui/command';
@@ -42,7 +44,7 @@ export function CountersCard({ line: { direction, proof } }: { line: VerdictLine
 function CounterName({ layer, name }: Proof) {
   return (
     <>
-      <Badge tone={toneOf(layer)}>{layer.replace('_', ' ')}</Badge> {name}
+      <Badge tone={toneOf(layer)}>{LAYER_LABELS[layer]}</Badge> {name}
     </>
   );
 }
@@ -58,7 +60,7 @@ function cellsOf(row: Proof) {
   const command = row.command ? (
     <Command key="command" command={row.command} />
   ) : (
-    'counted by the runner'
+    'Counted by the runner'
   );
   return [before, after, change, row.unit, command];
 }

@@ -8,7 +8,7 @@ import { hotFunctions } from '../../model/run/hot-functions';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Rows of the table. */
+/** Maximum number of rows in the table. */
 const MAX_FUNCTIONS = 8;
 
 export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {

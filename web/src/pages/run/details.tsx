@@ -1,9 +1,11 @@
-// Details of a run: results by job, tags and notes, times, runner decisions, resolved settings, host.
+// Details of a run: results by job, tags and notes, times, runner decisions, resolved settings,
+// host.
 import { TagsInput, Textarea } from '@mantine/core';
 import type { JobReport, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
+import { PHASE_LABELS } from '../../model/fold/phases';
 import { fieldRows } from '../../model/format/fields';
-import { fioRate, latency, shortCount, text } from '../../model/format/numbers';
+import { fioRate, latency, plural, shortCount, text } from '../../model/format/numbers';
 import { dateTime, duration } from '../../model/format/time';
 import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
@@ -21,7 +23,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
       ({ name, used, reason }) =>
         [
           jobs.length > 1 ? `${job.name}: ${name}` : name,
-          `${used ? 'used' : 'not used'}: ${reason}`,
+          `${used ? 'Used' : 'Not used'}: ${reason}`,
         ] as const,
     ),
   );
@@ -39,7 +41,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
           </Card>
         )}
         {resolved.map((job) => (
-          <FactsCard key={job.name} title={`Job ${job.name}: resolved settings`} of={job} />
+          <FactsCard key={job.name} title={`Resolved settings of ${job.name}`} of={job} />
         ))}
         {host && (
           <FactsCard title="Host" of={host} summary={`${host.hostname} · kernel ${host.kernel}`} />
@@ -55,7 +57,7 @@ function FactsCard({ title, of, summary }: { title: string; of: object; summary?
   return (
     <Card title={title}>
       <details>
-        <summary>{summary ?? `${facts.length} settings`}</summary>
+        <summary>{summary ?? plural(facts.length, 'setting')}</summary>
         <Facts mono facts={facts} />
       </details>
     </Card>
@@ -71,7 +73,7 @@ function timesOf({ created_at_ms, started_at_ms, finished_at_ms, report }: Run) 
   if (started_at_ms && finished_at_ms)
     times.push(['Total', duration(finished_at_ms - started_at_ms)]);
   for (const { phase, duration_ms } of report?.phases ?? [])
-    times.push([phase.replaceAll('_', ' '), duration(duration_ms)]);
+    times.push([PHASE_LABELS[phase], duration(duration_ms)]);
   return times;
 }
 

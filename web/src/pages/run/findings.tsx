@@ -4,8 +4,12 @@ import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { Badge, Card, type Tone } from '../../ui/parts';
 import { RemedyButton } from './remedy';
 
-const TONES: Record<Severity, Tone> = { serious: 'bad', warning: 'cache', note: null };
-const ORDER = Object.keys(TONES);
+const SEVERITIES: Record<Severity, { label: string; tone: Tone }> = {
+  serious: { label: 'Serious', tone: 'bad' },
+  warning: { label: 'Warning', tone: 'cache' },
+  note: { label: 'Note', tone: null },
+};
+const ORDER = Object.keys(SEVERITIES);
 
 export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const result = useLiveValue(chartGroup, () => fold.result);
@@ -17,8 +21,8 @@ export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; liv
     <Card title="Findings">
       {findings.map((finding) => (
         <div key={finding.code + finding.sentence} className="finding">
-          <Badge tone={TONES[finding.severity]} title={finding.code}>
-            {finding.severity}
+          <Badge tone={SEVERITIES[finding.severity].tone} title={finding.code}>
+            {SEVERITIES[finding.severity].label}
           </Badge>
           <div>
             <p>{finding.sentence}</p>

@@ -24,7 +24,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
           <StatusBadge status={STATUS[status]} />
           {run.study && (
             <StudyLink n={run.study} className="chip">
-              step {run.step} of study #{run.study}
+              Step {run.step} of study #{run.study}
             </StudyLink>
           )}
         </div>
@@ -42,7 +42,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   );
 }
 
-/** Enter or leaving the field saves, Escape restores. */
+/** Saves on Enter and when the field loses focus; Escape restores the stored name. */
 function NameField({ run }: { run: Run }) {
   const { save, unsaved } = useRunField(run, 'name');
   return (
@@ -61,7 +61,7 @@ function NameField({ run }: { run: Run }) {
         }}
         onBlur={({ currentTarget: { value } }) => save(value.trim())}
       />
-      {unsaved && <Badge tone="bad">not saved</Badge>}
+      {unsaved && <Badge tone="bad">Not saved</Badge>}
     </>
   );
 }

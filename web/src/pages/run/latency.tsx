@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Report } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { latencyTable } from '../../model/run/latency-table';
+import { DIRECTION_LABELS } from '../../model/run/summary';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
@@ -28,7 +29,7 @@ function LatencyDistributions({ report }: { report: Report }) {
   const distributions = useMemo(() => {
     const used = DIRECTIONS.filter((name) => report[name].ios > 0);
     return used.map((name, index) => ({
-      label: `${name}s`,
+      label: DIRECTION_LABELS[name],
       buckets: report[name].lat_ns.buckets,
       color: COLORS[name],
       dash: index > 0 ? ('dashed' as const) : undefined,

@@ -1,4 +1,5 @@
-// Screen reader announcements: each status once, then the verdict. No metrics, which change ten times a second.
+// Screen reader announcements: each status once, then the verdict. Metrics are not announced,
+// because they change ten times a second.
 import type { Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';

@@ -14,7 +14,7 @@ export function CopyMenu({ run }: { run: Run }) {
   return (
     <Menu>
       <Menu.Target>
-        <Button>Copy as ▾</Button>
+        <Button>Copy ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
         {item('fio job file', () => toFioJobText(run))}

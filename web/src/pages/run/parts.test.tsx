@@ -72,7 +72,7 @@ it('renders events that arrive later', async () => {
     live.chartGroup.pause(false);
   });
   expect(screen.getByText(/^mean \d/)).toBeVisible();
-  expect(screen.getByText(/measure 0\.6 of/).closest('li')).toHaveAttribute('aria-current', 'step');
+  expect(screen.getByText(/Measure 0\.6 of/).closest('li')).toHaveAttribute('aria-current', 'step');
   expect(screen.getByRole('img', { name: /Depth gauge\. 28,980 I\/Os issued/ })).toBeVisible();
 });
 
@@ -85,10 +85,10 @@ it('shows the verdict and the findings of the report', async () => {
     </>
   ));
   expect(await screen.findByText(/43,864 IOPS came from vda/)).toBeVisible();
-  expect(screen.getByText('device 100 %')).toBeVisible();
-  expect(screen.getAllByText(/warning|note/).map((badge) => badge.textContent)).toEqual([
-    'warning',
-    'note',
+  expect(screen.getByText('Device 100 %')).toBeVisible();
+  expect(screen.getAllByText(/Warning|Note/).map((badge) => badge.textContent)).toEqual([
+    'Warning',
+    'Note',
   ]);
 });
 
@@ -189,7 +189,7 @@ it('shows why a run failed, and the remedy', async () => {
   });
   await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent(
-    'failedReading failed: EIO.an I/O failedLook at the kernel log.',
+    'FailedReading failed: EIO.an I/O failedLook at the kernel log.',
   );
 });
 
@@ -240,12 +240,12 @@ it('announces each status once, then the verdict', async () => {
   fold(15);
   await show(() => <LiveRegion run={RUN} live={live} />);
   const status = await screen.findByRole('status');
-  expect(status.textContent).toBe('Run #1: measuring.');
+  expect(status.textContent).toBe('Run #1: Measuring.');
   act(() => {
     fold(99);
     live.chartGroup.pause(false);
   });
-  expect(status.textContent).toMatch(/^Run #1: done\. 43,864 IOPS came from vda/);
+  expect(status.textContent).toMatch(/^Run #1: Done\. 43,864 IOPS came from vda/);
 });
 
 it('reports a lost connection of an active run', async () => {

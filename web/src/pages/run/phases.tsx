@@ -22,7 +22,7 @@ export function Phases({ live: { fold, chartGroup, clock } }: { live: LiveRun })
       </ol>
       {left_ms !== null && (
         <span className="mute small">
-          about {duration(Math.max(1, Math.ceil(left_ms / 1000)) * 1000)} left
+          About {duration(Math.max(1, Math.ceil(left_ms / 1000)) * 1000)} left
         </span>
       )}
     </div>

@@ -1,4 +1,5 @@
-// Notices below the title: connection, queue position, failure, or the verdict with its main action.
+// Notices below the title: connection, queue position, failure, or the verdict with its main
+// action.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Finding, Run, Verdicts } from '../../api';
@@ -8,7 +9,7 @@ import { toneOf } from '../../charts/verdict-badge';
 import { isFinal, type RunFold } from '../../model/fold/run-fold';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
-import { STATUS } from '../../model/run/summary';
+import { DIRECTION_LABELS, STATUS } from '../../model/run/summary';
 import { topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
 import { CountersCard } from './counters';
@@ -32,7 +33,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
         <Notice
           alert
           tone="bad"
-          badge="connection lost"
+          badge="Connection lost"
           title="Reconnecting…"
           detail="Missed data is loaded after reconnecting."
         />
@@ -50,7 +51,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
 function QueuedNotice({ run: { queue } }: { run: Run }) {
   return (
     <Notice
-      badge="queued"
+      badge="Queued"
       title={queue ? `Position ${queue.position}: ${queue.reason}.` : 'Waiting to start.'}
       detail="The run starts automatically, even if you close this page."
     />
@@ -116,7 +117,9 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
         <Notice
           key={line.direction}
           tone={toneOf(line.layer)}
-          badge={lines.length > 1 ? `${line.direction}s: ${line.label}` : line.label}
+          badge={
+            lines.length > 1 ? `${DIRECTION_LABELS[line.direction]}: ${line.label}` : line.label
+          }
           title={line.sentence}
           detail={
             <>

@@ -22,7 +22,7 @@ export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
         label="Samples"
         corner="Time"
         heads={columns.map(
-          ({ panel, line }) => `${panel.title.replace(/ \(.*/, '')} ${line.label}`,
+          ({ panel, line }) => `${panel.title.replace(/ \(.*/, '')}: ${line.label}`,
         )}
         rows={Array.from({ length: view.length }, (_, index) => ({
           key: String(index),

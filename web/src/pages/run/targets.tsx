@@ -2,6 +2,7 @@
 import type { TargetReport } from '../../api';
 import { ResidencyMap } from '../../charts/residency-map';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
+import { plural } from '../../model/format/numbers';
 import {
   extentRows,
   type NumberRow,
@@ -25,7 +26,7 @@ export function Targets({ live: { fold, chartGroup } }: { live: LiveRun }) {
       {cards.slice(0, MAX_OPEN)}
       {cards.length > MAX_OPEN && (
         <details className="stack">
-          <summary>{cards.length - MAX_OPEN} more targets</summary>
+          <summary>{plural(cards.length - MAX_OPEN, 'more target')}</summary>
           {cards.slice(MAX_OPEN)}
         </details>
       )}
@@ -67,7 +68,7 @@ function TargetCard({ target }: { target: TargetReport }) {
         <Facts facts={targetFacts(target)} />
         {Object.entries(target.absent).map(([field, reason]) => (
           <p key={field} className="mute small">
-            {field.replaceAll('_', ' ')}: not available ({reason})
+            Not available: {field.replaceAll('_', ' ')} ({reason})
           </p>
         ))}
       </div>

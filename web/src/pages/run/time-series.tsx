@@ -1,5 +1,5 @@
-// Time series of the run as charts or as a table. Long finished runs load buckets for the visible range from the server,
-// all others draw the fold.
+// Time series of the run as charts or as a table. Long finished runs load buckets for the visible
+// range from the server, all others draw the fold.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -81,7 +81,7 @@ function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
   return { view, fullRange, error };
 }
 
-/** Never flushes: a live series must not render `TimeSeries` with every sample. */
+/** Never flushes, so that a live series does not rerender `TimeSeries` with every sample. */
 const NO_CHART_GROUP = { onFlush: () => () => undefined, version: 0 } as unknown as ChartGroup;
 
 /** Keeps the zoomed range in the URL, so that a link shows the same range. */

@@ -1,4 +1,5 @@
-// Finds a run of the same job with direct I/O: candidates from the history, checked by comparing their settings.
+// Finds a run of the same job with direct I/O: candidates from the history, checked by comparing
+// their settings.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareQuery, runsQuery } from '../../api/queries';

@@ -1,4 +1,5 @@
-// Depth gauges of the steps, live for the running one. Long studies render each gauge when it is first scrolled to.
+// Depth gauges of the steps, live for the running one. Long studies render each gauge when it first
+// scrolls into view.
 import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -7,7 +7,8 @@ import { problemText } from '../../api/problem';
 import { compareQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { comparableRuns } from '../../model/study/rows';
+import { plural } from '../../model/format/numbers';
+import { comparableRuns, STUDY_STATUS } from '../../model/study/rows';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
 import { StepGauges } from './gauges';
@@ -33,18 +34,20 @@ function StudyView({ study }: { study: Study }) {
     enabled: runs.length >= MIN_RUNS,
   });
   const labelOf = useCallback(
-    (run: number) => `step ${steps.find((step) => step.run?.number === run)?.step}`,
+    (run: number) => `Step ${steps.find((step) => step.run?.number === run)?.step}`,
     [steps],
   );
   return (
     <Page title={`Study #${number} ${name}`}>
       <StudyHeader study={study} />
-      {reason && <Notice alert tone="bad" badge={study.status} title={reason} />}
+      {reason && (
+        <Notice alert tone="bad" badge={STUDY_STATUS[study.status].label} title={reason} />
+      )}
       {leftover_files.length > 0 && <LeftoverFiles files={leftover_files} />}
       {missed_by_author && (
         <Notice
           tone="cache"
-          badge="what the author missed"
+          badge="What the author missed"
           title={missed_by_author}
           detail={about}
         />
@@ -62,8 +65,8 @@ function LeftoverFiles({ files }: { files: Study['leftover_files'] }) {
   return (
     <Notice
       tone="bad"
-      badge="leftover files"
-      title={`${files.length} files could not be removed. The server retries at its next start.`}
+      badge="Leftover files"
+      title={`${plural(files.length, 'file')} could not be removed. The server retries at its next start.`}
       detail={files.map(({ path, reason }) => (
         <p key={path} className="breaks">
           <span className="mono">{path}</span> {reason && problemText(reason)}

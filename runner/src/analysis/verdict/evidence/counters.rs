@@ -1,4 +1,4 @@
-//! What devices, the process and backing files counted in one direction.
+//! Counters of devices, the process and backing files in one direction.
 
 use leadline_protocol::{
     counters::{DeviceFlow, Residency},
@@ -59,8 +59,8 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
     Some(Counted::new(names.join("+"), flow))
 }
 
-/// `/proc/self/io` counts a buffered write when its page becomes dirty, and again only after the page
-/// was written back. Pages that are still dirty at the end have not reached the device.
+/// `/proc/self/io` counts a buffered write when its page becomes dirty, and again only after the
+/// page was written back. Pages that are still dirty at the end have not reached the device.
 pub(super) fn own_bytes(
     direction: Direction,
     report: &Report,
@@ -97,8 +97,9 @@ fn reason(report: &Report, counter: &str, default: &str) -> String {
 }
 
 /// Reads: allocated bytes of the backing files that were not cached. Writes: bytes written to the
-/// devices, less dirty bytes of the backing files. Each backing file counts once.
-pub(super) fn past_backing_bytes(
+/// loop devices, minus the bytes that are still dirty in the backing files. Each backing file
+/// counts once.
+pub(super) fn backing_storage_bytes(
     direction: Direction,
     report: &Report,
     targets: &[&TargetReport],

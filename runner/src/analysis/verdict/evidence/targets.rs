@@ -1,4 +1,4 @@
-//! What the targets of one direction are: their devices, extents and page cache.
+//! Devices, extents and page cache of the targets of one direction.
 
 use leadline_protocol::{
     counters::Residency,
@@ -35,14 +35,15 @@ pub(super) fn bytes_without_device(
         .sum()
 }
 
-/// At the start and the end of the window; `None` if it is unknown for one of the targets.
+/// Residency at the start and the end of the window; `None` if it is unknown for one of the
+/// targets.
 pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
     let mut sum: Option<(Residency, Residency)> = None;
     for target in targets {
         let start = target.residency.start?;
         let end = target.residency.end?;
         sum = match sum {
-            Some((start_sum, end_sum)) => Some((start_sum.and(start), end_sum.and(end))),
+            Some((start_sum, end_sum)) => Some((start_sum.merge(start), end_sum.merge(end))),
             None => Some((start, end)),
         };
     }

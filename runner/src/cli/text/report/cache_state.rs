@@ -8,9 +8,9 @@ use leadline_protocol::{
     report::Report,
 };
 
-/// The JSON report has all targets.
+/// Further targets are only in the JSON report.
 const MAX_TARGETS: usize = 4;
-/// Shorter throttling of writers is negligible, in ms.
+/// Throttling of writers for less than this time, in ms, is not shown.
 const MIN_THROTTLED_MS: f64 = 1.0;
 
 pub(super) fn write_cache_state(out: &mut TextWriter, report: &Report) {

@@ -36,7 +36,10 @@ pub(super) fn write_direction(
         None => out.field("  gauge", "not recorded"),
     }
     if let Some(transition_ms) = verdict.transition_ms {
-        let text = format!("served from memory from {} on", duration(transition_ms));
+        let text = format!(
+            "to memory {} after the start of the run",
+            duration(transition_ms)
+        );
         out.field("  change", &text);
     }
     if !verdict.shares.is_empty() {

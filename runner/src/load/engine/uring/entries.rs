@@ -6,8 +6,7 @@ use io_uring::{opcode, squeue::Entry, types};
 
 /// Index of the registered buffer, which is the whole pool.
 const POOL_BUFFER: u16 = 0;
-/// Opcode of an entry without an operation, and its flag to return the length as the result
-/// (linux/io_uring.h, 6.10).
+/// No-op entries, and their flag to return the length as the result (linux/io_uring.h, 6.10).
 const IORING_OP_NOP: u8 = 0;
 const IORING_NOP_INJECT_RESULT: i32 = 1;
 

@@ -13,7 +13,7 @@ pub(crate) struct Polling {
 pub(crate) struct Setup {
     /// Memory to register as a buffer: address and length in bytes. For `entries::Registered`.
     pub buffer: Option<(*mut u8, usize)>,
-    /// Why registration failed, if it was attempted.
+    /// Why registering the buffer failed; `None` if it succeeded or was not attempted.
     pub registration_error: Option<String>,
     pub polling: Polling,
     /// Time to poll for completions before sleeping, in ns.

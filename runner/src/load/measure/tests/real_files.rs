@@ -198,8 +198,8 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     (reads.ios.get(), reads.bytes.get(), counted)
 }
 
-/// Compares the least of three passes: the first ones also count page faults of the program and
-/// metadata of the file.
+/// Compares the minimum of three passes, because the first ones also count page faults of the
+/// program and metadata of the file.
 fn check_counts<E: Engine>(engine: impl Fn() -> E, depth: usize, name: &str, counted: u64) {
     let passes = (0..3).map(|_| counts(engine(), depth, name));
     let least = passes.min_by_key(|(.., counted)| *counted).unwrap();

@@ -99,7 +99,7 @@ fn normal_is_truncated_at_both_ends() {
 }
 
 #[test]
-fn zones_are_uniform_inside() {
+fn each_zone_is_uniform() {
     let zones = [(60, 10), (30, 20), (8, 30), (2, 40)].map(|(access_percent, size_percent)| Zone {
         access_percent,
         size_percent,

@@ -1,5 +1,5 @@
-//! Time per drawn I/O in ns, by job. A manual measurement, because a duration is not a test;
-//! `worker/instructions` is the test.
+//! Time per drawn I/O in ns, by job. Run manually, because timings are not reproducible;
+//! `worker/instructions` is the automated test.
 
 use crate::{
     load::pattern::*,
@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 /// I/Os per timing (a few ms): a multiple of the batch.
 const IOS: usize = 64 << 14;
-/// Timings. The shortest is the least disturbed.
+/// Number of timings. The shortest one is the least disturbed.
 const TIMINGS: usize = 50;
 
 fn ns_per_io(bytes: u64, mut options: Value) -> f64 {

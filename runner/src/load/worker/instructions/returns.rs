@@ -106,8 +106,8 @@ fn only_returns_to_older_frames_count() {
     const CALL: [u8; 8] = [0x0F, 0x05, 0, 0, 0, 0, 0, 0];
     const RETURN: [u8; 8] = [0xC3, 0, 0, 0, 0, 0, 0, 0];
     let mut tracer = Tracer::default();
-    // Before the first call; from a function called after it; from the calling function, and from
-    // its caller; each counts once.
+    // Not counted: returns before the system call and from functions called after it. Counted once
+    // each: returns from the function that made the system call and from its caller.
     for (code, stack, returns) in [
         (RETURN, 80, 0),
         (CALL, 80, 0),

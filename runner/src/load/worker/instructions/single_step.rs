@@ -26,7 +26,7 @@ pub(crate) fn count_steps(
         // SAFETY: no argument is a pointer.
         let is_traced = unsafe { libc::ptrace(libc::PTRACE_TRACEME) } == 0;
         let is_done = is_traced && {
-            // SAFETY: a signal to this process, which stops until the parent continues it.
+            // SAFETY: the signal stops this process until the parent continues it.
             unsafe { libc::raise(libc::SIGSTOP) };
             catch_unwind(AssertUnwindSafe(&mut work)).unwrap_or(false)
         };

@@ -106,7 +106,7 @@ fn invalid_block_sizes() {
 }
 
 #[test]
-fn values_without_any_io() {
+fn values_that_prevent_all_io() {
     let job = |option: &str, value: Value| json!({"filename": "full", "direct": 0, "bs": "8k", option: value});
     check(
         job("iodepth_batch_complete_min", json!(0)),

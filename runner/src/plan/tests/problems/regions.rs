@@ -71,7 +71,7 @@ fn direct_io_requires_alignment() {
 }
 
 #[test]
-fn regions_must_fit_into_targets() {
+fn regions_must_fit_in_targets() {
     let on = |filename: &str, changes: Value| {
         merge(json!({"filename": filename, "direct": 0}), &changes)
     };

@@ -21,7 +21,8 @@ const VDSO_CLOCKS: &[&str] = &[
     "tod",
     "riscv_clocksource",
 ];
-/// The highest kernel.perf_event_paranoid that permits users to profile the kernel part of their processes.
+/// The highest kernel.perf_event_paranoid that permits users to profile the kernel part of their
+/// processes.
 const MAX_PERF_LEVEL: i32 = 1;
 
 pub(super) fn kernel() -> Check {

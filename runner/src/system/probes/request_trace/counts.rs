@@ -17,11 +17,11 @@ const CHUNK_BYTES: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct RequestCounts {
     requests: BTreeMap<(Dev, Direction, u64), u64>,
-    /// By thread.
+    /// Pauses by thread ID, in ms.
     pub pauses_ms: BTreeMap<i32, u64>,
 }
 
-/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns; empty at first.
+/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns. The window is empty at first.
 #[derive(Debug, Default)]
 pub(crate) struct TraceWindow {
     pub from_ns: AtomicU64,
@@ -67,7 +67,7 @@ pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> Reques
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut text = Vec::new();
     loop {
-        // Loaded before the read, which then gets everything written until this moment.
+        // Loaded before the read, so that the read returns everything written until then.
         let is_over = window.is_over.load(Ordering::Acquire);
         match pipe.read(&mut chunk) {
             Ok(length) if length > 0 => {

@@ -1,5 +1,5 @@
-//! A tracing instance of its own, so that other users of ftrace are not affected. Removes instances that killed runs left
-//! behind.
+//! A separate tracing instance, so that other users of ftrace are not affected. Removes instances
+//! that killed runs left behind.
 
 use crate::system::host::{
     inventory::Inventory,
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Followed by the process ID.
+/// Prefix of the instance name; the process ID follows.
 const NAME: &str = "leadline-";
 /// Buffer per CPU: about 40,000 requests.
 const BUFFER_KIB: &str = "4096";
@@ -28,7 +28,7 @@ impl Instance {
     /// Creates the instance and starts to trace the requests of these devices.
     ///
     /// # Errors
-    /// Why tracing is not possible, with a remedy.
+    /// Returns the reason why tracing is not possible, with a remedy.
     pub(crate) fn create(
         host: &Inventory,
         devices: impl Iterator<Item = Dev>,
@@ -50,7 +50,7 @@ impl Instance {
         let filters: Vec<String> = devices
             .map(|dev| format!("dev == {}", number(dev)))
             .collect();
-        // The clock of the measured window.
+        // Same clock as the measured window.
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", BUFFER_KIB)?;
         self.write(&format!("{REQUESTS}/filter"), &filters.join(" || "))?;

@@ -16,8 +16,8 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// Returns the time in ns of the trace clock with the event; `None` for other events and for requests without data,
-    /// such as flushes.
+    /// Returns the time in ns of the trace clock with the event; `None` for other events and for
+    /// requests without data, such as flushes.
     pub(crate) fn parse(text: &str) -> Option<(u64, Self)> {
         if let Some((head, fields)) = text.split_once(": block_rq_issue: ") {
             return Some((time_ns(head)?, request(fields)?));
@@ -27,7 +27,7 @@ impl Line {
     }
 }
 
-/// Reads `... 5555.123456`.
+/// Parses `... 5555.123456`.
 fn time_ns(head: &str) -> Option<u64> {
     let (seconds, micros) = head.rsplit(' ').next()?.split_once('.')?;
     let seconds: u64 = seconds.parse().ok()?;
@@ -35,7 +35,7 @@ fn time_ns(head: &str) -> Option<u64> {
     Some(seconds * 1_000_000_000 + micros * 1000)
 }
 
-/// Reads `major,minor rwbs bytes (command) sector + sectors ...`.
+/// Parses `major,minor rwbs bytes (command) sector + sectors ...`.
 fn request(fields: &str) -> Option<Line> {
     let mut fields = fields.split_ascii_whitespace();
     let dev = fields.next()?.replace(',', ":").parse().ok()?;
@@ -53,7 +53,7 @@ fn request(fields: &str) -> Option<Line> {
     })
 }
 
-/// Reads `task-pid [cpu] ...` and `... pause=ms ...`; negative pauses are none.
+/// Parses `task-pid [cpu] ...` and `... pause=ms ...`; `None` for a negative pause.
 fn pause(head: &str, fields: &str) -> Option<Line> {
     let (task, _) = head.split_once(" [")?;
     let (_, thread) = task.trim_end().rsplit_once('-')?;

@@ -1,4 +1,5 @@
-//! Gives one file its length and blocks: preallocation, writing with O_DIRECT where possible, and fsync.
+//! Sets the length of one file and allocates its blocks: preallocation, writing with O_DIRECT where
+//! possible, and fsync.
 
 use crate::system::{
     host::resolved_path::ResolvedPath,
@@ -21,8 +22,8 @@ use std::{
 const BUFFER_ALIGN: usize = 4096;
 
 impl Layout<'_> {
-    /// Opens with O_DIRECT where the filesystem supports it and every write is aligned, so that the layout neither fills
-    /// the page cache nor leaves dirty pages behind.
+    /// Opens with O_DIRECT where the filesystem supports it and every write is aligned, so that the
+    /// layout neither fills the page cache nor leaves dirty pages behind.
     pub(super) fn open(&self, found: &ResolvedPath, file: &FileSpec) -> Result<OwnedFd, Errno> {
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
         flags.set(OFlags::CREATE | OFlags::EXCL, found.stat.is_none());

@@ -1,4 +1,4 @@
-//! Rare responses of the kernel, produced by a ring that follows a script.
+//! Tests rare responses of the kernel with a ring that follows a script.
 
 use crate::{
     load::{
@@ -21,7 +21,7 @@ use io_uring::squeue;
 use proptest::prelude::*;
 use std::{cell::Cell, collections::VecDeque, io, rc::Rc, sync::atomic::AtomicU64, vec::IntoIter};
 
-/// Effect of one enter.
+/// Effect of one `enter` call.
 #[derive(Clone, Copy, Debug)]
 enum Response {
     /// Accepts this many entries and completes this many accepted ones.
@@ -35,7 +35,7 @@ const ACCEPT_ALL: Response = Accept(usize::MAX, usize::MAX);
 
 struct ScriptedRing {
     script: IntoIter<Response>,
-    /// Results of completions in order, then whole blocks.
+    /// Results of the first completions, in order. All later ones return a whole block.
     results: IntoIter<i32>,
     queued: VecDeque<u64>,
     accepted: VecDeque<u64>,
