@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test bench build binaries runner-binary fmt prerequisites
+.PHONY: run dev test bench build binaries fmt prerequisites
 
 # Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -35,15 +35,9 @@ bench:
 build: prerequisites
 	@$(MAKE) --no-print-directory binaries
 
-# The runner builds while npm downloads and Vite bundles the pages, which the server embeds.
-binaries:
-	@$(MAKE) --no-print-directory -j2 runner-binary $(pages)
-	@echo '[build] server (release)'
-	@cargo build --release --locked -p leadline --bins
-
-runner-binary:
-	@echo '[build] runner (release)'
-	@cargo build --release --locked -p leadline-runner --bins
+binaries: $(pages)
+	@echo '[build] server + runner (release)'
+	@cargo build --release --locked -p leadline -p leadline-runner --bins
 
 fmt:
 	cargo fmt --all
