@@ -1,8 +1,8 @@
-# Commands: run, dev, test, bench, build, fmt. Longer logic is in tools/.
+# Commands: run, dev, test, truth, bench, build, fmt. Longer logic is in tools/.
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test bench build binaries fmt prerequisites
+.PHONY: run dev test truth bench build binaries fmt prerequisites
 
 # Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -23,6 +23,11 @@ dev: prerequisites web/node_modules/.package-lock.json
 test:
 	@tools/prerequisites test
 	@node tools/check.mjs
+
+# Run the cases that are designed to mislead the verdict. LEADLINE_CASE=name selects, LEADLINE_REPEAT=10 repeats.
+truth:
+	@tools/prerequisites test
+	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test truth -- --ignored --nocapture
 
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:

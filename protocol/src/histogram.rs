@@ -1,7 +1,6 @@
 //! Latency histograms with the buckets of the `histogram` crate; see `docs/measurement.md`.
 
-use histogram::{Config, Quantile, SparseHistogram};
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::collections::BTreeMap;
 
 /// Non-empty buckets: pairs of bucket number and count, in ascending order.
 pub type Buckets = Vec<(u32, u64)>;
@@ -58,36 +57,42 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     counts.into_iter().collect()
 }
 
-/// Middle of the bucket of each percentile (0-100), in ns; empty without samples.
+/// Middle of the bucket of each percentile (0-100, ascending), in ns; empty without samples.
 pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
-    static CONFIG: OnceLock<Config> = OnceLock::new();
-    let config = CONFIG.get_or_init(|| {
-        Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("6 and 40 are a valid pair")
+    let total: u64 = buckets.iter().map(|(_, count)| count).sum();
+    let mut cumulative = buckets.iter().scan(0, |sum, (bucket, count)| {
+        *sum += count;
+        Some((*bucket, *sum))
     });
-    let (index, count): (Vec<u32>, Vec<u64>) = buckets.iter().copied().unzip();
-    let Ok(histogram) = SparseHistogram::from_parts(*config, index, count) else {
+    let Some(mut current) = cumulative.next() else {
         return Vec::new();
     };
-    let quantiles: Vec<f64> = percentiles
+    percentiles
         .iter()
-        .map(|percentile| percentile / 100.0)
-        .collect();
-    let Ok(Some(quantile_buckets)) = histogram.quantiles(&quantiles) else {
-        return Vec::new();
-    };
-    let bucket = |quantile: &f64| quantile_buckets.get(&Quantile::new(*quantile).ok()?);
-    quantiles
-        .iter()
-        .filter_map(bucket)
-        .map(|bucket| middle_of(bucket_of(bucket.start())))
+        .map(|percentile| {
+            let rank = rank(*percentile, total);
+            while current.1 < rank {
+                current = cumulative.next().expect("a rank is at most the total");
+            }
+            middle_of(current.0 as usize)
+        })
         .collect()
+}
+
+/// Nearest rank, from 1 to `total`: the smallest one that covers the percentile. The percentile is
+/// rounded to 1/10,000 first, because in floating point 99.9 % of 1,000 exceeds 999.
+fn rank(percentile: f64, total: u64) -> u64 {
+    const PRECISION: f64 = 1e4;
+    let numerator = (percentile * PRECISION).round() as u128 * u128::from(total);
+    let rank = numerator.div_ceil(100 * PRECISION as u128) as u64;
+    rank.clamp(1, total)
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use histogram::Config;
+    use proptest::prelude::*;
 
     #[test]
     fn buckets_match_the_histogram_crate() {
@@ -110,6 +115,28 @@ mod tests {
         let merged = merge([&read, &write]);
         assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
         assert_eq!(percentiles(&merged, &[50.0, 99.0]), [5, 7]);
+    }
+
+    /// In tenths of a thousandth of a percent, so that the exact rank is an integer computation.
+    const PERCENTILES: [u64; 9] = [
+        10_000, 500_000, 750_000, 900_000, 950_000, 990_000, 999_000, 999_900, 1_000_000,
+    ];
+
+    #[test]
+    fn ranks_match_an_exact_sort() {
+        let percents = PERCENTILES.map(|percentile| percentile as f64 / 1e4);
+        for n in 1..=20_000 {
+            for (exact, percent) in PERCENTILES.iter().zip(percents) {
+                let rank = rank(percent, n);
+                let covers = |rank: u64| rank * 1_000_000 >= exact * n;
+                assert!(
+                    covers(rank) && !covers(rank - 1),
+                    "p{percent} of {n}: {rank}"
+                );
+            }
+        }
+        assert_eq!(rank(99.9, 1_000), 999);
+        assert_eq!(rank(99.99, 10_000), 9_999);
     }
 
     proptest! {

@@ -126,7 +126,8 @@ mod tests {
             let found = percentiles(&sparse(&counts(&histogram)), &wanted);
             for (percentile, found) in wanted.iter().zip(found) {
                 // Nearest rank: the smallest value that at least this share does not exceed.
-                let rank = (percentile / 100.0 * values.len() as f64).ceil() as usize;
+                let percent_10_000 = (percentile * 1e4_f64).round() as usize;
+                let rank = (percent_10_000 * values.len()).div_ceil(1_000_000);
                 let exact = values[rank.max(1) - 1] as f64;
                 let error = (found as f64 - exact).abs();
                 prop_assert!(error <= exact * 0.008 + 1.0, "p{percentile}: {found}, exact {exact}");

@@ -99,7 +99,8 @@ fn check(name: &str, mut exact: Vec<u64>) {
     let mean = exact.iter().map(|ns| u128::from(*ns)).sum::<u128>() as f64 / n;
     assert_eq!(lat.mean, Some(mean), "{name}");
     for percentile in PERCENTILES {
-        let rank = ((percentile / 100.0 * n).ceil() as usize).max(1);
+        let percent_10_000 = (percentile * 1e4).round() as usize;
+        let rank = (percent_10_000 * exact.len()).div_ceil(1_000_000).max(1);
         let expected = exact[rank - 1] as f64;
         let actual = lat.percentiles[&percentile.to_string()] as f64;
         assert!(

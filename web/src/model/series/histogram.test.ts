@@ -54,6 +54,18 @@ describe('percentiles', () => {
     });
   });
 
+  it('round the rank up only if it is not whole: p99.9 of 1,000 is the 999th', () => {
+    expect(
+      percentiles(
+        [
+          [10, 999],
+          [20, 1],
+        ],
+        [99.9, 99.95],
+      ),
+    ).toEqual([10, 20]);
+  });
+
   it('are null if empty', () => expect(percentiles([], [50, 99])).toEqual([null, null]));
 });
 

@@ -59,7 +59,9 @@ export function percentiles(buckets: Buckets, percents: readonly number[]): (num
   let at = 0;
   let seen = buckets[0]?.[1] ?? 0;
   return percents.map((percent) => {
-    const rank = Math.min(total, Math.max(1, Math.ceil((percent / 100) * total)));
+    // In floating point, 99.9 % of 1,000 exceeds 999, so the percentage becomes an integer first.
+    const exact = (Math.round(percent * 1e4) * total) / 1e6;
+    const rank = Math.min(total, Math.max(1, Math.ceil(exact)));
     while (seen < rank) {
       at += 1;
       seen += buckets[at]?.[1] ?? 0;

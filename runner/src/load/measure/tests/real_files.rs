@@ -144,8 +144,8 @@ fn check_latencies<E: Engine>(name: &str, inner: E, depth: usize) {
     let mean = exact.iter().sum::<u64>() as f64 / READS as f64;
     assert_eq!(lat.mean, Some(mean), "{name}");
     for (percentile, found) in &lat.percentiles {
-        let share = percentile.parse::<f64>().unwrap() / 100.0;
-        let rank = ((share * READS as f64).ceil() as usize).max(1);
+        let percent_10_000 = (percentile.parse::<f64>().unwrap() * 1e4).round() as usize;
+        let rank = (percent_10_000 * READS).div_ceil(1_000_000).max(1);
         let exact = exact[rank - 1] as f64;
         assert!(
             (*found as f64 - exact).abs() <= exact * ERROR,
