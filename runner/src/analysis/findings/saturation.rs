@@ -82,8 +82,14 @@ fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
     finding.with_rerun((&label, patch))
 }
 
-/// Either the runner fully used its CPUs, or its threads waited for a CPU.
+/// Either the runner fully used its CPUs, or its threads waited for a CPU. Jobs that poll use their
+/// CPUs fully even while they wait for the device.
 pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
+    let polls =
+        |job: &ResolvedJob| job.ring.spin_us > 0 || job.ring.hipri || job.ring.sqthread_poll;
+    if context.jobs.iter().any(polls) {
+        return None;
+    }
     let cpu = context.report.cpu?;
     let runner = cpu.process_percent;
     let host = cpu.host_percent;

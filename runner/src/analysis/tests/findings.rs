@@ -80,6 +80,16 @@ fn codes_by_cause() {
         codes_after(json!({}), |report| report.cpu = Some(cpu(97.0, 50.0))),
         ["cpu_bound"]
     );
+    for polling in [
+        json!({"spin_us": 50}),
+        json!({"hipri": true}),
+        json!({"sqthread_poll": true}),
+    ] {
+        assert_eq!(
+            codes_after(polling, |report| report.cpu = Some(cpu(100.0, 50.0))),
+            NONE
+        );
+    }
     assert_eq!(
         codes_after(json!({"numjobs": 2}), |report| report.cpu =
             Some(cpu(97.0, 50.0))),
