@@ -229,6 +229,8 @@ options! {
     data {
         /// Fill write buffers with zeros.
         zero_buffers: bool = "0",
+        /// Stamp every 512 bytes of each write with its offset and a counter, so that no two blocks are equal.
+        scramble_buffers: bool = "1",
         /// Refill the buffer for every write.
         refill_buffers: bool = "0",
         /// Compressible percentage of the written data.

@@ -22,10 +22,6 @@ const ALTERNATIVES: &[(&str, &str)] = &[
         "Remove it: all available completions are reaped.",
     ),
     (
-        "scramble_buffers",
-        "Remove it, or use refill_buffers=1 to vary the data.",
-    ),
-    (
         "allow_mounted_write",
         "Remove it: devices in use are never written.",
     ),

@@ -223,6 +223,9 @@ pub struct RingOptions {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DataOptions {
     pub zero_buffers: bool,
+    /// Stamp every 512 bytes of a write. Plans of older versions did not.
+    #[serde(default)]
+    pub scramble_buffers: bool,
     pub refill_buffers: bool,
     /// Compressible percentage.
     pub buffer_compress_percentage: u8,
@@ -245,6 +248,18 @@ impl ResolvedJob {
         let is_serial =
             engine == EngineName::Psync || (engine.has_ring() && self.pattern.rw.trims());
         if is_serial { 1 } else { self.ring.iodepth }
+    }
+
+    /// Buffers per worker: one per I/O in flight. Mixed jobs have separate ones for writes, so that
+    /// they do not write what they have read.
+    pub fn buffers(&self) -> u64 {
+        u64::from(self.in_flight()) * if self.has_write_buffers() { 2 } else { 1 }
+    }
+
+    /// Whether writes have their own buffers.
+    pub fn has_write_buffers(&self) -> bool {
+        let rw = self.pattern.rw;
+        rw.reads() && rw.writes() && !self.ring.ioengine.is_null()
     }
 
     /// Buffer size per I/O in flight: the largest read or write, in bytes; 1 without data transfer.

@@ -3,7 +3,10 @@
 //!
 //! Every 4 KiB chunk ends with zeros, so a compressor with larger blocks saves the same share.
 //! Duplicates are as large as the smallest write and repeat any earlier block, so they are far
-//! apart. `engine::refill_buffers` and `worker` decide when a buffer is filled.
+//! apart. Without new data for each write, `stamp` makes every block unique.
+//! `engine::write_buffers` and `worker` decide when a buffer is filled.
+
+pub(crate) mod stamp;
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::ResolvedJob;

@@ -3,8 +3,8 @@
 
 pub(crate) mod null;
 pub(crate) mod psync;
-pub(crate) mod refill_buffers;
 pub(crate) mod uring;
+pub(crate) mod write_buffers;
 
 use crate::load::pattern::io::Io;
 use leadline_protocol::report::Decision;

@@ -1,5 +1,5 @@
 //! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the
-//! largest block size, in whole pages.
+//! largest block size, in whole pages; in mixed jobs, one for reads and one for writes.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
@@ -22,7 +22,7 @@ pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
 fn worker_bytes(job: &ResolvedJob) -> u64 {
     job.ring
         .mem
-        .mapped(u64::from(job.in_flight()), job.largest_buffer())
+        .mapped(job.buffers(), job.largest_buffer())
         .unwrap_or(u64::MAX)
 }
 

@@ -243,8 +243,10 @@ fn data_options(job: &Job) -> DataOptions {
     // init.c:1017-1032).
     let zero_buffers = job.zero_buffers() || compress == 100;
     let refill_buffers = job.refill_buffers() || compress > 0 || dedupe > 0;
+    let is_constant = !refill_buffers && !zero_buffers;
     DataOptions {
         zero_buffers,
+        scramble_buffers: job.scramble_buffers() && is_constant,
         refill_buffers: refill_buffers && !zero_buffers,
         buffer_compress_percentage: compress,
         dedupe_percentage: dedupe,

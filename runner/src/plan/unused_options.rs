@@ -70,6 +70,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
             ("end_fsync", target.end_fsync),
             ("sync", target.sync != SyncMode::None),
             ("zero_buffers", job.zero_buffers()),
+            ("scramble_buffers", job.scramble_buffers.is_some()),
             (
                 "buffer_compress_percentage",
                 data.buffer_compress_percentage > 0,

@@ -12,6 +12,8 @@ pub(crate) struct BufferPool {
     length: usize,
     stride: usize,
     slots: usize,
+    /// Whether every slot has a second buffer for writes.
+    has_write_buffers: bool,
 }
 
 // SAFETY: the pool owns its mapping and hands out raw pointers only; moving it moves the ownership
@@ -26,8 +28,28 @@ impl BufferPool {
     /// ENOMEM, including when there are too few reserved huge pages or the size exceeds the address
     /// space.
     pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
-        let slots = slots.max(1);
-        let (stride, length) = layout(slots, bytes, pages).ok_or(rustix::io::Errno::NOMEM)?;
+        Self::map(slots.max(1), bytes, pages, false)
+    }
+
+    /// Like `new`, with a second buffer per slot for writes.
+    pub(crate) fn with_write_buffers(
+        slots: usize,
+        bytes: usize,
+        pages: BufferPages,
+    ) -> io::Result<Self> {
+        Self::map(slots.max(1), bytes, pages, true)
+    }
+
+    fn map(
+        slots: usize,
+        bytes: usize,
+        pages: BufferPages,
+        has_write_buffers: bool,
+    ) -> io::Result<Self> {
+        let buffers = slots.checked_mul(if has_write_buffers { 2 } else { 1 });
+        let (stride, length) = buffers
+            .and_then(|buffers| layout(buffers, bytes, pages))
+            .ok_or(rustix::io::Errno::NOMEM)?;
         let mut flags = MapFlags::PRIVATE;
         flags.set(MapFlags::HUGETLB, pages == BufferPages::Mmaphuge);
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -39,6 +61,7 @@ impl BufferPool {
             length,
             stride,
             slots,
+            has_write_buffers,
         };
         pool.touch(pages)?;
         Ok(pool)
@@ -81,12 +104,23 @@ impl BufferPool {
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
-    /// The bytes of a slot, to fill them while no I/O is in flight.
-    pub(crate) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
-        let start = self.slot(slot);
-        // SAFETY: the slot is inside the mapping, which is initialized (zero pages) and borrowed
+    /// Distance in bytes from a slot to its buffer for writes.
+    pub(crate) fn write_offset(&self) -> usize {
+        if self.has_write_buffers {
+            self.slots * self.stride
+        } else {
+            0
+        }
+    }
+
+    /// The write buffer of a slot, to fill it while no I/O is in flight.
+    pub(crate) fn write_buffer_mut(&mut self, slot: u32) -> &mut [u8] {
+        // SAFETY: the buffer is inside the mapping, which is initialized (zero pages) and borrowed
         // mutably with self.
-        unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
+        unsafe {
+            let start = self.slot(slot).add(self.write_offset());
+            std::slice::from_raw_parts_mut(start, self.stride)
+        }
     }
 
     pub(crate) fn slots(&self) -> usize {

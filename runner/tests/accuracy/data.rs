@@ -45,7 +45,7 @@ fn duplicate_percent(bytes: &[u8]) -> f64 {
 fn decisions_include_the_cost_of_new_data() {
     let directory = scratch::directory();
     let job = json!({"name": "cost", "filename": directory.path().join("t1"), "size": "1m", "rw": "write", "bs": "64k", "direct": 1});
-    let refill_buffers = |changes: Value| {
+    let decision = |changes: Value, name: &str| {
         let result = report(&with(&job, changes));
         let decisions = result["report"]["jobs"][0]["decisions"]
             .as_array()
@@ -53,11 +53,11 @@ fn decisions_include_the_cost_of_new_data() {
             .clone();
         decisions
             .into_iter()
-            .find(|decision| decision["name"] == "refill_buffers")
+            .find(|decision| decision["name"] == name)
             .unwrap()
     };
-    let decision = refill_buffers(json!({"buffer_compress_percentage": 50}));
-    let reason = decision["reason"].as_str().unwrap();
+    let refill = decision(json!({"buffer_compress_percentage": 50}), "refill_buffers");
+    let reason = refill["reason"].as_str().unwrap();
     let ns: f64 = reason
         .split(" ns per 4 KiB")
         .next()
@@ -68,17 +68,20 @@ fn decisions_include_the_cost_of_new_data() {
         .parse()
         .unwrap();
     assert!(
-        decision["used"] == true && (10.0..100_000.0).contains(&ns),
+        refill["used"] == true && (10.0..100_000.0).contains(&ns),
         "{reason}"
     );
-    assert_eq!(refill_buffers(json!({}))["used"], false);
+    let scramble = decision(json!({}), "scramble_buffers");
+    assert_eq!(scramble["used"], true);
+    let scramble = decision(json!({"scramble_buffers": 0}), "scramble_buffers");
+    assert_eq!(scramble["used"], false);
 }
 
 #[test]
 fn files_contain_the_requested_data() {
-    // The default (one buffer per I/O in flight, as in fio) is not listed: it consists of
-    // duplicates.
     let cases = [
+        // One buffer per I/O in flight, as in fio: stamped, the blocks differ but compress.
+        (json!({}), f64::NAN, 0.0),
         (json!({"refill_buffers": 1}), 0.0, 0.0),
         (json!({"zero_buffers": 1}), 99.0, 100.0),
         (json!({"buffer_compress_percentage": 30}), 30.0, 0.0),

@@ -191,6 +191,6 @@ const PLAIN_JOB: &str = r#"{
     "fallocate": "written", "overwrite": false, "file_append": false, "create_on_open": false, "unlink": false,
     "rate": {"read": null, "write": null, "trim": null}, "rate_iops": {"read": null, "write": null, "trim": null},
     "rate_process": "linear",
-    "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "refill_buffers": false, "buffer_compress_percentage": 0,
+    "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false, "scramble_buffers": true, "refill_buffers": false, "buffer_compress_percentage": 0,
     "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
 }"#;

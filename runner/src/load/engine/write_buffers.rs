@@ -1,39 +1,91 @@
-//! `refill_buffers`: wraps an engine and generates new data for every write.
+//! Wraps an engine and prepares the data of every write.
 
 use crate::load::{
-    data::Data,
+    data::{Data, stamp::Stamps},
     engine::Engine,
     pattern::io::{Io, Kind},
 };
 use leadline_protocol::report::Decision;
 use std::io;
 
-/// Fills the buffer of each write before the inner engine gets it.
-pub(crate) struct RefillBuffers<E> {
-    inner: E,
-    data: Data,
-    ns_per_4k: f64,
+/// What happens to the buffer of a write before the inner engine gets it.
+pub(crate) enum Content {
+    /// `scramble_buffers=0` or `zero_buffers=1`.
+    Unchanged,
+    /// `scramble_buffers=1`.
+    Stamped(Stamps),
+    /// `refill_buffers=1`. `ns_per_4k` is the measured time to generate 4 KiB of `data`.
+    Refilled { data: Data, ns_per_4k: f64 },
 }
 
-impl<E> RefillBuffers<E> {
-    /// `ns_per_4k` is the measured time to generate 4 KiB of `data`.
-    pub(crate) fn new(inner: E, data: Data, ns_per_4k: f64) -> Self {
-        Self {
-            inner,
-            data,
-            ns_per_4k,
+impl Content {
+    #[inline]
+    fn prepare(&mut self, io: &Io, buffer: &mut [u8]) {
+        match self {
+            Self::Unchanged => (),
+            Self::Stamped(stamps) => stamps.apply(io.offset, buffer),
+            Self::Refilled { data, .. } => data.fill(buffer),
+        }
+    }
+
+    fn decision(&self) -> Decision {
+        let (name, used, reason) = match self {
+            Self::Unchanged => (
+                "scramble_buffers",
+                false,
+                "each I/O in flight writes the same buffer again".into(),
+            ),
+            Self::Stamped(_) => (
+                "scramble_buffers",
+                true,
+                "every 512 bytes of a write contain a stamp, so that no two blocks are equal; refill_buffers=1 generates new data".into(),
+            ),
+            Self::Refilled { ns_per_4k, .. } => (
+                "refill_buffers",
+                true,
+                format!(
+                    "every write gets new data; generating it adds {ns_per_4k:.0} ns per 4 KiB to the latency (measured before the run)"
+                ),
+            ),
+        };
+        Decision {
+            name: name.into(),
+            used,
+            reason,
         }
     }
 }
 
-impl<E: Engine> Engine for RefillBuffers<E> {
+pub(crate) struct WriteBuffers<E> {
+    inner: E,
+    content: Content,
+    /// Distance in bytes from the buffer of a slot to its write buffer.
+    offset: usize,
+}
+
+impl<E> WriteBuffers<E> {
+    /// `offset` must be `BufferPool::write_offset` of the pool that provides the buffers.
+    pub(crate) fn new(inner: E, content: Content, offset: usize) -> Self {
+        Self {
+            inner,
+            content,
+            offset,
+        }
+    }
+}
+
+impl<E: Engine> Engine for WriteBuffers<E> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
+        let mut buffer = buffer;
         if io.kind == Kind::Write {
-            // SAFETY: the caller guarantees exclusive access to `io.len` bytes; the pages are
-            // initialized since `BufferPool::new`.
-            self.data
-                .fill(unsafe { std::slice::from_raw_parts_mut(buffer, io.len as usize) });
+            // SAFETY: the caller guarantees exclusive access to the slot, which includes its write
+            // buffer of `io.len` bytes; the pages are initialized since `BufferPool::new`.
+            unsafe {
+                buffer = buffer.add(self.offset);
+                let data = std::slice::from_raw_parts_mut(buffer, io.len as usize);
+                self.content.prepare(io, data);
+            }
         }
         // SAFETY: same contract.
         unsafe { self.inner.submit(slot, io, buffer) }
@@ -51,14 +103,7 @@ impl<E: Engine> Engine for RefillBuffers<E> {
 
     fn decisions(&self) -> Vec<Decision> {
         let mut decisions = self.inner.decisions();
-        decisions.push(Decision {
-            name: "refill_buffers".into(),
-            used: true,
-            reason: format!(
-                "every write gets new data; generating it adds {:.0} ns per 4 KiB to the latency (measured before the run)",
-                self.ns_per_4k
-            ),
-        });
+        decisions.push(self.content.decision());
         decisions
     }
 

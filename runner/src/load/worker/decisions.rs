@@ -4,13 +4,7 @@ use leadline_protocol::{job::engine::BufferPages, plan::job::ResolvedJob, report
 
 /// The decisions that the engine does not report.
 pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {
-    let mut decisions = vec![huge_pages(job.ring.mem), tsc_clock(job.tsc_clock)];
-    let writes = job.pattern.rw.writes() && !job.ring.ioengine.is_null();
-    if writes && !job.data.refill_buffers {
-        let reason = "each I/O in flight writes the same buffer again, as in fio; refill_buffers=1 generates new data";
-        decisions.push(decision("refill_buffers", false, reason));
-    }
-    decisions
+    vec![huge_pages(job.ring.mem), tsc_clock(job.tsc_clock)]
 }
 
 fn huge_pages(pages: BufferPages) -> Decision {

@@ -3,17 +3,17 @@
 
 use crate::{
     load::{
-        data::Data,
+        data::{Data, stamp::Stamps},
         engine::{
             Engine,
             null::Null,
             psync::Psync,
-            refill_buffers::RefillBuffers,
             uring::{
                 Uring,
                 entries::{Entries, Nop, Plain, Registered},
                 setup::{Polling, Setup},
             },
+            write_buffers::{Content, WriteBuffers},
         },
         pattern::Pattern,
         rate::RateLimiter,
@@ -33,6 +33,7 @@ use leadline_protocol::{
     job::engine::EngineName,
     plan::job::{BufferRegistration, ResolvedJob},
 };
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
@@ -95,12 +96,17 @@ fn run_registered(
 fn buffers(task: &WorkerTask) -> Result<BufferPool, WorkerError> {
     let job = &task.job;
     let bytes = job.largest_buffer() as usize;
-    let mut pool = BufferPool::new(job.in_flight() as usize, bytes, job.ring.mem)
+    let map = if job.has_write_buffers() {
+        BufferPool::with_write_buffers
+    } else {
+        BufferPool::new
+    };
+    let mut pool = map(job.in_flight() as usize, bytes, job.ring.mem)
         .map_err(WorkerError::during("mapping I/O buffers"))?;
     if job.pattern.rw.writes() {
         let mut data = Data::new(job, task.number);
         for slot in 0..pool.slots() as u32 {
-            data.fill(pool.bytes_mut(slot));
+            data.fill(pool.write_buffer_mut(slot));
         }
     }
     Ok(pool)
@@ -112,13 +118,26 @@ fn run_engine<E: Engine>(
     mut pool: BufferPool,
 ) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
-    if job.pattern.rw.writes() && job.data.refill_buffers && !job.ring.ioengine.is_null() {
-        let data = Data::new(job, task.number);
-        let ns_per_4k = ns_per_4k(data.clone(), pool.bytes_mut(0));
-        run_source(task, RefillBuffers::new(engine, data, ns_per_4k), pool)
-    } else {
-        run_source(task, engine, pool)
+    if !job.pattern.rw.writes() || job.ring.ioengine.is_null() {
+        return run_source(task, engine, pool);
     }
+    let content = if job.data.refill_buffers {
+        let data = Data::new(job, task.number);
+        let ns_per_4k = ns_per_4k(data.clone(), pool.write_buffer_mut(0));
+        Content::Refilled { data, ns_per_4k }
+    } else if job.data.scramble_buffers {
+        Content::Stamped(Stamps::new(realtime_ns(), task.number))
+    } else {
+        Content::Unchanged
+    };
+    let offset = pool.write_offset();
+    run_source(task, WriteBuffers::new(engine, content, offset), pool)
+}
+
+/// Nanoseconds since 1970, different for each run.
+fn realtime_ns() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_1970.map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// Time to generate 4 KiB of data.

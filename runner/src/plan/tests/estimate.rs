@@ -38,7 +38,7 @@ fn phases_and_estimate_of_a_mixed_job() {
         ),
         (Some(37.0), GIB, Some(GIB / 2))
     );
-    assert_eq!(estimate.buffer_bytes, 8 * 2 * 4096);
+    assert_eq!(estimate.buffer_bytes, 8 * 2 * 2 * 4096);
     assert!(
         estimate.seconds_note.is_some_and(
             |note| note.contains("upper bound") && note.contains("Layout writes 1 GiB")

@@ -114,7 +114,11 @@ fn buffer_size_is_the_largest_io_of_used_directions() {
     };
     assert_eq!(buffers(json!({"rw": "randread"})), (4096, MIB));
     assert_eq!(buffers(json!({"rw": "randwrite"})), (64 * MIB, 16 * GIB));
-    assert_eq!(buffers(json!({"rw": "randrw"})), (64 * MIB, 16 * GIB));
+    assert_eq!(
+        buffers(json!({"rw": "randrw"})),
+        (64 * MIB, 32 * GIB),
+        "separate buffers for reads and writes"
+    );
     assert_eq!(
         buffers(json!({"rw": "randtrim", "filename": "/dev/loop0"})),
         (1, 4096),

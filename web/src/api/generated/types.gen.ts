@@ -296,6 +296,10 @@ export type CpuUse = {
  */
 export type DataOptions = {
     zero_buffers: boolean;
+    /**
+     * Stamp every 512 bytes of a write. Plans of older versions did not.
+     */
+    scramble_buffers?: boolean;
     refill_buffers: boolean;
     /**
      * Compressible percentage.
@@ -1203,6 +1207,10 @@ export type Job = {
      * Fill write buffers with zeros.
      */
     zero_buffers?: string | number | boolean;
+    /**
+     * Stamp every 512 bytes of each write with its offset and a counter, so that no two blocks are equal.
+     */
+    scramble_buffers?: string | number | boolean;
     /**
      * Refill the buffer for every write.
      */

@@ -112,7 +112,7 @@ fn run<E: Engine>(
         .unwrap();
     let files = [OwnedFd::from(opened)];
     let mut pool = pool(depth);
-    (0..depth as u32).for_each(|slot| pool.bytes_mut(slot).fill(0xA5));
+    (0..depth as u32).for_each(|slot| pool.write_buffer_mut(slot).fill(0xA5));
     let stats = WorkerStats::default();
     let source = List(ios.into_iter());
     let mut work = Loop::new(make_engine(&files), Monotonic, source, pool, None, 1);
@@ -179,7 +179,7 @@ fn writes_from_registered_buffers_reach_the_file() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let opened: File = OpenOptions::new().write(true).open(file.path()).unwrap();
     let mut pool = BufferPool::new(8, 4096, BufferPages::Thp).unwrap();
-    (0..8).for_each(|slot| pool.bytes_mut(slot).fill(0x5A));
+    (0..8).for_each(|slot| pool.write_buffer_mut(slot).fill(0x5A));
     let setup = Setup {
         buffer: Some(pool.region()),
         ..Setup::default()

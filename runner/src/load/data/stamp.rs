@@ -1,0 +1,89 @@
+//! Stamps that make every written block unique, like fio's `scramble_buffers`: two words in every
+//! sector, computed from the offset and a counter. A device that deduplicates stores every block,
+//! and a block that was not overwritten can be recognized.
+
+/// Distance of the stamps in bytes.
+const SECTOR: usize = 512;
+const WORD: usize = size_of::<u64>();
+/// Odd multipliers with irregular bits, so that stamps do not compress.
+const OFFSET_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+const WRITE_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
+const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
+
+/// Stamps of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamps {
+    /// Different for each write.
+    write: u64,
+}
+
+impl Stamps {
+    /// `run` differs between runs, so that a run does not repeat the data of an earlier one.
+    pub(crate) fn new(run: u64, worker: u32) -> Self {
+        let worker = WORKER_STRIDE.wrapping_mul(u64::from(worker));
+        Self {
+            write: run.wrapping_add(worker).wrapping_mul(WRITE_MULTIPLIER),
+        }
+    }
+
+    /// Stamps the data of the next write. Words that do not fit are cut off.
+    #[inline]
+    pub(crate) fn apply(&mut self, offset: u64, data: &mut [u8]) {
+        self.write = self.write.wrapping_add(WRITE_MULTIPLIER);
+        let mut at = offset;
+        let mut sectors = data.chunks_exact_mut(SECTOR);
+        for sector in &mut sectors {
+            let [first, second] = self.words(at);
+            sector[..WORD].copy_from_slice(&first);
+            sector[SECTOR / 2..SECTOR / 2 + WORD].copy_from_slice(&second);
+            at += SECTOR as u64;
+        }
+        let rest = sectors.into_remainder();
+        for (byte, stamp) in rest.iter_mut().zip(self.words(at).as_flattened()) {
+            *byte = *stamp;
+        }
+    }
+
+    #[inline]
+    fn words(&self, offset: u64) -> [[u8; WORD]; 2] {
+        let first = offset
+            .wrapping_mul(OFFSET_MULTIPLIER)
+            .wrapping_add(self.write);
+        let second = first.rotate_left(32) ^ self.write.wrapping_mul(OFFSET_MULTIPLIER);
+        [first.to_le_bytes(), second.to_le_bytes()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stamps;
+    use std::collections::HashSet;
+
+    #[test]
+    fn sectors_differ_between_offsets_writes_workers_and_runs() {
+        let mut sectors = HashSet::new();
+        for run in [1, 2] {
+            for worker in [0, 1] {
+                let mut stamps = Stamps::new(run, worker);
+                for write in 0..64 {
+                    let mut data = [0; 4096];
+                    stamps.apply(write % 8 * 4096, &mut data);
+                    sectors.extend(data.chunks(512).map(<[u8]>::to_vec));
+                }
+            }
+        }
+        assert_eq!(sectors.len(), 2 * 2 * 64 * 8);
+    }
+
+    #[test]
+    fn any_length_can_be_stamped() {
+        for length in [1, 7, 511, 513, 1000] {
+            let mut stamps = Stamps::new(1, 0);
+            let mut data = vec![0; length];
+            stamps.apply(0, &mut data);
+            let first = data.clone();
+            stamps.apply(0, &mut data);
+            assert_ne!(first, data, "{length}");
+        }
+    }
+}
