@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Enough for a few disks, and few enough to leave CPUs for each run.
-const MAX_RUNNING: usize = 4;
+const MAX_RUNNING: usize = 1;
 /// Located in the directory of the server program.
 const RUNNER: &str = "leadline-runner";
 const SHORT_TOKEN: usize = 16;
@@ -56,8 +56,9 @@ pub struct Config {
         value_delimiter = ','
     )]
     allowed_hosts: Vec<String>,
-    /// Maximum number of concurrent runs; runs on the same device never overlap
-    #[arg(long, value_name = "N", default_value_t = MAX_RUNNING)]
+    /// Maximum number of concurrent runs, which disturb each other's results; runs on the same
+    /// device never overlap
+    #[arg(long, env = "LEADLINE_MAX_RUNNING", value_name = "N", default_value_t = MAX_RUNNING)]
     max_running: usize,
     /// Runner program [default: leadline-runner in the directory of this program]
     #[arg(long, env = "LEADLINE_RUNNER", value_name = "PATH")]

@@ -1,7 +1,8 @@
 //! Locks of a run: the devices under its targets and all devices below those, so that partitions of
-//! one disk are not tested at the same time. Pure.
+//! one disk are not tested at the same time. Files without a device lock their kind of filesystem,
+//! which may share memory or a lower filesystem. Pure.
 
-use crate::scheduler::queue::Locks;
+use crate::scheduler::queue::{HOST, Locks};
 use leadline_protocol::{
     device::DeviceList,
     plan::{
@@ -22,9 +23,12 @@ pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
             (Some(device), _) => add_with_parents(device, devices, &mut locks),
             (None, TargetKind::Null) => {}
             (None, _) => {
-                locks.insert(target.path.clone());
+                locks.insert(target.filesystem.as_ref().unwrap_or(&target.path).clone());
             }
         }
+    }
+    if jobs.iter().any(|job| job.target.drop_caches) {
+        locks.insert(HOST.to_owned());
     }
     locks
 }

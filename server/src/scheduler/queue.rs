@@ -1,14 +1,25 @@
 //! Queue of runs: decides which runs may start, and what the others wait for. Pure.
 //!
-//! A run holds locks on the devices under its targets, or on their paths if there is no device.
+//! A run holds locks on the devices under its targets, or on their filesystem if there is no device.
 //! Runs that share a lock run one after the other in the order of their numbers; other runs may
-//! overtake them.
+//! overtake them. A run with the lock [`HOST`] runs alone.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernel names of devices, or paths.
+/// Kernel names of devices, filesystems, or [`HOST`].
 pub(crate) type Locks = BTreeSet<String>;
+
+/// Lock of runs that affect every other run, such as by dropping the page cache.
+pub(crate) const HOST: &str = "this host (drop_caches)";
+
+/// The first lock that two runs cannot hold at the same time.
+fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
+    if held.contains(HOST) || requested.contains(HOST) {
+        return Some(HOST);
+    }
+    held.intersection(requested).next().map(String::as_str)
+}
 
 #[derive(Debug)]
 pub(crate) struct Queue {
@@ -74,7 +85,7 @@ impl Queue {
         let earlier = self.running.iter().chain(self.waiting.range(..run));
         // The latest of the conflicting runs is the direct predecessor.
         let predecessor = earlier
-            .filter_map(|(other, held)| Some((*other, held.intersection(locks).next()?)))
+            .filter_map(|(other, held)| Some((*other, conflict(held, locks)?)))
             .max_by_key(|(other, _)| *other);
         if let Some((other, shared)) = predecessor {
             let preposition = if shared.starts_with("study ") {
@@ -150,6 +161,26 @@ mod tests {
         queue.finish(7);
         assert_eq!(start_all(&mut queue), [9]);
         assert_eq!((queue.counts(), queue.remove(9)), ((1, 0), None));
+    }
+
+    #[test]
+    fn runs_that_affect_the_host_run_alone() {
+        let mut queue = queue(4, &[(1, "vda"), (3, "vdc"), (4, "vdd")]);
+        queue.push(2, Locks::from([HOST.to_owned(), "vdb".to_owned()]));
+        assert_eq!(start_all(&mut queue), [1]);
+        let reason = |queue: &Queue, run| queue.position(run).unwrap().reason;
+        assert_eq!(
+            reason(&queue, 2),
+            "waiting for #1 on this host (drop_caches)"
+        );
+        assert_eq!(
+            reason(&queue, 3),
+            "waiting for #2 on this host (drop_caches)"
+        );
+        queue.finish(1);
+        assert_eq!(start_all(&mut queue), [2]);
+        queue.finish(2);
+        assert_eq!(start_all(&mut queue), [3, 4]);
     }
 
     #[test]

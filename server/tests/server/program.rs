@@ -42,6 +42,7 @@ pub(crate) fn command(directory: &Path) -> Command {
         .arg(directory.join("data"));
     command
         .env("LEADLINE_RUNNER", runner)
+        .env("LEADLINE_MAX_RUNNING", "4")
         .env("LEADLINE_FAKE_STARTS", directory.join("starts"))
         .env_remove("LEADLINE_TOKEN");
     command
@@ -63,7 +64,7 @@ impl Program {
         Self::start_by(command, directory).await
     }
 
-    /// Starts the server with limits of open files (prlimit(1)).
+    /// Starts the server with open-file limits (prlimit(1)).
     pub(crate) async fn start_with_files(soft: u32, hard: u32) -> Self {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let plain = command(directory.path());
