@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct Summary {
     pub command: String,
     pub iops: Interval,
-    /// (max − min) / median of IOPS, in percent.
+    /// (max − min) / median of IOPS, as a percentage.
     pub spread_percent: f64,
     pub user_ns_per_io: f64,
     pub system_ns_per_io: f64,

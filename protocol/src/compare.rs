@@ -67,7 +67,7 @@ pub struct ComparedMetric {
     /// Null if neither direction is better.
     pub better: Option<Better>,
     pub values: Vec<Option<f64>>,
-    /// Change relative to the baseline in percent; null for the baseline, or without both values.
+    /// Percentage change from the baseline; null for the baseline, or without both values.
     pub change_percent: Vec<Option<f64>>,
 }
 

@@ -59,7 +59,7 @@ pub struct Memory {
     pub available: u64,
 }
 
-/// CPU time. `process_*` is in percent of one CPU, `host_*` in percent of all CPUs.
+/// CPU time. `process_*` is a percentage of one CPU, `host_*` of all CPUs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CpuUse {
     /// Runner in user mode.
@@ -75,7 +75,7 @@ pub struct CpuUse {
     pub host_steal: f64,
 }
 
-/// Share of the window in which tasks waited for I/O, in percent (`/proc/pressure/io`).
+/// Percentage of the window in which tasks waited for I/O (`/proc/pressure/io`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Pressure {
     /// At least one task waited.

@@ -60,7 +60,7 @@ pub struct RequestSize {
 /// cpu-clock).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Profile {
-    /// Requested samples per second and thread.
+    /// Requested samples per second for each thread.
     pub frequency_hz: u32,
     pub samples: u64,
     /// Folded stacks, one per line: `outer;...;inner count`.

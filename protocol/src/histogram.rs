@@ -11,7 +11,8 @@ const GROUPING_POWER: u8 = 6;
 const MAX_VALUE_POWER: u8 = 40;
 /// Smaller values have one bucket per nanosecond.
 const LINEAR_END: u64 = 1 << (GROUPING_POWER + 1);
-/// Maximum relative distance of a value from the middle of its bucket: half of 1/64, plus rounding.
+/// Maximum relative distance of a value from the midpoint of its bucket: half of 1/64, plus
+/// rounding.
 pub const ERROR: f64 = 0.0079;
 pub const BUCKETS: usize = (MAX_VALUE_POWER - GROUPING_POWER + 1) as usize * (1 << GROUPING_POWER);
 
@@ -29,8 +30,8 @@ pub fn bucket_of(ns: u64) -> usize {
     bucket.min(BUCKETS - 1)
 }
 
-/// Middle of a bucket in ns, as in fio.
-pub fn middle_of(bucket: usize) -> u64 {
+/// Midpoint of a bucket in ns, as in fio.
+pub fn midpoint_of(bucket: usize) -> u64 {
     if (bucket as u64) < LINEAR_END {
         return bucket as u64;
     }
@@ -57,7 +58,7 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     counts.into_iter().collect()
 }
 
-/// Middle of the bucket of each percentile (0-100, ascending), in ns; empty without samples.
+/// Midpoint of the bucket of each percentile (0-100, ascending), in ns; empty without samples.
 pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
     let total: u64 = buckets.iter().map(|(_, count)| count).sum();
     let mut cumulative = buckets.iter().scan(0, |sum, (bucket, count)| {
@@ -74,7 +75,7 @@ pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
             while current.1 < rank {
                 current = cumulative.next().expect("a rank is at most the total");
             }
-            middle_of(current.0 as usize)
+            midpoint_of(current.0 as usize)
         })
         .collect()
 }
@@ -141,9 +142,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bucket_middles_are_within_the_error_bound(value in 0u64..(1 << 40)) {
-            let middle = middle_of(bucket_of(value));
-            prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * ERROR, "{value} → {middle}");
+        fn bucket_midpoints_are_within_the_error_bound(value in 0u64..(1 << 40)) {
+            let midpoint = midpoint_of(bucket_of(value));
+            let distance = midpoint.abs_diff(value) as f64;
+            prop_assert!(distance <= value as f64 * ERROR, "{value} → {midpoint}");
         }
     }
 }

@@ -203,7 +203,7 @@ options! {
     file {
         /// File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
         fallocate: Fallocate = "written",
-        /// Write the whole file before the job overwrites it, even with fallocate=none.
+        /// Write the whole region before the job overwrites it, even with fallocate=none.
         overwrite: bool = "0",
         /// Start at the end of the file and extend it.
         file_append: bool = "0",

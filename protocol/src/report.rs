@@ -155,9 +155,9 @@ pub struct CpuReport {
     pub user_ms: f64,
     /// Runner in the kernel.
     pub system_ms: f64,
-    /// Runner, in percent of one CPU.
+    /// Runner, as a percentage of one CPU.
     pub process_percent: f64,
-    /// Host, in percent of all CPUs.
+    /// Host, as a percentage of all CPUs.
     pub host_percent: f64,
     /// Voluntary and involuntary context switches of the runner.
     pub context_switches: u64,

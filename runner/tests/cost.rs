@@ -84,15 +84,15 @@ fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
 
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn probes_of_a_cpu_bound_run() {
+fn probe_overhead_in_cpu_bound_run() {
     let Some(disk) = Disk::ext4() else { return };
     let ratios = compare("cached reads, probes", &cached(&disk), without_probes);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
 #[test]
-#[ignore = "a measurement: cargo test --release -p leadline-runner --test cost -- --ignored --nocapture samples"]
-fn samples_of_a_cpu_bound_run() {
+#[ignore = "a measurement: cargo test --release -p leadline-runner --test cost -- --ignored --nocapture sample_overhead"]
+fn sample_overhead_in_cpu_bound_run() {
     let Some(disk) = Disk::ext4() else { return };
     let ratios = compare("cached reads, samples", &cached(&disk), without_samples);
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
@@ -105,7 +105,7 @@ fn cached(disk: &Disk) -> Value {
 
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn probes_of_a_device_bound_run() {
+fn probe_overhead_in_device_bound_run() {
     let directory = scratch::directory();
     let job = json!({"filename": Path::new(directory.path()).join("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1,
         "runtime": 3, "time_based": 1, "nice": -20});

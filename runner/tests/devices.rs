@@ -126,7 +126,7 @@ fn path_facts_include_the_device_below() {
 }
 
 #[test]
-fn reports_sectors_of_4_kib() {
+fn reports_4_kib_sectors() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 16 * MIB);

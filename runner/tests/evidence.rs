@@ -114,7 +114,7 @@ fn extents_are_reported_by_kind() {
 }
 
 #[test]
-fn dirty_pages_of_a_write_job_are_counted_before_the_flush() {
+fn dirty_pages_are_counted_before_the_flush() {
     let Some(disk) = Disk::ext4() else { return };
     let target = target_of(
         &disk.file("new"),
@@ -135,7 +135,7 @@ fn dirty_pages_of_a_write_job_are_counted_before_the_flush() {
 }
 
 #[test]
-fn compression_and_checksums_of_btrfs_use_the_page_cache() {
+fn btrfs_compression_and_checksums_use_the_page_cache() {
     let Some(disk) = Disk::new("mkfs.btrfs -q -f", "compress-force=zstd", true) else {
         return;
     };
@@ -355,7 +355,7 @@ fn transition_to_memory_is_detected() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("f"), "size": "8m", "rw": "randread", "bs": "4k", "direct": 0, "rate_iops": 4000, "runtime": "3s", "time_based": 1});
     let fetched = |report: &Value| report["storage"]["read_bytes"].as_u64().unwrap();
-    // Another attempt if the host evicted pages, so that blocks were fetched twice.
+    // Retry if the host evicted pages and some blocks were fetched twice.
     let report = (0..4)
         .map(|_| report(&job)["report"].clone())
         .find(|report| fetched(report) < 9 * MIB)

@@ -111,7 +111,7 @@ fn file_that_cannot_be_removed_is_a_finding() {
         job[option] = value;
     }
     let (mut child, lines) = start_until_first_sample(&job);
-    // Append only: names can no longer be removed, even by root.
+    // Make the directory append-only, so that not even root can remove names.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
         return scratch::skip(&reason);

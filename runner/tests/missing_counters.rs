@@ -140,7 +140,7 @@ fn unprivileged_user() {
 }
 
 #[test]
-fn file_of_another_user() {
+fn file_owned_by_another_user() {
     let directory = tempfile::tempdir().unwrap();
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), open_to_all).unwrap();

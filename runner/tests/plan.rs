@@ -62,7 +62,7 @@ fn invalid_jobs_are_rejected_without_writes() {
         ),
         (json!({"filename": "new", "size": "900t"}), "size", "free"),
         (
-            json!({"size": "1g", "bs": "512m", "numjobs": 1024}),
+            json!({"size": "1g", "bs": "512m", "numjobs": 1024, "rw": "write"}),
             "numjobs",
             "memory",
         ),

@@ -70,7 +70,7 @@ fn loop_device_counts_every_issued_io() {
 }
 
 #[test]
-fn physical_device_of_a_loop_is_below_its_file() {
+fn physical_device_below_a_loop_device_holds_its_file() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 8 * MIB);

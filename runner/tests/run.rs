@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-fn reads_of_64_mib(file: &Path, changes: Value) -> Value {
+fn job_reading_64_mib(file: &Path, changes: Value) -> Value {
     with(
         &json!({"name": "reads", "filename": file, "size": "64m", "rw": "randread", "bs": "4k", "iodepth": 8}),
         changes,
@@ -30,7 +30,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
     let Some(disk) = Disk::ext4() else { return };
     let file = disk.at.join("t1");
     for engine in ["io_uring", "psync"] {
-        let direct = report(&reads_of_64_mib(
+        let direct = report(&job_reading_64_mib(
             &file,
             json!({"direct": 1, "ioengine": engine}),
         ));
@@ -41,12 +41,12 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
         assert!((0.95..=1.2).contains(&reached), "{engine}: {reached}");
         assert_eq!(direct["verdict"]["read"]["class"], "device", "{engine}");
 
-        report(&reads_of_64_mib(
+        report(&job_reading_64_mib(
             &file,
             json!({"direct": 0, "ioengine": engine, "pre_read": 1}),
         ));
         let _locked = LockedPages::of(&File::open(&file).unwrap(), READS * 4096);
-        let warm = report(&reads_of_64_mib(
+        let warm = report(&job_reading_64_mib(
             &file,
             json!({"direct": 0, "ioengine": engine, "invalidate": 0}),
         ));
@@ -64,7 +64,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
 fn unused_directions_need_no_buffers() {
     let directory = scratch::directory();
     // If this job issued its 1 GiB writes, their buffers would need 1 TiB.
-    let job = reads_of_64_mib(
+    let job = job_reading_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
     );
@@ -129,11 +129,11 @@ fn buffers_beyond_the_memlock_limit_are_not_registered() {
         return scratch::skip("setpriv cannot drop capabilities here");
     }
     let directory = scratch::directory();
-    let job = reads_of_64_mib(
+    let job = job_reading_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "iodepth": 1280, "runtime": "2s", "time_based": 1, "probes": 0}),
     );
-    report(&reads_of_64_mib(
+    report(&job_reading_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0}),
     ));

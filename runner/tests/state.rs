@@ -41,7 +41,7 @@ fn problems(job: &Value) -> Vec<(String, String)> {
 fn write_as_other_program(path: &Path) {
     // File times advance once per tick (up to 10 ms).
     std::thread::sleep(std::time::Duration::from_millis(20));
-    // Not truncated first, because ext4 would then write the data immediately (auto_da_alloc).
+    // Do not truncate the file: ext4 would then write the data immediately (auto_da_alloc).
     let file = File::options()
         .write(true)
         .create(true)

@@ -72,7 +72,7 @@ fn loop_device_is_raw_and_detached_at_the_end() {
 }
 
 #[test]
-fn page_cache_of_a_device() {
+fn buffered_device_reads_use_the_page_cache() {
     let Some(disk) = Disk::ext4() else { return };
     let done = json_of(&run(
         &raw(json!({"direct": 0, "pre_read": 1})),

@@ -151,7 +151,7 @@ fn fallocate_controls_the_blocks_of_a_file() {
 }
 
 #[test]
-fn file_of_several_jobs_is_laid_out_once_with_the_largest_size() {
+fn file_shared_by_jobs_is_laid_out_once_with_the_largest_size() {
     let dir = directory();
     let path = dir.path().join("f");
     let of = |length| {
@@ -287,7 +287,7 @@ fn workers_have_their_own_and_shared_targets() {
 }
 
 #[test]
-fn descriptor_of_a_reading_job_is_read_only() {
+fn descriptor_for_a_read_job_is_read_only() {
     let dir = directory();
     let path = dir.path().join("f");
     let job = job(

@@ -82,7 +82,7 @@ impl Drop for DirtyLimit {
 }
 
 #[test]
-fn throttled_time_of_writers_is_reported() {
+fn writer_throttling_time_is_reported() {
     let (Some(_tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
         return;
     };

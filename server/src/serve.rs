@@ -76,7 +76,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Raises the soft limit of open files: runs must be able to start while many connections are open.
+/// Raises the soft open-file limit: runs must be able to start while many connections are open.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

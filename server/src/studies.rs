@@ -75,7 +75,7 @@ impl Runs {
                 let study = Box::new(summary::summary(&stored));
                 self.publish(&RunsEvent::Study { study });
             }
-            // Deleted with its last run.
+            // The study was deleted with its last run.
             Ok(None) => {}
             Err(error) => tracing::error!(study = number, "cannot publish: {error:#}"),
         }

@@ -1,5 +1,5 @@
 //! A zram device (Documentation/admin-guide/blockdev/zram.rst), raw or with ext4 and a file. The
-//! data is incompressible, so that each I/O copies a page regardless of the contents of the
+//! data is incompressible, so each I/O copies a page regardless of the contents of the
 //! contender's buffers.
 
 use super::{

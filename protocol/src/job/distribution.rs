@@ -10,9 +10,9 @@ const MAX_ZONES: usize = 256;
 /// A zone of a `zoned` distribution.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Zone {
-    /// Share of the I/Os in percent.
+    /// Percentage of the I/Os.
     pub access_percent: u8,
-    /// Share of the region in percent.
+    /// Percentage of the region.
     pub size_percent: u8,
 }
 
@@ -32,7 +32,7 @@ pub enum Distribution {
     },
     /// Centered on the middle of the region.
     Normal {
-        /// Standard deviation in percent of the region.
+        /// Standard deviation as a percentage of the region.
         deviation_percent: f64,
     },
     Zoned {
@@ -126,7 +126,7 @@ fn parse_zones(text: &str) -> Result<Vec<Zone>, String> {
 fn parse_zone(text: &str) -> Result<Zone, String> {
     let (access, size) = text
         .split_once('/')
-        .ok_or_else(|| format!("`{text}` is not `access/size` in percent"))?;
+        .ok_or_else(|| format!("`{text}` is not a pair of percentages `access/size`"))?;
     Ok(Zone {
         access_percent: units::percent(access)?,
         size_percent: units::percent(size)?,

@@ -23,7 +23,7 @@ impl FioValue for Bytes {
     }
 }
 
-/// A size in bytes or in percent of the file or device.
+/// A size in bytes, or as a percentage of the file or device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
     Bytes(u64),
@@ -81,7 +81,7 @@ impl FioValue for SizeRange {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct SplitEntry {
     pub bytes: u64,
-    /// Share of the I/Os in percent.
+    /// Percentage of the I/Os.
     pub percent: u8,
 }
 

@@ -157,9 +157,9 @@ pub struct TimingOptions {
     #[serde(default, skip_serializing)]
     #[schema(ignore)]
     pub is_io_size_requested: bool,
-    /// Maximum bytes per second and worker; null if unlimited.
+    /// Maximum bytes per second for each worker; null if unlimited.
     pub rate: PerDirection<Option<u64>>,
-    /// Maximum I/Os per second and worker; null if unlimited.
+    /// Maximum I/Os per second for each worker; null if unlimited.
     pub rate_iops: PerDirection<Option<u64>>,
     pub rate_process: RateProcess,
     /// Pause in µs after `thinktime_blocks` I/Os.
@@ -223,9 +223,10 @@ pub struct RingOptions {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DataOptions {
     pub zero_buffers: bool,
-    /// Stamp every 512 bytes of a write. Plans of older versions did not.
+    /// Stamp every 512 bytes of a write; null for runs recorded before the option existed, which
+    /// did not.
     #[serde(default)]
-    pub scramble_buffers: bool,
+    pub scramble_buffers: Option<bool>,
     pub refill_buffers: bool,
     /// Compressible percentage.
     pub buffer_compress_percentage: u8,

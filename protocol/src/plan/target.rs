@@ -26,9 +26,12 @@ pub struct Target {
     pub length: u64,
     /// The target existed before the run; existing targets are never removed.
     pub existed: bool,
-    /// Bytes at the end of `length` that layout writes; 0 without layout. If several regions of a
-    /// file are targets, only the first one has a value.
+    /// Bytes that layout writes; 0 without layout. If a file with several regions is extended, only
+    /// the first region has a value.
     pub layout_bytes: u64,
+    /// Start of these bytes in the target; null without layout.
+    #[serde(default)]
+    pub layout_offset: Option<u64>,
     /// Filesystem type, such as `ext4`; null for a device.
     pub filesystem: Option<String>,
     /// Kernel name of the underlying block device, such as `vda`; null if there is none. For a

@@ -11,7 +11,7 @@ pub struct DeviceReport {
     pub name: String,
     #[serde(flatten)]
     pub counts: DeviceCounts,
-    /// Share of the window with I/O in flight, in percent.
+    /// Percentage of the window with I/O in flight.
     pub utilization: f64,
     /// Physical devices below it; the device itself if it is physical.
     pub physical_devices: Vec<PhysicalDeviceReport>,
@@ -23,7 +23,7 @@ pub struct PhysicalDeviceReport {
     pub name: String,
     #[serde(flatten)]
     pub counts: DeviceCounts,
-    /// Share of the window with I/O in flight, in percent.
+    /// Percentage of the window with I/O in flight.
     pub utilization: f64,
 }
 

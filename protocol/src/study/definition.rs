@@ -16,7 +16,7 @@ pub struct StudyDefinition {
     pub missed_by_author: Option<String>,
     /// Published results to compare with.
     pub published: Option<Published>,
-    /// Limits of the sizes. All sizes are halved together until they are within the limits.
+    /// Size limits. All sizes are halved together until they are within the limits.
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
@@ -46,14 +46,14 @@ pub struct StepDefinition {
     pub sample_ms: Option<u32>,
 }
 
-/// Limits of the sizes of a study.
+/// Size limits of a study.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ScaleDefinition {
     /// Largest size of a job, such as `1g`.
     pub max_size: Option<String>,
-    /// Largest size of a job, in percent of the available memory.
+    /// Largest size of a job, as a percentage of the available memory.
     pub memory_percent: Option<u8>,
-    /// Total size of all files, in percent of the free space.
+    /// Total size of all files, as a percentage of the free space.
     pub free_percent: Option<u8>,
     /// Original sizes and the reason for scaling.
     pub note: Option<String>,

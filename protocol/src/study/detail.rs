@@ -38,7 +38,7 @@ pub struct StudyStep {
     pub run: Option<RunSummary>,
     /// Verdict; null until it is known.
     pub sentence: Option<String>,
-    /// IOPS change relative to the first completed step, in percent.
+    /// Percentage change in IOPS from the first completed step.
     pub iops_change_percent: Option<f64>,
 }
 

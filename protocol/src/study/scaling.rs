@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Limits of the sizes of a study.
+/// Size limits of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scale {
     /// Largest size of a job, in bytes.
     pub max_size: Option<u64>,
-    /// Largest size of a job, in percent of the available memory.
+    /// Largest size of a job, as a percentage of the available memory.
     pub memory_percent: Option<u8>,
-    /// Total size of all files, in percent of the free space.
+    /// Total size of all files, as a percentage of the free space.
     pub free_percent: Option<u8>,
     pub note: Option<String>,
 }

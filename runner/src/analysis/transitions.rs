@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// `shares`: bytes moved by storage in each sample of 100 ms, in percent of the issued bytes.
+    /// `shares`: percentage of the issued bytes that storage moved in each sample of 100 ms.
     fn check(direction: Direction, shares: &[u64], want: &[(f64, ServedBy)]) {
         let mut detector = TransitionDetector::default();
         for (index, share) in shares.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Latency distributions with the buckets of the `histogram` crate: H2, grouping power 6, so 64
 //! buckets per power of two up to 2^40 ns (18 minutes). The first 1,856 are the same as in fio. A
-//! bucket is at most 1/64 of its value wide, so its middle is within 0.8 % of every value in it
+//! bucket is at most 1/64 of its value wide, so its midpoint is within 0.8 % of every value in it
 //! (<https://observablehq.com/@iopsystems/h2histogram>).
 //!
 //! One I/O thread writes the counters while other threads read them.

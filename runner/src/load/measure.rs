@@ -167,7 +167,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = WorkerStats::default();
         while self.slots.in_flight() > 0 && self.clock.now_ns() < until_ns {
-            // With a timeout, because a device may hang.
+            // Wait with a timeout, because a device may hang.
             if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
                 break;
             }
@@ -210,7 +210,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// slots.
     #[inline(always)]
     fn pop_completions<const SAME_TIMES: bool>(&mut self, same: IoTimes, stats: &WorkerStats) {
-        // Local variables, because the rare branches would make the compiler reload fields for each
+        // Use local variables: otherwise the rare branches make the compiler reload fields for each
         // I/O.
         let ios = &self.slots.ios[..];
         let order = &mut self.slots.order[..];

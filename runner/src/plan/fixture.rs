@@ -47,6 +47,7 @@ pub(crate) fn target(offset: u64, size: u64) -> Target {
         length: offset + size,
         existed: true,
         layout_bytes: 0,
+        layout_offset: None,
         filesystem: Some("ext4".into()),
         device: Some("vda".into()),
         identity: None,

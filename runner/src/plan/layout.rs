@@ -1,5 +1,5 @@
 //! Layout of files before the measurement: written, allocated, or left to grow. Existing data is
-//! rewritten only with `overwrite`.
+//! rewritten only with `overwrite`, and only in the regions of the job.
 
 mod checks;
 
@@ -16,6 +16,7 @@ use leadline_protocol::{
     job::keyword::{Fallocate, FileState},
     plan::target::{Target, TargetKind},
 };
+use std::{mem, ops::Range};
 
 /// How a file gets its blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,22 +40,44 @@ pub(crate) fn resolve(
 ) -> Vec<Target> {
     let mut targets = Vec::new();
     for (index, path) in paths.iter().enumerate() {
-        let ends = regions
-            .of_path(index)
-            .map(|region| region.begin + region.len);
-        let end = ends.max().unwrap_or(0);
-        let (length, mut layout_bytes) = match path.kind {
-            TargetKind::Device => (path.facts.length, 0),
-            TargetKind::Null => (end, 0),
-            TargetKind::File | TargetKind::Loop => lay_out(request, job, path, end, budget, issues),
+        let regions: Vec<&Region> = regions.of_path(index).collect();
+        let end = regions.iter().map(|region| region.end()).max().unwrap_or(0);
+        let (length, mut layout) = match path.kind {
+            TargetKind::Device => (path.facts.length, Layout::Nothing),
+            TargetKind::Null => (end, Layout::Nothing),
+            TargetKind::File | TargetKind::Loop => {
+                lay_out(request, job, path, &regions, budget, issues)
+            }
         };
-        for region in regions.of_path(index) {
-            targets.push(target(request, path, region, length, layout_bytes));
-            // A shared file is laid out once.
-            layout_bytes = 0;
+        for region in regions {
+            targets.push(target(request, path, region, length, layout.take(region)));
         }
     }
     targets
+}
+
+/// The bytes of a file that layout writes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Layout {
+    Nothing,
+    /// One range, which includes everything between the old and the new end.
+    Extension(Range<u64>),
+    /// The regions of the job.
+    Regions,
+}
+
+impl Layout {
+    /// The part for a target. An extension is written once, whatever the number of regions.
+    fn take(&mut self, region: &Region) -> Range<u64> {
+        match self {
+            Self::Nothing => 0..0,
+            Self::Regions => region.begin..region.end(),
+            Self::Extension(_) => match mem::replace(self, Self::Nothing) {
+                Self::Extension(range) => range,
+                _ => 0..0,
+            },
+        }
+    }
 }
 
 fn target(
@@ -62,7 +85,7 @@ fn target(
     path: &TargetPath,
     region: &Region,
     length: u64,
-    layout_bytes: u64,
+    layout: Range<u64>,
 ) -> Target {
     let facts = &path.facts;
     let alignment = match &facts.direct_alignment {
@@ -74,7 +97,8 @@ fn target(
         kind: path.kind,
         length,
         existed: matches!(facts.kind, PathKind::File | PathKind::Device),
-        layout_bytes,
+        layout_bytes: layout.end - layout.start,
+        layout_offset: (!layout.is_empty()).then_some(layout.start),
         filesystem: facts.filesystem.clone(),
         device: facts.device.clone(),
         identity: facts.identity.clone(),
@@ -85,18 +109,18 @@ fn target(
     }
 }
 
-/// Returns the length of a file after layout and the bytes that layout writes. `end`: end of the
-/// last region.
+/// Returns the length of a file after layout and what layout writes.
 fn lay_out(
     request: &JobRequest,
     job: usize,
     path: &TargetPath,
-    end: u64,
+    regions: &[&Region],
     budget: &mut SpaceBudget,
     issues: &mut Issues,
-) -> (u64, u64) {
+) -> (u64, Layout) {
     let facts = &path.facts;
     let allocation = allocation(request);
+    let end = regions.iter().map(|region| region.end()).max().unwrap_or(0);
     let (length_before, fully_written) = budget.projected(facts);
     let needed = end.max(request.filesize().unwrap_or(0));
     let has_holes = fully_written == Some(false);
@@ -108,10 +132,15 @@ fn lay_out(
         Allocation::OnDemand => length_before,
         Allocation::Written | Allocation::Unwritten => length_before.max(needed),
     };
-    let layout_bytes = match allocation {
-        Allocation::Written if rewrite => length,
-        Allocation::Written => length - length_before,
-        Allocation::Unwritten | Allocation::OnDemand => 0,
+    let layout = match allocation {
+        Allocation::Written if rewrite => Layout::Regions,
+        Allocation::Written if length > length_before => Layout::Extension(length_before..length),
+        _ => Layout::Nothing,
+    };
+    let layout_bytes = match &layout {
+        Layout::Nothing => 0,
+        Layout::Extension(range) => range.end - range.start,
+        Layout::Regions => regions.iter().map(|region| region.len).sum(),
     };
     let written_end = if request.rw.kind.writes() { needed } else { 0 };
     budget.add(facts, job, length, layout_bytes, written_end);
@@ -124,7 +153,7 @@ fn lay_out(
     } else if extended_by_job && request.job.file_state() != FileState::Fresh {
         checks::report_initial_write(facts, issues);
     }
-    (length, layout_bytes)
+    (length, layout)
 }
 
 fn allocation(request: &JobRequest) -> Allocation {

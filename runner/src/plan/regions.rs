@@ -24,6 +24,13 @@ pub(crate) struct Region {
     pub len: u64,
 }
 
+impl Region {
+    /// End of the region in bytes.
+    pub(crate) fn end(&self) -> u64 {
+        self.begin + self.len
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Regions {
     pub list: Vec<Region>,
@@ -237,7 +244,7 @@ impl<'a> RegionBounds<'a> {
         );
     }
 
-    /// Option that causes a region to end too late.
+    /// Option that makes the region extend past the end of the target.
     fn end_option(&self) -> &'static str {
         if self.request.job.offset_increment() == Extent::Bytes(0) {
             self.size_option()

@@ -246,7 +246,7 @@ fn data_options(job: &Job) -> DataOptions {
     let is_constant = !refill_buffers && !zero_buffers;
     DataOptions {
         zero_buffers,
-        scramble_buffers: job.scramble_buffers() && is_constant,
+        scramble_buffers: Some(job.scramble_buffers() && is_constant),
         refill_buffers: refill_buffers && !zero_buffers,
         buffer_compress_percentage: compress,
         dedupe_percentage: dedupe,

@@ -8,7 +8,7 @@ use crate::load::{
     stats::{IoStats, WorkerStats},
 };
 use leadline_protocol::{
-    histogram::{BUCKETS, middle_of, percentiles, sparse},
+    histogram::{BUCKETS, midpoint_of, percentiles, sparse},
     report::stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats},
 };
 
@@ -54,7 +54,7 @@ pub(crate) fn sync_stats(workers: &[&IoStats]) -> SyncStats {
 fn latency<'a>(histograms: impl Iterator<Item = &'a Histogram>, zeros: u64) -> LatencyStats {
     let mut counts = [0; BUCKETS];
     counts[0] = zeros;
-    // An integer, so that the order of the workers does not affect the sum.
+    // Sum as an integer, so that the order of the workers does not affect the result.
     let mut sum_ns = 0u128;
     let mut min = (zeros > 0).then_some(0);
     let mut max = None;
@@ -71,10 +71,10 @@ fn latency<'a>(histograms: impl Iterator<Item = &'a Histogram>, zeros: u64) -> L
     let mean = sum_ns as f64 / count as f64;
     let mut squares = 0.0;
     for (bucket, n) in counts.iter().enumerate() {
-        squares += *n as f64 * (middle_of(bucket) as f64 - mean).powi(2);
+        squares += *n as f64 * (midpoint_of(bucket) as f64 - mean).powi(2);
     }
     let buckets = sparse(&counts);
-    // The middle of a bucket can be outside of the exact range.
+    // The midpoint of a bucket can be outside of the exact range.
     let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.unwrap_or(u64::MAX));
     let values = percentiles(&buckets, PERCENTILES).into_iter().map(clamp);
     let names = PERCENTILES.iter().map(f64::to_string);

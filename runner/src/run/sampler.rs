@@ -59,7 +59,7 @@ pub(crate) struct Sampler<'a, 'b> {
     pub stopped: bool,
 }
 
-/// Counters and totals at one moment.
+/// Snapshot of counters and totals.
 #[derive(Clone)]
 struct Reading {
     counters: Counters,
@@ -70,7 +70,7 @@ impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
         self.pool.wait_until_ready();
-        // Read while no worker does I/O, so that none is missed, however long this takes.
+        // Start while no worker does I/O, so that no I/O is missed, however long this takes.
         if !self.pool.has_ramp() {
             self.observers.targets.start();
         }

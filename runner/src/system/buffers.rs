@@ -79,7 +79,7 @@ impl BufferPool {
         if let Some(advice) = advice {
             // SAFETY: the advice concerns this mapping only and changes no content.
             let advised = unsafe { madvise(base.cast(), self.length, advice) };
-            // EINVAL: a kernel without huge pages has small pages only.
+            // EINVAL: a kernel without huge pages has base pages only.
             if pages != BufferPages::Mmap {
                 advised?;
             }

@@ -16,7 +16,7 @@ pub(crate) const MICROSECOND_NS: u64 = 1000;
 pub(crate) const MILLISECOND_NS: u64 = 1_000_000;
 
 pub(crate) trait Clock {
-    /// Nanoseconds since a fixed moment; never decreases.
+    /// Nanoseconds since a fixed point in time; never decreases.
     fn now_ns(&self) -> u64;
     /// Returns early on a signal.
     fn sleep_until(&self, due_ns: u64);

@@ -46,7 +46,7 @@ pub struct Probes {
     absent: BTreeMap<String, String>,
 }
 
-/// Cumulative counters at one moment.
+/// Snapshot of cumulative counters.
 #[derive(Clone, Debug)]
 pub struct Counters {
     /// CLOCK_MONOTONIC in ns.

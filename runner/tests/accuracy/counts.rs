@@ -56,7 +56,7 @@ fn bytes_match_the_process_counters() {
             (Some(BYTES), BYTES),
             "{engine}"
         );
-        // On a device, because a filesystem also writes metadata.
+        // Write to a device, because a filesystem also writes metadata.
         let raw = with(&on_file, json!({"rw": "randwrite", "filename": device.0}));
         let (result, io) = report_and_counters(&raw, directory.path());
         assert_eq!(

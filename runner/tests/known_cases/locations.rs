@@ -50,7 +50,7 @@ pub(crate) enum Location {
 
 /// Created once for all cases.
 pub(crate) struct Locations {
-    // Dropped in this order.
+    // Fields are dropped in this order.
     _mounts: Vec<Mounted>,
     loops: Vec<Loop>,
     /// Devices without a filesystem.

@@ -20,7 +20,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
     let target = locations.target(Location::Ext4);
     let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
         "rate_iops": RATE, "runtime": "4s", "time_based": 1});
-    // Another attempt if the host evicted pages, so that blocks were fetched twice.
+    // Retry if the host evicted pages and some blocks were fetched twice.
     let result = (0..MAX_ATTEMPTS)
         .map(|_| {
             prepare(State::Cold, &target);

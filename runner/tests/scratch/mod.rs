@@ -165,7 +165,7 @@ impl Disk {
 /// JSON of a resolved target.
 pub(crate) fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
-        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "worker": null})
+        "layout_offset": (layout_bytes > 0).then_some(length - layout_bytes),        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "worker": null})
 }
 
 /// A resolved job with changed fields.

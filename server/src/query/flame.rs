@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 /// Width of the page's content on common screens, in pixels.
 const WIDTH: usize = 1180;
-/// Percent of the width; narrower frames are not visible.
+/// Percentage of the width; narrower frames are not visible.
 const MIN_FRAME_WIDTH: f64 = 0.1;
 
 /// Event handler that starts inferno's script.

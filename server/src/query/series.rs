@@ -32,7 +32,7 @@ pub(crate) async fn load(
         t_ms: zero_ms + from_ms,
         seq: 0,
     };
-    // A sampling window is in the range if its middle is, even if it ends later.
+    // A sampling window is in the range if its midpoint is, even if it ends later.
     let end_ms = zero_ms + to_ms + f64::from(sample_ms);
     loop {
         let samples = store.samples_after(run, position, end_ms).await?;

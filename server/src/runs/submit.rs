@@ -170,7 +170,7 @@ impl Runs {
         drop(admission);
         self.publish_run(number).await;
         self.publish_queue();
-        // Read before the start, so that the response shows the queued run.
+        // Read the run before starting it, so that the response shows it as queued.
         let run = self.get(number).await?;
         self.start_ready();
         Ok(Submitted::new(run))

@@ -65,7 +65,7 @@ pub(crate) async fn serve(
 }
 
 /// Sends small messages without delay. The kernel closes connections whose peer does not
-/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), also while the peer's receive
+/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), even while the peer's receive
 /// window is closed.
 fn configure(stream: &mut TcpStream, send_timeout: Duration) {
     let configured = stream.set_nodelay(true).and_then(|()| {

@@ -20,7 +20,7 @@ impl Store {
         push_conditions(&mut page, &filter.conditions);
         push_position(&mut page, filter);
         push_order(&mut page, filter);
-        // Concurrently: each may scan the whole table.
+        // Run them concurrently: each may scan the whole table.
         let (total, mut runs) = tokio::try_join!(
             count.build_query_scalar().fetch_one(&self.readers),
             page.build().try_map(rows::summary).fetch_all(&self.readers),

@@ -20,7 +20,7 @@ pub(crate) struct UnfinishedRun {
 impl Store {
     /// Changes name, tags or notes. Returns false if there is no such run.
     pub(crate) async fn patch_run(&self, run: u64, patch: &RunPatch) -> Result<bool> {
-        // Begun before the read, so that no other change comes in between.
+        // Begin the transaction before reading, so that no concurrent change can intervene.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
             return Ok(false);

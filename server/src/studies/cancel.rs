@@ -27,7 +27,7 @@ impl Runs {
                 detail: format!("Study #{number} is already {status}."),
             });
         }
-        // In reverse order, so that no further step starts.
+        // Cancel in reverse order, so that no further step starts.
         for run in active.into_iter().rev() {
             self.cancel_or_stop(run.number).await?;
         }

@@ -89,7 +89,7 @@ impl Runs {
             self.publish_run(run).await;
         }
         self.publish_queue();
-        // Read before the start, so that the response shows the queued study.
+        // Read the study before starting it, so that the response shows it as queued.
         let study = self.study(number).await?;
         self.start_ready();
         Ok(Submitted::new(study))

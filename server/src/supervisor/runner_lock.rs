@@ -1,6 +1,6 @@
 //! Detects runners of a previous server. The server and all its runners share a lock: they inherit
-//! the open file, so that the kernel releases the lock with the last of them. The next server waits
-//! for an exclusive lock.
+//! the open file, so the kernel releases the lock when the last of them exits. The next server
+//! waits for an exclusive lock.
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -41,7 +41,7 @@ pub(super) async fn acquire(data_dir: &Path) -> std::io::Result<File> {
         sleep(RETRY_INTERVAL).await;
     }
     flock(&file, FlockOperation::LockShared)?;
-    // Inherited by child processes.
+    // Let child processes inherit the descriptor.
     fcntl_setfd(&file, FdFlags::empty())?;
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! SIGKILL at random moments: no run starts twice, is lost or has an invalid status, and stored
+//! SIGKILL at random times: no run starts twice, is lost or has an invalid status, and stored
 //! data stays intact.
 
 use crate::program::{Program, job, job_on};

@@ -171,7 +171,7 @@ async fn cancelled_study_removes_its_files() {
 }
 
 #[tokio::test]
-async fn cancelled_step_removes_files_of_the_study() {
+async fn cancelled_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
@@ -190,7 +190,7 @@ async fn cancelled_step_removes_files_of_the_study() {
 }
 
 #[tokio::test]
-async fn failed_step_removes_files_of_the_study() {
+async fn failed_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };

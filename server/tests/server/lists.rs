@@ -117,7 +117,7 @@ async fn insert_runs(server: &Program, runs: u32) {
 }
 
 #[tokio::test]
-async fn lists_of_many_runs_are_fast() {
+async fn listing_many_runs_is_fast() {
     const RUNS: u32 = 100_000;
     let mut server = Program::start().await;
     server.stop().await;

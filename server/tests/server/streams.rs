@@ -154,7 +154,7 @@ async fn samples_are_sent_immediately() {
                     began.elapsed()
                 );
             }
-            // Sent before the next flush: at most a few windows late.
+            // Samples are sent before the next flush: at most a few windows late.
             let behind = began.elapsed().as_secs_f64() * 1e3 - event["t_ms"].as_f64().unwrap();
             assert!(behind < 400.0, "a sample is {behind} ms late");
         }

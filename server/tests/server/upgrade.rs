@@ -196,7 +196,7 @@ async fn check_run(server: &Program, old: &OldRun) {
 }
 
 #[tokio::test]
-async fn database_of_version_4_is_migrated() {
+async fn version_4_database_is_migrated() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let data = directory.path().join("data");
     std::fs::create_dir(&data).unwrap();

@@ -1,5 +1,5 @@
 // The WebSocket feed of changes to all runs: connection status, queue length, and frames for
-// subscribers. Not here: how frames update cached queries (`cache-sync`).
+// subscribers. `cache-sync` updates cached queries from the frames.
 import type { RunsEvent } from './generated/types.gen';
 import { listHosts } from './index';
 import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS } from './socket';

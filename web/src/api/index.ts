@@ -1,6 +1,5 @@
 // The API client. Types and calls are generated from the server's OpenAPI document; a failed call
-// throws an `ApiProblem`. Not here: cached responses (`queries`) and sockets (`feed`,
-// `run-stream`).
+// throws an `ApiProblem`. Cached responses are in `queries`, sockets in `feed` and `run-stream`.
 import { client } from './generated/client.gen';
 import { ApiProblem, toApiProblem } from './problem';
 

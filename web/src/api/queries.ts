@@ -1,5 +1,5 @@
-// Cached queries: the generated options plus the caching rules of this application. Not here:
-// updates from the feed (`cache-sync`), and samples, which never go through this cache.
+// Cached queries: the generated options plus the caching rules of this application. Updates from
+// the feed are in `cache-sync`. Samples never go through this cache.
 import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
@@ -11,7 +11,7 @@ import type {
   StudyDefinition,
   StudyList,
 } from './generated/types.gen';
-// Imported from the index because it configures the client and its error interceptor.
+// Import from the index, because it configures the client and its error interceptor.
 import { ApiProblem } from './index';
 
 export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;

@@ -1,6 +1,6 @@
 // The events of one run: stored ones first, then live ones. A listener gets each event once and in
-// order, or is reset after a server crash that lost the last second of events. Not here: the state
-// that is computed from the events (`model/fold`).
+// order, or is reset after a server crash that lost the last second of events. State
+// computed from the events is in `model/fold`.
 import type { Event } from './generated/types.gen';
 import { getRun } from './index';
 import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS, type Socket } from './socket';

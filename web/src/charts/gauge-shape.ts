@@ -1,5 +1,5 @@
 // Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to
-// its own scale. Not here: the counts (`model/gauge`).
+// its own scale. The counts are in `model/gauge`.
 
 import type { Gauge, Layer, LayerFlow } from '../api';
 import { LAYERS } from '../model/gauge/layers';

@@ -45,7 +45,7 @@ export interface Directions {
   trims: boolean;
 }
 
-/** Limits of dirty memory: start of background writeback, and throttling of writers (`vm.dirty_*`). */
+/** Dirty memory limits: start of background writeback, and throttling of writers (`vm.dirty_*`). */
 export interface DirtyLimits {
   dirty_background_bytes?: number | null;
   dirty_bytes?: number | null;

@@ -6,7 +6,7 @@ import './charts.css';
 const WIDTH = 512;
 const HEIGHT = 26;
 
-/** `cells` are cached shares in percent. */
+/** `cells` are cached percentages. */
 export function ResidencyMap({
   label,
   cells,

@@ -473,7 +473,7 @@ fn total_is_the_sum_of_both_directions() {
 }
 
 #[test]
-fn gauge_of_a_sample() {
+fn gauge_is_computed_from_a_sample() {
     let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
     let counts = json!({
         "read_ios": 15, "read_bytes": 15 * 4096, "read_merges": 0, "read_ticks_ms": 0,

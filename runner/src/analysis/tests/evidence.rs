@@ -158,7 +158,7 @@ fn process_counters_exclude_foreign_io() {
 }
 
 #[test]
-fn page_cache_of_a_loop_device() {
+fn loop_device_backed_by_page_cache() {
     let on_loop = |run: (Report, Vec<ResolvedJob>), disk_kib: u64, cached: bool| {
         with(run, |report| {
             let device = report.device.as_mut().unwrap();

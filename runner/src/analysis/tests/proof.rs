@@ -87,7 +87,7 @@ fn differences_and_commands() {
 }
 
 #[test]
-fn dirty_data_of_writes() {
+fn proof_for_writes_includes_dirty_data() {
     let rows = proof_of("randwrite", |_| {});
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     for name in [

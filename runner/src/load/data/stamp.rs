@@ -18,7 +18,7 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// `run` differs between runs, so that a run does not repeat the data of an earlier one.
+    /// `run` differs between runs, so a run does not repeat the data of an earlier one.
     pub(crate) fn new(run: u64, worker: u32) -> Self {
         let worker = WORKER_STRIDE.wrapping_mul(u64::from(worker));
         Self {

@@ -38,7 +38,7 @@ impl Content {
             Self::Stamped(_) => (
                 "scramble_buffers",
                 true,
-                "every 512 bytes of a write contain a stamp, so that no two blocks are equal; refill_buffers=1 generates new data".into(),
+                "every 512 bytes of a write contain a stamp, so no two blocks are equal; refill_buffers=1 generates new data".into(),
             ),
             Self::Refilled { ns_per_4k, .. } => (
                 "refill_buffers",

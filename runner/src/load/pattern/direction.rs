@@ -19,7 +19,7 @@ pub(crate) struct DirectionState {
     /// Bytes between the end of a sequential I/O and the next one; negative for backward access.
     pub gap: i64,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
-    /// share one, so that together they access every block once.
+    /// share one, so together they access every block once.
     pub distribution_index: usize,
     randomness: Randomness,
 }

@@ -95,7 +95,7 @@ fn sequential_lists_match_fio() {
 }
 
 #[test]
-fn directions_of_a_mix_are_sequential_independently() {
+fn each_direction_in_a_mix_is_sequential() {
     let ios = list(&region(400, json!({"rw": "rw", "rwmixread": 50})));
     for kind in [Kind::Read, Kind::Write] {
         let of_kind: Vec<Io> = ios.iter().copied().filter(|io| io.kind == kind).collect();

@@ -9,7 +9,7 @@ pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {
 
 fn huge_pages(pages: BufferPages) -> Decision {
     let reason = match pages {
-        BufferPages::Mmap => "mem=mmap: buffers use small pages, like those of most programs",
+        BufferPages::Mmap => "mem=mmap: buffers use base pages, like those of most programs",
         BufferPages::Thp => {
             "mem=thp: buffers use huge pages if available; requests have fewer segments"
         }

@@ -125,7 +125,7 @@ fn run_engine<E: Engine>(
         let data = Data::new(job, task.number);
         let ns_per_4k = ns_per_4k(data.clone(), pool.write_buffer_mut(0));
         Content::Refilled { data, ns_per_4k }
-    } else if job.data.scramble_buffers {
+    } else if job.data.scramble_buffers == Some(true) {
         Content::Stamped(Stamps::new(realtime_ns(), task.number))
     } else {
         Content::Unchanged

@@ -6,7 +6,9 @@ use crate::plan::{
     job_request::JobRequest,
     target_paths::TargetPath,
 };
-use leadline_protocol::{finding::Severity, format::bytes, plan::target::TargetKind};
+use leadline_protocol::{
+    finding::Severity, format::bytes, job::keyword::FileState, plan::target::TargetKind,
+};
 use serde_json::json;
 
 /// Rejects jobs that read beyond the end of the file.
@@ -75,7 +77,16 @@ pub(super) fn check_existing(
         let option = if rewrite { "overwrite" } else { "size" };
         issues.problem(problem.clone(), option);
     }
-    if extended {
+    let is_requested = request.job.overwrite() || request.job.file_state() != FileState::AsIs;
+    if extended && !overwrites && !facts.is_owned && !is_requested {
+        let detail = format!(
+            "{path} is only {} long and was not created by Leadline. A job that only reads does not extend it.",
+            bytes(length_before)
+        );
+        let remedy =
+            "Use a size within its length, or set file_state=written to extend it with data.";
+        issues.invalid("file_too_short", "size", detail, remedy);
+    } else if extended {
         issues.finding(
             Severity::Note,
             "file_extended",

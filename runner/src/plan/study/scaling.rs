@@ -1,5 +1,5 @@
-//! Scaling of a study to the host: all sizes are halved until they meet the limits of the study, so
-//! that the steps keep their proportions.
+//! Scales a study to the host: all sizes are halved until they meet the size limits of the study,
+//! so the steps keep their proportions.
 
 use crate::plan::host_view::{HostView, PathKind};
 use leadline_protocol::{

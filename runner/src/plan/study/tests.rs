@@ -109,7 +109,7 @@ fn problems_of_all_steps_are_reported_together() {
 }
 
 #[test]
-fn state_of_a_step_sets_options_of_its_jobs() {
+fn step_state_sets_options_of_its_jobs() {
     let step = |state: Value| json!({"steps": [{"jobs": [job(json!({"invalidate": 1})), job(json!({}))], "state": state}]});
     let plan = planned(step(json!({"invalidate": 0, "pre_read": 1})));
     let values: Vec<_> = plan.steps[0]

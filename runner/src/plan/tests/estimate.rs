@@ -10,7 +10,7 @@ use leadline_protocol::{phase::Phase, plan::job::ResolvedJob};
 use serde_json::{Value, json};
 
 #[test]
-fn phases_and_estimate_of_a_mixed_job() {
+fn phases_and_estimate_for_a_mixed_job() {
     let plan = accepted(
         json!({"filename": "new", "size": "1g", "direct": 0, "rw": "randrw", "rwmixread": 75, "runtime": "30s", "ramp_time": "5s",
         "startdelay": "2s", "iodepth": 8, "numjobs": 2, "end_fsync": 1, "unlink": 1, "drop_caches": 1}),

@@ -129,8 +129,8 @@ fn findings_depend_on_options() {
         ),
         (
             "file_extended",
-            json!({"filename": "short", "size": "1g"}),
-            json!({"filename": "short"}),
+            json!({"filename": "short", "size": "1g", "rw": "randwrite"}),
+            json!({"filename": "short", "rw": "randwrite"}),
         ),
         (
             "unwritten_blocks",

@@ -327,7 +327,7 @@ fn states_expand_to_options() {
     let written = of("ours-sparse", "read", "file_state", "written");
     assert_eq!(
         (written.target.overwrite, written.targets[0].layout_bytes),
-        (true, GIB)
+        (true, MIB)
     );
     assert_eq!(
         of("full", "read", "file_state", "written").targets[0].layout_bytes,

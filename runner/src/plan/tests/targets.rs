@@ -3,7 +3,7 @@
 use crate::plan::tests::{
     accepted,
     host::{GIB, MIB},
-    merge, resolved_job,
+    merge, plan, resolved_job,
 };
 use leadline_protocol::plan::{job::ResolvedJob, target::Target};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ fn layout_writes_only_missing_data() {
     );
     check_targets(
         write("sparse", json!({"overwrite": 1})),
-        &[("/data/sparse", None, 0, 100, 1024, 1024)],
+        &[("/data/sparse", None, 0, 100, 1024, 100)],
     );
     check_targets(
         write("short", json!({"file_append": 1})),
@@ -192,6 +192,27 @@ fn layout_writes_only_missing_data() {
             ("/data/new", Some(1), 100, 100, 200, 0),
         ],
     );
+}
+
+#[test]
+fn a_job_that_only_reads_does_not_extend_a_foreign_file() {
+    let read = |changes: Value| {
+        let job = json!({"filename": "short", "rw": "read", "size": "100m", "direct": 0});
+        plan(merge(job, &changes)).problems
+    };
+    let problems = read(json!({}));
+    assert_eq!(
+        (problems[0].code.as_str(), problems[0].field.as_deref()),
+        ("file_too_short", Some("jobs[0].size"))
+    );
+    for accepted in [
+        json!({"size": "64m"}),
+        json!({"file_state": "written"}),
+        json!({"rw": "rw"}),
+    ] {
+        let problems = read(accepted);
+        assert!(problems.is_empty(), "{problems:?}");
+    }
 }
 
 #[test]

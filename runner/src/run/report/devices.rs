@@ -62,7 +62,7 @@ fn percent(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// In percent, at most 100: the kernel counts busy time in ticks, so it can exceed a short window.
+/// A percentage, at most 100: the kernel counts busy time in ticks, which may exceed a window.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
     percent(busy_ms * MILLISECOND_NS, elapsed_ns).min(100.0)
 }

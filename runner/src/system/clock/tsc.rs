@@ -110,7 +110,7 @@ fn quotient(a: u64, b: u64) -> u64 {
     ((u128::from(a) << FRACTION) / u128::from(b)) as u64
 }
 
-/// The counter and CLOCK_MONOTONIC at the same moment, to about 10 ns.
+/// The counter and CLOCK_MONOTONIC at the same point in time, to about 10 ns.
 fn read_both() -> (u64, u64) {
     let read = || {
         let before = ticks();

@@ -74,7 +74,7 @@ fn admits_files_below_the_roots_only() {
 }
 
 #[test]
-fn rejects_files_of_the_server() {
+fn rejects_files_used_by_the_server() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir_all(base.join("var/targets")).unwrap();

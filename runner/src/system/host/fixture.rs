@@ -58,7 +58,7 @@ fn write_entry(root: &Path, line: &str) {
 
 /// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs
 /// filesystem on two disks, a swap device, and loop devices on one file. Device numbers are far
-/// from real ones, so that no node of the test host matches.
+/// from real ones, so no node of the test host matches.
 pub(crate) const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000

@@ -1,6 +1,6 @@
-//! Block devices, mounts and swaps of the host at one moment, and how the devices are stacked. The
-//! device list, the guard and the probes all use it, so they cannot disagree. The users of a device
-//! are in `device_use`.
+//! A snapshot of the block devices, mounts and swap areas of the host, and how the devices are
+//! stacked. The device list, the guard and the probes all use it, so they cannot disagree. The
+//! users of a device are in `device_use`.
 
 #[cfg(test)]
 mod tests;

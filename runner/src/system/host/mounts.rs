@@ -1,6 +1,6 @@
-//! Mounts of all visible mount namespaces, and swaps. Sources: proc_pid_mountinfo(5), /proc/swaps.
-//! Mounts of containers are included, because they use the device as well. Namespaces without a
-//! visible process stay hidden; O_EXCL still detects their mounts.
+//! Mounts of all visible mount namespaces, and swap areas. Sources: proc_pid_mountinfo(5),
+//! /proc/swaps. Mounts of containers are included, because they use the device as well. Namespaces
+//! without a visible process stay hidden; O_EXCL still detects their mounts.
 
 use crate::system::host::kernel::{Dev, Kernel, names, unescape};
 use std::{collections::BTreeSet, fs};

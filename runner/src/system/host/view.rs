@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_of_an_existing_and_a_missing_file() {
+    fn facts_about_an_existing_and_a_missing_file() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("f"), vec![1; 8192]).unwrap();
         let view = View::new(vec![dir.path().into()]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_paths_that_are_not_targets() {
+    fn facts_about_paths_that_are_not_targets() {
         let dir = tempfile::tempdir().unwrap();
         let view = View::new(vec![dir.path().into()]);
         for (path, kind, refused) in [

@@ -32,7 +32,7 @@ impl HostTicks {
     }
 }
 
-/// `process` in percent of one CPU, `host` in percent of all CPUs.
+/// `process` is a percentage of one CPU, `host` of all CPUs.
 pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
     let total: u64 = host.0.iter().sum();

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn iostats_of_dm_and_md_is_ignored_by_older_kernels() {
+    fn older_kernels_ignore_iostats_for_dm_and_md() {
         let off = |device: &str, release: &str| {
             format!(
                 "{STACK}\n sys/devices/{device}/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0

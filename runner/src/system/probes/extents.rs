@@ -23,7 +23,7 @@ pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, true).map_err(reason)
 }
 
-/// Extents without a sync, so that delayed allocations are visible.
+/// Maps extents without a sync, so that delayed allocations stay visible.
 ///
 /// # Errors
 /// Returns the reason why extents are not available.

@@ -24,8 +24,8 @@ impl StallTimes {
         })
     }
 
-    /// In percent of the window. Capped at 100, because the kernel updates its totals at its own
-    /// intervals.
+    /// As a percentage of the window, capped at 100 because the kernel updates its totals at its
+    /// own intervals.
     pub(crate) fn share_since(self, from: Self, elapsed_ns: u64) -> Pressure {
         let percent = |to: u64, from: u64| {
             (to.saturating_sub(from) as f64 * 1e5 / elapsed_ns.max(1) as f64).min(100.0)

@@ -33,7 +33,7 @@ const CONTROL_TIMEOUT: Timespec = Timespec {
 /// perf needs 0.1 MB per second per busy thread. It exits at the limit, and the profile covers the
 /// time until then.
 const MAX_DATA: &str = "512M";
-/// Limits of the folded stacks: a flame graph cannot show more.
+/// Size limits for the folded stacks: a flame graph cannot show more.
 const MAX_LINES: usize = 20_000;
 const MAX_BYTES: usize = 2 << 20;
 /// Root frame of every stack.

@@ -34,7 +34,7 @@ pub enum ResidencyMethod {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResidencyMap {
     pub cell_bytes: u64,
-    /// Cached share of each cell in percent.
+    /// Cached percentage of each cell.
     pub percent: Vec<u8>,
     /// Sum of all cells.
     pub residency: Residency,

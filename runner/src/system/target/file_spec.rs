@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, ops::Range};
 
 pub(crate) struct FileSpec<'a> {
     pub path: &'a str,
-    /// Bytes to write; may be empty.
-    pub write: Range<u64>,
+    /// Byte ranges to write, in order, without overlaps; may be empty.
+    pub write: Vec<Range<u64>>,
     pub length: u64,
     /// How blocks are reserved when nothing is written.
     pub fallocate: Fallocate,
@@ -26,7 +26,11 @@ impl<'a> FileSpec<'a> {
     fn new(job: &ResolvedJob, target: &'a Target) -> Self {
         Self {
             path: &target.path,
-            write: target.length.saturating_sub(target.layout_bytes)..target.length,
+            write: target
+                .layout_offset
+                .map(|offset| offset..offset + target.layout_bytes)
+                .into_iter()
+                .collect(),
             length: target.length,
             fallocate: job.target.fallocate,
             alignment: target.alignment,
@@ -38,12 +42,15 @@ impl<'a> FileSpec<'a> {
 
     /// Extends this to what both jobs require. The file is unlinked only if both jobs unlink it.
     fn merge(&mut self, other: Self) {
-        if self.write.is_empty() {
-            self.write = other.write;
-        } else if !other.write.is_empty() {
-            self.write.start = self.write.start.min(other.write.start);
-            self.write.end = self.write.end.max(other.write.end);
-        }
+        self.write.extend(other.write);
+        self.write.sort_by_key(|range| range.start);
+        self.write.dedup_by(|next, range| {
+            let is_adjacent = next.start <= range.end;
+            if is_adjacent {
+                range.end = range.end.max(next.end);
+            }
+            is_adjacent
+        });
         self.length = self.length.max(other.length);
         self.alignment = self.alignment.max(other.alignment);
         self.purpose = self.purpose.max(other.purpose);
@@ -51,7 +58,7 @@ impl<'a> FileSpec<'a> {
     }
 
     pub(crate) fn write_bytes(&self) -> u64 {
-        self.write.end - self.write.start
+        self.write.iter().map(|range| range.end - range.start).sum()
     }
 }
 

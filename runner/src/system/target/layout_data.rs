@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 
 /// Smallest sector size of any device.
 const SECTOR_BYTES: usize = 512;
-/// 2^64 / golden ratio (Knuth, TAOCP 6.4). Odd, so that all multiples differ.
+/// 2^64 / golden ratio (Knuth, TAOCP 6.4). Odd, so all multiples differ.
 const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
 pub struct LayoutData {

@@ -21,7 +21,7 @@ pub(crate) fn compare_metrics(runs: &[Run], baseline: usize) -> Vec<ComparedMetr
     compared.collect()
 }
 
-/// Changes in percent; `None` for the baseline, and for all if the baseline is 0 or missing.
+/// Percentage changes; `None` for the baseline, and for all if the baseline is 0 or missing.
 fn changes(values: &[Option<f64>], baseline: usize) -> Vec<Option<f64>> {
     let base = values.get(baseline).copied().flatten();
     let change = |(index, value): (usize, &Option<f64>)| {

@@ -98,7 +98,7 @@ fn serving_layer_comes_first() {
 }
 
 #[test]
-fn suggests_rerun_of_the_run_served_by_memory() {
+fn suggests_rerunning_the_run_served_from_memory() {
     let device = run(1, 1000.0, "device", "6.1");
     let mut warm = run(2, 9000.0, "page_cache", "6.1");
     assert_eq!(

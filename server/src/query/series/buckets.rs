@@ -12,7 +12,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// The middle of a window determines its bucket, because windows can end slightly late.
+/// The midpoint of a window determines its bucket, because windows can end slightly late.
 pub(crate) struct SeriesBuilder {
     run: u64,
     from_ms: f64,
@@ -49,8 +49,8 @@ impl SeriesBuilder {
 
     /// Adds a sample whose window ends at `end_ms`. Samples must be in order.
     pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample) {
-        let middle_ms = end_ms - sample.window_ms / 2.0;
-        let bucket = (middle_ms - self.from_ms) / self.bucket_ms;
+        let midpoint_ms = end_ms - sample.window_ms / 2.0;
+        let bucket = (midpoint_ms - self.from_ms) / self.bucket_ms;
         if sample.window_ms <= 0.0 || !(0.0..self.buckets as f64).contains(&bucket) {
             return;
         }
@@ -170,7 +170,7 @@ fn percentile(buckets: &Buckets, percent: f64) -> Option<f64> {
 
 fn max(buckets: &Buckets) -> Option<f64> {
     let (bucket, _) = buckets.last()?;
-    Some(histogram::middle_of(*bucket as usize) as f64)
+    Some(histogram::midpoint_of(*bucket as usize) as f64)
 }
 
 #[cfg(test)]
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn stall_of_one_window_is_visible_at_any_zoom() {
+    fn stall_within_one_window_is_visible_at_any_zoom() {
         let samples: Vec<_> = (1..=1000)
             .map(|window| {
                 let reads = u64::from(window != 500) * 10;

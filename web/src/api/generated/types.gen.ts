@@ -297,9 +297,10 @@ export type CpuUse = {
 export type DataOptions = {
     zero_buffers: boolean;
     /**
-     * Stamp every 512 bytes of a write. Plans of older versions did not.
+     * Stamp every 512 bytes of a write; null for runs recorded before the option existed, which
+     * did not.
      */
-    scramble_buffers?: boolean;
+    scramble_buffers?: boolean | null;
     refill_buffers: boolean;
     /**
      * Compressible percentage.
@@ -1164,7 +1165,7 @@ export type Job = {
      */
     fallocate?: string | number | boolean;
     /**
-     * Write the whole file before the job overwrites it, even with fallocate=none.
+     * Write the whole region before the job overwrites it, even with fallocate=none.
      */
     overwrite?: string | number | boolean;
     /**
@@ -2762,10 +2763,14 @@ export type Target = {
      */
     existed: boolean;
     /**
-     * Bytes at the end of `length` that layout writes; 0 without layout. If several regions of a
-     * file are targets, only the first one has a value.
+     * Bytes that layout writes; 0 without layout. If a file with several regions is extended, only
+     * the first region has a value.
      */
     layout_bytes: number;
+    /**
+     * Start of these bytes in the target; null without layout.
+     */
+    layout_offset?: number | null;
     /**
      * Filesystem type, such as `ext4`; null for a device.
      */

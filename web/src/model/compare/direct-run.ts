@@ -1,5 +1,5 @@
 // Finds the direct counterpart of a run served from memory: the same job on the same target with
-// direct I/O. Not here: fetching lists and comparisons.
+// direct I/O. Callers fetch the lists and comparisons.
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
 import { verdictsOf } from '../run/verdict';
 

@@ -1,5 +1,5 @@
-// Metrics of a comparison: names, values, changes, and the runs in the URL. Not here: comparability
-// and the statements about confidence, which come from the server.
+// Metrics of a comparison: names, values, changes, and the runs in the URL. The server
+// determines comparability and confidence.
 import type { ComparedMetric, Comparison } from '../../api';
 import {
   digits,
@@ -14,7 +14,7 @@ import {
 import { duration } from '../format/time';
 import { badgeOf } from '../run/verdict';
 
-/** Limits of a comparison. More runs would be unreadable in one chart. */
+/** Limits on the number of compared runs. More would be unreadable in one chart. */
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;
 

@@ -142,7 +142,7 @@ describe('the phase bar', () => {
     },
   );
 
-  it('ends with an interrupted run', () => {
+  it('ends when the run is interrupted', () => {
     const fold = foldUntil((event) => event.type === 'phase' && event.phase === 'measure');
     fold.apply({
       seq: fold.lastSeq + 1,

@@ -1,6 +1,6 @@
 // The state of a run, folded from its events. Live and stored runs use the same fold. It is
-// independent of React and is updated in place, ten times a second. Not here: event transport
-// (`api/run-stream`) and redraws (`charts/use-live-run`).
+// independent of React and is updated in place, ten times a second. Events are received
+// in `api/run-stream`; charts are redrawn in `charts/use-live-run`.
 import type {
   Accepted,
   Event,

@@ -1,6 +1,6 @@
 // Parses and edits job text, a subset of fio's job file format: sections, `option=value`, bare
 // options (= 1), `#` and `;` comments. Forms read from the text and make minimal edits, so that
-// comments and order are kept. Not here: the meaning of options.
+// comments and order are kept. The server validates the options.
 
 interface Setting {
   /** Zero-based line of the text. */

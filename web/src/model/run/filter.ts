@@ -1,5 +1,5 @@
-// Edits the filter of the run list: words and `key:value` terms. Not here: their meaning, which the
-// server defines.
+// Edits the filter of the run list: words and `key:value` terms. The server
+// defines their meaning.
 
 /** The value of a term; null if absent. */
 export function termOf(filter: string, key: string): string | null {

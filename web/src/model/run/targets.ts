@@ -89,7 +89,7 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
 /** Further ranges are counted but not listed. */
 const MAX_LISTED_RANGES = 6;
 
-/** `cells` are cached shares in percent. */
+/** `cells` are cached percentages. */
 export function cacheMapText(
   cells: readonly number[],
   { cell_bytes }: Pick<CacheMap, 'cell_bytes'>,

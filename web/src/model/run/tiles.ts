@@ -28,7 +28,7 @@ interface Figures {
   bytes_per_second: number | null;
   lat: Buckets;
   lat_max_ns: number | null;
-  /** Percent of one core. */
+  /** Percentage of one core. */
   cpu: number | null;
   cpu_ns_per_io: number | null;
   iops_note: string;

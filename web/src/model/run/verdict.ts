@@ -1,6 +1,5 @@
 // Verdicts for display: label and layer of each class, shares of the bytes, and the suggested
-// rerun. Not here: the sentence, which the runner writes; runs without a verdict
-// (`gauge/gauge-text`).
+// rerun. The runner writes the sentence. Runs without a verdict are handled in `gauge/gauge-text`.
 import type { Finding, Layer, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
 import { digits, share } from '../format/numbers';
 

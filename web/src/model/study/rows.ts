@@ -93,7 +93,7 @@ function publishedRow(published: string[]): StepRow {
 export const publishedHeads = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
 
-/** The first finished runs, up to the limit of a comparison. */
+/** The first finished runs, up to the maximum that can be compared. */
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
   steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MAX_RUNS);
 

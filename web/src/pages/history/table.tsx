@@ -42,7 +42,7 @@ export function RunTable(props: RunTableProps) {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
   }, [last, runs.length, onEnd]);
 
-  // A stable callback, so that only changed rows rerender.
+  // Keep the callback stable, so that only changed rows rerender.
   const select = useCallbackRef((index: number, extend: boolean) => {
     const number = runs[index]?.number ?? null;
     const anchorIndex = extend ? runs.findIndex((run) => run.number === anchor.current) : -1;

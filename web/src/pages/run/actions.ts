@@ -31,7 +31,7 @@ export function useCancel({ number: n }: Run) {
 type EditableField = 'name' | 'tags' | 'notes';
 
 /**
- * An editable field of a run. `value` is the last input, also while it is being saved and after a failed save
+ * An editable field of a run. `value` is the last input, even while it is being saved and after a failed save
  * (`unsaved`); the cached run changes only after the server has stored it.
  */
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {

@@ -293,7 +293,7 @@ fn an_asynchronous_completion_is_reaped_among_inline_completions() {
     assert!(work.drain(u64::MAX));
 }
 
-/// A list with more I/Os in the far future, so that the loop wakes up at the end of the phase.
+/// Has more I/Os in the far future, so the loop wakes up at the end of the phase.
 struct Unfinished(List);
 
 impl Source for Unfinished {

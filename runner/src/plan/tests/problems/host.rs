@@ -2,7 +2,7 @@
 
 use crate::plan::tests::{
     host::{GIB, MIB, TableHost},
-    plan_on,
+    merge, plan_on,
     problems::check_on,
 };
 use leadline_protocol::problem::ProblemKind;
@@ -42,7 +42,7 @@ fn options_unsupported_by_the_host() {
         "2, 3",
     );
     check(
-        psync("size", json!("11g")),
+        merge(psync("size", json!("11g")), &json!({"rw": "write"})),
         "insufficient_space",
         "size",
         "10 GiB free",

@@ -211,7 +211,7 @@ fn all_problems_are_reported_together() {
 }
 
 #[test]
-fn workers_of_all_jobs_are_limited() {
+fn total_number_of_workers_is_limited() {
     let job = |name: &str| json!({"name": name, "filename": "full", "direct": 1, "numjobs": 1000});
     let plan = plan(json!({"jobs": [job("a"), job("b")]}));
     assert_eq!(plan.problems[0].field.as_deref(), Some("jobs[1].numjobs"));

@@ -83,7 +83,7 @@ fn lists_every_use() {
 }
 
 #[test]
-fn filesystem_members_of_a_btrfs() {
+fn filesystem_members_include_all_btrfs_devices() {
     let host = Fixture::new(STACK).inventory();
     assert_eq!(host.filesystem_members("sdd"), ["sdd", "sde"]);
     assert_eq!(host.filesystem_members("sda1"), ["sda1"]);

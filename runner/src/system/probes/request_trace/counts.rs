@@ -67,7 +67,7 @@ pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> Reques
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut text = Vec::new();
     loop {
-        // Loaded before the read, so that the read returns everything written until then.
+        // Load the flag before reading, so that the read returns everything written until then.
         let is_over = window.is_over.load(Ordering::Acquire);
         match pipe.read(&mut chunk) {
             Ok(length) if length > 0 => {

@@ -10,10 +10,11 @@ use crate::system::{
 };
 use leadline_protocol::job::keyword::Fallocate;
 use rustix::{
-    fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fsync, ftruncate},
+    fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fstat, fsync, ftruncate},
     io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr},
 };
 use std::{
+    ops::Range,
     os::fd::{AsRawFd, OwnedFd},
     sync::atomic::Ordering,
 };
@@ -29,8 +30,10 @@ impl Layout<'_> {
         flags.set(OFlags::CREATE | OFlags::EXCL, found.stat.is_none());
         let open = |flags| open_in_root(&self.guard, &found.path, flags);
         let align = u64::from(file.alignment).max(BUFFER_ALIGN as u64);
-        let ends = [file.write.start, file.write.end];
-        if file.write.is_empty() || !ends.iter().all(|end| end.is_multiple_of(align)) {
+        let is_aligned = |range: &Range<u64>| {
+            range.start.is_multiple_of(align) && range.end.is_multiple_of(align)
+        };
+        if file.write.is_empty() || !file.write.iter().all(is_aligned) {
             return open(flags);
         }
         match open(flags | OFlags::DIRECT) {
@@ -41,16 +44,32 @@ impl Layout<'_> {
     }
 
     pub(super) fn create_blocks(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
+        let old_length = length_of(fd)?;
         if file.write.is_empty() {
-            reserve(fd, file.fallocate, file.length)?;
+            reserve(fd, file.fallocate, old_length..file.length)?;
             return self.sync(fd);
         }
         // Detects a filesystem that is too small before anything is written.
-        match fallocate(fd, FallocateFlags::empty(), 0, file.write.end) {
-            Ok(()) | Err(Errno::OPNOTSUPP) => {}
-            Err(error) => return Err(error),
+        for range in &file.write {
+            match fallocate(
+                fd,
+                FallocateFlags::empty(),
+                range.start,
+                range.end - range.start,
+            ) {
+                Ok(()) | Err(Errno::OPNOTSUPP) => {}
+                Err(error) => return Err(error),
+            }
         }
-        if self.write(fd, file)? == Finish::Stopped || self.sync(fd)? == Finish::Stopped {
+        for range in &file.write {
+            if self.write(fd, file.path, range)? == Finish::Stopped {
+                return Ok(Finish::Stopped);
+            }
+        }
+        if length_of(fd)? < file.length {
+            ftruncate(fd, file.length)?;
+        }
+        if self.sync(fd)? == Finish::Stopped {
             return Ok(Finish::Stopped);
         }
         fadvise(fd, 0, None, Advice::DontNeed)?;
@@ -66,42 +85,51 @@ impl Layout<'_> {
         }
     }
 
-    fn write(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
+    fn write(&mut self, fd: &OwnedFd, path: &str, range: &Range<u64>) -> Result<Finish, Errno> {
         let mut memory = vec![0; CHUNK_BYTES + BUFFER_ALIGN];
         let head = memory.as_ptr().align_offset(BUFFER_ALIGN);
-        let mut offset = file.write.start;
-        while offset < file.write.end {
+        let mut offset = range.start;
+        while offset < range.end {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(Finish::Stopped);
             }
-            let length = (file.write.end - offset).min(CHUNK_BYTES as u64);
+            let length = (range.end - offset).min(CHUNK_BYTES as u64);
             let chunk = &mut memory[head..head + length as usize];
             (self.fill)(offset, chunk);
             write_all_at(fd, chunk, offset)?;
             offset += length;
-            self.progress.add(length, file.path);
+            self.progress.add(length, path);
         }
         Ok(Finish::Done)
     }
 }
 
-fn reserve(fd: &OwnedFd, how: Fallocate, length: u64) -> Result<(), Errno> {
+fn length_of(fd: &OwnedFd) -> Result<u64, Errno> {
+    Ok(fstat(fd)?.st_size.unsigned_abs())
+}
+
+/// Reserves the bytes between the old and the new end of a file.
+fn reserve(fd: &OwnedFd, how: Fallocate, range: Range<u64>) -> Result<(), Errno> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let length = range.end - range.start;
     let empty = FallocateFlags::empty();
     match how {
-        _ if length == 0 => Ok(()),
         Fallocate::Written | Fallocate::None => Ok(()),
-        Fallocate::Native => fallocate(fd, empty, 0, length),
-        Fallocate::Keep => fallocate(fd, FallocateFlags::KEEP_SIZE, 0, length),
-        Fallocate::Truncate => ftruncate(fd, length),
-        Fallocate::Posix => posix_fallocate(fd, length),
+        Fallocate::Native => fallocate(fd, empty, range.start, length),
+        Fallocate::Keep => fallocate(fd, FallocateFlags::KEEP_SIZE, range.start, length),
+        Fallocate::Truncate => ftruncate(fd, range.end),
+        Fallocate::Posix => posix_fallocate(fd, range.start, length),
     }
 }
 
 /// posix_fallocate(3) writes where the filesystem has no fallocate(2).
-fn posix_fallocate(fd: &OwnedFd, length: u64) -> Result<(), Errno> {
+fn posix_fallocate(fd: &OwnedFd, offset: u64, length: u64) -> Result<(), Errno> {
+    let offset = i64::try_from(offset).map_err(|_| Errno::FBIG)?;
     let length = i64::try_from(length).map_err(|_| Errno::FBIG)?;
     // SAFETY: takes an open descriptor and two numbers, and touches no memory of this process.
-    match unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, length) } {
+    match unsafe { libc::posix_fallocate(fd.as_raw_fd(), offset, length) } {
         0 => Ok(()),
         error => Err(Errno::from_raw_os_error(error)),
     }
