@@ -31,7 +31,7 @@ fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChang
     let data = LayoutData::new(1);
     let finish = targets.lay_out(
         jobs,
-        &mut |at, buffer| data.fill(at, buffer),
+        &mut |path, at, buffer| data.fill(path, at, buffer),
         &mut |change| seen.push(change),
         &AtomicBool::new(false),
     )?;
@@ -172,7 +172,7 @@ fn stopped_layout_removes_the_file() {
     let path = dir.path().join("f");
     let stop = AtomicBool::new(false);
     let mut targets = Targets::new(vec![dir.path().into()]);
-    let mut fill = |at: u64, buffer: &mut [u8]| {
+    let mut fill = |_: &str, at: u64, buffer: &mut [u8]| {
         buffer.fill(1);
         stop.store(at >= 2 * MIB, Ordering::Relaxed);
     };

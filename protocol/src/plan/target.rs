@@ -29,7 +29,7 @@ pub struct Target {
     /// Bytes that layout writes; 0 without layout. If a file with several regions is extended, only
     /// the first region has a value.
     pub layout_bytes: u64,
-    /// Start of these bytes in the target; null without layout.
+    /// Start of the bytes that layout writes or allocates; null without layout.
     #[serde(default)]
     pub layout_offset: Option<u64>,
     /// Filesystem type, such as `ext4`; null for a device.

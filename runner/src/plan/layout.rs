@@ -62,20 +62,31 @@ enum Layout {
     Nothing,
     /// One range, which includes everything between the old and the new end.
     Extension(Range<u64>),
+    /// Nothing, but blocks are allocated from this offset, or the length is set.
+    Allocation(u64),
     /// The regions of the job.
     Regions,
 }
 
 impl Layout {
-    /// The part for a target. An extension is written once, whatever the number of regions.
-    fn take(&mut self, region: &Region) -> Range<u64> {
+    /// The part for a target; `None` without layout. An extension is written once, whatever the
+    /// number of regions.
+    fn take(&mut self, region: &Region) -> Option<Range<u64>> {
+        if *self == Self::Regions {
+            return Some(region.begin..region.end());
+        }
+        match mem::replace(self, Self::Nothing) {
+            Self::Nothing | Self::Regions => None,
+            Self::Extension(range) => Some(range),
+            Self::Allocation(begin) => Some(begin..begin),
+        }
+    }
+
+    fn bytes(&self, regions: &[&Region]) -> u64 {
         match self {
-            Self::Nothing => 0..0,
-            Self::Regions => region.begin..region.end(),
-            Self::Extension(_) => match mem::replace(self, Self::Nothing) {
-                Self::Extension(range) => range,
-                _ => 0..0,
-            },
+            Self::Nothing | Self::Allocation(_) => 0,
+            Self::Extension(range) => range.end - range.start,
+            Self::Regions => regions.iter().map(|region| region.len).sum(),
         }
     }
 }
@@ -85,7 +96,7 @@ fn target(
     path: &TargetPath,
     region: &Region,
     length: u64,
-    layout: Range<u64>,
+    layout: Option<Range<u64>>,
 ) -> Target {
     let facts = &path.facts;
     let alignment = match &facts.direct_alignment {
@@ -97,8 +108,8 @@ fn target(
         kind: path.kind,
         length,
         existed: matches!(facts.kind, PathKind::File | PathKind::Device),
-        layout_bytes: layout.end - layout.start,
-        layout_offset: (!layout.is_empty()).then_some(layout.start),
+        layout_bytes: layout.as_ref().map_or(0, |range| range.end - range.start),
+        layout_offset: layout.map(|range| range.start),
         filesystem: facts.filesystem.clone(),
         device: facts.device.clone(),
         identity: facts.identity.clone(),
@@ -134,14 +145,12 @@ fn lay_out(
     };
     let layout = match allocation {
         Allocation::Written if rewrite => Layout::Regions,
-        Allocation::Written if length > length_before => Layout::Extension(length_before..length),
-        _ => Layout::Nothing,
+        _ if length == length_before => Layout::Nothing,
+        Allocation::Written => Layout::Extension(length_before..length),
+        Allocation::Unwritten => Layout::Allocation(length_before),
+        Allocation::OnDemand => Layout::Nothing,
     };
-    let layout_bytes = match &layout {
-        Layout::Nothing => 0,
-        Layout::Extension(range) => range.end - range.start,
-        Layout::Regions => regions.iter().map(|region| region.len).sum(),
-    };
+    let layout_bytes = layout.bytes(regions);
     let written_end = if request.rw.kind.writes() { needed } else { 0 };
     budget.add(facts, job, length, layout_bytes, written_end);
     checks::check_loop_length(path, length, end, issues);

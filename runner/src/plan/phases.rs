@@ -62,6 +62,6 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
 fn has_layout(job: &ResolvedJob) -> bool {
     job.targets.iter().any(|target| {
         matches!(target.kind, TargetKind::File | TargetKind::Loop)
-            && (!target.existed || target.layout_bytes > 0)
+            && (!target.existed || target.layout_offset.is_some())
     })
 }

@@ -79,12 +79,12 @@ fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
 
 fn lay_out(run: &mut RunContext) -> Result<(), RunError> {
     let mut targets = run.plan.jobs.iter().flat_map(|job| &job.targets);
-    if targets.all(|target| target.existed && target.layout_bytes == 0) {
+    if targets.all(|target| target.existed && target.layout_offset.is_none()) {
         return Ok(());
     }
     run.in_phase(Phase::Layout, |run| {
         let data = LayoutData::new(LAYOUT_SEED);
-        let mut fill = |offset: u64, buffer: &mut [u8]| data.fill(offset, buffer);
+        let mut fill = |path: &str, offset: u64, buffer: &mut [u8]| data.fill(path, offset, buffer);
         let sink = &mut *run.sink;
         let mut progress = |change| sink.change(change);
         let flag = run.stop.flag();

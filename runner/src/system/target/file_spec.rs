@@ -30,6 +30,7 @@ impl<'a> FileSpec<'a> {
                 .layout_offset
                 .map(|offset| offset..offset + target.layout_bytes)
                 .into_iter()
+                .filter(|range| !range.is_empty())
                 .collect(),
             length: target.length,
             fallocate: job.target.fallocate,

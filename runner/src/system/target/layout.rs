@@ -29,16 +29,18 @@ use leadline_protocol::{
 use rustix::{fs::ftruncate, io::Errno};
 use std::{path::Path, sync::atomic::AtomicBool};
 
+/// Provides the data of a path from a byte offset, such as `LayoutData::fill`.
+type Fill<'a> = dyn FnMut(&str, u64, &mut [u8]) + 'a;
+
 struct Layout<'a> {
     guard: Guard,
-    fill: &'a mut dyn FnMut(u64, &mut [u8]),
+    fill: &'a mut Fill<'a>,
     progress: Progress<'a>,
     stop: &'a AtomicBool,
 }
 
 impl Targets {
-    /// Creates and fills the files of all jobs without `create_on_open`. `fill` provides the data
-    /// starting at a byte offset, such as `LayoutData::fill`; `progress` gets
+    /// Creates and fills the files of all jobs without `create_on_open`. `progress` gets
     /// `PhaseState::Progress` every 100 ms. Written data is on the device and not in the page cache
     /// afterward.
     ///
@@ -49,7 +51,7 @@ impl Targets {
     pub fn lay_out(
         &mut self,
         jobs: &[ResolvedJob],
-        fill: &mut dyn FnMut(u64, &mut [u8]),
+        fill: &mut Fill,
         progress: &mut dyn FnMut(PhaseChange),
         stop: &AtomicBool,
     ) -> Result<Finish, Problem> {

@@ -1,9 +1,10 @@
 //! Contents of laid-out files: pseudo-random data in which no sector is zero or equal to another,
-//! so that no device can compress or deduplicate it. One random chunk is generated once and the
-//! number of each sector is written into it.
+//! so that no device can compress or deduplicate it. One random chunk is generated once, and a hash
+//! of the path and the number of each sector are written into it.
 
 use crate::system::target::CHUNK_BYTES;
 use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Smallest sector size of any device.
 const SECTOR_BYTES: usize = 512;
@@ -22,11 +23,15 @@ impl LayoutData {
     }
 
     /// Fills `buffer` (at most 1 MiB) with the contents of a file starting at byte `offset`.
-    pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
+    pub fn fill(&self, path: &str, offset: u64, buffer: &mut [u8]) {
         buffer.copy_from_slice(&self.chunk[..buffer.len()]);
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        let file = hasher.finish().to_le_bytes();
         let first = offset / SECTOR_BYTES as u64 + 1;
         for (number, sector) in (first..).zip(buffer.chunks_exact_mut(SECTOR_BYTES)) {
             sector[..8].copy_from_slice(&number.wrapping_mul(GOLDEN_RATIO).to_le_bytes());
+            sector[8..16].copy_from_slice(&file);
         }
     }
 }
@@ -40,9 +45,9 @@ mod tests {
     fn no_sector_is_zero_or_repeated() {
         let data = LayoutData::new(7);
         let mut sectors = HashSet::new();
-        for chunk in 0..3 {
+        for (path, chunk) in [("a", 0), ("a", 1), ("a", 2), ("b", 0)] {
             let mut buffer = vec![0; CHUNK_BYTES];
-            data.fill(chunk * CHUNK_BYTES as u64, &mut buffer);
+            data.fill(path, chunk * CHUNK_BYTES as u64, &mut buffer);
             for sector in buffer.chunks(SECTOR_BYTES) {
                 assert!(sector.iter().any(|&byte| byte != 0) && sectors.insert(sector.to_vec()));
             }
@@ -53,7 +58,7 @@ mod tests {
     fn same_seed_gives_same_data() {
         let fill = |seed| {
             let mut buffer = vec![0; 1000];
-            LayoutData::new(seed).fill(4096, &mut buffer);
+            LayoutData::new(seed).fill("a", 4096, &mut buffer);
             buffer
         };
         assert_eq!(fill(1), fill(1));

@@ -133,7 +133,7 @@ export type ComparedMetric = {
     better?: Better | null;
     values: Array<number | null>;
     /**
-     * Change relative to the baseline in percent; null for the baseline, or without both values.
+     * Percentage change from the baseline; null for the baseline, or without both values.
      */
     change_percent: Array<number | null>;
 };
@@ -247,11 +247,11 @@ export type CpuReport = {
      */
     system_ms: number;
     /**
-     * Runner, in percent of one CPU.
+     * Runner, as a percentage of one CPU.
      */
     process_percent: number;
     /**
-     * Host, in percent of all CPUs.
+     * Host, as a percentage of all CPUs.
      */
     host_percent: number;
     /**
@@ -265,7 +265,7 @@ export type CpuReport = {
 };
 
 /**
- * CPU time. `process_*` is in percent of one CPU, `host_*` in percent of all CPUs.
+ * CPU time. `process_*` is a percentage of one CPU, `host_*` of all CPUs.
  */
 export type CpuUse = {
     /**
@@ -468,7 +468,7 @@ export type DeviceReport = DeviceCounts & {
      */
     name: string;
     /**
-     * Share of the window with I/O in flight, in percent.
+     * Percentage of the window with I/O in flight.
      */
     utilization: number;
     /**
@@ -1526,7 +1526,7 @@ export type PerDirectionDistribution = {
         kind: 'pareto';
     } | {
         /**
-         * Standard deviation in percent of the region.
+         * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
         kind: 'normal';
@@ -1556,7 +1556,7 @@ export type PerDirectionDistribution = {
         kind: 'pareto';
     } | {
         /**
-         * Standard deviation in percent of the region.
+         * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
         kind: 'normal';
@@ -1586,7 +1586,7 @@ export type PerDirectionDistribution = {
         kind: 'pareto';
     } | {
         /**
-         * Standard deviation in percent of the region.
+         * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
         kind: 'normal';
@@ -1664,7 +1664,7 @@ export type PhysicalDeviceReport = DeviceCounts & {
      */
     name: string;
     /**
-     * Share of the window with I/O in flight, in percent.
+     * Percentage of the window with I/O in flight.
      */
     utilization: number;
 };
@@ -1704,7 +1704,7 @@ export type PlannedPhase = {
 };
 
 /**
- * Share of the window in which tasks waited for I/O, in percent (`/proc/pressure/io`).
+ * Percentage of the window in which tasks waited for I/O (`/proc/pressure/io`).
  */
 export type Pressure = {
     /**
@@ -1775,7 +1775,7 @@ export type ProblemKind = 'invalid' | 'guard' | 'environment';
  */
 export type Profile = {
     /**
-     * Requested samples per second and thread.
+     * Requested samples per second for each thread.
      */
     frequency_hz: number;
     samples: number;
@@ -2341,7 +2341,7 @@ export type Sample = {
 };
 
 /**
- * Limits of the sizes of a study.
+ * Size limits of a study.
  */
 export type ScaleDefinition = {
     /**
@@ -2349,11 +2349,11 @@ export type ScaleDefinition = {
      */
     max_size?: string | null;
     /**
-     * Largest size of a job, in percent of the available memory.
+     * Largest size of a job, as a percentage of the available memory.
      */
     memory_percent?: number | null;
     /**
-     * Total size of all files, in percent of the free space.
+     * Total size of all files, as a percentage of the free space.
      */
     free_percent?: number | null;
     /**
@@ -2482,7 +2482,7 @@ export type SortOrder = 'asc' | 'desc';
 export type SplitEntry = {
     bytes: number;
     /**
-     * Share of the I/Os in percent.
+     * Percentage of the I/Os.
      */
     percent: number;
 };
@@ -2690,7 +2690,7 @@ export type StudyStep = {
      */
     sentence?: string | null;
     /**
-     * IOPS change relative to the first completed step, in percent.
+     * Percentage change in IOPS from the first completed step.
      */
     iops_change_percent?: number | null;
 };
@@ -2768,7 +2768,7 @@ export type Target = {
      */
     layout_bytes: number;
     /**
-     * Start of these bytes in the target; null without layout.
+     * Start of the bytes that layout writes or allocates; null without layout.
      */
     layout_offset?: number | null;
     /**
@@ -2943,11 +2943,11 @@ export type TimingOptions = {
      */
     io_size: number;
     /**
-     * Maximum bytes per second and worker; null if unlimited.
+     * Maximum bytes per second for each worker; null if unlimited.
      */
     rate: PerDirectionOptionU64;
     /**
-     * Maximum I/Os per second and worker; null if unlimited.
+     * Maximum I/Os per second for each worker; null if unlimited.
      */
     rate_iops: PerDirectionOptionU64;
     rate_process: RateProcess;
@@ -3090,11 +3090,11 @@ export type Writeback = {
  */
 export type Zone = {
     /**
-     * Share of the I/Os in percent.
+     * Percentage of the I/Os.
      */
     access_percent: number;
     /**
-     * Share of the region in percent.
+     * Percentage of the region.
      */
     size_percent: number;
 };

@@ -95,7 +95,7 @@ impl Layout<'_> {
             }
             let length = (range.end - offset).min(CHUNK_BYTES as u64);
             let chunk = &mut memory[head..head + length as usize];
-            (self.fill)(offset, chunk);
+            (self.fill)(path, offset, chunk);
             write_all_at(fd, chunk, offset)?;
             offset += length;
             self.progress.add(length, path);
