@@ -1,0 +1,74 @@
+//! Situations whose truth is known by construction, designed to mislead the verdict. A wrong
+//! verdict that is stated with confidence is the worst outcome; `unknown` is acceptable.
+//!
+//! `make truth` runs every case with each engine and prints the outcomes. `LEADLINE_CASE=name`
+//! selects cases, `LEADLINE_REPEAT=10` repeats each.
+
+#![allow(clippy::print_stdout, reason = "prints the outcome of each case")]
+
+#[path = "../scratch/mod.rs"]
+mod scratch;
+
+mod case;
+mod judge;
+mod reads;
+mod writes;
+
+use case::Case;
+use judge::Outcome;
+use scratch::program::with;
+use serde_json::{Value, json};
+use std::env;
+
+const ENGINES: [&str; 2] = ["io_uring", "psync"];
+
+#[test]
+#[ignore = "takes minutes; run by `make truth`"]
+fn no_confident_wrong_verdict() {
+    let filter = env::var("LEADLINE_CASE").unwrap_or_default();
+    let repeat = env::var("LEADLINE_REPEAT").map_or(1, |times| times.parse().unwrap());
+    let cases = [reads::CASES, &writes::cases()].concat();
+    let mut counts = [0; 4];
+    for case in cases.iter().filter(|case| case.name.contains(&filter)) {
+        for engine in ENGINES {
+            for _ in 0..repeat {
+                let outcome = run(case, engine);
+                println!("{outcome} {} ({engine})", case.name);
+                counts[outcome.index()] += 1;
+            }
+        }
+    }
+    let [right, unknown, wrong, skipped] = counts;
+    println!("{right} right, {unknown} unknown, {wrong} wrong with confidence, {skipped} skipped");
+    assert_eq!(wrong, 0);
+    assert!(unknown * 20 <= right + unknown, "more than 5 % unknown");
+}
+
+fn run(case: &Case, engine: &str) -> Outcome {
+    let directory = scratch::directory();
+    let situation = match (case.prepare)(directory.path()) {
+        Ok(situation) => situation,
+        Err(reason) => return Outcome::Skipped(reason),
+    };
+    let job = with_engine(&situation.job, engine);
+    let result = match case::measure(&job, directory.path(), situation.during_run) {
+        Ok(result) => result,
+        Err(reason) => return Outcome::Skipped(reason),
+    };
+    let truths = (situation.truth)(&result);
+    judge::judge(&result, &truths)
+}
+
+/// The job, or every job of a run, with an engine.
+fn with_engine(run: &Value, engine: &str) -> Value {
+    let mut run = run.clone();
+    match run["jobs"].as_array_mut() {
+        Some(jobs) => {
+            for job in jobs {
+                job["ioengine"] = json!(engine);
+            }
+            run
+        }
+        None => with(&run, json!({"ioengine": engine})),
+    }
+}

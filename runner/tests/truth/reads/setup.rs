@@ -1,0 +1,585 @@
+//! Files with a known state, private disks, other users of a disk, and the truths of the cases.
+
+use crate::{
+    case::{Expected, Situation, Truth},
+    scratch::{self, Loop, Mounted, program::with},
+};
+use rustix::{
+    fs::{Advice, FallocateFlags, fadvise, fallocate},
+    mm::{Advice as MapAdvice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap},
+};
+use serde_json::{Value, json};
+use std::{
+    any::Any,
+    cell::Cell,
+    ffi::c_void,
+    fs::{self, File},
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    ptr::null_mut,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread::{self, JoinHandle, sleep},
+    time::{Duration, Instant},
+};
+
+pub(super) type Prepared = Result<Situation, String>;
+
+pub(super) const PAGE: u64 = 4096;
+pub(super) const MIB: u64 = 1 << 20;
+
+/// Random buffered reads of 4k that cover the region exactly once: an I/O is counted once per block.
+pub(super) fn reads(file: &Path, changes: Value) -> Value {
+    let job = json!({"filename": file, "rw": "randread", "bs": "4k", "direct": 0, "invalidate": 0});
+    with(&job, changes)
+}
+
+/// Several jobs that run at the same time.
+pub(super) fn together(jobs: &[Value]) -> Value {
+    json!({"jobs": jobs})
+}
+
+/// The targets of one job, accessed in turn.
+pub(super) fn targets(files: &[PathBuf]) -> Value {
+    let names: Vec<_> = files.iter().map(|file| file.to_str().unwrap()).collect();
+    json!(names.join(":"))
+}
+
+pub(super) fn situation(job: Value, truth: Expected, resources: Vec<Box<dyn Any>>) -> Prepared {
+    Ok(Situation {
+        job,
+        during_run: None,
+        truth,
+        resources,
+    })
+}
+
+/// A resource for `situation`.
+pub(super) fn keep(resource: impl Any) -> Box<dyn Any> {
+    Box::new(resource)
+}
+
+// Files
+
+/// A written file without pages in the page cache.
+pub(super) fn cold(path: &Path, bytes: u64) -> PathBuf {
+    scratch::image(path, bytes);
+    evict(path);
+    assert_eq!(cached(path), 0);
+    path.into()
+}
+
+pub(super) fn evict(path: &Path) {
+    fadvise(File::open(path).unwrap(), 0, None, Advice::DontNeed).unwrap();
+}
+
+/// A file whose first `bytes` hold data and the rest is a hole.
+pub(super) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
+    cold(path, bytes);
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_len(length).unwrap();
+    path.into()
+}
+
+/// A file whose first `bytes` hold data and the rest is allocated but not written.
+pub(super) fn unwritten(path: &Path, bytes: u64, length: u64) -> PathBuf {
+    cold(path, bytes);
+    let file = File::options().write(true).open(path).unwrap();
+    fallocate(&file, FallocateFlags::empty(), bytes, length - bytes).unwrap();
+    file.sync_all().unwrap();
+    path.into()
+}
+
+/// A file in which every other page is a hole.
+pub(super) fn perforated(path: &Path, bytes: u64) -> PathBuf {
+    cold(path, bytes);
+    let file = File::options().write(true).open(path).unwrap();
+    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    for offset in (PAGE..bytes).step_by(2 * PAGE as usize) {
+        fallocate(&file, punch, offset, PAGE).unwrap();
+    }
+    file.sync_all().unwrap();
+    evict(path);
+    path.into()
+}
+
+/// Bytes of a file in the page cache.
+pub(super) fn cached(path: &Path) -> u64 {
+    let args = ["--bytes", "--noheadings", "--output", "RES"];
+    let text = scratch::run("fincore", &[&args[..], &[path.to_str().unwrap()]].concat());
+    text.unwrap().parse().unwrap()
+}
+
+/// Pages of a file that stay in the page cache; `LockedPages` only covers the start of a file.
+pub(super) struct Locked {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+impl Locked {
+    /// Reads the range without readahead and locks it.
+    pub(super) fn range(path: &Path, offset: u64, bytes: u64) -> Self {
+        let bytes = usize::try_from(bytes).unwrap();
+        let file = File::open(path).unwrap();
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let mapped = unsafe {
+            mmap(
+                null_mut(),
+                bytes,
+                ProtFlags::READ,
+                MapFlags::SHARED,
+                &file,
+                offset,
+            )
+        };
+        let address = mapped.unwrap();
+        // SAFETY: the range is the mapping above, and its content is never accessed here.
+        unsafe { madvise(address, bytes, MapAdvice::Random) }.unwrap();
+        // SAFETY: as above.
+        unsafe { mlock(address, bytes) }.unwrap();
+        Self { address, bytes }
+    }
+
+    pub(super) fn all(path: &Path) -> Self {
+        Self::range(path, 0, fs::metadata(path).unwrap().len())
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to the mapping.
+        unsafe { munmap(self.address, self.bytes) }.unwrap();
+    }
+}
+
+/// A cold file with `bytes` from `offset` on in the page cache.
+pub(super) fn warm_range(
+    path: &Path,
+    length: u64,
+    offset: u64,
+    bytes: u64,
+) -> (PathBuf, Box<dyn Any>) {
+    cold(path, length);
+    let locked = (bytes > 0).then(|| Locked::range(path, offset, bytes));
+    assert_eq!(cached(path), bytes);
+    (path.into(), keep(locked))
+}
+
+pub(super) fn warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
+    warm_range(path, length, 0, length)
+}
+
+/// A cold file of which every other page is in the page cache.
+pub(super) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
+    cold(path, length);
+    let offsets = (0..length).step_by(2 * PAGE as usize);
+    let locked: Vec<_> = offsets
+        .map(|offset| Locked::range(path, offset, PAGE))
+        .collect();
+    assert_eq!(cached(path), length / 2);
+    (path.into(), keep(locked))
+}
+
+// Disks
+
+pub(super) const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
+pub(super) const XFS: &str = "mkfs.xfs -q -f";
+pub(super) const BTRFS: &str = "mkfs.btrfs -q -f";
+
+/// A tmpfs below the target root.
+pub(super) fn tmpfs(below: &Path) -> (PathBuf, Box<dyn Any>) {
+    tmpfs_of(below, "200m")
+}
+
+pub(super) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
+    let at = below.join("memory");
+    fs::create_dir(&at).unwrap();
+    let target = at.to_str().unwrap();
+    let options = format!("size={size}");
+    scratch::run("mount", &["-t", "tmpfs", "-o", &options, "none", target]).unwrap();
+    let mounted = keep(Mounted::existing(&at));
+    (at, mounted)
+}
+
+/// A filesystem on a private loop device, below the target root. Its counters are independent evidence that
+/// is independent of other users of the host's disk.
+pub(super) struct Volume {
+    pub at: PathBuf,
+    pub image: PathBuf,
+    _mounted: Mounted,
+    device: Loop,
+}
+
+impl Volume {
+    pub(super) fn new(below: &Path, make: &str, options: &str) -> Result<Self, String> {
+        Self::on_loop(below, make, options, &["--direct-io=on"])
+    }
+
+    pub(super) fn on_loop(
+        below: &Path,
+        make: &str,
+        options: &str,
+        loop_options: &[&str],
+    ) -> Result<Self, String> {
+        let image = below.join("image");
+        File::create(&image).unwrap().set_len(400 * MIB).unwrap();
+        let device = Loop::attach(&image, loop_options).ok_or("no loop device")?;
+        let mut words = make.split(' ');
+        let program = words.next().unwrap();
+        scratch::run(
+            program,
+            &words.chain([device.0.as_str()]).collect::<Vec<_>>(),
+        )?;
+        let at = below.join("mounted");
+        Ok(Self {
+            _mounted: Mounted::with_options(&device.0, &at, options),
+            at,
+            image,
+            device,
+        })
+    }
+
+    pub(super) fn ext4(below: &Path) -> Result<Self, String> {
+        Self::new(below, EXT4, "defaults")
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.at.join(name)
+    }
+
+    fn stat(&self) -> PathBuf {
+        format!("/sys/block/{}/stat", self.device.name()).into()
+    }
+
+    /// Random reads of at most a page, one at a time: the device sees one request for each read
+    /// that found no page. `zeros` of the reads need no device.
+    pub(super) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
+        let stat = self.stat();
+        let before = requests(&stat);
+        Box::new(move |result| {
+            let ios = issued(result);
+            let missed = requests(&stat) - before;
+            let device = (missed - FILESYSTEM_READS).max(0.0) / ios..=missed / ios;
+            let memory = rest(&device, &zeros);
+            vec![read(memory, zeros, device)]
+        })
+    }
+
+    /// Direct reads of at most a page: the device sees one request for each read of written data.
+    /// All others were of holes and unwritten blocks.
+    pub(super) fn counts_device(&self) -> Expected {
+        let stat = self.stat();
+        let before = requests(&stat);
+        Box::new(move |result| {
+            let reached = requests(&stat) - before;
+            let ios = issued(result);
+            let device = (reached - FILESYSTEM_READS).max(0.0) / ios..=reached / ios;
+            vec![read(NONE, rest(&device, &NONE), device)]
+        })
+    }
+
+    /// Direct reads of a disk whose image is cached in part: a read that is not served from the
+    /// cache of the image adds at least a page to it.
+    pub(super) fn counts_new_pages_of_the_image(&self) -> Expected {
+        let image = self.image.clone();
+        let before = pages(&image);
+        Box::new(move |result| {
+            let added = pages(&image) - before;
+            let device = 0.0..=(added / issued(result)).clamp(0.0, 1.0);
+            vec![read(rest(&device, &NONE), NONE, device)]
+        })
+    }
+
+    /// Reads with readahead: a page that was read ahead counts as device or as memory, because the
+    /// job itself caused the device read. At most `cold` of the reads met data that was not in
+    /// memory, and at least the requests of the device did.
+    pub(super) fn counts_requests(&self, cold: f64) -> Expected {
+        let stat = self.stat();
+        let before = requests(&stat);
+        Box::new(move |result| {
+            let requests = (requests(&stat) - before) / issued(result);
+            let least = requests - FILESYSTEM_READS / issued(result);
+            // This host may evict pages that were read ahead before they are used.
+            let most = cold.max(requests.min(1.0));
+            let device = least.clamp(0.0, cold)..=most;
+            vec![read(rest(&device, &NONE), NONE, device)]
+        })
+    }
+}
+
+/// The directories of an overlay mount.
+pub(super) struct Overlay(PathBuf);
+
+impl Overlay {
+    pub(super) fn below(at: &Path) -> Self {
+        for name in ["lower", "upper", "work", "overlay"] {
+            fs::create_dir(at.join(name)).unwrap();
+        }
+        Self(at.into())
+    }
+
+    pub(super) fn lower(&self) -> PathBuf {
+        self.0.join("lower")
+    }
+
+    /// Mounted after the lower files exist.
+    pub(super) fn mount(&self) -> (PathBuf, Box<dyn Any>) {
+        let path = |name| self.0.join(name).display().to_string();
+        let [lower, upper, work, at] = ["lower", "upper", "work", "overlay"].map(path);
+        let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+        scratch::run("mount", &["-t", "overlay", "-o", &options, "none", &at]).unwrap();
+        (
+            self.0.join("overlay"),
+            keep(Mounted::existing(Path::new(&at))),
+        )
+    }
+}
+
+/// Reads of metadata that are not reads of the job.
+const FILESYSTEM_READS: f64 = 40.0;
+
+/// What remains of 1 after two shares.
+fn rest(one: &RangeInclusive<f64>, other: &RangeInclusive<f64>) -> RangeInclusive<f64> {
+    (1.0 - one.end() - other.end()).max(0.0)..=1.0 - one.start() - other.start()
+}
+
+fn requests(stat: &Path) -> f64 {
+    let text = fs::read_to_string(stat).unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+// Truths
+
+pub(super) const NONE: RangeInclusive<f64> = 0.0..=0.0;
+
+fn read(
+    memory: RangeInclusive<f64>,
+    zeros: RangeInclusive<f64>,
+    device: RangeInclusive<f64>,
+) -> Truth {
+    Truth {
+        direction: "read",
+        memory,
+        zeros,
+        device,
+    }
+}
+
+/// Shares that the construction determines exactly.
+pub(super) fn exactly(memory: f64, zeros: f64, device: f64) -> Expected {
+    assert!((memory + zeros + device - 1.0).abs() < 1e-9);
+    between(memory..=memory, zeros..=zeros, device..=device)
+}
+
+pub(super) fn between(
+    memory: RangeInclusive<f64>,
+    zeros: RangeInclusive<f64>,
+    device: RangeInclusive<f64>,
+) -> Expected {
+    Box::new(|_| vec![read(memory, zeros, device)])
+}
+
+/// Shares of reads at independent random offsets: 5 standard deviations around the expectation.
+pub(super) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
+    Box::new(move |result| {
+        let ios = issued(result);
+        let around = |share: f64| {
+            let deviation = 5.0 * (share * (1.0 - share) / ios).sqrt();
+            share - deviation..=share + deviation
+        };
+        vec![read(around(memory), around(zeros), around(device))]
+    })
+}
+
+/// Layer that serves all reads of a job.
+#[derive(Clone, Copy)]
+pub(super) enum Layer {
+    Memory,
+    Zeros,
+    Device,
+}
+
+/// Jobs whose reads are each served by one layer: a layer has the reads of its jobs.
+pub(super) fn by_job(layers: &'static [Layer]) -> Expected {
+    Box::new(move |result| {
+        let mut shares = [0.0; 3];
+        for (layer, job) in layers
+            .iter()
+            .zip(result["report"]["jobs"].as_array().unwrap())
+        {
+            shares[*layer as usize] += job["read"]["ios"].as_f64().unwrap() / issued(result);
+        }
+        let [memory, zeros, device] = shares.map(|share| share..=share);
+        vec![read(memory, zeros, device)]
+    })
+}
+
+fn issued(result: &Value) -> f64 {
+    result["report"]["read"]["ios"].as_f64().unwrap()
+}
+
+// Changes during the run
+
+/// When a change happens during a run of about a second.
+const MIDWAY: Duration = Duration::from_millis(500);
+
+/// Evicts a cached file during the run.
+pub(super) fn evicted_midway(
+    job: Value,
+    file: PathBuf,
+    lock: Option<Locked>,
+    truth: Expected,
+    resources: Vec<Box<dyn Any>>,
+) -> Prepared {
+    let during_run = move |_| {
+        sleep(MIDWAY);
+        drop(lock);
+        evict(&file);
+    };
+    Ok(Situation {
+        job,
+        during_run: Some(Box::new(during_run)),
+        truth,
+        resources,
+    })
+}
+
+/// Reads the whole file during the run. The job reads every block at most once and without
+/// readahead: the pages before that are the reads that reached the device so far, and later ones
+/// are at most what the process has read from storage when all pages are there.
+pub(super) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
+    let counts = Rc::new(Cell::new(None));
+    let seen = Rc::clone(&counts);
+    let during_run = move |pid: u32| {
+        sleep(MIDWAY);
+        let before = pages(&file);
+        drop(fs::read(&file));
+        let lock = Locked::all(&file);
+        counts.set(Some(([before, read_from_storage(pid) / PAGE as f64], lock)));
+    };
+    let truth = move |result: &Value| {
+        let (reads, _lock) = seen.take().unwrap();
+        let [least, most] = reads.map(|reads| (reads / issued(result)).min(1.0));
+        let device = least..=most.max(least);
+        vec![read(rest(&device, &NONE), NONE, device)]
+    };
+    Ok(Situation {
+        job,
+        during_run: Some(Box::new(during_run)),
+        truth: Box::new(truth),
+        resources,
+    })
+}
+
+fn pages(file: &Path) -> f64 {
+    (cached(file) / PAGE) as f64
+}
+
+/// Bytes that a process caused to be read from storage.
+fn read_from_storage(pid: u32) -> f64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "));
+    line.unwrap().parse().unwrap()
+}
+
+/// Another program that uses a disk, at most for some seconds; stopped on drop.
+pub(super) struct Neighbor {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Neighbor {
+    /// Repeats `dd` with these arguments.
+    fn dd(args: Vec<String>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let start = Instant::now();
+            while !stopped.load(Relaxed) && start.elapsed() < Duration::from_secs(6) {
+                let mut dd = Command::new("dd");
+                let _ = dd.args(&args).stderr(Stdio::null()).status();
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// Reads the file with direct I/O, so that the page cache does not change.
+    pub(super) fn reading(file: &Path) -> Box<dyn Any> {
+        let input = format!("if={}", file.display());
+        let args = [
+            &input,
+            "of=/dev/null",
+            "bs=64k",
+            "count=256",
+            "iflag=direct",
+        ];
+        keep(Self::dd(args.map(str::to_string).to_vec()))
+    }
+
+    pub(super) fn writing(file: &Path) -> Box<dyn Any> {
+        let output = format!("of={}", file.display());
+        let args = [
+            "if=/dev/zero",
+            &output,
+            "bs=64k",
+            "count=256",
+            "oflag=direct",
+            "conv=notrunc",
+        ];
+        keep(Self::dd(args.map(str::to_string).to_vec()))
+    }
+}
+
+impl Drop for Neighbor {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+/// A memory cgroup (v1), removed on drop.
+pub(super) struct MemoryLimit(PathBuf);
+
+impl MemoryLimit {
+    pub(super) fn of(bytes: u64) -> Result<Self, String> {
+        let name = format!("leadline-truth-{}", std::process::id());
+        let group = Path::new("/sys/fs/cgroup/memory").join(name);
+        fs::create_dir_all(&group).map_err(|error| error.to_string())?;
+        let limit = Self(group);
+        fs::write(limit.0.join("memory.limit_in_bytes"), bytes.to_string())
+            .map_err(|error| error.to_string())?;
+        Ok(limit)
+    }
+
+    /// Moves the runner into the group as soon as it is started.
+    pub(super) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
+        let procs = self.0.join("cgroup.procs");
+        let enter = move |pid: u32| fs::write(procs, pid.to_string()).unwrap();
+        Situation {
+            job,
+            during_run: Some(Box::new(enter)),
+            truth,
+            resources: vec![keep(disk), keep(self)],
+        }
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        for _ in 0..40 {
+            if fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            sleep(Duration::from_millis(25));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Writes, and reads and writes of stacked devices.
+
+mod buffered;
+mod build;
+mod direct;
+mod disturbed;
+mod loops;
+mod stacked;
+
+use crate::case::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    [
+        buffered::CASES,
+        direct::CASES,
+        disturbed::CASES,
+        loops::CASES,
+        stacked::CASES,
+    ]
+    .concat()
+}
