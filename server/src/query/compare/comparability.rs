@@ -13,6 +13,7 @@ const IGNORED_SETTINGS: &[&str] = &[
     "targets.alignment",
     "targets.existed",
     "targets.layout_bytes",
+    "targets.layout_offset",
     "sample_ms",
 ];
 

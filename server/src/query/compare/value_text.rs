@@ -9,6 +9,7 @@ const BYTES: &[&str] = &[
     "blockalign",
     "io_size",
     "layout_bytes",
+    "layout_offset",
     "length",
     "offset",
     "offset_increment",
