@@ -164,14 +164,7 @@ fn job_finished_in_its_ramp_does_not_extend_a_stopped_run() {
         with(&plain, json!({"name": "done"})),
         with(&plain, json!({"name": "on", "time_based": 1})),
     ];
-    let mut child = start(&json!({"jobs": jobs}), &["--events"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap())
-        .lines()
-        .map(Result::unwrap);
-    assert!(
-        lines.any(|line| line.contains("\"type\":\"sample\"")),
-        "ended without a sample"
-    );
+    let (mut child, lines) = start_until_first_sample(&json!({"jobs": jobs}));
     scratch::run("kill", &["-s", "INT", &child.id().to_string()]).unwrap();
     let result: Value = serde_json::from_str(&lines.last().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));

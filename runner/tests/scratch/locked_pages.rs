@@ -13,6 +13,11 @@ pub(crate) struct LockedPages {
 impl LockedPages {
     /// Reads the first `bytes` of the file, without readahead, and locks them.
     pub(crate) fn of(file: &File, bytes: u64) -> Self {
+        Self::range(file, 0, bytes)
+    }
+
+    /// Like `of`, from an offset that is a multiple of the page size.
+    pub(crate) fn range(file: &File, offset: u64, bytes: u64) -> Self {
         let bytes = usize::try_from(bytes).unwrap();
         // SAFETY: a new mapping at an address that the kernel chooses.
         let mapped = unsafe {
@@ -22,7 +27,7 @@ impl LockedPages {
                 ProtFlags::READ,
                 MapFlags::SHARED,
                 file,
-                0,
+                offset,
             )
         };
         let address = mapped.unwrap();

@@ -53,7 +53,8 @@ fn run(case: &Case, engine: &str) -> Outcome {
     let job = with_engine(&situation.job, engine);
     let result = match case::measure(&job, directory.path(), situation.during_run) {
         Ok(result) => result,
-        Err(reason) => return Outcome::Skipped(reason),
+        // The host can build the situation, so a job that does not run is a mistake.
+        Err(reason) => return Outcome::Wrong(format!("no result: {}", reason.trim())),
     };
     let truths = (situation.truth)(&result);
     judge::judge(&result, &truths)
@@ -62,7 +63,7 @@ fn run(case: &Case, engine: &str) -> Outcome {
 /// The job, or every job of a run, with an engine.
 fn with_engine(run: &Value, engine: &str) -> Value {
     let mut run = run.clone();
-    match run["jobs"].as_array_mut() {
+    match run.get_mut("jobs").and_then(Value::as_array_mut) {
         Some(jobs) => {
             for job in jobs {
                 job["ioengine"] = json!(engine);

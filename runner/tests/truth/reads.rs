@@ -303,7 +303,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("reads_of_a_sparse_file_with_cached_data", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 32 * MIB);
-        let lock = Locked::range(&file, 0, 8 * MIB);
+        let lock = lock(&file, 0, 8 * MIB);
         situation(
             reads(&file, json!({})),
             exactly(0.25, 0.75, 0.0),
@@ -314,7 +314,7 @@ pub(crate) const CASES: &[Case] = &[
         "reads_of_a_sparse_file_with_half_of_its_data_cached",
         |at| {
             let file = sparse(&at.join("a"), 16 * MIB, 32 * MIB);
-            let lock = Locked::range(&file, 0, 8 * MIB);
+            let lock = lock(&file, 0, 8 * MIB);
             situation(
                 reads(&file, json!({})),
                 exactly(0.25, 0.5, 0.25),
@@ -324,13 +324,13 @@ pub(crate) const CASES: &[Case] = &[
     ),
     case("reads_of_a_hole_in_the_page_cache", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 32 * MIB);
-        let lock = Locked::range(&file, 8 * MIB, 24 * MIB);
+        let lock = lock(&file, 8 * MIB, 24 * MIB);
         let truth = between(0.0..=0.75, 0.0..=0.75, 0.25..=0.25);
         situation(reads(&file, json!({})), truth, vec![keep(lock)])
     }),
     case("direct_reads_of_a_hole_in_the_page_cache", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 32 * MIB);
-        let lock = Locked::all(&file);
+        let lock = lock_all(&file);
         let job = reads(&file, json!({"direct": 1}));
         situation(job, exactly(0.0, 0.75, 0.25), vec![keep(lock)])
     }),
@@ -377,7 +377,7 @@ pub(crate) const CASES: &[Case] = &[
         let file = unwritten(&at.join("a"), 0, 16 * MIB);
         let mut bytes = fs::File::options().write(true).open(&file).unwrap();
         std::io::Write::write_all(&mut bytes, &vec![1; 16 << 20]).unwrap();
-        let lock = Locked::all(&file);
+        let lock = lock_all(&file);
         situation(
             reads(&file, json!({})),
             exactly(1.0, 0.0, 0.0),
@@ -469,7 +469,7 @@ pub(crate) const CASES: &[Case] = &[
     // Several targets
     case("more_than_128_files_with_the_last_ones_cached", |at| {
         let files = many(at, 180, 256 * 1024);
-        let locks = files[128..].iter().map(|file| Locked::all(file));
+        let locks = files[128..].iter().map(|file| lock_all(file));
         let locks = keep(locks.collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files)}));
         let memory = 52.0 / 180.0;
@@ -477,7 +477,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("more_than_128_files_with_the_first_ones_cached", |at| {
         let files = many(at, 180, 256 * 1024);
-        let locks = files[..128].iter().map(|file| Locked::all(file));
+        let locks = files[..128].iter().map(|file| lock_all(file));
         let locks = keep(locks.collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files)}));
         let memory = 128.0 / 180.0;
@@ -494,12 +494,7 @@ pub(crate) const CASES: &[Case] = &[
         let disk = Volume::ext4(at)?;
         let other = cold(&disk.file("other"), 16 * MIB);
         let files = many(&disk.at, 200, 128 * 1024);
-        let locks = keep(
-            files
-                .iter()
-                .map(|file| Locked::all(file))
-                .collect::<Vec<_>>(),
-        );
+        let locks = keep(files.iter().map(|file| lock_all(file)).collect::<Vec<_>>());
         let job = reads(&files[0], json!({"filename": targets(&files), "loops": 4}));
         let neighbor = Neighbor::reading(&other);
         situation(
@@ -545,7 +540,7 @@ pub(crate) const CASES: &[Case] = &[
     case("a_direct_file_on_a_cached_disk_and_a_plain_file", |at| {
         let disk = Volume::on_loop(at, EXT4, "defaults", &[])?;
         let file = cold(&disk.file("a"), 16 * MIB);
-        let lock = keep(Locked::all(&disk.image));
+        let lock = keep(lock_all(&disk.image));
         let files = [file, cold(&at.join("b"), 16 * MIB)];
         let job = reads(&files[0], json!({"filename": targets(&files), "direct": 1}));
         situation(job, exactly(0.5, 0.0, 0.5), vec![keep(disk), lock])
@@ -553,7 +548,7 @@ pub(crate) const CASES: &[Case] = &[
     case("direct_and_buffered_reads_of_a_cached_disk", |at| {
         let disk = Volume::on_loop(at, EXT4, "defaults", &[])?;
         let file = cold(&disk.file("a"), 16 * MIB);
-        let lock = keep(Locked::all(&disk.image));
+        let lock = keep(lock_all(&disk.image));
         let jobs = [reads(&file, json!({"direct": 1})), reads(&file, json!({}))];
         let truth = exactly(1.0, 0.0, 0.0);
         situation(together(&jobs), truth, vec![keep(disk), lock])
@@ -562,7 +557,7 @@ pub(crate) const CASES: &[Case] = &[
     case("pages_evicted_in_mid_run", |at| {
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 32 * MIB);
-        let lock = Locked::all(&file);
+        let lock = lock_all(&file);
         let job = reads(
             &file,
             json!({"rate_iops": 4000, "runtime": "1s", "time_based": 1}),
@@ -604,7 +599,7 @@ pub(crate) const CASES: &[Case] = &[
     case("the_cache_of_the_backing_file_evicted_in_mid_run", |at| {
         let disk = Volume::on_loop(at, EXT4, "defaults", &[])?;
         let file = cold(&disk.file("a"), 32 * MIB);
-        let lock = Locked::all(&disk.image);
+        let lock = lock_all(&disk.image);
         let options = json!({"rate_iops": 4000, "runtime": "1s", "time_based": 1, "direct": 1});
         // Readahead of the image serves some of the later reads; those before it are from memory.
         let truth = between(0.25..=1.0, NONE, 0.0..=0.75);
@@ -757,7 +752,7 @@ pub(crate) const CASES: &[Case] = &[
     case("xfs_unwritten_blocks_with_cached_data", |at| {
         let disk = Volume::new(at, XFS, "defaults")?;
         let file = unwritten(&disk.file("a"), 8 * MIB, 32 * MIB);
-        let lock = Locked::range(&file, 0, 4 * MIB);
+        let lock = lock(&file, 0, 4 * MIB);
         let truth = exactly(0.125, 0.75, 0.125);
         situation(reads(&file, json!({})), truth, vec![keep(lock), keep(disk)])
     }),
@@ -1015,7 +1010,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("sequential_buffered_reads_that_end_behind_the_data", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 512 * MIB);
-        let lock = Locked::range(&file, 0, 8 * MIB);
+        let lock = lock(&file, 0, 8 * MIB);
         let job = reads(&file, json!({"rw": "read", "number_ios": 8192}));
         situation(job, exactly(0.25, 0.75, 0.0), vec![keep(lock)])
     }),
@@ -1068,7 +1063,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("mostly_cached_random_reads_with_a_zone_in_a_hole", |at| {
         let file = sparse(&at.join("a"), 6 * MIB, 30 * MIB);
-        let lock = Locked::range(&file, 0, 6 * MIB);
+        let lock = lock(&file, 0, 6 * MIB);
         let options = json!({"random_distribution": "zoned:80/20:20/80", "number_ios": 4000});
         // Some zeros are read twice.
         let truth = between(0.76..=0.86, 0.14..=0.24, NONE);
@@ -1206,7 +1201,7 @@ pub(crate) const CASES: &[Case] = &[
         fs::create_dir(&below).unwrap();
         let inner = Volume::on_loop(&below, EXT4, "defaults", &[])?;
         let file = cold(&inner.file("a"), 16 * MIB);
-        let lock = keep(Locked::all(&inner.image));
+        let lock = keep(lock_all(&inner.image));
         let job = reads(&file, json!({"direct": 1, "loops": 2}));
         let truth = exactly(1.0, 0.0, 0.0);
         situation(job, truth, vec![keep(inner), lock, keep(outer)])

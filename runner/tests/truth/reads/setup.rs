@@ -2,22 +2,17 @@
 
 use crate::{
     case::{Expected, Situation, Truth},
-    scratch::{self, Loop, Mounted, program::with},
+    scratch::{self, Loop, Mounted, locked_pages::LockedPages, program::with},
 };
-use rustix::{
-    fs::{Advice, FallocateFlags, fadvise, fallocate},
-    mm::{Advice as MapAdvice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap},
-};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use serde_json::{Value, json};
 use std::{
     any::Any,
     cell::Cell,
-    ffi::c_void,
     fs::{self, File},
     ops::RangeInclusive,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    ptr::null_mut,
     rc::Rc,
     sync::{
         Arc,
@@ -114,46 +109,13 @@ pub(super) fn cached(path: &Path) -> u64 {
     text.unwrap().parse().unwrap()
 }
 
-/// Pages of a file that stay in the page cache; `LockedPages` only covers the start of a file.
-pub(super) struct Locked {
-    address: *mut c_void,
-    bytes: usize,
+/// Keeps a range of a file in the page cache.
+pub(super) fn lock(path: &Path, offset: u64, bytes: u64) -> LockedPages {
+    LockedPages::range(&File::open(path).unwrap(), offset, bytes)
 }
 
-impl Locked {
-    /// Reads the range without readahead and locks it.
-    pub(super) fn range(path: &Path, offset: u64, bytes: u64) -> Self {
-        let bytes = usize::try_from(bytes).unwrap();
-        let file = File::open(path).unwrap();
-        // SAFETY: a new mapping at an address that the kernel chooses.
-        let mapped = unsafe {
-            mmap(
-                null_mut(),
-                bytes,
-                ProtFlags::READ,
-                MapFlags::SHARED,
-                &file,
-                offset,
-            )
-        };
-        let address = mapped.unwrap();
-        // SAFETY: the range is the mapping above, and its content is never accessed here.
-        unsafe { madvise(address, bytes, MapAdvice::Random) }.unwrap();
-        // SAFETY: as above.
-        unsafe { mlock(address, bytes) }.unwrap();
-        Self { address, bytes }
-    }
-
-    pub(super) fn all(path: &Path) -> Self {
-        Self::range(path, 0, fs::metadata(path).unwrap().len())
-    }
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // SAFETY: nothing refers to the mapping.
-        unsafe { munmap(self.address, self.bytes) }.unwrap();
-    }
+pub(super) fn lock_all(path: &Path) -> LockedPages {
+    lock(path, 0, fs::metadata(path).unwrap().len())
 }
 
 /// A cold file with `bytes` from `offset` on in the page cache.
@@ -164,7 +126,7 @@ pub(super) fn warm_range(
     bytes: u64,
 ) -> (PathBuf, Box<dyn Any>) {
     cold(path, length);
-    let locked = (bytes > 0).then(|| Locked::range(path, offset, bytes));
+    let locked = (bytes > 0).then(|| lock(path, offset, bytes));
     assert_eq!(cached(path), bytes);
     (path.into(), keep(locked))
 }
@@ -177,9 +139,7 @@ pub(super) fn warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
 pub(super) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
     cold(path, length);
     let offsets = (0..length).step_by(2 * PAGE as usize);
-    let locked: Vec<_> = offsets
-        .map(|offset| Locked::range(path, offset, PAGE))
-        .collect();
+    let locked: Vec<_> = offsets.map(|offset| lock(path, offset, PAGE)).collect();
     assert_eq!(cached(path), length / 2);
     (path.into(), keep(locked))
 }
@@ -431,7 +391,7 @@ const MIDWAY: Duration = Duration::from_millis(500);
 pub(super) fn evicted_midway(
     job: Value,
     file: PathBuf,
-    lock: Option<Locked>,
+    lock: Option<LockedPages>,
     truth: Expected,
     resources: Vec<Box<dyn Any>>,
 ) -> Prepared {
@@ -458,7 +418,7 @@ pub(super) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn An
         sleep(MIDWAY);
         let before = pages(&file);
         drop(fs::read(&file));
-        let lock = Locked::all(&file);
+        let lock = lock_all(&file);
         counts.set(Some(([before, read_from_storage(pid) / PAGE as f64], lock)));
     };
     let truth = move |result: &Value| {
