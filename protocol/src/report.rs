@@ -1,6 +1,7 @@
 //! The report of a run. `docs/measurement.md` defines every number.
 
 pub mod device;
+pub mod layers;
 pub mod stats;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     phase::Phase,
     report::{
         device::{DeviceReport, Reading},
+        layers::JobLayers,
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -137,6 +139,10 @@ pub struct JobReport {
     pub errors: u64,
     /// Optimizations that were used or not used.
     pub decisions: Vec<Decision>,
+    /// Storage layers that served a sample of the I/Os.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub layers: JobLayers,
 }
 
 /// An optimization and the reason for using it or not.

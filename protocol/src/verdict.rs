@@ -56,6 +56,34 @@ pub struct Proof {
     pub command: Option<String>,
 }
 
+named_enum! {
+    names: "snake_case";
+    /// What served an I/O, from top to bottom. An I/O counts for the lowest layer that it needed.
+    pub enum StorageLayer {
+        /// Memory of this host: the page cache of the target, or a filesystem in memory.
+        PageCache,
+        /// Memory below a block device: the page cache of a loop device's backing file, zram, a RAM
+        /// disk.
+        LowerCache,
+        /// Nothing: zeros of holes and unwritten extents.
+        Unwritten,
+        Device,
+        /// The layer could not be determined.
+        Unknown,
+    }
+}
+
+impl StorageLayer {
+    pub const COUNT: usize = Self::TOP_DOWN.len();
+    pub const TOP_DOWN: [Self; 5] = [
+        Self::PageCache,
+        Self::LowerCache,
+        Self::Unwritten,
+        Self::Device,
+        Self::Unknown,
+    ];
+}
+
 /// I/O layers, from top to bottom.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,7 @@
 //! Derives verdicts, findings and the depth gauge from a report. Performs no I/O.
 
 mod context;
+pub(crate) mod estimate;
 mod findings;
 pub(crate) mod gauge;
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(crate) mod engine;
 #[cfg(test)]
 pub(crate) mod goodness_of_fit;
 pub(crate) mod histogram;
+pub(crate) mod layer_sampler;
 pub(crate) mod measure;
 pub(crate) mod pattern;
 pub(crate) mod rate;

@@ -1,8 +1,10 @@
-//! Access to the kernel: host facts, device tree, guard, targets, probes, buffers, clock.
+//! Access to the kernel: host facts, device tree, guard, targets, storage layers, probes, buffers,
+//! clock.
 
 pub(crate) mod buffers;
 pub(crate) mod clock;
 pub(crate) mod guard;
 pub mod host;
+pub(crate) mod layers;
 pub mod probes;
 pub mod target;

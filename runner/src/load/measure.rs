@@ -14,6 +14,7 @@ pub(crate) mod tests;
 use crate::{
     load::{
         engine::Engine,
+        layer_sampler::LayerSampler,
         measure::{
             batch::CompletionBatch,
             exit::{IoError, LoopExit},
@@ -46,6 +47,9 @@ pub(crate) struct Loop<E, C, S> {
     /// The whole depth was in flight: submit again after `complete_min` completions.
     is_full: bool,
     failed: Option<IoError>,
+    sampler: Option<LayerSampler>,
+    /// I/Os to submit before the next one is sampled.
+    unsampled: usize,
 }
 
 /// I/Os drawn from the source and not submitted: `next..end`.
@@ -118,7 +122,14 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             is_asynchronous: false,
             is_full: false,
             failed: None,
+            sampler: None,
+            unsampled: usize::MAX,
         }
+    }
+
+    /// Looks up the layers that serve a sample of the I/Os.
+    pub(crate) fn set_sampler(&mut self, sampler: LayerSampler) {
+        self.sampler = Some(sampler);
     }
 
     /// Runs one phase, until `until_ns` or the end of the work. I/Os in flight carry over to the
@@ -136,12 +147,16 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         stats: &WorkerStats,
     ) -> io::Result<LoopExit> {
         self.time.now_ns = self.clock.now_ns();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin(self.time.now_ns);
+            self.unsampled = 0;
+        }
         while self.time.now_ns < until_ns.load(Relaxed) {
             self.reap(stats);
             if let Some(error) = self.failed {
                 return Ok(LoopExit::Failed(error));
             }
-            let submitted = self.submit();
+            let submitted = self.submit(stats);
             stats.in_flight.set(self.slots.used as u64);
             if submitted > 0 {
                 self.engine.commit(self.slots.used)?;
@@ -252,7 +267,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     /// Submits what is due and returns the number of I/Os. All used slots are in flight afterward.
     #[inline(always)]
-    fn submit(&mut self) -> usize {
+    fn submit(&mut self, stats: &WorkerStats) -> usize {
         let retried = if self.slots.retries.is_empty() {
             0
         } else {
@@ -264,7 +279,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             if due == 0 {
                 break;
             }
-            self.submit_next(due);
+            self.submit_next(due, stats);
             space -= due;
         }
         if self.slots.batch > 0 {
@@ -317,7 +332,12 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     /// Submits the next `n` I/Os in free slots.
     #[inline]
-    fn submit_next(&mut self, n: usize) {
+    fn submit_next(&mut self, n: usize, stats: &WorkerStats) {
+        if self.unsampled < n {
+            self.sample(n, stats);
+        } else {
+            self.unsampled -= n;
+        }
         let pool = self.buffers.as_ref().expect("taken only by drop");
         let ios = &mut self.slots.ios[..];
         let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];
@@ -334,6 +354,21 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.slots.batch += n;
         self.drawn.next += n;
         self.time.submitted_ns = self.time.now_ns;
+    }
+
+    /// Looks up the chosen ones of the next `n` I/Os. The batch starts after that.
+    #[cold]
+    #[inline(never)]
+    fn sample(&mut self, n: usize, stats: &WorkerStats) {
+        let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];
+        let clock = || self.clock.now_ns();
+        while let Some(sampler) = &mut self.sampler
+            && self.unsampled < n
+        {
+            self.unsampled += 1 + sampler.sample(&next[self.unsampled], stats, clock);
+        }
+        self.unsampled -= n;
+        self.time.now_ns = self.clock.now_ns();
     }
 
     /// Sleeps until a completion, the due time of the next I/O, or the end of the phase.
@@ -367,6 +402,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     pub(crate) fn decisions(&self) -> Vec<Decision> {
         self.engine.decisions()
+    }
+
+    /// The sampler after the last phase.
+    pub(crate) fn take_sampler(&mut self) -> Option<LayerSampler> {
+        self.sampler.take()
     }
 
     #[cfg(test)]

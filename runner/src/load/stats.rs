@@ -3,6 +3,7 @@
 
 use crate::load::{
     histogram::{Counter, Histogram},
+    layer_sampler::tally::LayerTally,
     pattern::io::Kind,
 };
 use std::sync::OnceLock;
@@ -26,6 +27,8 @@ pub(crate) struct IoStats {
     pub clat: Histogram,
     /// From the start intended by the arrival schedule until reaped; unset without a rate.
     pub intended_lat: OnceLock<Histogram>,
+    /// Reads: layers that served a sample of the I/Os.
+    pub layers: LayerTally,
 }
 
 /// Times of an I/O in ns of the loop's clock.

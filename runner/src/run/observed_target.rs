@@ -4,6 +4,7 @@ use crate::{
     run::backing_file::ObservedBackingFile,
     system::{
         host::inventory::Inventory,
+        layers::{StoredFile, builder::LayersBuilder},
         probes::{
             direct_io::{self, DirectIoTarget},
             extents::{self, written_share},
@@ -29,6 +30,7 @@ use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
+    sync::Arc,
 };
 
 const NOT_REACHED: &str = "the run ended before this reading";
@@ -38,6 +40,7 @@ pub(crate) struct ObservedTarget {
     region: Region,
     method: Result<ResidencyMethod, String>,
     backing: Option<ObservedBackingFile>,
+    layers: Option<Arc<StoredFile>>,
     /// The observations so far.
     report: TargetReport,
 }
@@ -68,6 +71,7 @@ impl ObservedTarget {
             file: None,
             method: Err(NOT_REACHED.into()),
             backing: None,
+            layers: None,
             report: TargetReport {
                 path: target.path,
                 kind: target.kind,
@@ -146,7 +150,14 @@ impl ObservedTarget {
     }
 
     /// Reads extents, mount and direct I/O facts of the open target, before its cache state is set.
-    pub(crate) fn examine(&mut self, opened: &OpenTarget, host: &Inventory) {
+    pub(crate) fn examine(
+        &mut self,
+        opened: &OpenTarget,
+        host: &Inventory,
+        layers: &mut LayersBuilder,
+    ) {
+        let path = Path::new(&self.report.path);
+        self.layers = layers.target(&opened.fd, path).ok().map(Arc::new);
         match opened.fd.try_clone() {
             Ok(file) => self.set_file(file),
             Err(error) => self.method = Err(format!("cannot duplicate the descriptor: {error}")),
@@ -173,6 +184,11 @@ impl ObservedTarget {
         if let (Some(device), Some(false)) = (device, report.direct.loop_direct_io) {
             self.backing = ObservedBackingFile::of(device, host);
         }
+    }
+
+    /// The layers below the target; `None` if they are unknown.
+    pub(crate) fn layers(&self) -> Option<Arc<StoredFile>> {
+        self.layers.clone()
     }
 
     fn extents_before(&self) -> Result<Extents, String> {

@@ -101,7 +101,8 @@ fn run_workers(
     open: OpenTargets,
 ) -> Result<Report, RunError> {
     let jobs = &run.plan.jobs;
-    let pool = WorkerPool::spawn(jobs, open).map_err(WorkerError::during("starting threads"))?;
+    let pool = WorkerPool::spawn(jobs, open, &observers.targets)
+        .map_err(WorkerError::during("starting threads"))?;
     let throttles_before = throttles();
     let sampler = Sampler {
         pool: &pool,

@@ -2,6 +2,7 @@
 //! observations.
 
 mod devices;
+mod layers;
 mod workers;
 
 use crate::{

@@ -7,6 +7,7 @@ use crate::{
     system::{
         clock::{Clock, Monotonic, SECOND_NS},
         host::{inventory::Inventory, kernel::Kernel},
+        layers::{StoredFile, builder::LayersBuilder},
         probes::{
             profile::Profiler,
             request_trace::RequestTrace,
@@ -21,7 +22,7 @@ use leadline_protocol::{
     plan::job::ResolvedJob,
     sample::Sample,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Reason for missing counters with `probes=0`.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
@@ -93,12 +94,21 @@ impl TargetObservers {
             return;
         }
         let host = Inventory::read(&Kernel::live());
+        let mut layers = LayersBuilder::new(&host);
         for observed in &mut self.targets {
             let mut open = open.clone();
             if let Some(opened) = open.find(|opened| opened.target.path == observed.path()) {
-                observed.examine(opened, &host);
+                observed.examine(opened, &host, &mut layers);
             }
         }
+    }
+
+    /// The storage layers of the targets, where they are known; empty without probes.
+    pub(crate) fn layers_by_path(&self) -> BTreeMap<&str, Arc<StoredFile>> {
+        let targets = self.targets.iter();
+        targets
+            .filter_map(|target| Some((target.path(), target.layers()?)))
+            .collect()
     }
 
     /// Prepares request sizes and the CPU profile. Must be called before the workers start, because

@@ -12,8 +12,11 @@ use crate::{
             task::{WorkerError, WorkerOutcome, WorkerTask},
         },
     },
-    run::open_targets::OpenTargets,
-    system::clock::{Clock, MILLISECOND_NS, Monotonic},
+    run::{open_targets::OpenTargets, target_observers::TargetObservers},
+    system::{
+        clock::{Clock, MILLISECOND_NS, Monotonic},
+        layers::StoredFile,
+    },
 };
 use leadline_protocol::{
     phase::Phase,
@@ -49,6 +52,7 @@ struct Worker {
     job: usize,
     progress: Arc<Progress>,
     schedule: Arc<Schedule>,
+    layers: Vec<Arc<StoredFile>>,
     handle: JoinHandle<WorkerResult>,
 }
 
@@ -57,6 +61,8 @@ pub(crate) struct FinishedWorker {
     /// Index of the job in the run.
     pub job: usize,
     pub progress: Arc<Progress>,
+    /// Storage layers of its targets; empty if unknown.
+    pub layers: Vec<Arc<StoredFile>>,
     pub result: WorkerResult,
 }
 
@@ -74,7 +80,11 @@ impl WorkerPool {
     /// # Errors
     /// Returns an error if a thread cannot be started. Threads that already started wait at the
     /// barrier until the process exits.
-    pub(crate) fn spawn(jobs: &[ResolvedJob], open: OpenTargets) -> io::Result<Self> {
+    pub(crate) fn spawn(
+        jobs: &[ResolvedJob],
+        open: OpenTargets,
+        observers: &TargetObservers,
+    ) -> io::Result<Self> {
         signal_hook::flag::register(WAKE_SIGNAL, Arc::new(AtomicBool::new(false)))?;
         let mut pool = Self {
             workers: Vec::new(),
@@ -82,6 +92,7 @@ impl WorkerPool {
             barrier: Arc::new(Barrier::new(open.workers.len() + 1)),
         };
         let schedules: Vec<Arc<Schedule>> = jobs.iter().map(|_| Arc::default()).collect();
+        let by_path = observers.layers_by_path();
         for opened in open.workers {
             let job = pool.jobs[opened.job].clone();
             let name = format!("{}.{}", job.name, opened.number);
@@ -90,10 +101,15 @@ impl WorkerPool {
             let shared_progress = progress.clone();
             let schedule = schedules[opened.job].clone();
             let shared_schedule = schedule.clone();
+            let paths = opened.targets.iter();
+            let layers = paths.map(|target| by_path.get(target.target.path.as_str()).cloned());
+            let layers: Vec<_> = layers.collect::<Option<_>>().unwrap_or_default();
+            let shared_layers = layers.clone();
             let handle = start(&name, move || WorkerTask {
                 job,
                 number: opened.number,
                 files: opened.targets.into_iter().map(|target| target.fd).collect(),
+                layers: shared_layers,
                 barrier: StartBarrier::new(shared_progress.clone(), barrier),
                 progress: shared_progress,
                 schedule: shared_schedule,
@@ -102,6 +118,7 @@ impl WorkerPool {
                 job: opened.job,
                 progress,
                 schedule,
+                layers,
                 handle,
             });
         }
@@ -206,6 +223,7 @@ impl WorkerPool {
         let join = |worker: Worker| FinishedWorker {
             job: worker.job,
             progress: worker.progress,
+            layers: worker.layers,
             result: worker.handle.join().unwrap_or_else(panicked),
         };
         self.workers.into_iter().map(join).collect()

@@ -3,6 +3,7 @@
 use crate::{
     load::{
         engine::Engine,
+        layer_sampler::LayerSampler,
         measure::{Loop, exit::LoopExit},
         source::Source,
         worker::{
@@ -37,6 +38,9 @@ pub(crate) fn run<E: Engine, S: Source>(
     let batch_limit = job.ring.iodepth_batch_submit.map(|batch| batch as usize);
     let complete_min = job.ring.iodepth_batch_complete_min.unwrap_or(1);
     let mut measuring_loop = Loop::new(engine, clock, source, pool, batch_limit, complete_min);
+    if !task.layers.is_empty() {
+        measuring_loop.set_sampler(LayerSampler::new(job, task.number, task.layers.clone()));
+    }
 
     task.barrier.pass();
     task.barrier.pass();
@@ -67,6 +71,7 @@ pub(crate) fn run<E: Engine, S: Source>(
     let exit = exit.map_err(failed)?;
     let mut all_decisions = measuring_loop.decisions();
     all_decisions.extend(decisions(job));
+    let sampler = measuring_loop.take_sampler();
     Ok(WorkerOutcome {
         begin_ns,
         measure_ns,
@@ -74,5 +79,7 @@ pub(crate) fn run<E: Engine, S: Source>(
         exit: failed_io.map_or(exit, LoopExit::Failed),
         cpu,
         decisions: all_decisions,
+        ios_ahead: sampler.as_ref().map_or(0, LayerSampler::ios_ahead),
+        write_samples: sampler.map_or_else(Vec::new, LayerSampler::into_writes),
     })
 }

@@ -2,10 +2,11 @@
 
 use crate::{
     load::{
+        layer_sampler::write_samples::WriteSample,
         measure::exit::LoopExit,
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
     },
-    system::probes::rusage::CpuTimes,
+    system::{layers::StoredFile, probes::rusage::CpuTimes},
 };
 use leadline_protocol::{plan::job::ResolvedJob, report::Decision};
 use std::{io, os::fd::OwnedFd, sync::Arc};
@@ -16,6 +17,8 @@ pub(crate) struct WorkerTask {
     pub number: u32,
     /// In the order of the worker's targets.
     pub files: Vec<OwnedFd>,
+    /// Storage layers of the targets, in the same order; empty if the I/Os are not sampled.
+    pub layers: Vec<Arc<StoredFile>>,
     pub progress: Arc<Progress>,
     pub schedule: Arc<Schedule>,
     pub barrier: StartBarrier,
@@ -34,6 +37,10 @@ pub(crate) struct WorkerOutcome {
     /// CPU time in the measured window.
     pub cpu: CpuTimes,
     pub decisions: Vec<Decision>,
+    /// Upper bound of the sequential reads that were looked up ahead and not issued.
+    pub ios_ahead: u64,
+    /// Writes to look up after the measurement.
+    pub write_samples: Vec<WriteSample>,
 }
 
 /// Why a worker could not start or continue.

@@ -12,9 +12,10 @@ use crate::{
     },
     run::{
         direction_stats::{direction_stats, latency_sum_ns, sync_stats},
+        report::layers::job_layers,
         worker_pool::FinishedWorker,
     },
-    system::clock::MILLISECOND_NS,
+    system::{clock::MILLISECOND_NS, layers::StoredFile},
 };
 use leadline_protocol::{
     plan::job::ResolvedJob,
@@ -29,6 +30,8 @@ pub(super) struct MeasuredWorker {
     job: usize,
     progress: Arc<Progress>,
     pub(super) outcome: WorkerOutcome,
+    /// Storage layers of its targets; empty if unknown.
+    pub(super) layers: Vec<Arc<StoredFile>>,
 }
 
 impl MeasuredWorker {
@@ -36,11 +39,12 @@ impl MeasuredWorker {
         Ok(Self {
             job: finished.job,
             progress: finished.progress,
+            layers: finished.layers,
             outcome: finished.result?,
         })
     }
 
-    fn stats(&self) -> &WorkerStats {
+    pub(super) fn stats(&self) -> &WorkerStats {
         &self.progress.measure
     }
 
@@ -121,6 +125,7 @@ pub(super) fn job_report(
         system_ns_per_io: per_io(system_ns),
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
+        layers: job_layers(job, &workers),
         read,
         write,
         trim,
@@ -200,6 +205,7 @@ mod tests {
         MeasuredWorker {
             job: 0,
             progress: Arc::default(),
+            layers: Vec::new(),
             outcome: WorkerOutcome {
                 begin_ns: 0,
                 measure_ns: from_s * SECOND_NS,
@@ -207,6 +213,8 @@ mod tests {
                 exit,
                 cpu: Default::default(),
                 decisions: Vec::new(),
+                ios_ahead: 0,
+                write_samples: Vec::new(),
             },
         }
     }

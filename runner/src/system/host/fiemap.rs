@@ -4,14 +4,16 @@ use rustix::{
     io::{Errno, Result},
     ioctl::{Opcode, Updater, ioctl},
 };
-use std::os::fd::AsFd;
+use std::{ops::Range, os::fd::AsFd};
 
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
 /// Write dirty pages before mapping.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
-/// The result takes 14 KiB.
+/// For a whole region: the result takes 14 KiB.
 const EXTENTS_PER_CALL: usize = 256;
-/// A million extents, about 0.1 s.
+/// For the range of one I/O.
+const EXTENTS_PER_RANGE: usize = 8;
+/// A million extents of a region, about 0.1 s.
 const MAX_CALLS: u32 = 4096;
 
 /// `struct fiemap_extent`.
@@ -20,7 +22,8 @@ const MAX_CALLS: u32 = 4096;
 pub(crate) struct Extent {
     /// Offset in the file in bytes.
     pub logical: u64,
-    physical: u64,
+    /// Offset in the filesystem's device in bytes; meaningless for inline and delayed extents.
+    pub physical: u64,
     /// In bytes.
     pub length: u64,
     reserved: [u64; 2],
@@ -44,14 +47,14 @@ pub(crate) const UNWRITTEN: u32 = 0x800;
 pub(crate) const SHARED: u32 = 0x2000;
 
 #[repr(C)]
-struct Fiemap {
+struct Fiemap<const N: usize> {
     start: u64,
     length: u64,
     flags: u32,
     mapped_extents: u32,
     extent_count: u32,
     reserved: u32,
-    extents: [Extent; EXTENTS_PER_CALL],
+    extents: [Extent; N],
 }
 
 /// Calls `visit` for the extents of a file starting at byte `start`, in order, until it returns
@@ -61,31 +64,56 @@ struct Fiemap {
 /// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.
 pub(crate) fn each_extent(
     file: impl AsFd,
-    mut start: u64,
+    start: u64,
+    sync: bool,
+    visit: impl FnMut(&Extent) -> bool,
+) -> Result<()> {
+    each::<EXTENTS_PER_CALL>(file, start..u64::MAX, sync, visit)
+}
+
+/// Calls `visit` for the extents that overlap a byte range of a file, in order.
+///
+/// # Errors
+/// Same as [`each_extent`].
+pub(crate) fn each_extent_in(
+    file: impl AsFd,
+    range: Range<u64>,
+    mut visit: impl FnMut(&Extent),
+) -> Result<()> {
+    let end = range.end;
+    each::<EXTENTS_PER_RANGE>(file, range, false, |extent| {
+        visit(extent);
+        extent.logical + extent.length < end
+    })
+}
+
+fn each<const N: usize>(
+    file: impl AsFd,
+    mut range: Range<u64>,
     sync: bool,
     mut visit: impl FnMut(&Extent) -> bool,
 ) -> Result<()> {
     for _ in 0..MAX_CALLS {
         let mut map = Fiemap {
-            start,
-            length: u64::MAX - start,
+            start: range.start,
+            length: range.end - range.start,
             flags: if sync { FIEMAP_FLAG_SYNC } else { 0 },
             mapped_extents: 0,
-            extent_count: EXTENTS_PER_CALL as u32,
+            extent_count: N as u32,
             reserved: 0,
-            extents: [Extent::default(); EXTENTS_PER_CALL],
+            extents: [Extent::default(); N],
         };
         // SAFETY: FS_IOC_FIEMAP reads and writes struct fiemap followed by `extent_count` extents,
         // as in Fiemap.
-        unsafe { ioctl(&file, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map)) }?;
+        unsafe { ioctl(&file, Updater::<FS_IOC_FIEMAP, Fiemap<N>>::new(&mut map)) }?;
         let found = map.extents.iter().take(map.mapped_extents as usize);
         for extent in found {
             if !visit(extent) || extent.flags & LAST != 0 {
                 return Ok(());
             }
-            start = extent.logical + extent.length;
+            range.start = extent.logical + extent.length;
         }
-        if start == map.start {
+        if range.start == map.start || range.start >= range.end {
             return Ok(());
         }
     }

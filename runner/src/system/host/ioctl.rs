@@ -29,7 +29,9 @@ pub(crate) struct LoopStatus {
     pub inode: u64,
     /// `st_rdev` of a backing device; 0 for a file.
     pub rdevice: u64,
-    rest: [u64; 26],
+    /// Offset of the first byte in the backing file.
+    pub offset: u64,
+    rest: [u64; 25],
 }
 
 /// `None` if the loop device is not attached or may not be queried.

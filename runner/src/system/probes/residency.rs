@@ -70,6 +70,21 @@ impl ResidencyMethod {
         Ok(limited(sum.unwrap_or_default(), region))
     }
 
+    /// The pages of one range, without allocating. `cached` is limited to the range.
+    pub(crate) fn of_range(self, file: BorrowedFd, range: &Range<u64>) -> Result<Residency, Errno> {
+        let page_bytes = page_size() as u64;
+        let start = range.start - range.start % page_bytes;
+        let pages = start..range.end.next_multiple_of(page_bytes);
+        let found = match self {
+            Self::Cachestat => residency_by_cachestat(file, &pages)?,
+            Self::Mincore => residency_by_mincore(file, &pages)?,
+        };
+        Ok(Residency {
+            cached: found.cached.min(range.end - range.start),
+            ..found
+        })
+    }
+
     pub fn map(self, file: BorrowedFd, region: &Region) -> Result<ResidencyMap, Errno> {
         let page_bytes = page_size() as u64;
         let (cell_bytes, cells) = region.in_pages(page_bytes).cells(MAX_CELLS, page_bytes);

@@ -1,0 +1,70 @@
+//! Which storage layers served the I/Os of a job, estimated from a sample of them.
+
+use crate::{evidence::transition::Direction, verdict::StorageLayer};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Null for a direction without I/O, without probes, and for runs recorded before the I/Os were
+/// sampled.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct JobLayers {
+    pub read: Option<LayerEstimate>,
+    pub write: Option<LayerEstimate>,
+}
+
+impl JobLayers {
+    pub fn of(&self, direction: Direction) -> Option<&LayerEstimate> {
+        direction.select(self.read.as_ref(), self.write.as_ref())
+    }
+}
+
+/// An estimate for one direction of a job.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LayerEstimate {
+    /// I/Os that were looked up.
+    pub samples: u64,
+    /// One entry per layer, from top to bottom.
+    pub layers: Vec<LayerShare>,
+    /// Writes to pages that were already dirty: the data before them did not reach the device. Null
+    /// for reads.
+    pub overwritten: Option<Share>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LayerShare {
+    pub layer: StorageLayer,
+    /// Share of the I/Os. An I/O counts for one layer.
+    pub ios: Share,
+    /// Share of the bytes (0-1).
+    pub bytes: f64,
+}
+
+/// A share (0-1) with the bounds of its 99.9 % confidence interval.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Share {
+    pub share: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Share {
+    pub const UNKNOWN: Self = Self {
+        share: 0.0,
+        low: 0.0,
+        high: 1.0,
+    };
+
+    pub fn exact(share: f64) -> Self {
+        Self {
+            share,
+            low: share,
+            high: share,
+        }
+    }
+}
+
+impl LayerEstimate {
+    pub fn of(&self, layer: StorageLayer) -> Option<&LayerShare> {
+        self.layers.iter().find(|share| share.layer == layer)
+    }
+}

@@ -1,0 +1,142 @@
+//! Shares of I/Os with confidence intervals, from a sample. Performs no I/O.
+
+use leadline_protocol::{
+    report::layers::{LayerEstimate, LayerShare, Share},
+    verdict::StorageLayer,
+};
+
+/// Quantile of the normal distribution for a two-sided interval of 99.9 %.
+const Z: f64 = 3.29;
+
+/// Numbers of I/Os and bytes that the samples of one worker stand for, by layer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LayerCounts {
+    pub samples: u64,
+    pub ios: [f64; StorageLayer::COUNT],
+    pub bytes: [f64; StorageLayer::COUNT],
+    /// See `LayerTally::spread`.
+    pub spread: f64,
+    /// I/Os that overwrote dirty pages; `None` for reads.
+    pub overwritten: Option<f64>,
+}
+
+impl LayerCounts {
+    /// `error`: additional error of each share.
+    pub(crate) fn estimate(&self, error: f64) -> LayerEstimate {
+        let total: f64 = self.ios.iter().sum();
+        if total == 0.0 {
+            return unknown();
+        }
+        let bytes: f64 = self.bytes.iter().sum();
+        let share = |part: f64| {
+            let found = interval(part / total.max(1.0), total, self.spread);
+            Share {
+                share: found.share,
+                low: (found.low - error).max(0.0),
+                high: (found.high + error).min(1.0),
+            }
+        };
+        let layers = StorageLayer::TOP_DOWN.map(|layer| LayerShare {
+            layer,
+            ios: share(self.ios[layer as usize]),
+            bytes: self.bytes[layer as usize] / bytes.max(1.0),
+        });
+        LayerEstimate {
+            samples: self.samples,
+            layers: layers.to_vec(),
+            overwritten: self.overwritten.map(share),
+        }
+    }
+}
+
+/// Without samples.
+fn unknown() -> LayerEstimate {
+    let layers = StorageLayer::TOP_DOWN.map(|layer| {
+        let is_unknown = layer == StorageLayer::Unknown;
+        LayerShare {
+            layer,
+            ios: Share {
+                share: f64::from(u8::from(is_unknown)),
+                ..Share::UNKNOWN
+            },
+            bytes: f64::from(u8::from(is_unknown)),
+        }
+    });
+    LayerEstimate {
+        samples: 0,
+        layers: layers.to_vec(),
+        overwritten: None,
+    }
+}
+
+/// Wilson's score interval (E. B. Wilson, 1927) for a share of `total` I/Os. The effective number
+/// of samples is total² / spread; without spread, every I/O was looked up and the share is exact.
+fn interval(share: f64, total: f64, spread: f64) -> Share {
+    if spread <= 0.0 {
+        return Share::exact(share);
+    }
+    let samples = total * total / spread;
+    let z2 = Z * Z / samples;
+    let center = (share + z2 / 2.0) / (1.0 + z2);
+    let half = Z / (1.0 + z2) * (share * (1.0 - share) / samples + z2 / samples / 4.0).sqrt();
+    Share {
+        share,
+        low: (center - half).clamp(0.0, share),
+        high: (center + half).clamp(share, 1.0),
+    }
+}
+
+/// The estimate for several workers or jobs together, weighted by their numbers of I/Os; `None`
+/// without estimates. Their errors are independent.
+pub(crate) fn merged(
+    estimates: impl Iterator<Item = (u64, LayerEstimate)>,
+) -> Option<LayerEstimate> {
+    let estimates: Vec<_> = estimates.collect();
+    let total: u64 = estimates.iter().map(|(ios, _)| ios).sum();
+    if estimates.is_empty() {
+        return None;
+    }
+    let weight = |ios: u64| ios as f64 / total.max(1) as f64;
+    let layers = StorageLayer::TOP_DOWN.map(|layer| {
+        let each = estimates.iter().filter_map(|(ios, estimate)| {
+            let share = estimate.of(layer)?;
+            Some((weight(*ios), share.ios))
+        });
+        let bytes = estimates
+            .iter()
+            .filter_map(|(ios, estimate)| Some(weight(*ios) * estimate.of(layer)?.bytes));
+        LayerShare {
+            layer,
+            ios: sum(each),
+            bytes: bytes.sum(),
+        }
+    });
+    let overwritten = estimates
+        .iter()
+        .filter_map(|(ios, estimate)| Some((weight(*ios), estimate.overwritten?)));
+    let has_writes = estimates
+        .iter()
+        .any(|(_, found)| found.overwritten.is_some());
+    Some(LayerEstimate {
+        samples: estimates.iter().map(|(_, found)| found.samples).sum(),
+        layers: layers.to_vec(),
+        overwritten: has_writes.then(|| sum(overwritten)),
+    })
+}
+
+/// Weighted sum of independent shares.
+fn sum(parts: impl Iterator<Item = (f64, Share)>) -> Share {
+    let mut share = 0.0;
+    let mut below = 0.0;
+    let mut above = 0.0;
+    for (weight, part) in parts {
+        share += weight * part.share;
+        below += (weight * (part.share - part.low)).powi(2);
+        above += (weight * (part.high - part.share)).powi(2);
+    }
+    Share {
+        share,
+        low: (share - below.sqrt()).max(0.0),
+        high: (share + above.sqrt()).min(1.0),
+    }
+}

@@ -1,0 +1,121 @@
+//! Looks up which layer serves a random sample of a worker's I/Os, just before they are submitted.
+//!
+//! The I/Os are divided into groups of N consecutive ones, and one I/O of each group is chosen at
+//! random. It stands for N I/Os, so the estimate is unbiased for every access pattern. N follows
+//! the speed of the I/Os, so that lookups take at most 0.5 % of the time, after a first
+//! millisecond in which every I/O is looked up.
+//!
+//! A sequential stream is looked up ahead of its own readahead: pages that the stream itself brings
+//! into the page cache do not count as cached. `docs/decisions/0016-verdict-from-samples.md`
+//! explains the method.
+
+mod interval;
+mod stream;
+pub(crate) mod tally;
+pub(crate) mod write_samples;
+
+use crate::{
+    load::{
+        layer_sampler::{
+            interval::Interval,
+            stream::Stream,
+            write_samples::{WriteSample, WriteSamples},
+        },
+        pattern::io::{Io, Kind},
+        stats::WorkerStats,
+    },
+    system::layers::StoredFile,
+};
+use leadline_protocol::{plan::job::ResolvedJob, verdict::StorageLayer};
+use std::sync::Arc;
+
+pub(crate) struct LayerSampler {
+    /// Indexed by target of the worker.
+    files: Vec<Arc<StoredFile>>,
+    /// Indexed by target; `None` for random reads.
+    streams: Vec<Option<Stream>>,
+    direct: bool,
+    interval: Interval,
+    writes: WriteSamples,
+}
+
+impl LayerSampler {
+    /// `files`: in the order of the worker's targets.
+    pub(crate) fn new(job: &ResolvedJob, worker: u32, files: Vec<Arc<StoredFile>>) -> Self {
+        let targets = job.targets_of(worker).zip(&files);
+        let streams = targets.map(|((_, target), file)| Stream::of(job, target, file));
+        Self {
+            streams: streams.collect(),
+            direct: job.direct,
+            interval: Interval::new(job.pattern.randseed ^ u64::from(worker)),
+            writes: WriteSamples::default(),
+            files,
+        }
+    }
+
+    /// Starts a phase, whose first I/O is looked up.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.interval.begin(now_ns);
+        self.writes.clear();
+    }
+
+    /// Looks up an I/O, and returns how many of the following I/Os to skip. `clock` returns ns.
+    pub(crate) fn sample(
+        &mut self,
+        io: &Io,
+        stats: &WorkerStats,
+        clock: impl Fn() -> u64,
+    ) -> usize {
+        let begin_ns = clock();
+        match io.kind {
+            Kind::Read => self.look_up_read(io, stats),
+            Kind::Write => self.look_up_write(io, stats),
+            _ => {}
+        }
+        self.interval.next(begin_ns, clock())
+    }
+
+    fn look_up_read(&self, io: &Io, stats: &WorkerStats) {
+        let target = usize::from(io.target);
+        let file = &self.files[target];
+        let tally = &stats.of(Kind::Read).layers;
+        let weight = self.interval.length();
+        let mut add = |offset: u64, represented: u64| {
+            let found = file.read(offset..offset + u64::from(io.len), self.direct);
+            tally.add(weight, represented, found);
+        };
+        match &self.streams[target] {
+            None => add(io.offset, 1),
+            Some(stream) => stream.look_up(io, &mut add, |bytes| {
+                tally.add_touched(weight, bytes);
+            }),
+        }
+    }
+
+    /// Whether the data stays in memory is decided at the end of the measurement.
+    fn look_up_write(&mut self, io: &Io, stats: &WorkerStats) {
+        let range = io.offset..io.offset + u64::from(io.len);
+        let file = &self.files[usize::from(io.target)];
+        let is_buffered = file.is_buffered(&range, self.direct);
+        let before = is_buffered.then(|| file.pages(&range)).flatten();
+        let pending = before.and_then(|before| before.pending_write_bytes());
+        self.writes.push(WriteSample {
+            io: *io,
+            weight: self.interval.length(),
+            syncs_before: stats.of(Kind::Sync).ios.get(),
+            was_dirty: pending.is_some_and(|pending| pending >= u64::from(io.len)),
+        });
+    }
+
+    /// Upper bound of the reads that were looked up and not issued.
+    pub(crate) fn ios_ahead(&self) -> u64 {
+        self.streams.iter().flatten().map(Stream::ios_ahead).sum()
+    }
+
+    pub(crate) fn into_writes(self) -> Vec<WriteSample> {
+        self.writes.into_samples()
+    }
+}
+
+/// A layer that needs no lookup.
+pub(crate) const TOUCHED: StorageLayer = StorageLayer::PageCache;

@@ -1,0 +1,37 @@
+//! Sums of the lookups of one direction. Written by one worker without locks.
+
+use crate::{load::histogram::Counter, system::layers::LayerBytes};
+use leadline_protocol::verdict::StorageLayer;
+
+#[derive(Debug, Default)]
+pub(crate) struct LayerTally {
+    /// Lookups.
+    pub samples: Counter,
+    /// I/Os that the lookups stand for, by layer.
+    pub ios: [Counter; StorageLayer::COUNT],
+    /// Bytes that the lookups stand for, by layer.
+    pub bytes: [Counter; StorageLayer::COUNT],
+    /// Sum of w × (w − 1), where w is the number of I/Os that a lookup stands for: the variance of
+    /// a share p is p (1 − p) × `spread` / (sum of w)², and 0 if every I/O was looked up.
+    pub spread: Counter,
+}
+
+impl LayerTally {
+    /// `weight`: length of the group of I/Os. `ios`: I/Os that this lookup stands for in it.
+    pub(super) fn add(&self, weight: u64, ios: u64, found: LayerBytes) {
+        self.samples.add(1);
+        self.ios[found.lowest() as usize].add(weight * ios);
+        for layer in StorageLayer::TOP_DOWN {
+            let bytes = found.of(layer);
+            if bytes > 0 {
+                self.bytes[layer as usize].add(weight * ios * bytes);
+            }
+        }
+        self.spread.add(weight * ios * (weight * ios - 1));
+    }
+
+    /// A block in a page that the same stream has just read.
+    pub(super) fn add_touched(&self, weight: u64, bytes: u64) {
+        self.add(weight, 1, LayerBytes::all(super::TOUCHED, bytes));
+    }
+}

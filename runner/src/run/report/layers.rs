@@ -1,0 +1,106 @@
+//! Storage layers of the sampled I/Os of a job.
+
+use crate::{
+    analysis::estimate::{LayerCounts, merged},
+    load::{
+        histogram::Counter,
+        layer_sampler::{tally::LayerTally, write_samples::WriteSample},
+        pattern::io::Kind,
+    },
+    run::report::workers::MeasuredWorker,
+    system::layers::{LayerBytes, StoredFile},
+};
+use leadline_protocol::{
+    plan::job::ResolvedJob,
+    report::layers::{JobLayers, LayerEstimate},
+    verdict::StorageLayer,
+};
+use std::sync::Arc;
+
+pub(super) fn job_layers(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> JobLayers {
+    JobLayers {
+        read: merged(workers.iter().filter_map(|worker| reads(worker))),
+        write: merged(workers.iter().filter_map(|worker| writes(job, worker))),
+    }
+}
+
+/// The estimate of one worker, and its number of I/Os.
+type WorkerEstimate = (u64, LayerEstimate);
+
+fn reads(worker: &MeasuredWorker) -> Option<WorkerEstimate> {
+    let stats = worker.stats().of(Kind::Read);
+    let ios = stats.ios.get();
+    if ios == 0 || worker.layers.is_empty() {
+        return None;
+    }
+    let ahead = worker.outcome.ios_ahead as f64 / ios as f64;
+    Some((ios, counts(&stats.layers).estimate(ahead)))
+}
+
+fn counts(tally: &LayerTally) -> LayerCounts {
+    let numbers = |counters: &[Counter; StorageLayer::COUNT]| {
+        std::array::from_fn(|index| counters[index].get() as f64)
+    };
+    LayerCounts {
+        samples: tally.samples.get(),
+        ios: numbers(&tally.ios),
+        bytes: numbers(&tally.bytes),
+        spread: tally.spread.get() as f64,
+        overwritten: None,
+    }
+}
+
+fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<WorkerEstimate> {
+    let stats = worker.stats();
+    let ios = stats.of(Kind::Write).ios.get();
+    let samples = &worker.outcome.write_samples;
+    if ios == 0 || worker.layers.is_empty() {
+        return None;
+    }
+    let syncs = Syncs {
+        completed: stats.of(Kind::Sync).ios.get(),
+        // With more I/Os in flight, a sync can complete that was submitted before the write.
+        needed: if job.in_flight() > 1 { 2 } else { 1 },
+        cover_all: worker.layers.len() == 1,
+    };
+    let mut counts = LayerCounts::default();
+    let mut overwritten = 0.0;
+    for sample in samples {
+        let weight = sample.weight as f64;
+        let found = look_up(sample, &worker.layers, job.direct, &syncs);
+        counts.samples += 1;
+        counts.ios[found.highest() as usize] += weight;
+        for layer in StorageLayer::TOP_DOWN {
+            counts.bytes[layer as usize] += weight * found.of(layer) as f64;
+        }
+        counts.spread += weight * (weight - 1.0);
+        overwritten += if sample.was_dirty { weight } else { 0.0 };
+    }
+    counts.overwritten = Some(overwritten);
+    Some((ios, counts.estimate(0.0)))
+}
+
+/// Syncs of a worker.
+struct Syncs {
+    completed: u64,
+    /// Syncs after a write that cover it.
+    needed: u64,
+    /// The worker has one target, so that every sync covers all its writes.
+    cover_all: bool,
+}
+
+fn look_up(
+    sample: &WriteSample,
+    files: &[Arc<StoredFile>],
+    direct: bool,
+    syncs: &Syncs,
+) -> LayerBytes {
+    let file = &files[usize::from(sample.io.target)];
+    let range = sample.io.offset..sample.io.offset + u64::from(sample.io.len);
+    let is_synced = syncs.cover_all && syncs.completed >= sample.syncs_before + syncs.needed;
+    if is_synced {
+        file.synced(range, direct)
+    } else {
+        file.written(range, direct)
+    }
+}

@@ -1,0 +1,260 @@
+//! Follows targets down to their disks.
+
+use crate::system::{
+    host::{
+        block_device::{BlockDevice, SECTOR_BYTES},
+        inventory::Inventory,
+        ioctl::loop_status,
+        kernel::{Dev, read_flag, value},
+    },
+    layers::{Below, Bypass, Mapping, StoredFile},
+    probes::residency::ResidencyMethod,
+};
+use leadline_protocol::device::DeviceKind;
+use rustix::fs::fstatfs;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::fs::MetadataExt,
+    },
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Loop devices on loop devices end here.
+const MAX_DEPTH: u32 = 8;
+/// Readahead is at most two windows ahead, and a sequential hint doubles a window.
+const READAHEAD_WINDOWS: u64 = 4;
+/// Where the kernel does not report the window.
+const DEFAULT_READAHEAD_BYTES: u64 = 16 << 20;
+const MEMORY_FILESYSTEMS: &[&str] = &["tmpfs", "ramfs", "hugetlbfs"];
+/// Filesystems whose extents have offsets of their device.
+const PHYSICAL_EXTENTS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "f2fs"];
+/// Block size of btrfs if it cannot be read.
+const BTRFS_BLOCK_BYTES: u64 = 4096;
+
+/// Targets on the same device share what is below it.
+pub(crate) struct LayersBuilder<'a> {
+    host: &'a Inventory,
+    /// By kernel name.
+    devices: BTreeMap<String, Arc<Below>>,
+    /// Loop devices above the current one.
+    depth: u32,
+}
+
+impl<'a> LayersBuilder<'a> {
+    pub(crate) fn new(host: &'a Inventory) -> Self {
+        Self {
+            host,
+            devices: BTreeMap::new(),
+            depth: 0,
+        }
+    }
+
+    /// `path`: of the open file or device, for its mount.
+    ///
+    /// # Errors
+    /// Errors of opening the file again for reading.
+    pub(crate) fn target(&mut self, file: impl AsFd, path: &Path) -> io::Result<StoredFile> {
+        self.file(reopened(&file)?, path)
+    }
+
+    fn file(&mut self, file: File, path: &Path) -> io::Result<StoredFile> {
+        let stat = file.metadata()?;
+        if stat.rdev() != 0
+            && let Some(block) = self.host.by_dev(Dev(stat.rdev()))
+        {
+            return Ok(self.block_device(file, block));
+        }
+        let mount = self.host.mount_at(path);
+        let filesystem = mount.map(|mount| mount.filesystem.as_str());
+        let device = mount.and_then(|mount| self.host.mounted_device(mount));
+        match filesystem {
+            Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(in_memory(file)),
+            Some("overlay") => match below_overlay(&file, path, self.host) {
+                Some(real) => self.file(File::open(&real)?, &real),
+                None => Ok(hidden_overlay(file)),
+            },
+            _ => Ok(StoredFile {
+                residency: ResidencyMethod::detect(file.as_fd()).ok(),
+                bypass: bypass(&file, filesystem),
+                mapping: Mapping::Fiemap {
+                    is_physical: filesystem.is_some_and(|name| PHYSICAL_EXTENTS.contains(&name)),
+                },
+                below: device.map_or_else(|| Below::Unknown.into(), |device| self.members(device)),
+                readahead_bytes: readahead_bytes(Dev(stat.dev())),
+                file,
+            }),
+        }
+    }
+
+    fn block_device(&mut self, file: File, block: &BlockDevice) -> StoredFile {
+        StoredFile {
+            residency: ResidencyMethod::detect(file.as_fd()).ok(),
+            bypass: Bypass::All,
+            mapping: Mapping::Identity,
+            below: self.below(block),
+            readahead_bytes: readahead_bytes(block.dev),
+            file,
+        }
+    }
+
+    /// All members of the filesystem on a device.
+    fn members(&mut self, block: &BlockDevice) -> Arc<Below> {
+        let names = self.host.filesystem_members(&block.name);
+        let members = names.iter().filter_map(|name| self.host.blocks.get(name));
+        self.all(&members.collect::<Vec<_>>())
+    }
+
+    /// Several devices that are all disks, or all memory.
+    fn all(&mut self, blocks: &[&BlockDevice]) -> Arc<Below> {
+        let each = blocks.iter().map(|block| self.below(block));
+        let merge = |one: Arc<Below>, other: Arc<Below>| match (&*one, &*other) {
+            (Below::Disk, Below::Disk) | (Below::Memory, Below::Memory) => one,
+            _ => Below::Unknown.into(),
+        };
+        each.reduce(merge).unwrap_or_else(|| Below::Unknown.into())
+    }
+
+    fn below(&mut self, block: &BlockDevice) -> Arc<Below> {
+        if let Some(known) = self.devices.get(&block.name) {
+            return known.clone();
+        }
+        let below = match block.kind {
+            DeviceKind::Zram | DeviceKind::Ram => Below::Memory.into(),
+            DeviceKind::Loop => self.loop_device(block).unwrap_or(Below::Unknown).into(),
+            DeviceKind::Partition => self.partition(block),
+            DeviceKind::Dm | DeviceKind::Md => self.stacked(block),
+            _ => Below::Disk.into(),
+        };
+        self.devices.insert(block.name.clone(), below.clone());
+        below
+    }
+
+    /// Which part of the device lies where is not known.
+    fn stacked(&mut self, block: &BlockDevice) -> Arc<Below> {
+        let below = self.all(&self.host.parents(block));
+        match &*below {
+            Below::File { .. } => Below::Unknown.into(),
+            _ => below,
+        }
+    }
+
+    fn partition(&mut self, block: &BlockDevice) -> Arc<Below> {
+        let sectors: u64 = value(block.dir.join("start")).unwrap_or(0);
+        let disk = block
+            .disk
+            .as_ref()
+            .and_then(|name| self.host.blocks.get(name));
+        match disk {
+            Some(disk) if disk.backing.is_some() => {
+                let found = self.loop_device(disk).unwrap_or(Below::Unknown);
+                found.starting_at(sectors * SECTOR_BYTES).into()
+            }
+            Some(disk) => self.below(disk),
+            None => Below::Disk.into(),
+        }
+    }
+
+    fn loop_device(&mut self, block: &BlockDevice) -> Option<Below> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        let path = PathBuf::from(&block.backing.as_ref()?.path);
+        let file = File::open(&path).ok()?;
+        let start = File::open(block.path()).ok().and_then(loop_status)?.offset;
+        self.depth += 1;
+        let file = self.file(file, &path);
+        self.depth -= 1;
+        Some(Below::File {
+            start,
+            file: file.ok()?,
+            direct: read_flag(block.dir.join("loop/dio")) == Some(true),
+        })
+    }
+}
+
+impl Below {
+    fn starting_at(self, offset: u64) -> Self {
+        match self {
+            Self::File {
+                start,
+                file,
+                direct,
+            } => Self::File {
+                start: start + offset,
+                file,
+                direct,
+            },
+            other => other,
+        }
+    }
+}
+
+fn in_memory(file: File) -> StoredFile {
+    StoredFile {
+        residency: ResidencyMethod::detect(file.as_fd()).ok(),
+        bypass: Bypass::None,
+        mapping: Mapping::Seek,
+        below: Below::Nothing.into(),
+        readahead_bytes: 0,
+        file,
+    }
+}
+
+/// A file of an overlay whose layers are outside this mount namespace. It has no pages of its own,
+/// but mappings are those of the real file.
+fn hidden_overlay(file: File) -> StoredFile {
+    StoredFile {
+        residency: Some(ResidencyMethod::Mincore),
+        bypass: Bypass::All,
+        mapping: Mapping::Fiemap { is_physical: false },
+        below: Below::Disk.into(),
+        readahead_bytes: DEFAULT_READAHEAD_BYTES,
+        file,
+    }
+}
+
+fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
+    if filesystem != Some("btrfs") {
+        return Bypass::All;
+    }
+    let block_bytes = fstatfs(file)
+        .ok()
+        .and_then(|found| u64::try_from(found.f_bsize).ok());
+    Bypass::Aligned(block_bytes.unwrap_or(BTRFS_BLOCK_BYTES).max(1))
+}
+
+/// The same file with a descriptor for reading.
+fn reopened(file: &impl AsFd) -> io::Result<File> {
+    File::open(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
+}
+
+/// The file of the upper or lower layer that an overlay shows; `None` if the layers are not
+/// visible. A file that was replaced has another inode number.
+fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> {
+    let mount = host.mount_at(path)?;
+    let relative = path.strip_prefix(&mount.point).ok()?;
+    let inode = file.metadata().ok()?.ino();
+    let option = |name: &str| {
+        let mut options = mount.options.split(',');
+        options.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    };
+    let lower = option("lowerdir").unwrap_or_default().split(':');
+    let mut layers = option("upperdir").into_iter().chain(lower);
+    layers.find_map(|layer| {
+        let real = Path::new(layer).join(relative);
+        let stat = std::fs::symlink_metadata(&real).ok()?;
+        (stat.is_file() && stat.ino() == inode).then_some(real)
+    })
+}
+
+fn readahead_bytes(dev: Dev) -> u64 {
+    let kib: Option<u64> = value(format!("/sys/class/bdi/{dev}/read_ahead_kb"));
+    kib.map_or(DEFAULT_READAHEAD_BYTES, |kib| {
+        (kib << 10) * READAHEAD_WINDOWS
+    })
+}
