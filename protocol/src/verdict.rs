@@ -17,12 +17,19 @@ pub struct Verdicts {
 pub struct Verdict {
     pub class: VerdictClass,
     pub sentence: String,
-    /// Shares of the issued bytes by source; they add up to 1. Sources: `device`, `page_cache`,
-    /// `unwritten` (zeros of extents without data), `filesystem` (compressed or inline data) and
-    /// `no_device`. Empty if unknown.
+    /// Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
+    /// if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, also by
+    /// `filesystem` and `no_device`.
     pub shares: BTreeMap<String, f64>,
-    /// Error bound of each share (0-1): I/Os in flight at the start and end of the window, and
-    /// device I/O that may be foreign.
+    /// Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub byte_shares: BTreeMap<String, f64>,
+    /// What else happened on the way. A modifier never changes a share.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub modifiers: Vec<Modifier>,
+    /// Error bound of each share of the I/Os (0-1).
     #[serde(default)]
     #[schema(required = true)]
     pub uncertainty: f64,
@@ -36,6 +43,35 @@ pub struct Verdict {
     #[serde(default)]
     #[schema(required = true)]
     pub proof: Vec<Proof>,
+}
+
+/// Something that changed the I/Os on their way.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Modifier {
+    pub kind: ModifierKind,
+    /// How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
+    pub factor: Option<f64>,
+    /// Bytes that it applies to; null if they are not counted.
+    pub bytes: Option<u64>,
+}
+
+named_enum! {
+    names: "snake_case";
+    pub enum ModifierKind {
+        /// The kernel read ahead: `factor` reads of the run per device I/O.
+        Readahead,
+        /// Adjacent I/Os were merged: `factor` I/Os of the run per device I/O.
+        Merged,
+        /// I/Os were split: `factor` device I/Os per I/O of the run.
+        Split,
+        /// Metadata, journals, read-modify-write or unused readahead: `factor` bytes moved per byte
+        /// of the run.
+        Amplified,
+        /// `bytes` were still only in memory at the end.
+        Deferred,
+        /// Other programs moved `bytes` on the same device.
+        Foreign,
+    }
 }
 
 /// A number that supports a verdict, with a command that shows it independently.
@@ -100,9 +136,11 @@ named_enum! {
     names: "snake_case";
     pub enum VerdictClass {
         Device,
-        /// Served by the device in larger I/Os, read ahead of the job.
+        /// Only in old runs, as are `merged`, `amplified` and `foreign`: now a modifier of `device`.
         Readahead,
         PageCache,
+        /// Served from memory below a block device.
+        LowerCache,
         /// Writes are in memory and did not reach the device.
         DeferredWrite,
         /// Served by the device in fewer I/Os, because adjacent I/Os were merged.

@@ -12,7 +12,7 @@ mod verdict;
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
     findings::findings,
-    verdict::{class::classify, evidence::Evidence, shares::Shares, verdict},
+    verdict::{evidence::Evidence, verdict},
 };
 use leadline_protocol::{
     evidence::transition::Direction, finding::Finding, host::HostFacts, plan::job::ResolvedJob,
@@ -28,13 +28,7 @@ pub(crate) fn analyze(
     let mut directions = Vec::new();
     for direction in [Direction::Read, Direction::Write] {
         if let Some(evidence) = Evidence::of(direction, report, jobs) {
-            let shares = Shares::of(&evidence);
-            let class = classify(&evidence, &shares);
-            directions.push(DirectionAnalysis {
-                evidence,
-                shares,
-                class,
-            });
+            directions.push(DirectionAnalysis::new(evidence));
         }
     }
     let context = Context {

@@ -1,15 +1,43 @@
 //! Input of the findings.
 
-use crate::analysis::verdict::{evidence::Evidence, shares::Shares};
+use crate::analysis::verdict::{
+    class::classify,
+    evidence::Evidence,
+    modifiers::{Transfers, modifiers},
+    shares::Shares,
+};
 use leadline_protocol::{
-    evidence::transition::Direction, host::HostFacts, plan::job::ResolvedJob, report::Report,
-    verdict::VerdictClass,
+    evidence::transition::Direction,
+    host::HostFacts,
+    plan::job::ResolvedJob,
+    report::Report,
+    verdict::{Modifier, ModifierKind, VerdictClass},
 };
 
 pub(crate) struct DirectionAnalysis {
     pub evidence: Evidence,
     pub shares: Shares,
     pub class: VerdictClass,
+    pub transfers: Transfers,
+    pub modifiers: Vec<Modifier>,
+}
+
+impl DirectionAnalysis {
+    pub(crate) fn new(evidence: Evidence) -> Self {
+        let shares = Shares::of(&evidence);
+        let transfers = Transfers::of(&evidence, &shares);
+        Self {
+            class: classify(&evidence, &shares),
+            modifiers: modifiers(&evidence, &shares, &transfers),
+            evidence,
+            shares,
+            transfers,
+        }
+    }
+
+    pub(crate) fn modifier(&self, kind: ModifierKind) -> Option<&Modifier> {
+        self.modifiers.iter().find(|modifier| modifier.kind == kind)
+    }
 }
 
 pub(crate) struct Context<'a> {

@@ -50,7 +50,7 @@ impl LayerCounts {
 }
 
 /// Without samples.
-fn unknown() -> LayerEstimate {
+pub(crate) fn unknown() -> LayerEstimate {
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
         let is_unknown = layer == StorageLayer::Unknown;
         LayerShare {

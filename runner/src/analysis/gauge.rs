@@ -17,7 +17,7 @@ use leadline_protocol::{
     plan::job::{Mode, ResolvedJob},
     report::Report,
     sample::Sample,
-    verdict::{Layer, Verdict, VerdictClass, Verdicts},
+    verdict::{Layer, ModifierKind, Verdict, VerdictClass, Verdicts},
 };
 use std::collections::BTreeMap;
 
@@ -81,10 +81,7 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
         modes.direct_writes,
         write_verdict,
     )
-    .with_write_fields(
-        counters.pending_bytes,
-        attributed.map(|verdict| verdict.class),
-    );
+    .with_write_fields(counters.pending_bytes, attributed.map(foreign_source));
     let trim = Flows::new(&counters.trim, None, modes.direct_trims, None);
     let gauge = |flows: &Flows| {
         if modes.null {
@@ -106,11 +103,25 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
 /// and of other programs. Writes of any other class all count as the run's own.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
-    let is_attributed = matches!(
-        verdict.class,
-        VerdictClass::DeferredWrite | VerdictClass::Foreign | VerdictClass::Mixed
-    );
+    let is_attributed = has_foreign_io(verdict)
+        || matches!(
+            verdict.class,
+            VerdictClass::DeferredWrite | VerdictClass::Mixed
+        );
     (is_attributed && counters.storage.is_some()).then_some(verdict)
+}
+
+fn has_foreign_io(verdict: &Verdict) -> bool {
+    let mut modifiers = verdict.modifiers.iter();
+    modifiers.any(|modifier| modifier.kind == ModifierKind::Foreign)
+}
+
+fn foreign_source(verdict: &Verdict) -> ForeignSource {
+    if has_foreign_io(verdict) {
+        ForeignSource::OtherPrograms
+    } else {
+        ForeignSource::OtherProgramsOrFilesystem
+    }
 }
 
 fn gauge(flows: &Flows) -> Gauge {
@@ -145,11 +156,8 @@ fn null_gauge(flows: &Flows) -> Gauge {
 /// Foreign I/O above the noise floor, or any amount that a verdict separated from the run's writes.
 fn foreign(flows: &Flows) -> Option<ForeignIo> {
     let LayerFlow { ios, bytes } = flows.foreign;
-    let source = match flows.write_class {
-        Some(VerdictClass::Foreign) | None => ForeignSource::OtherPrograms,
-        Some(_) => ForeignSource::OtherProgramsOrFilesystem,
-    };
-    let is_shown = bytes > NOISE_FLOOR.as_u64() || flows.write_class.is_some();
+    let source = flows.foreign_writes.unwrap_or(ForeignSource::OtherPrograms);
+    let is_shown = bytes > NOISE_FLOOR.as_u64() || flows.foreign_writes.is_some();
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 

@@ -1,13 +1,16 @@
 //! The layer that served the I/O of each direction. Performs no I/O.
 //!
-//! `evidence` collects what was issued and what every layer counted, `shares` divides the issued
-//! bytes among the layers, `class` maps the shares to a class with the thresholds in `threshold`,
-//! `sentence` describes the result, and `proof` lists the counters with the commands that show
-//! them. With too little evidence the class is `unknown`.
+//! `evidence` collects what was issued, the layers of the sampled I/Os and what every layer counted.
+//! `shares` divides the I/Os among the layers, within the limits of the counters (`limits`). `class`
+//! maps the shares to a class with the thresholds in `threshold`; `modifiers` describe what else
+//! happened to the I/Os. `sentence` describes the result, and `proof` lists the counters with the
+//! commands that show them. With too little evidence the class is `unknown`.
 
 pub(crate) mod class;
 pub(crate) mod evidence;
+pub(crate) mod limits;
 pub(crate) mod metadata;
+pub(crate) mod modifiers;
 pub(crate) mod proof;
 pub(crate) mod sentence;
 pub(crate) mod shares;
@@ -29,26 +32,25 @@ pub(crate) fn verdict(
     report: &Report,
     jobs: &[ResolvedJob],
 ) -> Verdict {
-    let DirectionAnalysis {
-        evidence,
-        shares,
-        class,
-    } = direction;
     let mut phases = report.phases.iter();
     let measure = phases.find(|phase| phase.phase == Phase::Measure);
     let measure_ms = measure.map_or(0.0, |phase| phase.start_ms);
+    let evidence = &direction.evidence;
     let mut verdict = Verdict {
-        class: *class,
-        sentence: sentence(evidence, shares, *class, measure_ms),
+        class: direction.class,
+        sentence: sentence(direction, measure_ms),
         shares: Default::default(),
+        byte_shares: Default::default(),
+        modifiers: direction.modifiers.clone(),
         uncertainty: 0.0,
         transition_ms: evidence.transition_ms,
         evidence: evidence.numbers(),
         proof: proof(evidence, report, jobs),
     };
-    if *class != VerdictClass::Unknown && evidence.no_device.is_none() {
-        verdict.shares = shares.by_name();
-        verdict.uncertainty = shares.uncertainty;
+    if direction.class != VerdictClass::Unknown && evidence.estimate.is_some() {
+        verdict.shares = direction.shares.by_name();
+        verdict.byte_shares = direction.shares.bytes_by_name();
+        verdict.uncertainty = direction.shares.uncertainty;
     }
     verdict
 }

@@ -24,9 +24,14 @@ use crate::{
         pattern::io::{Io, Kind},
         stats::WorkerStats,
     },
-    system::layers::StoredFile,
+    system::layers::{StoredFile, snapshot::Snapshot},
 };
-use leadline_protocol::{plan::job::ResolvedJob, verdict::StorageLayer};
+use leadline_protocol::{
+    job::{distribution::Distribution, keyword::Fadvise},
+    plan::job::ResolvedJob,
+    verdict::StorageLayer,
+};
+use rustix::param::page_size;
 use std::sync::Arc;
 
 pub(crate) struct LayerSampler {
@@ -34,6 +39,10 @@ pub(crate) struct LayerSampler {
     files: Vec<Arc<StoredFile>>,
     /// Indexed by target; `None` for random reads.
     streams: Vec<Option<Stream>>,
+    /// Indexed by target: pages at the start of the phase, if the worker reads each of them once and
+    /// at random while readahead adds others.
+    snapshots: Vec<Option<Snapshot>>,
+    needs_snapshots: bool,
     direct: bool,
     interval: Interval,
     writes: WriteSamples,
@@ -46,6 +55,8 @@ impl LayerSampler {
         let streams = targets.map(|((_, target), file)| Stream::of(job, target, file));
         Self {
             streams: streams.collect(),
+            snapshots: Vec::new(),
+            needs_snapshots: reads_once(job) && has_readahead(job, &files),
             direct: job.direct,
             interval: Interval::new(job.pattern.randseed ^ u64::from(worker)),
             writes: WriteSamples::default(),
@@ -55,6 +66,10 @@ impl LayerSampler {
 
     /// Starts a phase, whose first I/O is looked up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
+        if self.needs_snapshots {
+            let snapshots = self.files.iter().map(|file| Snapshot::of(file));
+            self.snapshots = snapshots.collect();
+        }
         self.interval.begin(now_ns);
         self.writes.clear();
     }
@@ -80,8 +95,10 @@ impl LayerSampler {
         let file = &self.files[target];
         let tally = &stats.of(Kind::Read).layers;
         let weight = self.interval.length();
+        let snapshot = self.snapshots.get(target).and_then(Option::as_ref);
         let mut add = |offset: u64, represented: u64| {
-            let found = file.read(offset..offset + u64::from(io.len), self.direct);
+            let range = offset..offset + u64::from(io.len);
+            let found = file.read(range, self.direct, snapshot);
             tally.add(weight, represented, found);
         };
         match &self.streams[target] {
@@ -115,6 +132,27 @@ impl LayerSampler {
     pub(crate) fn into_writes(self) -> Vec<WriteSample> {
         self.writes.into_samples()
     }
+}
+
+/// Whether a random job reads each page at most once.
+fn reads_once(job: &ResolvedJob) -> bool {
+    let pattern = &job.pattern;
+    let sizes = &pattern.bs.read;
+    let has_map = pattern.rw.is_random()
+        && !pattern.norandommap
+        && pattern.random_distribution.read == Distribution::Random;
+    let is_shared = job.numjobs > 1 && job.targets.iter().any(|target| target.worker.is_none());
+    let repeats = job.timing.time_based || job.timing.loops > 1 || job.timing.is_io_size_requested;
+    let has_whole_pages = sizes.min == sizes.max && sizes.min.is_multiple_of(page_size() as u64);
+    has_map && !is_shared && !repeats && has_whole_pages
+}
+
+/// Whether a page cache below the random reads of a job reads ahead.
+fn has_readahead(job: &ResolvedJob, files: &[Arc<StoredFile>]) -> bool {
+    let is_buffered = !job.direct && job.target.fadvise_hint != Fadvise::Random;
+    files
+        .iter()
+        .any(|file| file.readahead_bytes(is_buffered) > 0)
 }
 
 /// A layer that needs no lookup.

@@ -8,6 +8,7 @@
 
 pub(crate) mod builder;
 mod lookup;
+pub(crate) mod snapshot;
 
 use crate::system::probes::residency::ResidencyMethod;
 use leadline_protocol::verdict::StorageLayer;

@@ -12,10 +12,10 @@ use leadline_protocol::{
     evidence::transition::Direction,
     finding::{
         Finding,
-        Severity::{Note, Serious, Warning},
+        Severity::{Serious, Warning},
     },
     format::{bytes, count},
-    verdict::VerdictClass,
+    verdict::{ModifierKind, VerdictClass},
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<F
         class_finding(analysis),
         direct_io_fallback(context, analysis),
         unwritten_blocks(analysis),
-        served_by_filesystem(analysis),
+        compressed(analysis),
     ];
     findings.into_iter().flatten().collect()
 }
@@ -39,18 +39,15 @@ fn numbers(evidence: &Evidence) -> Value {
 }
 
 fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
-    let DirectionAnalysis {
-        evidence,
-        shares,
-        class,
-    } = analysis;
+    let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
     let numbers = numbers(evidence);
     let device = evidence.device.as_ref().ok();
     let name = device.map_or("storage", |device| device.name.as_str());
     let finding =
         |severity, code, sentence, remedy| Finding::new(severity, code, sentence, numbers, remedy);
-    match class {
+    let modifier = |kind| analysis.modifier(kind).is_some();
+    match analysis.class {
         VerdictClass::PageCache if !evidence.direct => {
             let sentence = format!("The result describes memory, not {name}.");
             finding(
@@ -61,7 +58,7 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
             )
             .with_rerun(rerun::direct())
         }
-        VerdictClass::Readahead => {
+        VerdictClass::Device if modifier(ModifierKind::Readahead) => {
             let sentence = format!(
                 "Readahead turned {} small {noun} into {} large ones.",
                 count(evidence.ios),
@@ -87,10 +84,10 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
             )
             .with_rerun(rerun::flushed())
         }
-        VerdictClass::Amplified => {
+        VerdictClass::Device if modifier(ModifierKind::Amplified) => {
             let sentence = format!(
                 "{name} transferred {} more than the run issued: {}.",
-                bytes(shares.excess_bytes),
+                bytes(analysis.transfers.excess_bytes),
                 excess_reason(evidence)
             );
             Some(finding(
@@ -164,39 +161,20 @@ fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
     .with_rerun(rerun::written())
 }
 
-fn served_by_filesystem(analysis: &DirectionAnalysis) -> Option<Finding> {
-    let DirectionAnalysis {
-        evidence, shares, ..
-    } = analysis;
-    let is_served = shares.filesystem >= NEGLIGIBLE.value;
-    if evidence.encoded_share >= NEGLIGIBLE.value {
-        let sentence = format!(
-            "{:.0} % of the region is compressed or inline: fewer bytes are stored than read and written.",
-            evidence.encoded_share * 100.0
-        );
-        let severity = if is_served { Serious } else { Note };
-        return Some(Finding::new(
-            severity,
-            "compressed",
-            sentence,
-            json!({"encoded_share": evidence.encoded_share}),
-            "Use incompressible data (refill_buffers=1), or mount without compression.",
-        ));
-    }
-    if !is_served {
+fn compressed(analysis: &DirectionAnalysis) -> Option<Finding> {
+    let share = analysis.evidence.encoded_share;
+    if share < NEGLIGIBLE.value {
         return None;
     }
     let sentence = format!(
-        "{:.0} % of the direct {} did not reach a device. The blocks may never have been written; the filesystem does not report this.",
-        shares.filesystem * 100.0,
-        evidence.direction.noun()
+        "{:.0} % of the region is compressed or inline: fewer bytes are stored than read and written.",
+        share * 100.0
     );
-    Finding::new(
+    Some(Finding::new(
         Serious,
-        "served_by_filesystem",
+        "compressed",
         sentence,
-        numbers(evidence),
-        "Write the file first (file_state=written), or use a filesystem that reports extents, such as ext4 or xfs.",
-    )
-    .with_rerun(rerun::written())
+        json!({"encoded_share": share}),
+        "Use incompressible data (refill_buffers=1), or mount without compression.",
+    ))
 }

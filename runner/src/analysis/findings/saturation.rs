@@ -160,7 +160,7 @@ fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
     if let Some(analysis) = context.direction(direction) {
         let is_known = analysis.evidence.own_bytes.is_ok();
         return if is_known {
-            analysis.shares.foreign_bytes
+            analysis.transfers.foreign_bytes
         } else {
             0
         };

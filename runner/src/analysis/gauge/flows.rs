@@ -2,8 +2,8 @@
 
 use crate::analysis::{gauge::counters::DirectionCounters, verdict::threshold::NEGLIGIBLE};
 use leadline_protocol::{
-    gauge::LayerFlow,
-    verdict::{Verdict, VerdictClass},
+    gauge::{ForeignSource, LayerFlow},
+    verdict::Verdict,
 };
 
 /// The flows of one direction, or of several directions together.
@@ -15,13 +15,11 @@ pub(super) struct Flows {
     pub(super) bypassed: bool,
     /// I/O of the target's device beyond that of the run.
     pub(super) foreign: LayerFlow,
-    /// The class of writes if a verdict separated foreign writes from those of the run.
-    pub(super) write_class: Option<VerdictClass>,
+    /// Set if a verdict separated foreign writes from those of the run.
+    pub(super) foreign_writes: Option<ForeignSource>,
     pub(super) uncertainty: f64,
     /// Issued bytes that the filesystem served as zeros.
     pub(super) unwritten_bytes: u64,
-    /// Issued bytes that the filesystem served from compressed or inline data.
-    pub(super) filesystem_bytes: u64,
     /// Issued bytes that are writes.
     pub(super) written_bytes: u64,
     /// Written bytes that were dirty or in writeback at the end.
@@ -53,7 +51,7 @@ impl Flows {
         } else if direct {
             Some(scale(issued, 1.0 - cached))
         } else {
-            let served_by_filesystem = scale(issued, share("unwritten") + share("filesystem"));
+            let served_by_filesystem = scale(issued, share("unwritten"));
             counters.device.map(|device| {
                 let counted = LayerFlow::new(device.ios + device.merges, device.bytes);
                 scale(counted, own_share) + served_by_filesystem
@@ -67,17 +65,20 @@ impl Flows {
             foreign: scale(LayerFlow::new(device.ios, device.bytes), 1.0 - own_share),
             uncertainty: verdict.map_or(0.0, |verdict| verdict.uncertainty),
             unwritten_bytes: scale(issued, share("unwritten")).bytes,
-            filesystem_bytes: scale(issued, share("filesystem")).bytes,
             ..Self::default()
         }
     }
 
     /// Sets the fields that apply only to writes.
-    pub(super) fn with_write_fields(self, pending_bytes: u64, class: Option<VerdictClass>) -> Self {
+    pub(super) fn with_write_fields(
+        self,
+        pending_bytes: u64,
+        foreign: Option<ForeignSource>,
+    ) -> Self {
         Self {
             written_bytes: self.issued.bytes,
             pending_bytes,
-            write_class: if self.foreign.bytes > 0 { class } else { None },
+            foreign_writes: foreign.filter(|_| self.foreign.bytes > 0),
             ..self
         }
     }
@@ -101,10 +102,9 @@ impl Flows {
             reached: sum(self.reached, other.reached),
             bypassed: self.bypassed && other.bypassed,
             foreign,
-            write_class: self.write_class.or(other.write_class),
+            foreign_writes: self.foreign_writes.or(other.foreign_writes),
             uncertainty: self.uncertainty.max(other.uncertainty),
             unwritten_bytes: self.unwritten_bytes + other.unwritten_bytes,
-            filesystem_bytes: self.filesystem_bytes + other.filesystem_bytes,
             written_bytes: self.written_bytes + other.written_bytes,
             pending_bytes: self.pending_bytes + other.pending_bytes,
         }

@@ -81,9 +81,6 @@ fn below_cache(flows: &Flows, past_cache: LayerFlow, reached: LayerFlow) -> Opti
     if ratio(flows.unwritten_bytes, issued) > FILESYSTEM_SHARE {
         return Some("returned zeros: never written".into());
     }
-    if ratio(flows.filesystem_bytes, issued) > FILESYSTEM_SHARE {
-        return Some("served by the filesystem: compressed or inline data".into());
-    }
     if past_cache.ios == 0 {
         return None;
     }

@@ -3,15 +3,17 @@
 
 pub(crate) mod counters;
 pub(crate) mod targets;
+pub(crate) mod workload;
 
-use crate::analysis::verdict::{
-    evidence::{
-        counters::{Counted, backing_storage_bytes, device, lower_devices, own_bytes},
-        targets::{
-            bytes_without_device, encoded_share, falls_back, no_device, residency, unwritten_share,
+use crate::analysis::{
+    estimate::{merged, unknown},
+    verdict::{
+        evidence::{
+            counters::{Counted, device, lower_devices, own_bytes, process_bytes},
+            targets::{bytes_without_device, encoded_share, no_device, residency, unwritten_share},
         },
+        metadata::metadata_reason,
     },
-    metadata::metadata_reason,
 };
 use leadline_protocol::{
     counters::Residency,
@@ -20,8 +22,9 @@ use leadline_protocol::{
         transition::{Direction, ServedBy},
     },
     plan::{job::ResolvedJob, window::late_ramps},
-    report::Report,
+    report::{JobReport, Report, layers::LayerEstimate},
 };
+use rustix::param::page_size;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -35,13 +38,8 @@ pub(crate) struct Evidence {
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
     pub direct: bool,
-    /// Whether direct I/O goes through the page cache on some target.
-    pub falls_back: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
     pub is_loop_cached: bool,
-    /// Upper bound of the bytes read from or written to the storage of those backing files, past
-    /// their page cache; `None` if there is none, or if their residency is unknown.
-    pub backing_storage_bytes: Option<u64>,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
     /// Counters of the device under the targets, or the reason why they are missing.
@@ -61,8 +59,19 @@ pub(crate) struct Evidence {
     /// Reason why the filesystem writes metadata in addition to the issued writes; `None` if it
     /// does not.
     pub metadata_reason: Option<&'static str>,
-    /// Upper bound of the bytes in flight at a window boundary.
-    pub in_flight_bytes: u64,
+    /// Layers of the sampled I/Os; `None` if no I/O was sampled.
+    pub estimate: Option<LayerEstimate>,
+    /// Bytes that this process read from storage; for writes, bytes that it made dirty or wrote
+    /// directly. Or the reason why they are unknown.
+    pub process_bytes: Result<u64, String>,
+    /// Smallest block in bytes.
+    pub smallest_block: u64,
+    /// See [`workload::is_every_read_counted`].
+    pub is_every_read_counted: bool,
+    /// See [`workload::may_overwrite_itself`].
+    pub may_overwrite_itself: bool,
+    /// Upper bound of the I/Os in flight at a window boundary.
+    pub in_flight_ios: u64,
     /// Time of the last transition if it led to memory, in ms since the start of the run.
     pub transition_ms: Option<f64>,
 }
@@ -87,11 +96,9 @@ impl Evidence {
             bytes_without_device: bytes_without_device(direction, report, all),
             iops: stats.iops,
             direct,
-            falls_back: targets.iter().any(|target| falls_back(direction, target)),
             is_loop_cached: targets
                 .iter()
                 .any(|target| target.direct.loop_direct_io == Some(false)),
-            backing_storage_bytes: backing_storage_bytes(direction, report, &targets),
             no_device: no_device(&jobs),
             device: device(direction, report),
             lower_devices: lower_devices(direction, report),
@@ -101,7 +108,12 @@ impl Evidence {
             unwritten_share: unwritten_share(&targets),
             encoded_share: encoded_share(&targets),
             metadata_reason: jobs.iter().find_map(|job| metadata_reason(job, &targets)),
-            in_flight_bytes: jobs.iter().map(|job| in_flight_bytes(direction, job)).sum(),
+            estimate: estimate(direction, report),
+            process_bytes: process_bytes(direction, report),
+            smallest_block: workload::smallest_block(direction, &jobs),
+            is_every_read_counted: workload::is_every_read_counted(report, &jobs, &targets),
+            may_overwrite_itself: workload::may_overwrite_itself(stats.bytes, &jobs, &targets),
+            in_flight_ios: jobs.iter().map(|job| in_flight_ios(job)).sum(),
             transition_ms: transition_to_memory_ms(direction, report),
         };
         if let Some(late) = late_ramps(all).find(|job| direction.is_used_by(job)) {
@@ -115,28 +127,39 @@ impl Evidence {
             "all counters include I/O of the ramp of {late_job}, which ended after the start of the measurement"
         );
         self.device = Err(reason.clone());
-        self.own_bytes = Err(reason);
+        self.own_bytes = Err(reason.clone());
+        self.process_bytes = Err(reason);
+        self.is_every_read_counted = false;
         self.transition_ms = None;
     }
 
-    pub(crate) fn has_no_counters(&self) -> bool {
-        self.device.is_err() && self.own_bytes.is_err()
+    /// Share of the bytes that was issued to targets without a block device.
+    pub(crate) fn share_without_device(&self) -> f64 {
+        self.bytes_without_device as f64 / self.bytes.max(1) as f64
+    }
+
+    /// At least this many bytes move for an I/O that needs the device.
+    pub(crate) fn min_transfer(&self) -> f64 {
+        let page = page_size() as u64;
+        let bytes = match self.direction {
+            Direction::Write => self.bytes / self.ios,
+            Direction::Read if self.direct && self.encoded_share == 0.0 => self.smallest_block,
+            Direction::Read if self.direct => self.smallest_block.min(page),
+            Direction::Read => page,
+        };
+        bytes.max(1) as f64
+    }
+
+    pub(crate) fn dirty_start_bytes(&self) -> u64 {
+        let start = self
+            .residency
+            .and_then(|(start, _)| start.pending_write_bytes());
+        start.unwrap_or(0)
     }
 
     /// Bytes issued to targets with a block device.
     pub(crate) fn issued_to_devices(&self) -> u64 {
         self.bytes.saturating_sub(self.bytes_without_device)
-    }
-
-    /// 0 if the device was not counted.
-    pub(crate) fn device_bytes(&self) -> u64 {
-        self.device.as_ref().map_or(0, |device| device.bytes)
-    }
-
-    /// Device I/Os per issued I/O; `None` if the device was not counted.
-    pub(crate) fn ios_ratio(&self) -> Option<f64> {
-        let device = self.device.as_ref().ok()?;
-        Some(device.ios as f64 / self.ios as f64)
     }
 
     /// Numbers for the report; unknown ones are omitted.
@@ -155,6 +178,10 @@ impl Evidence {
             ("lower_device_ios", lower.map(|lower| lower.ios)),
             ("lower_device_bytes", lower.map(|lower| lower.bytes)),
             ("own_bytes", self.own_bytes.as_ref().ok().copied()),
+            (
+                "sampled_ios",
+                self.estimate.as_ref().map(|estimate| estimate.samples),
+            ),
             ("cached_start_bytes", start.map(|start| start.cached)),
             ("cached_end_bytes", end.map(|end| end.cached)),
             (
@@ -172,9 +199,25 @@ impl Evidence {
     }
 }
 
-fn in_flight_bytes(direction: Direction, job: &ResolvedJob) -> u64 {
-    let sizes = direction.select(&job.pattern.bs.read, &job.pattern.bs.write);
-    u64::from(job.in_flight()) * u64::from(job.numjobs) * sizes.max
+fn in_flight_ios(job: &ResolvedJob) -> u64 {
+    if job.in_flight() > 1 {
+        u64::from(job.in_flight()) * u64::from(job.numjobs)
+    } else {
+        0
+    }
+}
+
+/// The estimates of all jobs together. A job without an estimate is unknown.
+fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
+    let ios = |job: &JobReport| direction.select(&job.read, &job.write).ios;
+    let jobs = report.jobs.iter().filter(|job| ios(job) > 0);
+    if jobs.clone().all(|job| job.layers.of(direction).is_none()) {
+        return None;
+    }
+    merged(jobs.map(|job| {
+        let estimate = job.layers.of(direction).cloned();
+        (ios(job), estimate.unwrap_or_else(unknown))
+    }))
 }
 
 fn transition_to_memory_ms(direction: Direction, report: &Report) -> Option<f64> {

@@ -1,215 +1,210 @@
-//! One sentence per verdict: the rate, the layer that served it, and the two numbers that prove it.
+//! One sentence per verdict: the rate, the layer that served it, and the numbers that prove it.
 
-use crate::analysis::verdict::{
-    evidence::{Evidence, counters::Counted},
-    shares::Shares,
-    threshold::NEGLIGIBLE,
+use crate::analysis::{
+    context::DirectionAnalysis,
+    verdict::{evidence::Evidence, shares::Shares, threshold::NEGLIGIBLE},
 };
 use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count},
-    verdict::VerdictClass,
+    verdict::{Modifier, ModifierKind, VerdictClass},
 };
 
-/// Smaller shares are shown as `under 0.1 %`.
+/// Smaller shares are shown as `under 0.1 %`, and smaller errors are not shown.
 const MIN_SHOWN_SHARE: f64 = 0.000_5;
+/// Modifiers that a sentence about the device mentions, most important first.
+const MENTIONED: [ModifierKind; 5] = [
+    ModifierKind::Foreign,
+    ModifierKind::Amplified,
+    ModifierKind::Readahead,
+    ModifierKind::Merged,
+    ModifierKind::Split,
+];
 
 /// The sentence, followed by the time of a transition to memory and by missing evidence.
 /// `measure_ms`: start of the measured window in ms since the start of the run.
-pub(crate) fn sentence(
-    evidence: &Evidence,
-    shares: &Shares,
-    class: VerdictClass,
-    measure_ms: f64,
-) -> String {
-    let mut sentence = match (class, &evidence.no_device) {
-        (VerdictClass::NoDevice, Some(place)) => no_device(evidence, place),
-        (VerdictClass::Unknown, _) => unknown(evidence),
-        _ => {
-            let reached_bytes = (shares.device * evidence.bytes as f64).round() as u64;
-            let numbers = Numbers {
-                evidence,
-                shares,
-                reached_bytes,
-                counted: counted(evidence, shares, reached_bytes),
-            };
-            numbers.describe(class)
-        }
-    };
-    if class == VerdictClass::Unknown {
-        return sentence;
+pub(crate) fn sentence(analysis: &DirectionAnalysis, measure_ms: f64) -> String {
+    let evidence = &analysis.evidence;
+    if let (VerdictClass::NoDevice, Some(place)) = (analysis.class, &evidence.no_device) {
+        return no_device(evidence, place);
     }
+    if analysis.class == VerdictClass::Unknown {
+        return unknown(analysis);
+    }
+    let mut sentence = Numbers { analysis }.describe();
     if let Some(transition_ms) = evidence.transition_ms {
         let after_s = (transition_ms - measure_ms).max(0.0) / 1000.0;
         sentence += &format!(" Served from memory after {after_s:.1} s.");
     }
-    if class != VerdictClass::NoDevice && evidence.no_device.is_none() {
-        sentence += &missing_evidence(evidence, shares);
+    if let Err(reason) = &evidence.device {
+        let reason = reason.trim_end_matches('.');
+        sentence += &format!(" Device I/O was not counted: {reason}.");
     }
     sentence
 }
 
-/// The counters of the device, or those of the physical devices if a layer in between served I/O.
-fn counted(evidence: &Evidence, shares: &Shares, reached_bytes: u64) -> Counted {
-    let sent_bytes = shares.own_bytes.min(evidence.issued_to_devices());
-    match (&evidence.device, &evidence.lower_devices) {
-        (Ok(_), Some(lower)) if reached_bytes < sent_bytes => lower.clone(),
-        (Ok(device), _) => device.clone(),
-        (Err(_), _) => Counted {
-            name: "storage".into(),
-            bytes: evidence.own_bytes.as_ref().copied().unwrap_or(0),
-            ..Counted::default()
-        },
-    }
-}
-
 struct Numbers<'a> {
-    evidence: &'a Evidence,
-    shares: &'a Shares,
-    reached_bytes: u64,
-    counted: Counted,
+    analysis: &'a DirectionAnalysis,
 }
 
 impl Numbers<'_> {
-    fn describe(&self, class: VerdictClass) -> String {
-        let evidence = self.evidence;
-        let name = &self.counted.name;
-        let noun = evidence.direction.noun();
+    fn describe(&self) -> String {
+        let evidence = &self.analysis.evidence;
         let iops = iops(evidence);
-        let issued = count(evidence.ios);
-        let device_ios = count(self.counted.ios);
-        let device_size = bytes(self.counted.bytes / self.counted.ios.max(1));
-        match class {
-            VerdictClass::Device => {
-                let all = if percent(self.shares.device) == "100.0 %" {
-                    "All "
-                } else {
-                    ""
-                };
+        let reached = self.reached();
+        match self.analysis.class {
+            VerdictClass::PageCache => format!("{iops} IOPS from memory: {reached}."),
+            VerdictClass::LowerCache => format!(
+                "{iops} IOPS from memory below {}: {reached}.",
+                self.device_name()
+            ),
+            VerdictClass::Unwritten => format!(
+                "{iops} IOPS from blocks that were never written, which the filesystem returns as zeros: {reached}."
+            ),
+            VerdictClass::DeferredWrite => format!(
+                "{iops} IOPS into memory: {} of the {} reached {} before the measurement ended.",
+                reached_share(self.shares().device),
+                bytes(evidence.bytes),
+                self.storage_name()
+            ),
+            VerdictClass::Mixed => format!("{}: {reached}.", self.parts()),
+            _ => self.describe_device(),
+        }
+    }
+
+    fn describe_device(&self) -> String {
+        let mut mentioned = MENTIONED.iter();
+        let modifier = mentioned.find_map(|kind| self.analysis.modifier(*kind));
+        match modifier {
+            Some(modifier) => self.describe_modifier(modifier),
+            None => {
+                let share = percent(self.shares().device);
+                let all = if share == "100.0 %" { "All " } else { "" };
+                let iops = iops(&self.analysis.evidence);
+                let name = self.device_name();
                 format!(
                     "{all}{iops} IOPS reached {name}: {}.",
                     self.issued_and_counted()
                 )
             }
-            VerdictClass::Foreign => format!(
+        }
+    }
+
+    fn describe_modifier(&self, modifier: &Modifier) -> String {
+        let evidence = &self.analysis.evidence;
+        let name = self.device_name();
+        let iops = iops(evidence);
+        let noun = evidence.direction.noun();
+        let issued = count(evidence.ios);
+        let device = evidence.device.as_ref().ok();
+        let ios = device.map_or(0, |device| device.ios);
+        let size = bytes(device.map_or(0, |device| device.bytes) / ios.max(1));
+        let device_ios = count(ios);
+        match modifier.kind {
+            ModifierKind::Foreign => format!(
                 "{iops} IOPS reached {name}, which also moved {} for other programs: {}.",
-                bytes(self.shares.foreign_bytes),
+                bytes(modifier.bytes.unwrap_or(0)),
                 self.issued_and_counted()
             ),
-            VerdictClass::Merged => format!(
-                "{iops} IOPS reached {name} in larger I/Os: {device_ios} {noun} of {device_size} for {issued} issued."
-            ),
-            VerdictClass::Readahead => format!(
-                "{iops} IOPS through readahead: {name} served {device_ios} reads of {device_size} for {issued} issued."
-            ),
-            VerdictClass::PageCache => format!("{iops} IOPS from memory: {}.", self.reached()),
-            VerdictClass::Unwritten => format!(
-                "{iops} IOPS from blocks that were never written, which the filesystem returns as zeros: {}.",
-                self.reached()
-            ),
-            VerdictClass::NoDevice => {
-                format!(
-                    "{iops} IOPS from the filesystem, without I/O: {}.",
-                    self.reached()
-                )
-            }
-            VerdictClass::DeferredWrite => format!(
-                "{iops} IOPS into memory: {} of the {} reached {name} before the measurement ended.",
-                reached_share(self.shares.device),
-                bytes(evidence.bytes)
-            ),
-            VerdictClass::Amplified => {
-                let issued = evidence.issued_to_devices();
-                let moved = issued + self.shares.excess_bytes;
+            ModifierKind::Amplified => {
+                let needed = self.analysis.transfers.needed_bytes;
+                let moved = needed + self.analysis.transfers.excess_bytes;
                 format!(
                     "{name} {} {:.1} bytes per byte issued: {} for {}.",
                     evidence.direction.select("read", "wrote"),
-                    moved as f64 / issued.max(1) as f64,
+                    modifier.factor.unwrap_or(0.0),
                     bytes(moved),
-                    bytes(issued)
+                    bytes(needed)
                 )
             }
-            VerdictClass::Mixed | VerdictClass::Unknown => {
-                format!("{}: {}.", self.parts(), self.reached())
-            }
+            ModifierKind::Readahead => format!(
+                "{iops} IOPS through readahead: {name} served {device_ios} reads of {size} for {issued} issued."
+            ),
+            ModifierKind::Split => format!(
+                "{iops} IOPS reached {name} in smaller I/Os: {device_ios} {noun} of {size} for {issued} issued."
+            ),
+            _ => format!(
+                "{iops} IOPS reached {name} in larger I/Os: {device_ios} {noun} of {size} for {issued} issued."
+            ),
         }
+    }
+
+    fn shares(&self) -> &Shares {
+        &self.analysis.shares
+    }
+
+    fn device_name(&self) -> &str {
+        let device = self.analysis.evidence.device.as_ref().ok();
+        device.map_or("storage", |device| &device.name)
+    }
+
+    /// The lowest counted device.
+    fn storage_name(&self) -> &str {
+        let lower = self.analysis.evidence.lower_devices.as_ref();
+        lower.map_or_else(|| self.device_name(), |lower| &lower.name)
     }
 
     fn issued_and_counted(&self) -> String {
-        let evidence = self.evidence;
+        let evidence = &self.analysis.evidence;
         match &evidence.device {
-            Ok(_) => format!(
+            Ok(device) => format!(
                 "{} {} issued, {} seen by the device",
                 count(evidence.ios),
                 evidence.direction.noun(),
-                count(self.counted.ios)
+                count(device.ios)
             ),
             Err(_) => format!(
-                "{} issued, {} moved by this process",
-                bytes(evidence.issued_to_devices()),
-                bytes(self.shares.own_bytes)
+                "{} {} issued, {} of them looked up",
+                count(evidence.ios),
+                evidence.direction.noun(),
+                count(evidence.estimate.as_ref().map_or(0, |found| found.samples))
             ),
         }
     }
 
-    /// `0 of 2,560 reads reached vda`; in bytes if I/Os were not counted or include foreign I/O.
+    /// `0 of 2,560 reads reached vda`, or `about 1,200 of 2,560 reads (±1.5 %) reached vda`.
     fn reached(&self) -> String {
-        let Counted {
-            name,
-            ios,
-            bytes: moved,
-            ..
-        } = &self.counted;
-        let issued = self.evidence.ios;
-        let noun = self.evidence.direction.noun();
-        let reached_bytes = self.reached_bytes;
-        let is_own =
-            moved.saturating_sub(reached_bytes) as f64 <= NEGLIGIBLE.value * reached_bytes as f64;
-        if reached_bytes == 0 {
-            format!("0 of {} {noun} reached {name}", count(issued))
-        } else if self.evidence.device.is_ok() && is_own {
-            format!(
-                "{} of {} {noun} reached {name}",
-                count(issued.min(*ios)),
-                count(issued)
-            )
-        } else {
-            format!(
-                "{} of {} reached {name}",
-                bytes(reached_bytes),
-                bytes(self.evidence.bytes)
-            )
+        let evidence = &self.analysis.evidence;
+        let noun = evidence.direction.noun();
+        let name = self.storage_name();
+        let issued = count(evidence.ios);
+        let reached = count((self.shares().device * evidence.ios as f64).round() as u64);
+        let error = self.shares().uncertainty;
+        if error < MIN_SHOWN_SHARE {
+            return format!("{reached} of {issued} {noun} reached {name}");
         }
+        let error = format!("{:.1}", error * 100.0);
+        format!("about {reached} of {issued} {noun} (±{error} %) reached {name}")
     }
 
-    /// `43.8 % of the bytes from vda, 56.2 % from memory`.
+    /// `43.8 % of the reads from vda, 56.2 % from memory`.
     fn parts(&self) -> String {
-        let Shares {
-            device,
-            page_cache,
-            unwritten,
-            filesystem,
-            no_device,
-            ..
-        } = *self.shares;
-        let name = &self.counted.name;
-        let texts = match self.evidence.direction {
+        let shares = self.shares();
+        let name = self.storage_name();
+        let noun = self.analysis.evidence.direction.noun();
+        let texts = match self.analysis.evidence.direction {
             Direction::Read => [
-                format!("of the bytes from {name}"),
+                format!("of the {noun} from {name}"),
                 "from memory".into(),
+                format!("from memory below {}", self.device_name()),
                 "never written".into(),
-                "from the filesystem".into(),
-                "without a device".into(),
+                "unknown".into(),
             ],
             Direction::Write => [
-                format!("of the bytes reached {name}"),
+                format!("of the {noun} reached {name}"),
                 "stayed in memory".into(),
+                format!("stayed in memory below {}", self.device_name()),
                 "never written".into(),
-                "eliminated by the filesystem".into(),
-                "without a device".into(),
+                "unknown".into(),
             ],
         };
-        let shares = [device, page_cache, unwritten, filesystem, no_device];
+        let shares = [
+            shares.device,
+            shares.page_cache,
+            shares.lower_cache,
+            shares.unwritten,
+            shares.unknown,
+        ];
         let mut parts = Vec::new();
         for (index, (share, text)) in shares.into_iter().zip(texts).enumerate() {
             if index == 0 || share >= NEGLIGIBLE.value {
@@ -250,34 +245,31 @@ fn no_device(evidence: &Evidence, place: &str) -> String {
     }
 }
 
-fn unknown(evidence: &Evidence) -> String {
+/// Names both sides if the sample and the counters disagree.
+fn unknown(analysis: &DirectionAnalysis) -> String {
+    let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
-    let reason = match (&evidence.device, &evidence.own_bytes) {
-        (Err(reason), Err(_)) => reason.trim_end_matches('.').to_owned(),
-        (Ok(device), Err(reason)) if device.bytes > evidence.bytes => format!(
-            "{} moved {} for {} issued, and I/O by other programs cannot be distinguished ({})",
+    let reason = match (&evidence.estimate, &evidence.device) {
+        (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
+        (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
+        (Some(estimate), Ok(device)) => format!(
+            "of {} sampled {noun}, {} of the bytes were not in memory, and {} moved {} for {} issued",
+            count(estimate.samples),
+            percent(estimate_below(analysis)),
             device.name,
             bytes(device.bytes),
-            bytes(evidence.bytes),
+            bytes(evidence.bytes)
+        ),
+        (Some(estimate), Err(reason)) => format!(
+            "{} {noun} were looked up, and device I/O was not counted ({})",
+            count(estimate.samples),
             reason.trim_end_matches('.')
         ),
-        _ => format!("only {} {noun} completed", count(evidence.ios)),
     };
     format!("The layer that served the {noun} is unknown: {reason}.")
 }
 
-fn missing_evidence(evidence: &Evidence, shares: &Shares) -> String {
-    match (&evidence.device, &evidence.own_bytes) {
-        (Err(reason), _) => {
-            format!(
-                " Device I/O was not counted: {}.",
-                reason.trim_end_matches('.')
-            )
-        }
-        (_, Err(reason)) if shares.device >= NEGLIGIBLE.value => format!(
-            " I/O by other programs cannot be distinguished: {}.",
-            reason.trim_end_matches('.')
-        ),
-        _ => String::new(),
-    }
+fn estimate_below(analysis: &DirectionAnalysis) -> f64 {
+    let shares = &analysis.shares.bytes;
+    1.0 - shares[leadline_protocol::verdict::StorageLayer::PageCache as usize]
 }

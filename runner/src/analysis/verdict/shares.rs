@@ -1,147 +1,184 @@
-//! Shares of the issued bytes of one direction by the layer that served them, with their error
-//! bound.
+//! Shares of the I/Os of one direction by the layer that served them, with an error bound.
 //!
-//! The device's share is the minimum of three counts: bytes issued, bytes moved by this process,
-//! and bytes moved by the devices down to the physical ones. This excludes the I/O of other
-//! programs. The rest is divided according to extents and page cache residency.
+//! The shares come from a sample of the I/Os. Counters of the process and of the devices limit
+//! them: at most as many I/Os needed the device as it transferred bytes for. Where both disagree
+//! beyond their errors, the difference is `unknown`.
 
-use crate::analysis::verdict::{evidence::Evidence, threshold::NEGLIGIBLE};
-use leadline_protocol::evidence::transition::Direction;
+use crate::analysis::verdict::{evidence::Evidence, limits::Limits};
+use leadline_protocol::{
+    evidence::transition::Direction, report::layers::Share, verdict::StorageLayer,
+};
 use std::collections::BTreeMap;
 
 /// Shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
-    pub device: f64,
     /// Served from memory, or accepted into memory.
     pub page_cache: f64,
-    /// Zeros of extents without data.
+    /// Served from memory below a block device.
+    pub lower_cache: f64,
+    /// Zeros of holes and unwritten extents.
     pub unwritten: f64,
-    /// Served by the filesystem from inline or compressed data.
-    pub filesystem: f64,
-    /// Issued to targets without a block device.
-    pub no_device: f64,
+    pub device: f64,
+    pub unknown: f64,
     /// Error bound of each share (0-1).
     pub uncertainty: f64,
-    /// Device bytes transferred for this process.
-    pub own_bytes: u64,
-    /// Device bytes moved for this process and its filesystem beyond the issued bytes.
-    pub excess_bytes: u64,
-    /// Device bytes transferred for other programs.
-    pub foreign_bytes: u64,
+    /// Shares of the bytes, by layer.
+    pub bytes: [f64; StorageLayer::COUNT],
 }
 
 impl Shares {
-    /// All 0 if there are neither device nor process counters.
     pub(crate) fn of(evidence: &Evidence) -> Self {
-        let issued = evidence.issued_to_devices();
-        let counted = evidence.device.as_ref().ok().map(|device| device.bytes);
-        let process = evidence.own_bytes.as_ref().ok().copied();
-        let Some(own_bytes) = counted.into_iter().chain(process).min() else {
-            return Self::default();
+        let Some(estimate) = &evidence.estimate else {
+            return Self::all_unknown();
         };
-        let sent = own_bytes.min(issued);
-        let limits = [
-            evidence.lower_devices.as_ref().map(|lower| lower.bytes),
-            evidence.backing_storage_bytes,
-        ];
-        let reached_bytes = limits.into_iter().flatten().fold(sent, u64::min);
-        let above_device = issued - sent;
-        let below_device = if evidence.is_loop_cached {
-            0
-        } else {
-            sent - reached_bytes
+        let sampled = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
+        let limits = Limits::of(evidence);
+        let below = match evidence.direction {
+            Direction::Read => limits.read(sum(
+                sampled(StorageLayer::Device),
+                sampled(StorageLayer::LowerCache),
+            )),
+            Direction::Write => limits.write(
+                sampled(StorageLayer::PageCache),
+                estimate.overwritten.unwrap_or_default(),
+                sampled(StorageLayer::Unknown),
+            ),
         };
-        let unwritten = match (evidence.direction, evidence.unwritten_share) {
-            (Direction::Read, Some(share)) => {
-                ((share * issued as f64).round() as u64).min(above_device)
-            }
-            _ => 0,
+        let parts = Parts {
+            page_cache: sampled(StorageLayer::PageCache),
+            lower_cache: sampled(StorageLayer::LowerCache),
+            unwritten: sampled(StorageLayer::Unwritten),
+            device: sampled(StorageLayer::Device),
+            unknown: sampled(StorageLayer::Unknown),
         };
-        let filesystem = filesystem_bytes(evidence, sent, above_device - unwritten);
-        let served_by_filesystem = filesystem + below_device;
-        let (excess_bytes, foreign_bytes) = excess_and_foreign_bytes(evidence, own_bytes, counted);
-        let uncertain = evidence.in_flight_bytes + unattributed(evidence, own_bytes, reached_bytes);
-        let share = |bytes: u64| bytes as f64 / evidence.bytes as f64;
+        let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
+        let shares = parts.with_below(below, limits.lower_device_share);
         Self {
-            device: share(reached_bytes),
-            page_cache: share(issued - reached_bytes - unwritten - served_by_filesystem),
-            unwritten: share(unwritten),
-            filesystem: share(served_by_filesystem),
-            no_device: share(evidence.bytes_without_device),
-            uncertainty: share(uncertain).min(1.0),
-            own_bytes,
-            excess_bytes,
-            foreign_bytes,
+            bytes: if (shares.page_cache - parts.page_cache.share).abs() < 0.01 {
+                StorageLayer::TOP_DOWN.map(bytes)
+            } else {
+                shares.by_layer()
+            },
+            ..shares
+        }
+    }
+
+    fn all_unknown() -> Self {
+        let unknown = Self {
+            unknown: 1.0,
+            uncertainty: 1.0,
+            ..Self::default()
+        };
+        Self {
+            bytes: unknown.by_layer(),
+            ..unknown
+        }
+    }
+
+    fn by_layer(&self) -> [f64; StorageLayer::COUNT] {
+        StorageLayer::TOP_DOWN.map(|layer| self.of_layer(layer))
+    }
+
+    pub(crate) fn of_layer(&self, layer: StorageLayer) -> f64 {
+        match layer {
+            StorageLayer::PageCache => self.page_cache,
+            StorageLayer::LowerCache => self.lower_cache,
+            StorageLayer::Unwritten => self.unwritten,
+            StorageLayer::Device => self.device,
+            StorageLayer::Unknown => self.unknown,
         }
     }
 
     /// Shares for the report, by name. Shares of 0 are omitted, except that of the device.
     pub(crate) fn by_name(&self) -> BTreeMap<String, f64> {
-        let shares = [
-            ("page_cache", self.page_cache),
-            ("unwritten", self.unwritten),
-            ("filesystem", self.filesystem),
-            ("no_device", self.no_device),
-            ("device", self.device),
-        ];
-        let is_reported = |(name, share): &(&str, f64)| *share > 0.0 || *name == "device";
-        let named = shares.into_iter().filter(is_reported);
-        named
-            .map(|(name, share)| (name.to_owned(), share))
-            .collect()
+        named(self.by_layer())
+    }
+
+    pub(crate) fn bytes_by_name(&self) -> BTreeMap<String, f64> {
+        named(self.bytes)
     }
 }
 
-/// Bytes that the filesystem served, out of the `rest` that neither a device nor an unwritten
-/// extent served: direct I/O that did not fall back to the page cache, and data that is stored in
-/// fewer bytes.
-fn filesystem_bytes(evidence: &Evidence, sent: u64, rest: u64) -> u64 {
-    let is_encoded = evidence.encoded_share >= NEGLIGIBLE.value;
-    match (evidence.direction, &evidence.own_bytes) {
-        (Direction::Write, Ok(own)) if is_encoded => own.saturating_sub(sent).min(rest),
-        (Direction::Write, _) => 0,
-        (Direction::Read, _) if is_encoded => rest - max_cached_bytes(evidence).min(rest),
-        (Direction::Read, _) if evidence.direct && !evidence.falls_back => rest,
-        (Direction::Read, _) => 0,
-    }
+fn named(shares: [f64; StorageLayer::COUNT]) -> BTreeMap<String, f64> {
+    let each = StorageLayer::TOP_DOWN.into_iter().zip(shares);
+    each.filter(|(layer, share)| *share > 0.0 || *layer == StorageLayer::Device)
+        .map(|(layer, share)| (layer.as_str().to_owned(), share))
+        .collect()
 }
 
-/// Upper bound of the bytes that the page cache served: its content at the start of the window, and
-/// every byte that was read more than once.
-fn max_cached_bytes(evidence: &Evidence) -> u64 {
-    let start = evidence.residency.map_or(0, |(start, _)| start.cached);
-    let cached = start.min(evidence.region_bytes);
-    let uncached = evidence.region_bytes - cached;
-    evidence.issued_to_devices().saturating_sub(uncached)
+/// Shares of the sampled I/Os.
+#[derive(Clone, Copy)]
+struct Parts {
+    page_cache: Share,
+    lower_cache: Share,
+    unwritten: Share,
+    device: Share,
+    unknown: Share,
 }
 
-/// Returns the device bytes beyond the issued bytes: those of this process or its filesystem, and
-/// those of other programs.
-fn excess_and_foreign_bytes(
-    evidence: &Evidence,
-    own_bytes: u64,
-    counted: Option<u64>,
-) -> (u64, u64) {
-    let excess = own_bytes.saturating_sub(evidence.issued_to_devices());
-    let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
-    match (evidence.direction, evidence.metadata_reason) {
-        // Kernel threads of the filesystem write; they cannot be distinguished from other programs.
-        (Direction::Write, Some(_)) => (excess + unclaimed, 0),
-        _ => (excess, unclaimed),
-    }
-}
-
-/// Bytes that may belong to another share. Without process counters, all device bytes may be
-/// foreign. Below a cached loop device with unknown residency, kernel threads do the I/O.
-fn unattributed(evidence: &Evidence, own_bytes: u64, reached_bytes: u64) -> u64 {
-    let is_loop_unknown = evidence.is_loop_cached && evidence.backing_storage_bytes.is_none();
-    match evidence.own_bytes {
-        Err(_) => reached_bytes,
-        Ok(_) if is_loop_unknown => reached_bytes,
-        Ok(own) if evidence.direction == Direction::Read && evidence.device.is_ok() => {
-            own.saturating_sub(own_bytes)
+impl Parts {
+    /// Replaces the sum of `device` and `lower_cache`, and scales the other layers to the rest.
+    /// `lower_device_share`: limit of the device's share.
+    fn with_below(self, below: Below, lower_device_share: f64) -> Shares {
+        let sampled_below = self.device.share + self.lower_cache.share;
+        let new_below = below.share.share;
+        let scale_below = ratio(new_below, sampled_below);
+        let mut device = match scale_below {
+            Some(scale) => self.device.share * scale,
+            // Nothing was sampled there; the device is the lowest layer.
+            None => new_below,
+        };
+        let mut lower_cache = new_below - device;
+        if device > lower_device_share {
+            lower_cache += device - lower_device_share;
+            device = lower_device_share;
         }
-        Ok(_) => 0,
+        let rest = 1.0 - new_below - below.disputed;
+        let sampled_above = self.page_cache.share + self.unwritten.share + self.unknown.share;
+        let above = |share: f64| ratio(rest, sampled_above).map_or(0.0, |scale| share * scale);
+        let page_cache = if sampled_above > 0.0 {
+            above(self.page_cache.share)
+        } else {
+            rest
+        };
+        let error = |share: Share| (share.high - share.share).max(share.share - share.low);
+        let split_errors = [self.unwritten, self.lower_cache].map(|share| {
+            // A layer without samples can only hold what the others leave.
+            if share.share > 0.0 { error(share) } else { 0.0 }
+        });
+        let uncertainty = split_errors.into_iter().fold(error(below.share), f64::max);
+        Shares {
+            page_cache,
+            lower_cache,
+            unwritten: above(self.unwritten.share),
+            device,
+            unknown: above(self.unknown.share) + below.disputed,
+            uncertainty: uncertainty.min(1.0),
+            ..Shares::default()
+        }
+    }
+}
+
+/// Share of the I/Os that went below the page cache to storage with data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Below {
+    pub share: Share,
+    /// Share for which the sample and the counters disagree.
+    pub disputed: f64,
+}
+
+fn ratio(new: f64, old: f64) -> Option<f64> {
+    (old > 0.0).then(|| new / old)
+}
+
+fn sum(one: Share, other: Share) -> Share {
+    let below = |share: Share| share.share - share.low;
+    let above = |share: Share| share.high - share.share;
+    let share = one.share + other.share;
+    Share {
+        share,
+        low: (share - below(one).max(below(other))).max(0.0),
+        high: (share + above(one).max(above(other))).min(1.0),
     }
 }

@@ -18,11 +18,17 @@ impl Threshold {
     }
 }
 
-pub(crate) const MIN_IOS: Threshold = Threshold {
-    name: "min_ios",
-    value: 8.0,
-    shown: "8 I/Os",
-    reason: "fewer small I/Os cannot be distinguished from the filesystem's own",
+pub(crate) const MAX_UNKNOWN: Threshold = Threshold {
+    name: "max_unknown",
+    value: 0.1,
+    shown: "10 %",
+    reason: "as much as another layer may have without changing a class",
+};
+pub(crate) const MAX_ERROR: Threshold = Threshold {
+    name: "max_error",
+    value: 0.25,
+    shown: "25 %",
+    reason: "with a larger error, memory and the device could each have served half of the I/Os",
 };
 pub(crate) const NOISE_FLOOR: Threshold = Threshold {
     name: "noise_floor",
@@ -63,8 +69,9 @@ pub(crate) const MOSTLY: Threshold = Threshold {
 
 /// In the order of the document.
 #[cfg(test)]
-pub(crate) const TABLE: [Threshold; 7] = [
-    MIN_IOS,
+pub(crate) const TABLE: [Threshold; 8] = [
+    MAX_UNKNOWN,
+    MAX_ERROR,
     NOISE_FLOOR,
     NEGLIGIBLE,
     NEARLY_ALL,

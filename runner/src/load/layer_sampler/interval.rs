@@ -8,7 +8,9 @@ const BUDGET: f64 = 0.005;
 const INITIAL_NS: f64 = 1e6;
 /// Weight of the last lookup in the averages.
 const SMOOTHING: f64 = 1.0 / 32.0;
-const MAX_LENGTH: u64 = 1 << 24;
+/// Groups have at most this share of the I/Os so far, so that no single one dominates the estimate
+/// of a short run.
+const MAX_SHARE: u64 = 256;
 
 /// Groups of consecutive I/Os, of which one is chosen at random.
 pub(super) struct Interval {
@@ -21,6 +23,8 @@ pub(super) struct Interval {
     /// Time of the last lookup, and I/Os since then.
     last_ns: u64,
     skipped: u64,
+    /// I/Os of this phase.
+    seen: u64,
     /// Smoothed, in ns.
     lookup_ns: f64,
     io_ns: f64,
@@ -35,6 +39,7 @@ impl Interval {
             initial_ns: INITIAL_NS,
             last_ns: 0,
             skipped: 1,
+            seen: 0,
             lookup_ns: 0.0,
             io_ns: 0.0,
         }
@@ -47,6 +52,7 @@ impl Interval {
         self.length = 1;
         self.rest = 0;
         self.skipped = 1;
+        self.seen = 0;
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -61,12 +67,13 @@ impl Interval {
         smooth(&mut self.io_ns, io_ns);
         self.initial_ns -= lookup_ns;
         self.last_ns = end_ns;
+        self.seen += self.skipped;
         let rest = self.rest;
         self.length = if self.initial_ns > 0.0 {
             1
         } else {
             let wanted = self.lookup_ns / (BUDGET * self.io_ns.max(1.0));
-            (wanted.ceil() as u64).clamp(1, MAX_LENGTH)
+            (wanted.ceil() as u64).min(self.seen / MAX_SHARE).max(1)
         };
         let chosen = self.rng.random_range(0..self.length);
         self.rest = self.length - 1 - chosen;

@@ -65,6 +65,12 @@ pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachesta
 /// Number of cached pages in `length` bytes from `start`, which must be a multiple of the page
 /// size.
 pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64, Errno> {
+    let pages = mincore_pages(file, start, length)?;
+    Ok(pages.iter().filter(|&&page| page & 1 == 1).count() as u64)
+}
+
+/// One byte per page; bit 0 is set if the page is cached.
+pub(crate) fn mincore_pages(file: BorrowedFd, start: u64, length: usize) -> Result<Vec<u8>, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     let address = std::ptr::null_mut();
     // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping
@@ -85,7 +91,7 @@ pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64
         munmap(address, length)?;
         result
     };
-    result.map(|()| is_cached.iter().filter(|&&page| page & 1 == 1).count() as u64)
+    result.map(|()| is_cached)
 }
 
 fn last_error() -> Errno {

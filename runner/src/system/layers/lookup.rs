@@ -2,7 +2,7 @@
 
 use crate::system::{
     host::fiemap::{self, Extent, each_extent_in},
-    layers::{Below, Bypass, LayerBytes, Mapping, StoredFile},
+    layers::{Below, Bypass, LayerBytes, Mapping, StoredFile, snapshot::Snapshot},
 };
 use leadline_protocol::{
     counters::Residency,
@@ -19,10 +19,11 @@ use std::{ops::Range, os::fd::AsFd};
 const MAX_PAGES: u64 = 64;
 
 /// What a lookup assumes about pages.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Pages {
-    /// For reads: a cached page serves them.
-    Cached,
+#[derive(Clone, Copy, Debug)]
+enum Pages<'a> {
+    /// For reads: a cached page serves them. With a snapshot, only a page that was cached at the
+    /// start.
+    Cached(Option<&'a Snapshot>),
     /// For completed writes: only dirty pages hold them in memory.
     Dirty,
     /// For writes followed by a sync.
@@ -41,9 +42,15 @@ impl StoredFile {
         }
     }
 
-    /// Where a read of the range would find its data. `direct`: the I/O uses O_DIRECT.
-    pub(crate) fn read(&self, range: Range<u64>, direct: bool) -> LayerBytes {
-        self.look_up(range, direct, Pages::Cached)
+    /// Where a read of the range would find its data. `direct`: the I/O uses O_DIRECT. With a
+    /// snapshot, pages that were not cached at that time do not count as cached.
+    pub(crate) fn read(
+        &self,
+        range: Range<u64>,
+        direct: bool,
+        snapshot: Option<&Snapshot>,
+    ) -> LayerBytes {
+        self.look_up(range, direct, Pages::Cached(snapshot))
     }
 
     /// Where the data of a completed write is.
@@ -73,39 +80,43 @@ impl StoredFile {
 
     fn look_up(&self, range: Range<u64>, direct: bool, pages: Pages) -> LayerBytes {
         let is_memory = matches!(*self.below, Below::Nothing);
-        if is_memory && pages != Pages::Cached {
+        if is_memory && !pages.are_read() {
             return LayerBytes::all(PageCache, range.end - range.start);
         }
         if !self.is_buffered(&range, direct) {
             return self.below_cache(range, true, pages);
         }
         match pages {
-            Pages::Cached => self.through_cache(range),
+            Pages::Cached(snapshot) => self.through_cache(range, snapshot),
             Pages::Dirty => self.through_dirty_pages(range),
             Pages::Ignored => self.below_cache(range, false, pages),
         }
     }
 
-    fn through_cache(&self, range: Range<u64>) -> LayerBytes {
+    fn through_cache(&self, range: Range<u64>, snapshot: Option<&Snapshot>) -> LayerBytes {
         let length = range.end - range.start;
+        let pages = Pages::Cached(snapshot);
         let Some(cached) = self.pages(&range).map(|found| found.cached) else {
             return LayerBytes::all(Unknown, length);
         };
-        if cached >= length {
+        let was_cached = || snapshot.is_none_or(|snapshot| snapshot.has(&range));
+        if cached >= length && was_cached() {
             return LayerBytes::all(PageCache, length);
         }
-        if cached == 0 {
-            return self.below_cache(range, false, Pages::Cached);
+        let page = page_size() as u64;
+        if cached == 0 || length <= page {
+            return self.below_cache(range, false, pages);
         }
-        if length > MAX_PAGES * page_size() as u64 {
+        if length > MAX_PAGES * page {
             let mut found = LayerBytes::all(PageCache, cached);
-            let below = self.below_cache(range, false, Pages::Cached);
-            found += below.scaled_to(length - cached);
+            found += self
+                .below_cache(range, false, pages)
+                .scaled_to(length - cached);
             return found;
         }
         let mut found = LayerBytes::default();
         for page in pages_of(range) {
-            found += self.through_cache(page);
+            found += self.through_cache(page, snapshot);
         }
         found
     }
@@ -133,7 +144,7 @@ impl StoredFile {
         match self.mapping {
             Mapping::Identity => self.below.look_up(Some(range), length, pages),
             Mapping::Fiemap { is_physical } => self.in_extents(&range, direct, is_physical, pages),
-            Mapping::Seek => self.in_data(&range),
+            Mapping::Seek => self.in_data(&range, pages),
         }
     }
 
@@ -157,7 +168,7 @@ impl StoredFile {
             let has_no_extents = matches!(error, Errno::OPNOTSUPP | Errno::NOTTY);
             return match *self.below {
                 Below::Unknown => LayerBytes::all(Unknown, length),
-                _ if has_no_extents => self.in_data(range),
+                _ if has_no_extents => self.in_data(range, pages),
                 _ => LayerBytes::all(Unknown, length),
             };
         }
@@ -171,7 +182,7 @@ impl StoredFile {
     /// Without data on the device. Direct reads write dirty pages back first; a completed write
     /// without blocks was discarded in memory.
     fn in_hole(&self, range: &Range<u64>, bytes: u64, direct: bool, pages: Pages) -> LayerBytes {
-        if pages != Pages::Cached {
+        if !pages.are_read() {
             return LayerBytes::all(if direct { Device } else { PageCache }, bytes);
         }
         let is_dirty = || {
@@ -198,14 +209,14 @@ impl StoredFile {
         if is(fiemap::DATA_INLINE) {
             return LayerBytes::all(PageCache, length);
         }
-        if is(fiemap::UNWRITTEN) && pages == Pages::Cached {
+        if is(fiemap::UNWRITTEN) && pages.are_read() {
             return self.in_hole(&part, length, direct, pages);
         }
-        if is(fiemap::DELALLOC) && !direct && pages == Pages::Dirty {
+        if is(fiemap::DELALLOC) && !direct && matches!(pages, Pages::Dirty) {
             return LayerBytes::all(PageCache, length);
         }
         // btrfs decompresses in the page cache, also for direct reads.
-        if is(fiemap::ENCODED) && direct && pages == Pages::Cached {
+        if is(fiemap::ENCODED) && direct && pages.are_read() {
             let cached = self.pages(&part).map_or(0, |found| found.cached);
             if cached >= length {
                 return LayerBytes::all(PageCache, length);
@@ -220,7 +231,7 @@ impl StoredFile {
     }
 
     /// Data that is not cached: swapped out, if this is memory.
-    fn in_data(&self, range: &Range<u64>) -> LayerBytes {
+    fn in_data(&self, range: &Range<u64>, pages: Pages) -> LayerBytes {
         let length = range.end - range.start;
         let data = seek(&self.file, SeekFrom::Data(range.start));
         let is_hole = match data {
@@ -230,7 +241,7 @@ impl StoredFile {
         if is_hole {
             return LayerBytes::all(Unwritten, length);
         }
-        self.below.look_up(None, length, Pages::Cached)
+        self.below.look_up(None, length, pages)
     }
 
     /// The layer of any part of the file; `Unknown` if parts differ.
@@ -241,7 +252,7 @@ impl StoredFile {
         let allocated = std::os::unix::fs::MetadataExt::blocks(&stat) * 512;
         let found = (!direct).then(|| self.pages(&(0..stat.len()))).flatten();
         let held = found.and_then(|found| match pages {
-            Pages::Cached => Some(found.cached),
+            Pages::Cached(_) => Some(found.cached),
             Pages::Dirty => found.pending_write_bytes(),
             Pages::Ignored => Some(0),
         });
@@ -271,14 +282,29 @@ impl Below {
             } => {
                 let found = match place {
                     Some(place) => {
-                        file.look_up(start + place.start..start + place.end, *direct, pages)
+                        let place = start + place.start..start + place.end;
+                        file.look_up(place, *direct, pages.below())
                     }
-                    None => file.anywhere(length, *direct, pages),
+                    None => file.anywhere(length, *direct, pages.below()),
                 };
                 return found.below_a_device();
             }
         };
         LayerBytes::all(layer, length)
+    }
+}
+
+impl Pages<'_> {
+    fn are_read(self) -> bool {
+        matches!(self, Self::Cached(_))
+    }
+
+    /// For the layer below a device.
+    fn below(self) -> Self {
+        match self {
+            Self::Cached(snapshot) => Self::Cached(snapshot.and_then(Snapshot::below)),
+            other => other,
+        }
     }
 }
 

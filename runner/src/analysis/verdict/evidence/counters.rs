@@ -2,13 +2,9 @@
 
 use leadline_protocol::{
     counters::{DeviceFlow, Residency},
-    evidence::{
-        target::{BackingFile, TargetReport},
-        transition::Direction,
-    },
+    evidence::transition::Direction,
     report::Report,
 };
-use std::collections::BTreeMap;
 
 /// Counters of one or more devices in one direction.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -96,36 +92,9 @@ fn reason(report: &Report, counter: &str, default: &str) -> String {
         .into()
 }
 
-/// Reads: allocated bytes of the backing files that were not cached. Writes: bytes written to the
-/// loop devices, minus the bytes that are still dirty in the backing files. Each backing file
-/// counts once.
-pub(super) fn backing_storage_bytes(
-    direction: Direction,
-    report: &Report,
-    targets: &[&TargetReport],
-) -> Option<u64> {
-    let mut files: BTreeMap<&str, &BackingFile> = BTreeMap::new();
-    for target in targets {
-        if target.direct.loop_direct_io == Some(false) {
-            let backing = target.backing.as_ref()?;
-            files.insert(&backing.path, backing);
-        }
-    }
-    if files.is_empty() {
-        return None;
-    }
-    let written = report.device.as_ref()?.counts.write_bytes;
-    let mut uncached = 0;
-    let mut pending_start = 0;
-    let mut pending_end = 0;
-    for backing in files.values() {
-        let (start, end) = backing.start.zip(backing.end)?;
-        uncached += backing.allocated_bytes.saturating_sub(start.cached);
-        if direction == Direction::Write {
-            pending_start += start.pending_write_bytes()?;
-            pending_end += end.pending_write_bytes()?;
-        }
-    }
-    let written_back = (written + pending_start).saturating_sub(pending_end);
-    Some(direction.select(uncached, written_back))
+/// Bytes read from storage by this process; for writes, bytes that it made dirty or wrote directly.
+pub(super) fn process_bytes(direction: Direction, report: &Report) -> Result<u64, String> {
+    let missing = || reason(report, "storage", "the process counters are missing");
+    let storage = report.storage.ok_or_else(missing)?;
+    Ok(direction.select(storage.read_bytes, storage.write_bytes))
 }

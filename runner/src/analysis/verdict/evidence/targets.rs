@@ -3,7 +3,10 @@
 use leadline_protocol::{
     counters::Residency,
     evidence::{target::TargetReport, transition::Direction},
-    plan::job::{Mode, ResolvedJob},
+    plan::{
+        job::{Mode, ResolvedJob},
+        target::Target,
+    },
     report::Report,
 };
 
@@ -12,8 +15,11 @@ pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
     if jobs.iter().all(|job| job.mode == Mode::Null) {
         return Some("ioengine=null".into());
     }
-    let mut targets = jobs.iter().flat_map(|job| &job.targets);
-    if targets.any(|target| target.device.is_some()) {
+    let has_device = |target: &Target| {
+        // The device below an overlay may be outside this mount namespace.
+        target.device.is_some() || target.filesystem.as_deref() == Some("overlay")
+    };
+    if jobs.iter().flat_map(|job| &job.targets).any(has_device) {
         return None;
     }
     let filesystem = jobs.first()?.targets.first()?.filesystem.clone();

@@ -1,0 +1,183 @@
+//! What the counters of the process and of the devices say about the share of I/Os that went below
+//! the page cache.
+
+use crate::analysis::verdict::{evidence::Evidence, shares::Below};
+use leadline_protocol::report::layers::Share;
+
+/// Reads of metadata by the run itself, in bytes: extent trees and directories.
+const METADATA_BYTES: f64 = (1 << 20) as f64;
+/// The process dirtied more bytes than it wrote by this factor: writes made whole folios dirty.
+const LARGE_FOLIOS: f64 = 1.5;
+const PAGE_BYTES: f64 = 4096.0;
+
+pub(crate) struct Limits<'a> {
+    evidence: &'a Evidence,
+    ios: f64,
+    bytes: f64,
+    /// I/Os in flight at a window boundary.
+    boundary: f64,
+    /// Upper bound of the share of I/Os that the physical devices served.
+    pub lower_device_share: f64,
+}
+
+impl<'a> Limits<'a> {
+    pub(crate) fn of(evidence: &'a Evidence) -> Self {
+        let ios = evidence.ios as f64;
+        let bytes = evidence.bytes as f64;
+        let boundary = evidence.in_flight_ios as f64 / ios;
+        let lower = evidence.lower_devices.as_ref();
+        let has_memory_below = lower.is_some() && evidence.is_loop_cached;
+        let lower_share = lower.filter(|_| has_memory_below && evidence.encoded_share == 0.0);
+        let lower_device_share = lower_share.map_or(1.0, |lower| {
+            (lower.bytes as f64 / evidence.min_transfer() / ios + boundary).min(1.0)
+        });
+        Self {
+            evidence,
+            ios,
+            bytes,
+            boundary,
+            lower_device_share,
+        }
+    }
+
+    /// Reads. `sampled`: share of the sampled I/Os that were not cached and have data.
+    pub(crate) fn read(&self, sampled: Share) -> Below {
+        let evidence = self.evidence;
+        let process = evidence
+            .process_bytes
+            .as_ref()
+            .ok()
+            .map(|bytes| *bytes as f64);
+        let device = evidence
+            .device
+            .as_ref()
+            .ok()
+            .map(|device| device.bytes as f64);
+        let at_most = process
+            .into_iter()
+            .chain(device)
+            .map(|bytes| bytes / evidence.min_transfer() / self.ios + self.boundary);
+        let at_most = at_most.fold(1.0, f64::min);
+        if let Some(exact) = process.and_then(|bytes| self.counted_reads(bytes)) {
+            if exact.high >= sampled.low && exact.low <= sampled.high {
+                return Below {
+                    share: intersection(exact, sampled),
+                    disputed: 0.0,
+                };
+            }
+        }
+        if at_most >= sampled.low {
+            return Below {
+                share: Share {
+                    share: sampled.share.min(at_most),
+                    low: sampled.low,
+                    high: sampled.high.min(at_most),
+                },
+                disputed: 0.0,
+            };
+        }
+        let missing = sampled.share - at_most;
+        // Another reader brought the data into the page cache in time.
+        let disputed = if evidence.direct { missing } else { 0.0 };
+        Below {
+            share: Share {
+                share: at_most,
+                low: (at_most - missing.min(self.boundary + 0.01)).max(0.0),
+                high: at_most,
+            },
+            disputed,
+        }
+    }
+
+    /// If every device read of this process serves one of its I/Os, the bytes count them.
+    fn counted_reads(&self, process_bytes: f64) -> Option<Share> {
+        let evidence = self.evidence;
+        evidence.is_every_read_counted.then(|| {
+            let counted = process_bytes / self.bytes;
+            let metadata = (METADATA_BYTES / self.bytes).min(counted);
+            Share {
+                share: counted.min(1.0),
+                low: (counted - metadata - self.boundary).clamp(0.0, 1.0),
+                high: (counted + self.boundary).min(1.0),
+            }
+        })
+    }
+
+    /// Writes. `in_memory`: share of the sampled I/Os whose pages were dirty at the end.
+    /// `overwritten`: share that overwrote dirty pages, so that earlier writes did not reach the
+    /// device. `unknown`: share of which the pages could not be looked up.
+    pub(crate) fn write(&self, in_memory: Share, overwritten: Share, unknown: Share) -> Below {
+        let evidence = self.evidence;
+        let overwritten = self.overwritten(overwritten);
+        let in_memory_low = if self.has_large_folios(overwritten.share) {
+            0.0
+        } else {
+            in_memory.low
+        };
+        let least_in_memory = overwritten.low.max(in_memory_low);
+        let most_in_memory = (overwritten.high + in_memory.high).min(1.0);
+        let device = evidence.device.as_ref().ok();
+        let at_most = device.map_or(1.0, |device| {
+            let reached = device.bytes as f64 / self.bytes;
+            (reached + evidence.encoded_share + evidence.share_without_device() + self.boundary)
+                .min(1.0)
+        });
+        let high = (1.0 - least_in_memory).min(at_most);
+        let low = (1.0 - most_in_memory - unknown.share).max(0.0).min(high);
+        let expected = (1.0 - in_memory.share - unknown.share).max(0.0) * (1.0 - overwritten.share);
+        // The counters leave less than the sample: the data was discarded in memory.
+        let low = if at_most + self.boundary < 1.0 - most_in_memory - unknown.share {
+            0.0
+        } else {
+            low
+        };
+        Below {
+            share: Share {
+                share: expected.clamp(low, high),
+                low,
+                high,
+            },
+            disputed: 0.0,
+        }
+    }
+
+    /// Blocks that are written only once are not overwritten, whatever their pages looked like.
+    fn overwritten(&self, sampled: Share) -> Share {
+        let evidence = self.evidence;
+        if !evidence.may_overwrite_itself {
+            return Share::exact(0.0);
+        }
+        let dirty_before = evidence.dirty_start_bytes() as f64 / self.bytes;
+        let is_partial = evidence.smallest_block < PAGE_BYTES as u64;
+        Share {
+            low: if is_partial {
+                0.0
+            } else {
+                (sampled.low - dirty_before).max(0.0)
+            },
+            ..sampled
+        }
+    }
+
+    /// A write to a page of a large folio makes the whole folio dirty, and cachestat(2) reports all
+    /// of it.
+    fn has_large_folios(&self, overwritten: f64) -> bool {
+        let evidence = self.evidence;
+        let Ok(dirtied) = evidence.process_bytes else {
+            return true;
+        };
+        let block = (evidence.bytes as f64 / self.ios).max(PAGE_BYTES);
+        let expected = self.ios * block * (1.0 - overwritten);
+        dirtied as f64 > expected * LARGE_FOLIOS + METADATA_BYTES
+    }
+}
+
+fn intersection(one: Share, other: Share) -> Share {
+    let low = one.low.max(other.low);
+    let high = one.high.min(other.high);
+    Share {
+        share: other.share.clamp(low, high),
+        low,
+        high,
+    }
+}

@@ -1,0 +1,137 @@
+//! What happened to the I/Os on their way: readahead, merging, splitting, amplification, deferred
+//! writes and I/O of other programs. Derived from counters of bytes and device I/Os. A modifier
+//! never changes a share.
+
+use crate::analysis::verdict::{
+    class::is_excess,
+    evidence::Evidence,
+    shares::Shares,
+    threshold::{MERGE_RATIO, NEGLIGIBLE, NOISE_FLOOR},
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    verdict::{Modifier, ModifierKind},
+};
+
+/// Device bytes of the run and of other programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Transfers {
+    /// Transferred for this process.
+    pub own_bytes: u64,
+    /// Transferred for this process and its filesystem beyond the bytes that needed the device.
+    pub excess_bytes: u64,
+    /// Transferred for other programs.
+    pub foreign_bytes: u64,
+    /// Bytes of the I/Os that went below the page cache.
+    pub needed_bytes: u64,
+}
+
+impl Transfers {
+    pub(crate) fn of(evidence: &Evidence, shares: &Shares) -> Self {
+        let counted = evidence.device.as_ref().ok().map(|device| device.bytes);
+        let process = evidence.own_bytes.as_ref().ok().copied();
+        let own_bytes = counted.into_iter().chain(process).min().unwrap_or(0);
+        let below = (shares.device + shares.lower_cache).min(1.0);
+        let needed_bytes = (below * evidence.issued_to_devices() as f64).round() as u64;
+        let excess = own_bytes.saturating_sub(needed_bytes);
+        let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
+        let is_attributed = process.is_some();
+        let (excess_bytes, foreign_bytes) = match (evidence.direction, evidence.metadata_reason) {
+            // Kernel threads of the filesystem write; they cannot be distinguished from other
+            // programs.
+            (Direction::Write, Some(_)) => (excess + unclaimed, 0),
+            _ if is_attributed => (excess, unclaimed),
+            _ => (0, 0),
+        };
+        Self {
+            own_bytes,
+            excess_bytes,
+            foreign_bytes,
+            needed_bytes,
+        }
+    }
+}
+
+pub(crate) fn modifiers(
+    evidence: &Evidence,
+    shares: &Shares,
+    transfers: &Transfers,
+) -> Vec<Modifier> {
+    if evidence.no_device.is_some() {
+        return Vec::new();
+    }
+    let found = [
+        foreign(transfers),
+        amplified(transfers),
+        merged(evidence, shares, transfers),
+        split(evidence, shares, transfers),
+        deferred(evidence, shares),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn foreign(transfers: &Transfers) -> Option<Modifier> {
+    let Transfers {
+        own_bytes,
+        foreign_bytes,
+        ..
+    } = *transfers;
+    is_excess(own_bytes + foreign_bytes, own_bytes).then_some(Modifier {
+        kind: ModifierKind::Foreign,
+        factor: None,
+        bytes: Some(foreign_bytes),
+    })
+}
+
+fn amplified(transfers: &Transfers) -> Option<Modifier> {
+    let needed = transfers.needed_bytes;
+    let moved = needed + transfers.excess_bytes;
+    is_excess(moved, needed).then(|| Modifier {
+        kind: ModifierKind::Amplified,
+        factor: (needed > 0).then(|| moved as f64 / needed as f64),
+        bytes: Some(transfers.excess_bytes),
+    })
+}
+
+/// I/Os of the run per device I/O. Not known if other programs used the device.
+fn ios_per_device_io(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<f64> {
+    let device = evidence.device.as_ref().ok()?;
+    let is_own = transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
+    let below = shares.device + shares.lower_cache;
+    let is_used = below >= NEGLIGIBLE.value && device.ios > 0;
+    (is_own && is_used).then(|| evidence.ios as f64 * below / device.ios as f64)
+}
+
+fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
+    let factor = ios_per_device_io(evidence, shares, transfers)?;
+    let is_buffered_read = evidence.direction == Direction::Read && !evidence.direct;
+    (factor * MERGE_RATIO.value >= 1.0).then_some(Modifier {
+        kind: if is_buffered_read {
+            ModifierKind::Readahead
+        } else {
+            ModifierKind::Merged
+        },
+        factor: Some(factor),
+        bytes: None,
+    })
+}
+
+fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
+    let factor = ios_per_device_io(evidence, shares, transfers)?;
+    let is_amplified = amplified(transfers).is_some();
+    (factor <= MERGE_RATIO.value && !is_amplified).then(|| Modifier {
+        kind: ModifierKind::Split,
+        factor: Some(1.0 / factor),
+        bytes: None,
+    })
+}
+
+fn deferred(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
+    let is_deferred =
+        evidence.direction == Direction::Write && shares.page_cache >= NEGLIGIBLE.value;
+    is_deferred.then(|| Modifier {
+        kind: ModifierKind::Deferred,
+        factor: None,
+        bytes: Some((shares.page_cache * evidence.bytes as f64).round() as u64),
+    })
+}
