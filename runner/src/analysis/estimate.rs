@@ -21,21 +21,13 @@ pub(crate) struct LayerCounts {
 }
 
 impl LayerCounts {
-    /// `error`: additional error of each share.
-    pub(crate) fn estimate(&self, error: f64) -> LayerEstimate {
+    pub(crate) fn estimate(&self) -> LayerEstimate {
         let total: f64 = self.ios.iter().sum();
         if total == 0.0 {
             return unknown();
         }
         let bytes: f64 = self.bytes.iter().sum();
-        let share = |part: f64| {
-            let found = interval(part / total.max(1.0), total, self.spread);
-            Share {
-                share: found.share,
-                low: (found.low - error).max(0.0),
-                high: (found.high + error).min(1.0),
-            }
-        };
+        let share = |part: f64| interval(part / total, total, self.spread);
         let layers = StorageLayer::TOP_DOWN.map(|layer| LayerShare {
             layer,
             ios: share(self.ios[layer as usize]),

@@ -5,23 +5,27 @@ mod classes;
 mod document;
 mod evidence;
 mod findings;
+mod limits;
+mod modifiers;
 mod proof;
 mod sentences;
 
-use crate::{analysis::analyze, plan::fixture::resolved};
+use crate::{analysis::analyze, plan::fixture::{resolved, same}};
 use leadline_protocol::{
     counters::{DeviceCounts, Residency, StorageIo},
     evidence::target::{
         CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
     },
     host::HostFacts,
+    job::engine::EngineName,
     plan::{job::ResolvedJob, target::TargetKind},
     report::{
-        EndedBy, ErrorReport, Report,
+        EndedBy, ErrorReport, JobReport, Report,
         device::{DeviceReport, PhysicalDeviceReport},
+        layers::{JobLayers, LayerEstimate, LayerShare, Share},
         stats::{DirectionStats, SyncStats},
     },
-    verdict::Verdict,
+    verdict::{ModifierKind, StorageLayer, Verdict, VerdictClass},
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -39,7 +43,54 @@ fn stats(ios: u64, bytes: u64) -> DirectionStats {
     }
 }
 
-/// A job on a file on vda.
+/// Exact shares of the I/Os, by layer; the bytes have the same shares. Other layers have none.
+fn exact(shares: &[(StorageLayer, f64)]) -> LayerEstimate {
+    let each: Vec<_> = shares
+        .iter()
+        .map(|(layer, share)| (*layer, Share::exact(*share)))
+        .collect();
+    sampled(&each)
+}
+
+/// Shares of the I/Os with intervals, by layer. Other layers have exactly none.
+fn sampled(shares: &[(StorageLayer, Share)]) -> LayerEstimate {
+    let layers = StorageLayer::TOP_DOWN.map(|layer| {
+        let given = shares.iter().find(|(name, _)| *name == layer);
+        let ios = given.map_or(Share::exact(0.0), |(_, share)| *share);
+        let bytes = ios.share;
+        LayerShare { layer, ios, bytes }
+    });
+    LayerEstimate {
+        samples: 10_000,
+        layers: layers.to_vec(),
+        overwritten: Some(Share::exact(0.0)),
+    }
+}
+
+fn share(low: f64, share: f64, high: f64) -> Share {
+    Share { share, low, high }
+}
+
+fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) -> JobReport {
+    JobReport {
+        name: "job".into(),
+        engine: EngineName::IoUring,
+        workers: 1,
+        duration_ms: SECONDS * 1000.0,
+        ended_by: EndedBy::Runtime,
+        read,
+        write,
+        trim: DirectionStats::default(),
+        sync: SyncStats::default(),
+        user_ns_per_io: None,
+        system_ns_per_io: None,
+        errors: 0,
+        decisions: Vec::new(),
+        layers,
+    }
+}
+
+/// A job on a file on vda, without sampled I/Os.
 fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCounts>) -> Report {
     let physical = |counts| PhysicalDeviceReport {
         name: "vda".into(),
@@ -135,48 +186,128 @@ fn target() -> TargetReport {
 }
 
 /// Issued I/Os of `kib` KiB, and I/Os and KiB counted by the device in the same direction, without
-/// foreign I/O. Buffered writes that did not reach the device are dirty.
+/// foreign I/O. Every I/O was looked up: as many as the device has bytes for were served by it. The
+/// other reads came from the page cache, or from extents without data if they are direct; the other
+/// writes are dirty.
 fn one_direction(
     rw: &str,
     direct: bool,
     (ios, kib): (u64, u64),
     (device_ios, device_kib): (u64, u64),
 ) -> (Report, Vec<ResolvedJob>) {
-    let job = resolved(
-        json!({"rw": rw, "direct": direct, "mode": if direct { "direct" } else { "buffered" }}),
-    );
+    let block = json!({"min": kib * KIB, "max": kib * KIB, "split": []});
+    let job = resolved(json!({
+        "rw": rw, "direct": direct, "mode": if direct { "direct" } else { "buffered" },
+        "bs": same(&block), "blockalign": same(&json!(kib * KIB)),
+    }));
+    let reads = job.pattern.rw.reads();
     let issued = ios * kib * KIB;
     let moved = device_kib * KIB;
-    let issued_stats = stats(ios, issued);
-    let nothing = DirectionStats::default();
-    let mut report = if job.pattern.rw.reads() {
-        let counts = DeviceCounts {
+    let (read, write) = in_direction(reads, stats(ios, issued));
+    let counts = if reads {
+        DeviceCounts {
             read_ios: device_ios,
             read_bytes: moved,
             ..DeviceCounts::default()
-        };
-        report(issued_stats, nothing, Some(counts))
+        }
     } else {
-        let counts = DeviceCounts {
+        DeviceCounts {
             write_ios: device_ios,
             write_bytes: moved,
             ..DeviceCounts::default()
-        };
-        report(nothing, issued_stats, Some(counts))
+        }
     };
-    let written = if job.pattern.rw.reads() { 0 } else { issued };
+    let mut report = report(read, write, Some(counts));
     report.storage = Some(StorageIo {
-        read_bytes: if job.pattern.rw.reads() { moved } else { 0 },
-        write_bytes: written,
+        read_bytes: if reads { moved } else { 0 },
+        write_bytes: if reads { 0 } else { issued },
         ..StorageIo::default()
     });
-    let dirty = if direct {
-        0
-    } else {
-        written.saturating_sub(moved)
+    let is_deferred = !reads && !direct;
+    let target = &mut report.targets[0];
+    if is_deferred {
+        target.region_bytes = target.region_bytes.max(issued);
+        target.residency.end.as_mut().unwrap().dirty = Some(issued.saturating_sub(moved));
+    }
+    with_layers((report, vec![job]), story(reads, direct, issued, moved))
+}
+
+/// See [`one_direction`].
+fn story(reads: bool, direct: bool, issued: u64, moved: u64) -> LayerEstimate {
+    let device = (moved as f64 / issued as f64).min(1.0);
+    let other = match (reads, direct) {
+        (true, true) => StorageLayer::Unwritten,
+        (_, false) => StorageLayer::PageCache,
+        (false, true) => return exact(&[(StorageLayer::Device, 1.0)]),
     };
-    report.targets[0].residency.end.as_mut().unwrap().dirty = Some(dirty);
-    (report, vec![job])
+    exact(&[(StorageLayer::Device, device), (other, 1.0 - device)])
+}
+
+/// Statistics of reads and writes, of which one direction has I/O.
+fn in_direction(reads: bool, stats: DirectionStats) -> (DirectionStats, DirectionStats) {
+    if reads {
+        (stats, DirectionStats::default())
+    } else {
+        (DirectionStats::default(), stats)
+    }
+}
+
+/// Replaces the layers of the sampled I/Os of the only job.
+fn with_layers(
+    run: (Report, Vec<ResolvedJob>),
+    estimate: LayerEstimate,
+) -> (Report, Vec<ResolvedJob>) {
+    with(run, |report| {
+        let of = |stats: &DirectionStats| (stats.ios > 0).then(|| estimate.clone());
+        let layers = JobLayers {
+            read: of(&report.read).map(|found| LayerEstimate {
+                overwritten: None,
+                ..found
+            }),
+            write: of(&report.write),
+        };
+        report.jobs = vec![job_report(
+            report.read.clone(),
+            report.write.clone(),
+            layers,
+        )];
+    })
+}
+
+fn without_layers(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
+    with(run, |report| {
+        for job in &mut report.jobs {
+            job.layers = JobLayers::default();
+        }
+    })
+}
+
+/// The kinds of the modifiers, in the order of the verdict.
+fn kinds(verdict: &Verdict) -> Vec<ModifierKind> {
+    let kind = |modifier: &leadline_protocol::verdict::Modifier| modifier.kind;
+    verdict.modifiers.iter().map(kind).collect()
+}
+
+/// `text`: part of the sentence.
+fn check(
+    name: &str,
+    run: &(Report, Vec<ResolvedJob>),
+    class: VerdictClass,
+    modifiers: &[ModifierKind],
+    text: &str,
+) {
+    let verdict = verdict_of(run);
+    let sentence = &verdict.sentence;
+    assert_eq!(verdict.class, class, "{name}: {sentence}");
+    assert_eq!(kinds(&verdict), modifiers, "{name}: {sentence}");
+    assert!(sentence.contains(text), "{name}: {sentence}");
+    for shares in [&verdict.shares, &verdict.byte_shares] {
+        let sum: f64 = shares.values().sum();
+        assert!(
+            shares.is_empty() || (sum - 1.0).abs() < 1e-9,
+            "{name}: {shares:?} add up to {sum}"
+        );
+    }
 }
 
 fn verdict_of((report, jobs): &(Report, Vec<ResolvedJob>)) -> Verdict {

@@ -29,7 +29,6 @@ use crate::{
 use leadline_protocol::{
     job::{distribution::Distribution, keyword::Fadvise},
     plan::job::ResolvedJob,
-    verdict::StorageLayer,
 };
 use rustix::param::page_size;
 use std::sync::Arc;
@@ -70,6 +69,7 @@ impl LayerSampler {
             let snapshots = self.files.iter().map(|file| Snapshot::of(file));
             self.snapshots = snapshots.collect();
         }
+        self.streams.iter_mut().flatten().for_each(Stream::begin);
         self.interval.begin(now_ns);
         self.writes.clear();
     }
@@ -90,22 +90,19 @@ impl LayerSampler {
         self.interval.next(begin_ns, clock())
     }
 
-    fn look_up_read(&self, io: &Io, stats: &WorkerStats) {
+    fn look_up_read(&mut self, io: &Io, stats: &WorkerStats) {
         let target = usize::from(io.target);
         let file = &self.files[target];
         let tally = &stats.of(Kind::Read).layers;
         let weight = self.interval.length();
         let snapshot = self.snapshots.get(target).and_then(Option::as_ref);
-        let mut add = |offset: u64, represented: u64| {
+        let read = |offset: u64| {
             let range = offset..offset + u64::from(io.len);
-            let found = file.read(range, self.direct, snapshot);
-            tally.add(weight, represented, found);
+            file.read(range, self.direct, snapshot)
         };
-        match &self.streams[target] {
-            None => add(io.offset, 1),
-            Some(stream) => stream.look_up(io, &mut add, |bytes| {
-                tally.add_touched(weight, bytes);
-            }),
+        match &mut self.streams[target] {
+            None => tally.add(weight, 1, read(io.offset)),
+            Some(stream) => stream.look_up(io, weight, read, tally),
         }
     }
 
@@ -124,16 +121,18 @@ impl LayerSampler {
         });
     }
 
-    /// Upper bound of the reads that were looked up and not issued.
-    pub(crate) fn ios_ahead(&self) -> u64 {
-        self.streams.iter().flatten().map(Stream::ios_ahead).sum()
-    }
-
-    pub(crate) fn into_writes(self) -> Vec<WriteSample> {
+    /// Ends the last phase, and returns the writes to look up.
+    pub(crate) fn finish(mut self, stats: &WorkerStats) -> Vec<WriteSample> {
+        let reads = stats.of(Kind::Read);
+        let writes = stats.of(Kind::Write).ios.get();
+        let is_alone = self.streams.len() == 1 && writes == 0;
+        let ios = is_alone.then(|| reads.ios.get());
+        for stream in self.streams.iter_mut().flatten() {
+            stream.finish(ios, &reads.layers);
+        }
         self.writes.into_samples()
     }
 }
-
 /// Whether a random job reads each page at most once.
 fn reads_once(job: &ResolvedJob) -> bool {
     let pattern = &job.pattern;
@@ -154,6 +153,3 @@ fn has_readahead(job: &ResolvedJob, files: &[Arc<StoredFile>]) -> bool {
         .iter()
         .any(|file| file.readahead_bytes(is_buffered) > 0)
 }
-
-/// A layer that needs no lookup.
-pub(crate) const TOUCHED: StorageLayer = StorageLayer::PageCache;

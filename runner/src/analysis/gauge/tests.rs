@@ -12,9 +12,10 @@ use leadline_protocol::{
     counters::{DeviceFlow, StorageIo},
     gauge::{ForeignSource, Gauge, LayerFlow},
     sample::Sample,
-    verdict::{Layer, Verdict, VerdictClass, Verdicts},
+    verdict::{Layer, Modifier, ModifierKind, Verdict, VerdictClass, Verdicts},
 };
 use serde_json::json;
+use std::collections::BTreeMap;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -89,6 +90,8 @@ fn verdict(class: VerdictClass, shares: &[(&str, f64)], own_bytes: Option<u64>) 
             .iter()
             .map(|(layer, share)| ((*layer).into(), *share))
             .collect(),
+        byte_shares: BTreeMap::new(),
+        modifiers: Vec::new(),
         uncertainty: 0.0,
         transition_ms: None,
         evidence: own_bytes

@@ -1,7 +1,8 @@
-//! Classes that depend on more evidence than device counters.
+//! Verdicts that depend on more evidence than device counters.
 
 use crate::analysis::tests::*;
-use leadline_protocol::{evidence::target::BackingFile, verdict::VerdictClass};
+use ModifierKind::{Amplified, Deferred, Foreign};
+use StorageLayer::{LowerCache, PageCache, Unknown, Unwritten};
 
 const READS: (u64, u64) = (10_000, 4);
 
@@ -13,117 +14,147 @@ fn writes(direct: bool, counted: (u64, u64)) -> (Report, Vec<ResolvedJob>) {
     one_direction("randwrite", direct, READS, counted)
 }
 
-/// `text`: part of the sentence.
-pub(super) fn check(name: &str, run: &(Report, Vec<ResolvedJob>), class: VerdictClass, text: &str) {
-    let verdict = verdict_of(run);
-    assert_eq!(verdict.class, class, "{name}: {}", verdict.sentence);
-    assert!(
-        verdict.sentence.contains(text),
-        "{name}: {}",
-        verdict.sentence
-    );
-    let sum: f64 = verdict.shares.values().sum();
-    assert!(
-        verdict.shares.is_empty() || (sum - 1.0).abs() < 1e-9,
-        "{name}: shares add up to {sum}"
-    );
-}
-
 #[test]
 fn extents_without_data() {
-    let empty = |share: u64| {
-        move |target: &mut TargetReport| {
-            let before = target.extents.before.as_mut().unwrap();
-            before.hole = target.region_bytes * share / 100;
-            before.written = target.region_bytes - before.hole;
-        }
+    let empty = |run, percent: u64| {
+        let share = percent as f64 / 100.0;
+        let layers = exact(&[(Unwritten, share), (StorageLayer::Device, 1.0 - share)]);
+        with_layers(
+            with_target(run, |target| {
+                let before = target.extents.before.as_mut().unwrap();
+                before.hole = target.region_bytes * percent / 100;
+                before.written = target.region_bytes - before.hole;
+            }),
+            layers,
+        )
     };
     check(
         "all holes, direct",
-        &with_target(reads(true, (0, 0)), empty(100)),
+        &empty(reads(true, (0, 0)), 100),
         VerdictClass::Unwritten,
+        &[],
         "never written",
     );
     check(
         "all holes, buffered",
-        &with_target(reads(false, (5, 20)), empty(100)),
+        &empty(reads(false, (5, 20)), 100),
         VerdictClass::Unwritten,
+        &[],
         "zeros",
     );
-    let half = with_target(reads(true, (5000, 20_000)), empty(50));
     check(
         "half of it holes",
-        &half,
+        &empty(reads(true, (5000, 20_000)), 50),
         VerdictClass::Mixed,
+        &[],
         "50.0 % never written",
     );
+    let holes_before = with_target(writes(true, (10_000, 40_000)), |target| {
+        let before = target.extents.before.as_mut().unwrap();
+        (before.hole, before.written) = (target.region_bytes, 0);
+    });
     check(
         "writes to holes",
-        &with_target(writes(true, (10_000, 40_000)), empty(100)),
+        &holes_before,
         VerdictClass::Device,
+        &[],
         "reached vda",
-    );
-    let compressed = |target: &mut TargetReport| {
-        target.extents.before.as_mut().unwrap().encoded = target.region_bytes
-    };
-    check(
-        "compressed",
-        &with_target(reads(false, (300, 1200)), compressed),
-        VerdictClass::Mixed,
-        "97.0 % from the filesystem",
-    );
-    let warm = |target: &mut TargetReport| {
-        compressed(target);
-        target.residency.start.as_mut().unwrap().cached = target.region_bytes;
-    };
-    check(
-        "compressed and warm",
-        &with_target(reads(false, (0, 0)), warm),
-        VerdictClass::PageCache,
-        "IOPS from memory",
     );
 }
 
 #[test]
-fn process_counters_exclude_foreign_io() {
-    let own = |read_kib: u64| {
-        move |report: &mut Report| report.storage.as_mut().unwrap().read_bytes = read_kib * KIB
+fn compressed_data() {
+    let compressed = |run| {
+        with_target(run, |target: &mut TargetReport| {
+            target.extents.before.as_mut().unwrap().encoded = target.region_bytes
+        })
+    };
+    // One page of the device holds 32 pages of the file.
+    let cold = with_layers(
+        compressed(reads(false, (300, 1200))),
+        exact(&[(StorageLayer::Device, 1.0)]),
+    );
+    check(
+        "cold",
+        &cold,
+        VerdictClass::Mixed,
+        &[],
+        "3.0 % of the reads from vda, 97.0 % from memory",
+    );
+    let warm = with_target(compressed(reads(false, (0, 0))), |target| {
+        target.residency.start.as_mut().unwrap().cached = target.region_bytes;
+    });
+    check(
+        "warm",
+        &warm,
+        VerdictClass::PageCache,
+        &[],
+        "IOPS from memory",
+    );
+    let written = compressed(writes(true, (300, 1200)));
+    check(
+        "writes",
+        &written,
+        VerdictClass::Device,
+        &[ModifierKind::Merged],
+        "",
+    );
+}
+
+#[test]
+fn process_counters_exclude_foreign_reads() {
+    let own = |run, read_kib: u64, cached: f64| {
+        let run = with(run, |report: &mut Report| {
+            report.storage.as_mut().unwrap().read_bytes = read_kib * KIB
+        });
+        let layers = exact(&[(PageCache, cached), (StorageLayer::Device, 1.0 - cached)]);
+        with_layers(run, layers)
     };
     check(
         "foreign reads",
-        &with(reads(true, (30_000, 120_000)), own(40_000)),
-        VerdictClass::Foreign,
+        &own(reads(true, (30_000, 120_000)), 40_000, 0.0),
+        VerdictClass::Device,
+        &[Foreign],
         "78.1 MiB for other programs",
     );
     check(
         "warm, with foreign reads",
-        &with(reads(false, (20_000, 80_000)), own(0)),
+        &own(reads(false, (20_000, 80_000)), 0, 1.0),
         VerdictClass::PageCache,
+        &[Foreign],
         "0 of 10,000 reads reached vda",
     );
     check(
         "half warm, with foreign reads",
-        &with(reads(false, (20_000, 80_000)), own(20_000)),
+        &own(reads(false, (20_000, 80_000)), 20_000, 0.5),
         VerdictClass::Mixed,
+        &[Foreign],
         "50.0 % from memory",
     );
     check(
         "unused readahead of this process",
-        &with(reads(false, (20_000, 80_000)), own(80_000)),
-        VerdictClass::Amplified,
+        &own(reads(false, (20_000, 80_000)), 80_000, 0.0),
+        VerdictClass::Device,
+        &[Amplified],
         "2.0 bytes per byte",
     );
+}
+
+#[test]
+fn writes_of_the_filesystem_and_of_others() {
     check(
         "foreign writes",
         &writes(true, (30_000, 120_000)),
-        VerdictClass::Foreign,
+        VerdictClass::Device,
+        &[Foreign],
         "for other programs",
     );
     let fsynced = with_job(writes(true, (30_000, 120_000)), json!({"fsync": 1}));
     check(
         "journal",
         &fsynced,
-        VerdictClass::Amplified,
+        VerdictClass::Device,
+        &[Amplified],
         "3.0 bytes per byte",
     );
     let btrfs = with_target(writes(true, (20_000, 80_000)), |target| {
@@ -132,223 +163,257 @@ fn process_counters_exclude_foreign_io() {
     check(
         "copy on write",
         &btrfs,
-        VerdictClass::Amplified,
+        VerdictClass::Device,
+        &[Amplified],
         "2.0 bytes per byte",
     );
-    let deferred = with(writes(false, (30_000, 120_000)), |report| {
-        report.targets[0].residency.end.as_mut().unwrap().dirty = Some(39_000 * KIB);
+    let deferred = with_target(writes(false, (30_000, 120_000)), |target| {
+        target.residency.end.as_mut().unwrap().dirty = Some(39_000 * KIB);
     });
+    let in_memory = exact(&[(PageCache, 0.975), (StorageLayer::Device, 0.025)]);
     check(
         "dirty data, with foreign writes",
-        &deferred,
+        &with_layers(deferred, in_memory),
         VerdictClass::DeferredWrite,
+        &[Foreign, Deferred],
         "only 2.5 %",
     );
-    let before = with(writes(false, (10_000, 40_000)), |report| {
-        let residency = &mut report.targets[0].residency;
-        residency.start.as_mut().unwrap().dirty = Some(20_000 * KIB);
-        residency.end.as_mut().unwrap().dirty = Some(40_000 * KIB);
+}
+
+/// 20,000 KiB were dirty before the run. The device wrote them and half of the run's data; the
+/// other half is still dirty.
+fn older_dirty_data() -> (Report, Vec<ResolvedJob>) {
+    let run = with_target(writes(false, (10_000, 40_000)), |target| {
+        target.residency.start.as_mut().unwrap().dirty = Some(20_000 * KIB);
+        target.residency.end.as_mut().unwrap().dirty = Some(20_000 * KIB);
     });
-    check(
-        "older dirty data written first",
-        &before,
-        VerdictClass::Mixed,
-        "50.0 % stayed in memory",
+    let half = exact(&[(PageCache, 0.5), (StorageLayer::Device, 0.5)]);
+    with_layers(run, half)
+}
+
+#[test]
+fn older_dirty_data_is_written_first() {
+    let verdict = verdict_of(&older_dirty_data());
+    assert_eq!(verdict.class, VerdictClass::Mixed, "{}", verdict.sentence);
+    assert!(
+        verdict.sentence.contains("50.0 % stayed in memory"),
+        "{}",
+        verdict.sentence
     );
+}
+
+#[test]
+fn older_dirty_data_is_no_amplification() {
+    let kinds = kinds(&verdict_of(&older_dirty_data()));
+    assert_eq!(kinds, [Deferred]);
+}
+
+/// The target's device is loop0 on a file on vda, which moved `disk_kib`.
+fn on_loop(
+    run: (Report, Vec<ResolvedJob>),
+    disk_kib: u64,
+    cached: bool,
+) -> (Report, Vec<ResolvedJob>) {
+    with(run, |report| {
+        let device = report.device.as_mut().unwrap();
+        device.name = "loop0".into();
+        let counts = &mut device.physical_devices[0].counts;
+        (counts.read_ios, counts.read_bytes) = (disk_kib / 4, disk_kib * KIB);
+        (counts.write_ios, counts.write_bytes) = (disk_kib / 4, disk_kib * KIB);
+        let direct = &mut report.targets[0].direct;
+        direct.loop_direct_io = Some(!cached);
+        direct.reads_past_cache = Some(!cached);
+    })
 }
 
 #[test]
 fn loop_device_backed_by_page_cache() {
-    let on_loop = |run: (Report, Vec<ResolvedJob>), disk_kib: u64, cached: bool| {
-        with(run, |report| {
-            let device = report.device.as_mut().unwrap();
-            device.name = "loop0".into();
-            let counts = &mut device.physical_devices[0].counts;
-            (counts.read_ios, counts.read_bytes, counts.write_bytes) =
-                (disk_kib / 4, disk_kib * KIB, disk_kib * KIB);
-            report.targets[0].direct.loop_direct_io = Some(!cached);
-            report.targets[0].direct.reads_past_cache = Some(!cached);
-        })
+    let lower = |run, share: f64| {
+        with_layers(
+            run,
+            exact(&[(LowerCache, share), (StorageLayer::Device, 1.0 - share)]),
+        )
     };
-    check(
-        "cached loop, warm",
-        &on_loop(reads(true, (10_000, 40_000)), 0, true),
-        VerdictClass::PageCache,
-        "0 of 10,000 reads reached vda",
-    );
-    check(
-        "cached loop, cold",
-        &on_loop(reads(true, (10_000, 40_000)), 41_000, true),
-        VerdictClass::Device,
-        "reached loop0",
-    );
-    let with_backing = |run: (Report, Vec<ResolvedJob>), cached_kib: u64, dirty_kib: u64| {
-        with_target(on_loop(run, 41_000, true), |target| {
-            let at = |dirty: u64| Residency {
-                cached: cached_kib * KIB,
-                dirty: Some(dirty),
-                writeback: Some(0),
-                ..Residency::default()
-            };
-            target.backing = Some(BackingFile {
-                path: "/images/one".into(),
-                allocated_bytes: 40 << 20,
-                start: Some(at(0)),
-                end: Some(at(dirty_kib * KIB)),
-            });
-        })
-    };
-    let warm = with_backing(reads(true, (10_000, 40_000)), 40 << 10, 0);
-    check(
-        "cached loop, warm, with foreign reads",
-        &warm,
-        VerdictClass::PageCache,
-        "0 of 10,000 reads reached vda",
-    );
-    let written = with_backing(writes(true, (10_000, 40_000)), 0, 40_000);
-    check(
-        "cached loop, written, with foreign writes",
-        &written,
-        VerdictClass::DeferredWrite,
-        "none of the 39.1 MiB reached vda",
-    );
-    let each_half = |run: (Report, Vec<ResolvedJob>), is_one_file: bool| {
-        with(run, |report| {
-            let mut other = report.targets[0].clone();
-            other.path = "/data/other".into();
-            if let (false, Some(backing)) = (is_one_file, &mut other.backing) {
-                backing.path = "/images/two".into();
-            }
-            report.targets.push(other);
-        })
-    };
-    let two_images = each_half(
-        with_backing(writes(true, (10_000, 40_000)), 0, 20_000),
-        false,
-    );
-    check(
-        "two cached loops, written",
-        &two_images,
-        VerdictClass::DeferredWrite,
-        "none of the 39.1 MiB reached vda",
-    );
-    let one_image = each_half(
-        with_backing(writes(true, (10_000, 40_000)), 0, 20_000),
-        true,
-    );
-    check(
-        "two files on a cached loop, written",
-        &one_image,
-        VerdictClass::Mixed,
-        "50.0 % of the bytes reached vda",
-    );
-    let half_warm = each_half(
-        with_backing(reads(true, (10_000, 40_000)), 20 << 10, 0),
-        true,
-    );
-    check(
-        "two files on a cached loop, half warm",
-        &half_warm,
-        VerdictClass::Mixed,
-        "from memory",
-    );
-    let cold = with_backing(reads(true, (10_000, 40_000)), 0, 0);
-    check(
-        "cached loop, cold",
-        &cold,
-        VerdictClass::Device,
-        "reached loop0",
-    );
+    let all = (10_000, 40_000);
+    for (name, disk_kib, share, class, text) in [
+        (
+            "warm",
+            0,
+            1.0,
+            VerdictClass::LowerCache,
+            "0 of 10,000 reads reached vda",
+        ),
+        (
+            "warm, with foreign reads",
+            41_000,
+            1.0,
+            VerdictClass::LowerCache,
+            "0 of 10,000 reads reached vda",
+        ),
+        ("cold", 41_000, 0.0, VerdictClass::Device, "reached loop0"),
+        (
+            "half warm",
+            20_000,
+            0.5,
+            VerdictClass::Mixed,
+            "50.0 % of the reads from vda, 50.0 % from memory below loop0",
+        ),
+    ] {
+        let run = lower(on_loop(reads(true, all), disk_kib, true), share);
+        check(name, &run, class, &[], text);
+    }
+    let written = verdict_of(&lower(on_loop(writes(true, all), 0, true), 1.0));
+    assert_eq!(written.class, VerdictClass::LowerCache);
+    assert!(written.sentence.contains("0 of 10,000 writes reached vda"));
+    let partly = verdict_of(&lower(on_loop(writes(true, all), 20_000, true), 0.5));
+    assert_eq!(partly.class, VerdictClass::Mixed);
     assert!(
-        verdict_of(&cold).uncertainty < 0.001
-            && verdict_of(&on_loop(reads(true, (10_000, 40_000)), 41_000, true)).uncertainty > 0.9
-    );
-    check(
-        "loop with direct I/O",
-        &on_loop(reads(true, (10_000, 40_000)), 40_000, false),
-        VerdictClass::Device,
-        "loop0",
-    );
-    check(
-        "loop on a sparse file",
-        &on_loop(reads(true, (10_000, 40_000)), 0, false),
-        VerdictClass::NoDevice,
-        "from the filesystem",
-    );
-    check(
-        "cached loop, written",
-        &on_loop(writes(true, (10_000, 40_000)), 0, true),
-        VerdictClass::DeferredWrite,
-        "reached vda",
+        partly
+            .sentence
+            .contains("50.0 % of the writes reached vda, 50.0 % stayed in memory below loop0"),
+        "{}",
+        partly.sentence
     );
 }
 
 #[test]
-fn missing_counters() {
-    let without_storage = |report: &mut Report| {
-        report.storage = None;
+fn writes_in_the_memory_below_a_loop_device_are_deferred() {
+    let run = on_loop(writes(true, (10_000, 40_000)), 0, true);
+    let verdict = verdict_of(&with_layers(run, exact(&[(LowerCache, 1.0)])));
+    assert_eq!(kinds(&verdict), [Deferred], "{}", verdict.sentence);
+}
+
+#[test]
+fn loop_device_with_direct_io() {
+    check(
+        "with data",
+        &on_loop(reads(true, (10_000, 40_000)), 40_000, false),
+        VerdictClass::Device,
+        &[],
+        "loop0",
+    );
+    let sparse = on_loop(reads(true, (10_000, 40_000)), 0, false);
+    check(
+        "sparse",
+        &with_layers(sparse, exact(&[(Unwritten, 1.0)])),
+        VerdictClass::Unwritten,
+        &[],
+        "0 of 10,000 reads reached vda",
+    );
+}
+
+fn without_storage(report: &mut Report) {
+    report.storage = None;
+    report
+        .absent
+        .insert("storage".into(), "/proc/self/io cannot be read".into());
+}
+
+fn uncounted(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
+    with(run, |report: &mut Report| {
+        report.device = None;
         report
             .absent
-            .insert("storage".into(), "/proc/self/io cannot be read".into());
-    };
+            .insert("device".into(), "/sys cannot be read".into());
+    })
+}
+
+#[test]
+fn missing_process_counters() {
+    check(
+        "cold",
+        &with(reads(true, (10_000, 40_000)), without_storage),
+        VerdictClass::Device,
+        &[],
+        "10,000 reads issued, 10,000 seen by the device",
+    );
+    check(
+        "warm",
+        &with(reads(false, (0, 0)), without_storage),
+        VerdictClass::PageCache,
+        &[],
+        "0 of 10,000 reads reached vda.",
+    );
+    // Whether other programs caused the excess is not known; it is neither own nor foreign.
     check(
         "not attributable",
         &with(reads(true, (30_000, 120_000)), without_storage),
-        VerdictClass::Unknown,
-        "cannot be distinguished",
-    );
-    let weak = with(reads(true, (10_000, 40_000)), without_storage);
-    check(
-        "possibly foreign",
-        &weak,
         VerdictClass::Device,
-        "cannot be distinguished: /proc/self/io cannot be read.",
+        &[],
+        "10,000 reads issued, 30,000 seen by the device",
     );
-    assert!((verdict_of(&weak).uncertainty - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn missing_device_counters() {
     check(
-        "no device reads",
-        &with(reads(false, (0, 0)), without_storage),
-        VerdictClass::PageCache,
-        "0 of 10,000 reads reached vda.",
-    );
-    assert!(verdict_of(&with(reads(false, (0, 0)), without_storage)).uncertainty < 0.001);
-    let uncounted = |run| {
-        with(run, |report: &mut Report| {
-            report.device = None;
-            report
-                .absent
-                .insert("device".into(), "/sys cannot be read".into());
-        })
-    };
-    check(
-        "process counters only",
+        "cold",
         &uncounted(reads(true, (10_000, 40_000))),
         VerdictClass::Device,
-        "39.1 MiB moved by this process",
+        &[],
+        "Device I/O was not counted: /sys cannot be read.",
     );
     check(
-        "process counters only, from memory",
+        "warm",
         &uncounted(reads(false, (0, 0))),
         VerdictClass::PageCache,
+        &[],
+        "Device I/O was not counted: /sys cannot be read.",
+    );
+    let only_sampled = with(uncounted(reads(false, (0, 0))), without_storage);
+    check(
+        "the sample alone",
+        &only_sampled,
+        VerdictClass::PageCache,
+        &[],
         "Device I/O was not counted",
     );
-    let blind = with(uncounted(reads(false, (0, 0))), without_storage);
-    check(
-        "no counters",
-        &blind,
-        VerdictClass::Unknown,
-        "/sys cannot be read",
-    );
-    assert!(verdict_of(&blind).shares.is_empty());
-    assert!(codes(&blind.0, &blind.1).contains(&"device_counters_missing".into()));
-    let no_cachestat = with_target(writes(false, (10_000, 40_000)), |target| {
+    assert!(codes(&only_sampled.0, &only_sampled.1).contains(&"device_counters_missing".into()));
+}
+
+#[test]
+fn missing_samples() {
+    for (name, run, text) in [
+        (
+            "counters alone",
+            reads(true, (10_000, 40_000)),
+            "no I/O could be looked up",
+        ),
+        (
+            "nothing",
+            with(uncounted(reads(false, (0, 0))), without_storage),
+            "/sys cannot be read",
+        ),
+    ] {
+        let run = without_layers(run);
+        let verdict = verdict_of(&run);
+        assert_eq!(verdict.class, VerdictClass::Unknown, "{name}");
+        assert!(verdict.sentence.contains(text), "{}", verdict.sentence);
+        assert!(verdict.shares.is_empty() && verdict.byte_shares.is_empty());
+    }
+}
+
+/// Without cachestat(2), it is not known which pages are dirty.
+fn without_dirty_pages() -> (Report, Vec<ResolvedJob>) {
+    let run = with_target(writes(false, (10_000, 40_000)), |target| {
         target.residency = ResidencyReport::default()
     });
-    check(
-        "dirty data unknown",
-        &no_cachestat,
-        VerdictClass::Device,
-        "cannot be distinguished",
+    with_layers(run, exact(&[(Unknown, 1.0)]))
+}
+
+#[test]
+fn unknown_dirty_pages() {
+    let verdict = verdict_of(&without_dirty_pages());
+    assert_eq!(verdict.class, VerdictClass::Unknown, "{}", verdict.sentence);
+    assert!(verdict.shares.is_empty());
+}
+
+#[test]
+fn unknown_pages_are_not_described_as_missing_from_memory() {
+    let sentence = verdict_of(&without_dirty_pages()).sentence;
+    assert!(
+        !sentence.contains("100.0 % of the bytes were not in memory"),
+        "{sentence}"
     );
 }
 
@@ -359,40 +424,38 @@ fn ramp_within_the_window() {
         let late = with_job((report.clone(), jobs.clone()), late).1;
         (report, [jobs, late].concat())
     };
-    let mixed = VerdictClass::Amplified;
-    check(
-        "no ramp",
-        &with_late_job(json!({"name": "late"})),
-        mixed,
-        "3.0 bytes",
-    );
+    let amplified = |name: &str, run: &(Report, Vec<ResolvedJob>)| {
+        check(name, run, VerdictClass::Device, &[Amplified], "3.0 bytes");
+        assert!(codes(&run.0, &run.1).contains(&"amplification".into()));
+    };
+    amplified("no ramp", &with_late_job(json!({"name": "late"})));
     let run = with_late_job(json!({"name": "late", "ramp_ms": 5000}));
+    // The sample has no I/O of the ramp, but the counters do.
     check(
         "ramp of one job",
         &run,
-        VerdictClass::Unknown,
+        VerdictClass::Device,
+        &[],
         "include I/O of the ramp of late",
     );
     assert!(!codes(&run.0, &run.1).contains(&"amplification".into()));
-    check(
-        "startdelay only",
-        &with_late_job(json!({"name": "late", "startdelay_ms": 5000})),
-        mixed,
-        "",
-    );
-    check(
-        "ramp of writes",
-        &with_late_job(json!({"name": "late", "ramp_ms": 5000, "rw": "write"})),
-        mixed,
-        "",
-    );
-    check(
-        "ramp without a device",
-        &with_late_job(json!({"name": "late", "ramp_ms": 5000, "mode": "null"})),
-        mixed,
-        "",
-    );
+    for (name, late) in [
+        (
+            "startdelay only",
+            json!({"name": "late", "startdelay_ms": 5000}),
+        ),
+        (
+            "ramp of writes",
+            json!({"name": "late", "ramp_ms": 5000, "rw": "write"}),
+        ),
+        (
+            "ramp without a device",
+            json!({"name": "late", "ramp_ms": 5000, "mode": "null"}),
+        ),
+    ] {
+        amplified(name, &with_late_job(late));
+    }
     let (report, mut jobs) = with_late_job(json!({"name": "late", "ramp_ms": 5000}));
     jobs[0].timing.startdelay_ms = 5000;
-    check("ramp and delay end together", &(report, jobs), mixed, "");
+    amplified("ramp and delay end together", &(report, jobs));
 }

@@ -1,11 +1,10 @@
 //! Sentences, shares and evidence.
 
-use crate::analysis::tests::{evidence::check as check_class, *};
+use crate::analysis::tests::{check as check_class, *};
 use leadline_protocol::{
     evidence::transition::{Direction, ServedBy, Transition},
     phase::Phase,
     report::PhaseTime,
-    verdict::VerdictClass,
 };
 
 #[test]
@@ -35,7 +34,7 @@ fn sentences() {
         false,
         (2560, 4),
         (1121, 4484),
-        "43.8 % of the bytes from vda, 56.2 % from memory: 1,121 of 2,560 reads reached vda.",
+        "43.8 % of the reads from vda, 56.2 % from memory: 1,121 of 2,560 reads reached vda.",
     );
     check(
         "read",
@@ -70,29 +69,73 @@ fn sentences() {
 #[test]
 fn partly_cached_read_has_expected_shares_and_evidence() {
     let verdict = verdict_of(&one_direction("randread", false, (2560, 4), (1121, 4484)));
-    assert!(
-        (verdict.shares["device"] - 0.4379).abs() < 0.0001
-            && (verdict.shares["page_cache"] - 0.5621).abs() < 0.0001
-    );
-    // One I/O of 4 KiB can be in flight at a boundary.
-    assert!((verdict.uncertainty - 1.0 / 2560.0).abs() < 1e-9);
+    for shares in [&verdict.shares, &verdict.byte_shares] {
+        assert!((shares["device"] - 0.4379).abs() < 0.0001, "{shares:?}");
+        assert!((shares["page_cache"] - 0.5621).abs() < 0.0001, "{shares:?}");
+    }
+    assert_eq!(verdict.uncertainty, 0.0, "every I/O was looked up");
     let number = |name: &str| verdict.evidence[name];
     assert_eq!(
         [
             number("issued_ios"),
             number("device_ios"),
-            number("own_bytes")
+            number("own_bytes"),
+            number("sampled_ios"),
         ],
-        [2560, 1121, 4484 * KIB]
+        [2560, 1121, 4484 * KIB, 10_000]
     );
-    let at_depth = |engine: &str| {
-        let run = one_direction("randread", false, (2560, 4), (1121, 4484));
-        verdict_of(&with_job(run, json!({"iodepth": 64, "ioengine": engine}))).uncertainty
+}
+
+#[test]
+fn error_bound_is_shown() {
+    let run = one_direction("randread", false, (10_000, 4), (6000, 24_000));
+    let half = [
+        (StorageLayer::PageCache, share(0.45, 0.5, 0.55)),
+        (StorageLayer::Device, share(0.45, 0.5, 0.55)),
+    ];
+    let verdict = verdict_of(&with_layers(run, sampled(&half)));
+    assert!((verdict.uncertainty - 0.05).abs() < 1e-9);
+    assert_eq!(
+        verdict.sentence,
+        "50.0 % of the reads from vda, 50.0 % from memory: about 5,000 of 10,000 reads (±5.0 %) reached vda."
+    );
+}
+
+#[test]
+fn sentences_with_modifiers() {
+    let check = |rw, direct, issued, counted, want: &str| {
+        assert_eq!(
+            verdict_of(&one_direction(rw, direct, issued, counted)).sentence,
+            want
+        )
     };
-    assert!((at_depth("io_uring") - 64.0 / 2560.0).abs() < 1e-9);
-    assert!(
-        (at_depth("psync") - 1.0 / 2560.0).abs() < 1e-9,
-        "psync executes one I/O at a time"
+    check(
+        "write",
+        false,
+        (30_000, 4),
+        (300, 120_000),
+        "1,000 IOPS reached vda in larger I/Os: 300 writes of 400 KiB for 30,000 issued.",
+    );
+    check(
+        "read",
+        true,
+        (3000, 1024),
+        (12_000, 3_072_000),
+        "100 IOPS reached vda in smaller I/Os: 12,000 reads of 256 KiB for 3,000 issued.",
+    );
+    check(
+        "randwrite",
+        true,
+        (30_000, 4),
+        (60_000, 240_000),
+        "1,000 IOPS reached vda, which also moved 117 MiB for other programs: 30,000 writes issued, 60,000 seen by the device.",
+    );
+    check(
+        "randread",
+        false,
+        (30_000, 4),
+        (30_000, 240_000),
+        "vda read 2.0 bytes per byte issued: 234 MiB for 117 MiB.",
     );
 }
 
@@ -119,6 +162,7 @@ fn transition_to_memory() {
         "transition",
         &run,
         VerdictClass::PageCache,
+        &[],
         "Served from memory after 3.2 s.",
     );
     assert_eq!(verdict_of(&run).transition_ms, Some(3_700.0));

@@ -150,6 +150,16 @@ impl Evidence {
         bytes.max(1) as f64
     }
 
+    /// A buffered read of a part of a page moves the whole page: bytes moved per byte of the run, at
+    /// least.
+    pub(crate) fn expansion(&self) -> f64 {
+        if self.direct {
+            1.0
+        } else {
+            (page_size() as f64 / self.smallest_block as f64).max(1.0)
+        }
+    }
+
     pub(crate) fn dirty_start_bytes(&self) -> u64 {
         let start = self
             .residency

@@ -40,8 +40,9 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Reads. `sampled`: share of the sampled I/Os that were not cached and have data.
-    pub(crate) fn read(&self, sampled: Share) -> Below {
+    /// Reads. `sampled`: share of the sampled I/Os that were not cached and have data;
+    /// `sampled_bytes`: share of their bytes.
+    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64) -> Below {
         let evidence = self.evidence;
         let process = evidence
             .process_bytes
@@ -53,19 +54,28 @@ impl<'a> Limits<'a> {
             .as_ref()
             .ok()
             .map(|device| device.bytes as f64);
-        let at_most = process
-            .into_iter()
-            .chain(device)
-            .map(|bytes| bytes / evidence.min_transfer() / self.ios + self.boundary);
-        let at_most = at_most.fold(1.0, f64::min);
+        let has_whole_blocks = (sampled.share - sampled_bytes).abs() < 0.01;
         if let Some(exact) = process.and_then(|bytes| self.counted_reads(bytes)) {
-            if exact.high >= sampled.low && exact.low <= sampled.high {
+            let overlaps = exact.high >= sampled.low && exact.low <= sampled.high;
+            if overlaps && has_whole_blocks {
                 return Below {
                     share: intersection(exact, sampled),
                     disputed: 0.0,
                 };
             }
         }
+        let counted = process
+            .into_iter()
+            .chain(device)
+            .fold(f64::INFINITY, f64::min);
+        let at_most_bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
+        let at_most = match sampled.share * at_most_bytes / sampled_bytes {
+            // Compressed data is read in fewer bytes, at least a page for an I/O.
+            _ if evidence.encoded_share > 0.0 => counted / PAGE_BYTES / self.ios + self.boundary,
+            limit if limit.is_finite() => limit,
+            _ => 1.0,
+        };
+        let at_most = at_most.min(1.0);
         if at_most >= sampled.low {
             return Below {
                 share: Share {

@@ -35,10 +35,16 @@ impl Shares {
         let sampled = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
         let limits = Limits::of(evidence);
         let below = match evidence.direction {
-            Direction::Read => limits.read(sum(
-                sampled(StorageLayer::Device),
-                sampled(StorageLayer::LowerCache),
-            )),
+            Direction::Read => {
+                let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
+                limits.read(
+                    sum(
+                        sampled(StorageLayer::Device),
+                        sampled(StorageLayer::LowerCache),
+                    ),
+                    bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache),
+                )
+            }
             Direction::Write => limits.write(
                 sampled(StorageLayer::PageCache),
                 estimate.overwritten.unwrap_or_default(),

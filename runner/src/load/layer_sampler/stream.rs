@@ -1,18 +1,25 @@
 //! Sequential reads of one target.
 
-use crate::{load::pattern::io::Io, system::layers::StoredFile};
+use crate::{
+    load::{layer_sampler::tally::LayerTally, pattern::io::Io},
+    system::layers::{LayerBytes, StoredFile},
+};
 use leadline_protocol::{
     job::keyword::Fadvise,
     plan::{job::ResolvedJob, target::Target},
+    verdict::StorageLayer,
 };
 use rustix::param::page_size;
-use std::ops::Range;
+use std::{collections::VecDeque, ops::Range};
 
 /// Lookups at the start of a stream.
 const MAX_FIRST_LOOKUPS: u64 = 4096;
+/// Lookups that the stream has not reached yet. Further ones count at once.
+const MAX_PENDING: usize = 2 * MAX_FIRST_LOOKUPS as usize;
 
 /// Looks up the place that the stream reaches after `distance` bytes, which its readahead has not
-/// reached yet. At the start of the region, it looks up everything up to there.
+/// reached yet. At the start of the region, it looks up everything up to there. A lookup counts when
+/// the stream reaches its place.
 pub(super) struct Stream {
     region: Range<u64>,
     /// Distance between two I/Os in bytes.
@@ -21,8 +28,22 @@ pub(super) struct Stream {
     distance: u64,
     /// The stream starts again at the end of the region.
     repeats: bool,
-    /// The stream may end before the end of the region, or starts again.
-    ends_early: bool,
+    /// Completed passes over the region.
+    passes: u64,
+    /// Offset of the last I/O in the region.
+    last: u64,
+    pending: VecDeque<Lookup>,
+}
+
+/// A lookup of a place ahead.
+struct Lookup {
+    /// Bytes from the start of the first pass.
+    position: u64,
+    /// Length of the group of I/Os.
+    weight: u64,
+    /// I/Os of the group that it stands for.
+    ios: u64,
+    found: LayerBytes,
 }
 
 impl Stream {
@@ -44,64 +65,128 @@ impl Stream {
             step,
             distance: ahead.next_multiple_of(step),
             repeats: job.timing.time_based || job.timing.loops > 1,
-            ends_early: job.timing.time_based
-                || job.timing.loops > 1
-                || job.timing.runtime_ms.is_some()
-                || job.timing.number_ios.is_some()
-                || job.timing.is_io_size_requested,
+            passes: 0,
+            last: 0,
+            pending: VecDeque::with_capacity(MAX_PENDING),
         })
     }
 
-    /// Upper bound of the I/Os that were looked up and not issued.
-    pub(super) fn ios_ahead(&self) -> u64 {
-        if self.ends_early {
-            self.distance.min(self.region.end - self.region.start) / self.step
-        } else {
-            0
-        }
+    fn size(&self) -> u64 {
+        self.region.end - self.region.start
     }
 
-    /// Calls `add` with the offsets to look up and the number of I/Os that each stands for. A block
-    /// in a page that the previous block has read needs no lookup: `touched` gets its size.
+    /// Starts a phase.
+    pub(super) fn begin(&mut self) {
+        self.pending.clear();
+        self.passes = 0;
+        self.last = 0;
+    }
+
+    /// `read` looks up an offset.
     pub(super) fn look_up(
-        &self,
+        &mut self,
         io: &Io,
-        mut add: impl FnMut(u64, u64),
-        mut touched: impl FnMut(u64),
+        weight: u64,
+        read: impl Fn(u64) -> LayerBytes,
+        tally: &LayerTally,
     ) {
-        let mut visit = |offset: u64, ios: u64| {
-            if starts_page(offset, u64::from(io.len)) {
-                add(offset, ios);
-            } else {
-                (0..ios).for_each(|_| touched(u64::from(io.len)));
-            }
-        };
-        if io.offset < self.region.start + self.step {
-            self.look_up_start(io, &mut visit);
+        let offset = io.offset - self.region.start;
+        let is_first = self.passes == 0 && self.last == 0 && self.pending.is_empty();
+        self.passes += u64::from(offset < self.last);
+        self.last = offset;
+        let position = self.passes * self.size() + offset;
+        self.count_until(position, tally);
+        if is_first {
+            self.look_up_start(io, weight, position, &read, tally);
         }
-        let next = io.offset + self.distance;
-        if next + u64::from(io.len) <= self.region.end {
-            visit(next, 1);
+        let next = position + self.distance;
+        let pass_end = (self.passes + 1) * self.size();
+        if next + u64::from(io.len) <= pass_end {
+            self.add(io, weight, 1, next, &read, tally);
         } else if self.repeats {
-            let size = self.region.end - self.region.start;
-            let wrapped = (next - self.region.start) % size;
-            let offset = self.region.start + wrapped - wrapped % self.step;
-            if offset + u64::from(io.len) <= self.region.end {
-                visit(offset, 1);
+            let wrapped = next - next % self.size() % self.step;
+            if wrapped % self.size() + u64::from(io.len) <= self.size() {
+                self.add(io, weight, 1, wrapped, &read, tally);
             }
         }
     }
 
-    fn look_up_start(&self, io: &Io, visit: &mut impl FnMut(u64, u64)) {
-        let end = (io.offset + self.distance).min(self.region.end);
-        let ios = end.saturating_sub(io.offset).div_ceil(self.step);
+    fn look_up_start(
+        &mut self,
+        io: &Io,
+        weight: u64,
+        position: u64,
+        read: &impl Fn(u64) -> LayerBytes,
+        tally: &LayerTally,
+    ) {
+        let end = (position + self.distance).min(self.size());
+        let ios = end.saturating_sub(position).div_ceil(self.step);
         let ios_per_lookup = ios.div_ceil(MAX_FIRST_LOOKUPS).max(1);
         for first in (0..ios).step_by(ios_per_lookup as usize) {
-            let offset = io.offset + first * self.step;
-            if offset + u64::from(io.len) <= self.region.end {
-                visit(offset, ios_per_lookup.min(ios - first));
+            let place = position + first * self.step;
+            if place + u64::from(io.len) <= self.size() {
+                self.add(
+                    io,
+                    weight,
+                    ios_per_lookup.min(ios - first),
+                    place,
+                    read,
+                    tally,
+                );
             }
         }
+    }
+
+    /// A block in a page that the block before it has read needs no lookup.
+    fn add(
+        &mut self,
+        io: &Io,
+        weight: u64,
+        ios: u64,
+        position: u64,
+        read: &impl Fn(u64) -> LayerBytes,
+        tally: &LayerTally,
+    ) {
+        let offset = self.region.start + position % self.size();
+        let found = if starts_page(offset, u64::from(io.len)) {
+            read(offset)
+        } else {
+            LayerBytes::all(StorageLayer::PageCache, u64::from(io.len))
+        };
+        let lookup = Lookup {
+            position,
+            weight,
+            ios,
+            found,
+        };
+        if self.pending.len() == MAX_PENDING {
+            lookup.count(tally);
+        } else {
+            self.pending.push_back(lookup);
+        }
+    }
+
+    /// Counts the lookups up to a position.
+    fn count_until(&mut self, position: u64, tally: &LayerTally) {
+        while let Some(lookup) = self.pending.pop_front_if(|next| next.position <= position) {
+            lookup.count(tally);
+        }
+    }
+
+    /// Counts the lookups that the stream has reached at the end. `ios`: its number of I/Os; `None`
+    /// if the worker also has others.
+    pub(super) fn finish(&mut self, ios: Option<u64>, tally: &LayerTally) {
+        let end = match ios {
+            Some(ios) => ios.saturating_mul(self.step),
+            None => self.passes * self.size() + self.last + self.step,
+        };
+        self.count_until(end.saturating_sub(1), tally);
+    }
+}
+
+impl Lookup {
+    fn count(&self, tally: &LayerTally) {
+        tally.add(self.weight, self.ios, self.found);
     }
 }
 

@@ -29,9 +29,4 @@ impl LayerTally {
         }
         self.spread.add(weight * ios * (weight * ios - 1));
     }
-
-    /// A block in a page that the same stream has just read.
-    pub(super) fn add_touched(&self, weight: u64, bytes: u64) {
-        self.add(weight, 1, LayerBytes::all(super::TOUCHED, bytes));
-    }
 }

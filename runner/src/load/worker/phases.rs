@@ -79,7 +79,6 @@ pub(crate) fn run<E: Engine, S: Source>(
         exit: failed_io.map_or(exit, LoopExit::Failed),
         cpu,
         decisions: all_decisions,
-        ios_ahead: sampler.as_ref().map_or(0, LayerSampler::ios_ahead),
-        write_samples: sampler.map_or_else(Vec::new, LayerSampler::into_writes),
+        write_samples: sampler.map_or_else(Vec::new, |sampler| sampler.finish(&progress.measure)),
     })
 }

@@ -37,8 +37,6 @@ pub(crate) struct WorkerOutcome {
     /// CPU time in the measured window.
     pub cpu: CpuTimes,
     pub decisions: Vec<Decision>,
-    /// Upper bound of the sequential reads that were looked up ahead and not issued.
-    pub ios_ahead: u64,
     /// Writes to look up after the measurement.
     pub write_samples: Vec<WriteSample>,
 }

@@ -33,8 +33,7 @@ fn reads(worker: &MeasuredWorker) -> Option<WorkerEstimate> {
     if ios == 0 || worker.layers.is_empty() {
         return None;
     }
-    let ahead = worker.outcome.ios_ahead as f64 / ios as f64;
-    Some((ios, counts(&stats.layers).estimate(ahead)))
+    Some((ios, counts(&stats.layers).estimate()))
 }
 
 fn counts(tally: &LayerTally) -> LayerCounts {
@@ -77,7 +76,7 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<WorkerEstimate> 
         overwritten += if sample.was_dirty { weight } else { 0.0 };
     }
     counts.overwritten = Some(overwritten);
-    Some((ios, counts.estimate(0.0)))
+    Some((ios, counts.estimate()))
 }
 
 /// Syncs of a worker.

@@ -213,7 +213,6 @@ mod tests {
                 exit,
                 cpu: Default::default(),
                 decisions: Vec::new(),
-                ios_ahead: 0,
                 write_samples: Vec::new(),
             },
         }

@@ -4,7 +4,7 @@ use leadline_protocol::{
     compare::Rerun,
     evidence::transition::Direction::{self, Read, Write},
     run::Run,
-    verdict::VerdictClass,
+    verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
 /// Smaller speedups by the page cache are not mentioned.
@@ -27,10 +27,10 @@ pub(crate) fn difference(runs: &[Run]) -> Option<String> {
 fn different_layers(runs: &[Run], direction: Direction) -> Option<String> {
     let mut layers: Vec<(&str, Vec<String>)> = Vec::new();
     for run in runs {
-        let Some(class) = known_class(run, direction) else {
+        let Some(verdict) = known_verdict(run, direction) else {
             continue;
         };
-        let layer = layer(class);
+        let layer = layer(verdict);
         let number = format!("#{}", run.summary.number);
         match layers.iter_mut().find(|(other, _)| *other == layer) {
             Some((_, numbers)) => numbers.push(number),
@@ -51,16 +51,31 @@ fn different_layers(runs: &[Run], direction: Direction) -> Option<String> {
     Some(text)
 }
 
-fn known_class(run: &Run, direction: Direction) -> Option<VerdictClass> {
+fn known_verdict(run: &Run, direction: Direction) -> Option<&Verdict> {
     let verdicts = run.verdict.as_ref()?;
-    let verdict = direction.select(&verdicts.read, &verdicts.write);
-    let class = verdict.as_ref()?.class;
-    (class != VerdictClass::Unknown).then_some(class)
+    let verdict = direction.select(&verdicts.read, &verdicts.write).as_ref()?;
+    (verdict.class != VerdictClass::Unknown).then_some(verdict)
 }
 
-fn layer(class: VerdictClass) -> &'static str {
-    match class {
+fn known_class(run: &Run, direction: Direction) -> Option<VerdictClass> {
+    known_verdict(run, direction).map(|verdict| verdict.class)
+}
+
+/// The class with the modifier that makes it a different test.
+fn layer(verdict: &Verdict) -> &'static str {
+    let has = |kind| {
+        verdict
+            .modifiers
+            .iter()
+            .any(|modifier| modifier.kind == kind)
+    };
+    match verdict.class {
+        VerdictClass::Device if has(ModifierKind::Foreign) => "the device with foreign I/O",
+        VerdictClass::Device if has(ModifierKind::Amplified) => "the device with amplified I/O",
+        VerdictClass::Device if has(ModifierKind::Readahead) => "the device with readahead",
+        VerdictClass::Device if has(ModifierKind::Merged) => "the device with merged I/O",
         VerdictClass::Device => "the device",
+        VerdictClass::LowerCache => "memory below a block device",
         VerdictClass::Readahead => "the device with readahead",
         VerdictClass::PageCache => "memory",
         VerdictClass::DeferredWrite => "memory with deferred writes",
@@ -75,7 +90,10 @@ fn layer(class: VerdictClass) -> &'static str {
 }
 
 fn is_memory(class: VerdictClass) -> bool {
-    matches!(class, VerdictClass::PageCache | VerdictClass::DeferredWrite)
+    matches!(
+        class,
+        VerdictClass::PageCache | VerdictClass::LowerCache | VerdictClass::DeferredWrite
+    )
 }
 
 /// Describes the speedup of two runs if exactly one of them was served by memory.

@@ -1247,6 +1247,15 @@ export type Job = {
 };
 
 /**
+ * Null for a direction without I/O, without probes, and for runs recorded before the I/Os were
+ * sampled.
+ */
+export type JobLayers = {
+    read?: LayerEstimate | null;
+    write?: LayerEstimate | null;
+};
+
+/**
  * Results of one job, over all its workers.
  */
 export type JobReport = {
@@ -1287,6 +1296,10 @@ export type JobReport = {
      * Optimizations that were used or not used.
      */
     decisions: Array<Decision>;
+    /**
+     * Storage layers that served a sample of the I/Os.
+     */
+    layers: JobLayers;
 };
 
 /**
@@ -1331,10 +1344,37 @@ export type LatencyStats = {
 export type Layer = 'application' | 'page_cache' | 'filesystem' | 'device';
 
 /**
+ * An estimate for one direction of a job.
+ */
+export type LayerEstimate = {
+    /**
+     * I/Os that were looked up.
+     */
+    samples: number;
+    /**
+     * One entry per layer, from top to bottom.
+     */
+    layers: Array<LayerShare>;
+    overwritten?: Share | null;
+};
+
+/**
  * I/Os and bytes that crossed a layer boundary.
  */
 export type LayerFlow = {
     ios: number;
+    bytes: number;
+};
+
+export type LayerShare = {
+    layer: StorageLayer;
+    /**
+     * Share of the I/Os. An I/O counts for one layer.
+     */
+    ios: Share;
+    /**
+     * Share of the bytes (0-1).
+     */
     bytes: number;
 };
 
@@ -1382,6 +1422,23 @@ export type MemoryReport = {
  * I/O path of a job.
  */
 export type Mode = 'buffered' | 'direct' | 'raw' | 'null';
+
+/**
+ * Something that changed the I/Os on their way.
+ */
+export type Modifier = {
+    kind: ModifierKind;
+    /**
+     * How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
+     */
+    factor?: number | null;
+    /**
+     * Bytes that it applies to; null if they are not counted.
+     */
+    bytes?: number | null;
+};
+
+export type ModifierKind = 'readahead' | 'merged' | 'split' | 'amplified' | 'deferred' | 'foreign';
 
 export type Mount = {
     /**
@@ -2472,6 +2529,15 @@ export type ServedBy = 'device' | 'memory';
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
+ * A share (0-1) with the bounds of its 99.9 % confidence interval.
+ */
+export type Share = {
+    share: number;
+    low: number;
+    high: number;
+};
+
+/**
  * Sort order; runs without a value come last.
  */
 export type SortOrder = 'asc' | 'desc';
@@ -2556,6 +2622,11 @@ export type StorageIo = {
      */
     cancelled_write_bytes: number;
 };
+
+/**
+ * What served an I/O, from top to bottom. An I/O counts for the lowest layer that it needed.
+ */
+export type StorageLayer = 'page_cache' | 'lower_cache' | 'unwritten' | 'device' | 'unknown';
 
 /**
  * A study with its steps, without the reports of the runs.
@@ -2980,16 +3051,25 @@ export type Verdict = {
     class: VerdictClass;
     sentence: string;
     /**
-     * Shares of the issued bytes by source; they add up to 1. Sources: `device`, `page_cache`,
-     * `unwritten` (zeros of extents without data), `filesystem` (compressed or inline data) and
-     * `no_device`. Empty if unknown.
+     * Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
+     * if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, also by
+     * `filesystem` and `no_device`.
      */
     shares: {
         [key: string]: number;
     };
     /**
-     * Error bound of each share (0-1): I/Os in flight at the start and end of the window, and
-     * device I/O that may be foreign.
+     * Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
+     */
+    byte_shares: {
+        [key: string]: number;
+    };
+    /**
+     * What else happened on the way. A modifier never changes a share.
+     */
+    modifiers: Array<Modifier>;
+    /**
+     * Error bound of each share of the I/Os (0-1).
      */
     uncertainty: number;
     /**
@@ -3009,7 +3089,7 @@ export type Verdict = {
     proof: Array<Proof>;
 };
 
-export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'deferred_write' | 'merged' | 'unwritten' | 'amplified' | 'foreign' | 'mixed' | 'no_device' | 'unknown';
+export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'lower_cache' | 'deferred_write' | 'merged' | 'unwritten' | 'amplified' | 'foreign' | 'mixed' | 'no_device' | 'unknown';
 
 /**
  * Null for a direction without I/O.

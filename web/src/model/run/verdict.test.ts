@@ -7,6 +7,8 @@ const verdict = (name: Verdict['class'], shares: Verdict['shares'], uncertainty 
   class: name,
   sentence: 'Served by the device.',
   shares,
+  byte_shares: shares,
+  modifiers: [],
   uncertainty,
   evidence: {},
   proof: [],
@@ -17,12 +19,12 @@ it.each<[Verdict, string, string]>([
   [
     verdict('deferred_write', { device: 0.02, page_cache: 0.98 }),
     'Still in memory 98 %',
-    'Bytes served: page cache 98 %, device 2 %',
+    'I/Os served: page cache 98 %, device 2 %',
   ],
   [
     verdict('unwritten', { device: 0, unwritten: 1 }, 0.031),
     'Never written 100 %',
-    'Bytes served: unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
+    'I/Os served: unwritten blocks 100 %, device 0 % (±3.10 percentage points)',
   ],
   [verdict('foreign', { device: 1 }), 'Shared device', ''],
   [verdict('unknown', {}), 'Unknown', ''],
@@ -79,6 +81,8 @@ it('lists verdicts with label, share and layer', () => {
   const read = {
     class: 'page_cache',
     sentence: 'Served from memory.',
+    byte_shares: {},
+    modifiers: [{ kind: 'readahead', factor: 8, bytes: null }],
     shares: { page_cache: 0.9999 },
   };
   const lines = verdictLines({ read, write: null } as unknown as Verdicts);

@@ -1,7 +1,16 @@
-// Verdicts for display: label and layer of each class, shares of the bytes, and the suggested
-// rerun. The runner writes the sentence. Runs without a verdict are handled in `gauge/gauge-text`.
-import type { Finding, Layer, Proof, Verdict, VerdictClass, Verdicts } from '../../api';
-import { digits, share } from '../format/numbers';
+// Verdicts for display: label and layer of each class, shares of the I/Os, modifiers, and the
+// suggested rerun. The runner writes the sentence. Runs without a verdict are handled in `gauge/gauge-text`.
+import type {
+  Finding,
+  Layer,
+  Modifier,
+  ModifierKind,
+  Proof,
+  Verdict,
+  VerdictClass,
+  Verdicts,
+} from '../../api';
+import { bytes, digits, share, text } from '../format/numbers';
 
 export interface Badge {
   label: string;
@@ -33,6 +42,12 @@ const CLASSES: Record<VerdictClass, ClassDisplay> = {
     share: 'page_cache',
     note: 'to memory, not yet to the disk',
   },
+  lower_cache: {
+    label: 'Lower cache',
+    layer: 'page_cache',
+    share: 'lower_cache',
+    note: 'from memory below the device',
+  },
   unwritten: {
     label: 'Never written',
     layer: 'filesystem',
@@ -63,12 +78,14 @@ export function servedByNote(verdicts: Verdicts | null | undefined): string | nu
   return (new Set(notes).size === 1 && notes[0]) || null;
 }
 
+const MEMORY = new Set<VerdictClass>(['page_cache', 'lower_cache', 'deferred_write']);
+
 /** Returns true if memory served all directions. */
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
   const all = verdictsOf(verdicts);
   return (
     all.length > 0 &&
-    all.every(({ verdict }) => verdict.class === 'page_cache' || verdict.class === 'deferred_write')
+    all.every(({ verdict }) => MEMORY.has(verdict.class))
   );
 }
 
@@ -78,16 +95,31 @@ export const VERDICT_LABELS = Object.entries(CLASSES).map(([name, { label }]) =>
 const LOCATIONS: Record<string, string> = {
   device: 'device',
   page_cache: 'page cache',
+  lower_cache: 'cache below the device',
   unwritten: 'unwritten blocks',
   filesystem: 'filesystem',
   no_device: 'no device',
+  unknown: 'unknown',
 };
+
+/** What a modifier says, with its factor or bytes. */
+const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
+  readahead: ({ factor }) => `readahead ${times(factor)}`,
+  merged: ({ factor }) => `merged ${times(factor)}`,
+  split: ({ factor }) => `split ${times(factor)}`,
+  amplified: ({ factor }) => `amplified ${times(factor)}`,
+  deferred: ({ bytes: size }) => `${size === null ? '' : text(bytes(size))} not yet written`,
+  foreign: ({ bytes: size }) => `${size === null ? '' : text(bytes(size))} by other programs`,
+};
+
+const times = (factor: number | null) => (factor === null ? '' : `${digits(factor)}×`);
 
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Empty if unknown or if exactly one location served all bytes. */
+  /** Empty if unknown or if exactly one location served all I/Os. */
   shares: string;
+  modifiers: readonly string[];
   proof: readonly Proof[];
 }
 
@@ -101,6 +133,7 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
       direction,
       sentence: verdict.sentence,
       shares: sharesText(verdict),
+      modifiers: verdict.modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim()),
       proof: verdict.proof,
     };
   });
@@ -108,7 +141,8 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
 /** Smaller uncertainties are omitted. */
 const MIN_UNCERTAINTY = 0.0005;
 
-function sharesText({ shares, uncertainty }: Verdict): string {
+/** Runs recorded before the I/Os were sampled have shares of the bytes. */
+function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
   const descending = Object.entries(shares).toSorted(([, a], [, b]) => b - a);
   const isExact = uncertainty < MIN_UNCERTAINTY;
   if (descending.length === 0 || (descending[0]?.[1] === 1 && isExact)) return '';
@@ -117,7 +151,8 @@ function sharesText({ shares, uncertainty }: Verdict): string {
     return `${label} ${share(part)}`;
   });
   const bound = isExact ? '' : ` (±${digits(uncertainty * 100)} percentage points)`;
-  return `Bytes served: ${parts.join(', ')}${bound}`;
+  const unit = Object.keys(byte_shares).length > 0 ? 'I/Os' : 'Bytes';
+  return `${unit} served: ${parts.join(', ')}${bound}`;
 }
 
 /** The most severe finding with a patch for a rerun; notes are ignored. */
