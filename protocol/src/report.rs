@@ -141,7 +141,6 @@ pub struct JobReport {
     pub decisions: Vec<Decision>,
     /// Storage layers that served a sample of the I/Os.
     #[serde(default)]
-    #[schema(required = true)]
     pub layers: JobLayers,
 }
 

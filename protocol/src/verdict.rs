@@ -23,11 +23,10 @@ pub struct Verdict {
     pub shares: BTreeMap<String, f64>,
     /// Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
     #[serde(default)]
-    #[schema(required = true)]
     pub byte_shares: BTreeMap<String, f64>,
-    /// What else happened on the way. A modifier never changes a share.
+    /// What else happened on the way. A modifier never changes a share. Absent in the stored events
+    /// of runs recorded before the I/Os were sampled.
     #[serde(default)]
-    #[schema(required = true)]
     pub modifiers: Vec<Modifier>,
     /// Error bound of each share of the I/Os (0-1).
     #[serde(default)]

@@ -7,7 +7,7 @@ use leadline_protocol::{
     evidence::{target::TargetReport, transition::Direction},
     plan::{job::ResolvedJob, target::TargetKind},
     report::{Report, device::Reading},
-    verdict::{Layer, Proof},
+    verdict::{Layer, Proof, StorageLayer},
 };
 
 /// Further targets are omitted.
@@ -26,6 +26,7 @@ pub(crate) fn proof(evidence: &Evidence, report: &Report, jobs: &[ResolvedJob]) 
     let used = report.targets.iter().filter(is_used);
     let targets: Vec<&TargetReport> = used.take(MAX_TARGETS).collect();
     let mut rows = issued(evidence);
+    rows.extend(sampled(evidence));
     for target in &targets {
         rows.extend(residency(direction, target));
     }
@@ -78,6 +79,36 @@ fn issued(evidence: &Evidence) -> Vec<Proof> {
             evidence.bytes as i64,
         ),
     ]
+}
+
+/// I/Os that were looked up, by the layer that held their data.
+fn sampled(evidence: &Evidence) -> Vec<Proof> {
+    let Some(estimate) = &evidence.estimate else {
+        return Vec::new();
+    };
+    let noun = evidence.direction.noun();
+    let samples = estimate.samples as f64;
+    let looked_up = format!("{noun} looked up");
+    let mut rows = vec![difference_row(
+        Layer::Application,
+        looked_up,
+        "I/Os",
+        estimate.samples as i64,
+    )];
+    for share in &estimate.layers {
+        let (layer, place) = match share.layer {
+            StorageLayer::PageCache => (Layer::PageCache, "in the page cache"),
+            StorageLayer::LowerCache => (Layer::Filesystem, "in memory below the device"),
+            StorageLayer::Unwritten => (Layer::Filesystem, "in holes and unwritten extents"),
+            StorageLayer::Device => (Layer::Device, "on the device"),
+            StorageLayer::Unknown => (Layer::Device, "in an unknown place"),
+        };
+        if share.ios.share > 0.0 {
+            let ios = (share.ios.share * samples).round() as i64;
+            rows.push(difference_row(layer, format!("of them {place}"), "I/Os", ios));
+        }
+    }
+    rows
 }
 
 fn residency(direction: Direction, target: &TargetReport) -> Vec<Proof> {

@@ -1299,7 +1299,7 @@ export type JobReport = {
     /**
      * Storage layers that served a sample of the I/Os.
      */
-    layers: JobLayers;
+    layers?: JobLayers;
 };
 
 /**
@@ -3061,13 +3061,14 @@ export type Verdict = {
     /**
      * Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
      */
-    byte_shares: {
+    byte_shares?: {
         [key: string]: number;
     };
     /**
-     * What else happened on the way. A modifier never changes a share.
+     * What else happened on the way. A modifier never changes a share. Absent in the stored events
+     * of runs recorded before the I/Os were sampled.
      */
-    modifiers: Array<Modifier>;
+    modifiers?: Array<Modifier>;
     /**
      * Error bound of each share of the I/Os (0-1).
      */

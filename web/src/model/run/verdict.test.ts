@@ -30,7 +30,7 @@ it.each<[Verdict, string, string]>([
   [verdict('unknown', {}), 'Unknown', ''],
 ])('%j has the badge %s', (read, label, shares) => {
   const [line] = verdictLines({ read, write: null });
-  expect([plain(line?.label), plain(line?.shares), line?.direction]).toEqual([
+  expect([plain(line?.label), plain(line?.detail), line?.direction]).toEqual([
     label,
     shares,
     'read',
@@ -82,12 +82,16 @@ it('lists verdicts with label, share and layer', () => {
     class: 'page_cache',
     sentence: 'Served from memory.',
     byte_shares: {},
-    modifiers: [{ kind: 'readahead', factor: 8, bytes: null }],
+    modifiers: [
+      { kind: 'readahead', factor: 8, bytes: null },
+      { kind: 'foreign', factor: null, bytes: 4 << 20 },
+    ],
     shares: { page_cache: 0.9999 },
   };
   const lines = verdictLines({ read, write: null } as unknown as Verdicts);
   expect(lines.map(({ label, layer, sentence }) => [plain(label), layer, sentence])).toEqual([
     ['Page cache 99.99 %', 'page_cache', 'Served from memory.'],
   ]);
+  expect(plain(lines[0]?.detail)).toContain(' · readahead 8× · 4 MiB by other programs');
   expect(verdictLines(null)).toEqual([]);
 });

@@ -83,10 +83,7 @@ const MEMORY = new Set<VerdictClass>(['page_cache', 'lower_cache', 'deferred_wri
 /** Returns true if memory served all directions. */
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
   const all = verdictsOf(verdicts);
-  return (
-    all.length > 0 &&
-    all.every(({ verdict }) => MEMORY.has(verdict.class))
-  );
+  return all.length > 0 && all.every(({ verdict }) => MEMORY.has(verdict.class));
 }
 
 /** All classes, for filters. */
@@ -108,18 +105,21 @@ const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
   merged: ({ factor }) => `merged ${times(factor)}`,
   split: ({ factor }) => `split ${times(factor)}`,
   amplified: ({ factor }) => `amplified ${times(factor)}`,
-  deferred: ({ bytes: size }) => `${size === null ? '' : text(bytes(size))} not yet written`,
-  foreign: ({ bytes: size }) => `${size === null ? '' : text(bytes(size))} by other programs`,
+  deferred: (modifier) => `${size(modifier.bytes)} not yet written`,
+  foreign: (modifier) => `${size(modifier.bytes)} by other programs`,
 };
 
-const times = (factor: number | null) => (factor === null ? '' : `${digits(factor)}×`);
+const times = (factor: number | null | undefined) =>
+  typeof factor === 'number' ? `${digits(factor)}×` : '';
+
+const size = (count: number | null | undefined) =>
+  typeof count === 'number' ? text(bytes(count)) : '';
 
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Empty if unknown or if exactly one location served all I/Os. */
-  shares: string;
-  modifiers: readonly string[];
+  /** Shares and modifiers. Empty if one location served all I/Os and nothing else happened. */
+  detail: string;
   proof: readonly Proof[];
 }
 
@@ -132,11 +132,14 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
       layer,
       direction,
       sentence: verdict.sentence,
-      shares: sharesText(verdict),
-      modifiers: verdict.modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim()),
+      detail: [sharesText(verdict), ...modifiersOf(verdict)].filter(Boolean).join(' · '),
       proof: verdict.proof,
     };
   });
+
+/** Stored events of older runs have none. */
+const modifiersOf = ({ modifiers = [] }: Verdict) =>
+  modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim());
 
 /** Smaller uncertainties are omitted. */
 const MIN_UNCERTAINTY = 0.0005;
@@ -151,7 +154,7 @@ function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
     return `${label} ${share(part)}`;
   });
   const bound = isExact ? '' : ` (±${digits(uncertainty * 100)} percentage points)`;
-  const unit = Object.keys(byte_shares).length > 0 ? 'I/Os' : 'Bytes';
+  const unit = Object.keys(byte_shares ?? {}).length > 0 ? 'I/Os' : 'Bytes';
   return `${unit} served: ${parts.join(', ')}${bound}`;
 }
 

@@ -123,7 +123,7 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
           title={line.sentence}
           detail={
             <>
-              {line.shares && <span className="small">{line.shares}</span>}
+              {line.detail && <span className="small">{line.detail}</span>}
               {index === 0 && direct && <DirectRun direct={direct} />}
             </>
           }
