@@ -174,7 +174,8 @@ fn experiment_003_readahead() {
         "{ratios:?}"
     );
     assert!((0.9..1.3).contains(&device_byte_ratio(&steps[0], "read")));
-    assert_eq!(steps[0]["verdict"]["read"]["class"], "readahead");
+    let modifier = &steps[0]["verdict"]["read"]["modifiers"][0];
+    assert_eq!(modifier["kind"], "readahead");
     assert_eq!(steps[1]["verdict"]["read"]["class"], "device");
 }
 

@@ -1,5 +1,8 @@
 //! Shares of I/Os with confidence intervals, from a sample. Performs no I/O.
 
+#[cfg(test)]
+mod tests;
+
 use leadline_protocol::{
     report::layers::{LayerEstimate, LayerShare, Share},
     verdict::StorageLayer,

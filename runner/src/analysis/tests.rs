@@ -10,7 +10,10 @@ mod modifiers;
 mod proof;
 mod sentences;
 
-use crate::{analysis::analyze, plan::fixture::{resolved, same}};
+use crate::{
+    analysis::analyze,
+    plan::fixture::{resolved, same},
+};
 use leadline_protocol::{
     counters::{DeviceCounts, Residency, StorageIo},
     evidence::target::{

@@ -12,6 +12,8 @@
 mod interval;
 mod stream;
 pub(crate) mod tally;
+#[cfg(test)]
+mod tests;
 pub(crate) mod write_samples;
 
 use crate::{

@@ -9,6 +9,8 @@
 pub(crate) mod builder;
 mod lookup;
 pub(crate) mod snapshot;
+#[cfg(test)]
+mod tests;
 
 use crate::system::probes::residency::ResidencyMethod;
 use leadline_protocol::verdict::StorageLayer;
@@ -23,6 +25,8 @@ pub(crate) struct StoredFile {
     bypass: Bypass,
     mapping: Mapping,
     below: Arc<Below>,
+    /// Syncs write the data to the device.
+    honors_sync: bool,
     /// Upper bound of the distance between a sequential reader and the end of its readahead.
     readahead_bytes: u64,
 }

@@ -537,8 +537,8 @@ pub(crate) const CASES: &[Case] = &[
         HalfZero,
         "read",
         0,
-        "mixed",
-        "half of each block is zeros, so half is stored",
+        "readahead",
+        "every read needs the device, for half of its bytes",
     ),
     reads(
         "btrfs compressed, warm random reads",
@@ -629,7 +629,7 @@ pub(crate) const CASES: &[Case] = &[
         Warm,
         "randread",
         1,
-        "page_cache",
+        "lower_cache",
         "its backing file was read before",
     ),
     writes(
@@ -638,7 +638,7 @@ pub(crate) const CASES: &[Case] = &[
         Cold,
         "randwrite",
         1,
-        "deferred_write",
+        "lower_cache",
         SMALL,
     ),
     reads(
@@ -647,7 +647,7 @@ pub(crate) const CASES: &[Case] = &[
         Warm,
         "randread",
         1,
-        "page_cache",
+        "lower_cache",
         "the loop's backing file was written just before",
     ),
 ];

@@ -103,11 +103,7 @@ fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, Stri
         .foreign_io
         .map(|kind| foreign_io::ForeignIo::start(kind, &target));
     let result = report_in_root(&job, locations.root());
-    let class = |direction: &str| {
-        result["verdict"][direction]["class"]
-            .as_str()
-            .map(str::to_owned)
-    };
+    let class = |direction: &str| verdict_name(&result["verdict"][direction]);
     let classes = (class("read"), class("write"));
     let expected = (case.read.map(str::to_owned), case.write.map(str::to_owned));
     if classes == expected {
@@ -131,4 +127,13 @@ fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, Stri
         sentence("write"),
         result["report"]["storage"]
     ))
+}
+
+/// The class, or for `device` the modifier that changes its meaning.
+fn verdict_name(verdict: &Value) -> Option<String> {
+    let class = verdict["class"].as_str()?;
+    let kinds = verdict["modifiers"].as_array().into_iter().flatten();
+    let mut kinds = kinds.filter_map(|modifier| modifier["kind"].as_str());
+    let modifier = kinds.find(|kind| !["deferred", "split"].contains(kind) && class == "device");
+    Some(modifier.unwrap_or(class).to_owned())
 }

@@ -22,7 +22,6 @@ const MIRRORED: &str =
     "O_DIRECT on written blocks; the copies of md are in the counters of the disks";
 const COMMITS: &str = "each write commits the journal";
 /// The device moves twice the issued bytes.
-const NO_CACHESTAT: &str = "without cachestat(2) dirty bytes are unknown, so the journal cannot be separated from foreign I/O";
 /// Longer than a chunk.
 const BLOCKS_OF_1_MIB: fn() -> Value = || json!({"bs": "1m"});
 
@@ -219,8 +218,8 @@ const CASES: &[Case] = &[
         Absent,
         "write",
         0,
-        "unknown",
-        NO_CACHESTAT,
+        "amplified",
+        "each write commits the journal",
     )
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
 ];

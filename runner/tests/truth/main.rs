@@ -9,6 +9,7 @@
 #[path = "../scratch/mod.rs"]
 mod scratch;
 
+mod attacks;
 mod case;
 mod judge;
 mod reads;
@@ -27,7 +28,7 @@ const ENGINES: [&str; 2] = ["io_uring", "psync"];
 fn no_confident_wrong_verdict() {
     let filter = env::var("LEADLINE_CASE").unwrap_or_default();
     let repeat = env::var("LEADLINE_REPEAT").map_or(1, |times| times.parse().unwrap());
-    let cases = [reads::CASES, &writes::cases()].concat();
+    let cases = [reads::CASES, &writes::cases(), &attacks::cases()].concat();
     let mut counts = [0; 4];
     for case in cases.iter().filter(|case| case.name.contains(&filter)) {
         for engine in ENGINES {

@@ -1,7 +1,7 @@
 //! Reads of files. A read counts as device if a page of it was not in memory when the job started,
 //! or was evicted since; the second read of a page counts as memory.
 
-mod setup;
+pub(crate) mod setup;
 
 use crate::{
     case::Case,

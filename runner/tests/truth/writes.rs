@@ -1,7 +1,7 @@
 //! Writes, and reads and writes of stacked devices.
 
 mod buffered;
-mod build;
+pub(crate) mod build;
 mod direct;
 mod disturbed;
 mod loops;

@@ -120,6 +120,20 @@ fn write_verdict(class: VerdictClass, own_bytes: Option<u64>) -> Verdicts {
     }
 }
 
+fn with_modifier(mut verdicts: Verdicts, kind: ModifierKind) -> Verdicts {
+    let modifier = Modifier {
+        kind,
+        factor: None,
+        bytes: None,
+    };
+    for verdict in [&mut verdicts.read, &mut verdicts.write] {
+        verdict
+            .iter_mut()
+            .for_each(|verdict| verdict.modifiers.push(modifier));
+    }
+    verdicts
+}
+
 fn total(counters: &GaugeCounters, modes: IoModes) -> Gauge {
     gauges(counters, modes, &Verdicts::default()).total
 }
@@ -350,7 +364,10 @@ fn mirror_reads_exclude_foreign_io_on_both_disks() {
 
 #[test]
 fn foreign_io_by_evidence() {
-    let written = |class, own_bytes| write_verdict(class, own_bytes);
+    let foreign = |own_bytes| {
+        let verdicts = write_verdict(VerdictClass::Device, own_bytes);
+        with_modifier(verdicts, ModifierKind::Foreign)
+    };
     let many_writes = writes(flow(1, MIB), device(9, 99 * MIB));
     let only_foreign_writes = GaugeCounters {
         read: direction(flow(1, MIB), device(0, 0)),
@@ -371,7 +388,7 @@ fn foreign_io_by_evidence() {
             "writes separated by the verdict",
             many_writes,
             storage(0, MIB),
-            written(VerdictClass::Foreign, Some(MIB)),
+            foreign(Some(MIB)),
             Some(98 * MIB),
         ),
         (
@@ -407,14 +424,14 @@ fn foreign_io_by_evidence() {
 
 /// 7.5 GiB of buffered writes, all of them dirty at the end of the window, in which the device
 /// wrote 70 MiB in 560 I/Os.
-fn deferred(class: VerdictClass, own_bytes: Option<u64>) -> Gauge {
+fn deferred(verdicts: &Verdicts) -> Gauge {
     let issued = flow(983_040, 15 * GIB / 2);
     let counters = GaugeCounters {
         storage: storage(0, issued.bytes),
         pending_bytes: issued.bytes,
         ..writes(issued, device(560, 70 * MIB))
     };
-    let report = gauges(&counters, BUFFERED, &write_verdict(class, own_bytes));
+    let report = gauges(&counters, BUFFERED, verdicts);
     let write = report.write.unwrap();
     assert_eq!(write, report.total, "the only direction");
     write
@@ -422,7 +439,7 @@ fn deferred(class: VerdictClass, own_bytes: Option<u64>) -> Gauge {
 
 #[test]
 fn deferred_writes_stay_in_memory() {
-    let gauge = deferred(VerdictClass::DeferredWrite, Some(0));
+    let gauge = deferred(&write_verdict(VerdictClass::DeferredWrite, Some(0)));
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
     assert_eq!(gauge.served_by, Layer::PageCache);
@@ -437,7 +454,7 @@ fn deferred_writes_stay_in_memory() {
 
 #[test]
 fn some_deferred_writes_reach_the_device() {
-    let gauge = deferred(VerdictClass::DeferredWrite, Some(14 * MIB));
+    let gauge = deferred(&write_verdict(VerdictClass::DeferredWrite, Some(14 * MIB)));
     assert_eq!(gauge.past_cache, Some(flow(112, 14 * MIB)));
     assert_eq!(gauge.reached, Some(flow(112, 14 * MIB)));
     assert_eq!(gauge.foreign.unwrap().bytes, 56 * MIB);
@@ -446,13 +463,17 @@ fn some_deferred_writes_reach_the_device() {
 #[test]
 fn device_writes_count_as_own() {
     let all = Some(flow(560, 70 * MIB));
-    let more_than_counted = deferred(VerdictClass::DeferredWrite, Some(80 * MIB));
+    let more_than_counted = deferred(&write_verdict(VerdictClass::DeferredWrite, Some(80 * MIB)));
     assert_eq!(more_than_counted.reached, all);
     assert_eq!(more_than_counted.foreign, None);
     assert_eq!(note(&more_than_counted, Layer::Device), "");
-    let unknown = deferred(VerdictClass::DeferredWrite, None);
+    let unknown = deferred(&write_verdict(VerdictClass::DeferredWrite, None));
     assert_eq!(unknown.reached, all);
-    let of_filesystem = deferred(VerdictClass::Amplified, Some(0));
+    let of_filesystem = with_modifier(
+        write_verdict(VerdictClass::Device, Some(0)),
+        ModifierKind::Amplified,
+    );
+    let of_filesystem = deferred(&of_filesystem);
     assert_eq!(of_filesystem.reached, all);
 }
 

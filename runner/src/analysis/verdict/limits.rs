@@ -70,8 +70,8 @@ impl<'a> Limits<'a> {
             .fold(f64::INFINITY, f64::min);
         let at_most_bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
         let at_most = match sampled.share * at_most_bytes / sampled_bytes {
-            // Compressed data is read in fewer bytes, at least a page for an I/O.
-            _ if evidence.encoded_share > 0.0 => counted / PAGE_BYTES / self.ios + self.boundary,
+            // Compressed data is read in any number of bytes.
+            _ if evidence.encoded_share > 0.0 && counted > 0.0 => 1.0,
             limit if limit.is_finite() => limit,
             _ => 1.0,
         };
@@ -182,11 +182,12 @@ impl<'a> Limits<'a> {
     }
 }
 
-fn intersection(one: Share, other: Share) -> Share {
-    let low = one.low.max(other.low);
-    let high = one.high.min(other.high);
+/// The range of both, with the estimate of the counters.
+fn intersection(counted: Share, sampled: Share) -> Share {
+    let low = counted.low.max(sampled.low);
+    let high = counted.high.min(sampled.high);
     Share {
-        share: other.share.clamp(low, high),
+        share: counted.share.clamp(low, high),
         low,
         high,
     }

@@ -118,8 +118,9 @@ fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option
 
 fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
     let factor = ios_per_device_io(evidence, shares, transfers)?;
-    let is_amplified = amplified(transfers).is_some();
-    (factor <= MERGE_RATIO.value && !is_amplified).then(|| Modifier {
+    // Metadata and journals add I/Os of their own.
+    let has_others = amplified(transfers).is_some() || evidence.metadata_reason.is_some();
+    (factor <= MERGE_RATIO.value && !has_others).then(|| Modifier {
         kind: ModifierKind::Split,
         factor: Some(1.0 / factor),
         bytes: None,

@@ -105,7 +105,12 @@ fn sampled(evidence: &Evidence) -> Vec<Proof> {
         };
         if share.ios.share > 0.0 {
             let ios = (share.ios.share * samples).round() as i64;
-            rows.push(difference_row(layer, format!("of them {place}"), "I/Os", ios));
+            rows.push(difference_row(
+                layer,
+                format!("of them {place}"),
+                "I/Os",
+                ios,
+            ));
         }
     }
     rows

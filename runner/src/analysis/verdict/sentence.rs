@@ -55,7 +55,8 @@ impl Numbers<'_> {
         match self.analysis.class {
             VerdictClass::PageCache => format!("{iops} IOPS from memory: {reached}."),
             VerdictClass::LowerCache => format!(
-                "{iops} IOPS from memory below {}: {reached}.",
+                "{iops} IOPS {} memory below {}: {reached}.",
+                evidence.direction.select("from", "into"),
                 self.device_name()
             ),
             VerdictClass::Unwritten => format!(

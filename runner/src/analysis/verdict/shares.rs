@@ -51,13 +51,18 @@ impl Shares {
                 sampled(StorageLayer::Unknown),
             ),
         };
-        let parts = Parts {
+        let mut parts = Parts {
             page_cache: sampled(StorageLayer::PageCache),
             lower_cache: sampled(StorageLayer::LowerCache),
             unwritten: sampled(StorageLayer::Unwritten),
             device: sampled(StorageLayer::Device),
             unknown: sampled(StorageLayer::Unknown),
         };
+        if evidence.direction == Direction::Write {
+            // What did not reach the device is in memory, also where its pages cannot be looked up.
+            parts.page_cache.share += parts.unknown.share;
+            parts.unknown = Share::exact(0.0);
+        }
         let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
         let shares = parts.with_below(below, limits.lower_device_share);
         Self {
@@ -140,7 +145,7 @@ impl Parts {
             lower_cache += device - lower_device_share;
             device = lower_device_share;
         }
-        let rest = 1.0 - new_below - below.disputed;
+        let rest = (1.0 - new_below - below.disputed).max(0.0);
         let sampled_above = self.page_cache.share + self.unwritten.share + self.unknown.share;
         let above = |share: f64| ratio(rest, sampled_above).map_or(0.0, |scale| share * scale);
         let page_cache = if sampled_above > 0.0 {

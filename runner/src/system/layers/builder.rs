@@ -3,9 +3,11 @@
 use crate::system::{
     host::{
         block_device::{BlockDevice, SECTOR_BYTES},
+        file::statx_direct_io,
         inventory::Inventory,
         ioctl::loop_status,
         kernel::{Dev, read_flag, value},
+        mounts::MountEntry,
     },
     layers::{Below, Bypass, Mapping, StoredFile},
     probes::residency::ResidencyMethod,
@@ -75,7 +77,10 @@ impl<'a> LayersBuilder<'a> {
         match filesystem {
             Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(in_memory(file)),
             Some("overlay") => match below_overlay(&file, path, self.host) {
-                Some(real) => self.file(File::open(&real)?, &real),
+                Some(real) => Ok(StoredFile {
+                    honors_sync: !mount.is_some_and(|mount| is_volatile(mount)),
+                    ..self.file(File::open(&real)?, &real)?
+                }),
                 None => Ok(hidden_overlay(file)),
             },
             _ => Ok(StoredFile {
@@ -86,6 +91,7 @@ impl<'a> LayersBuilder<'a> {
                 },
                 below: device.map_or_else(|| Below::Unknown.into(), |device| self.members(device)),
                 readahead_bytes: readahead_bytes(Dev(stat.dev())),
+                honors_sync: true,
                 file,
             }),
         }
@@ -98,6 +104,7 @@ impl<'a> LayersBuilder<'a> {
             mapping: Mapping::Identity,
             below: self.below(block),
             readahead_bytes: readahead_bytes(block.dev),
+            honors_sync: true,
             file,
         }
     }
@@ -201,6 +208,7 @@ fn in_memory(file: File) -> StoredFile {
         mapping: Mapping::Seek,
         below: Below::Nothing.into(),
         readahead_bytes: 0,
+        honors_sync: true,
         file,
     }
 }
@@ -214,13 +222,21 @@ fn hidden_overlay(file: File) -> StoredFile {
         mapping: Mapping::Fiemap { is_physical: false },
         below: Below::Disk.into(),
         readahead_bytes: DEFAULT_READAHEAD_BYTES,
+        honors_sync: false,
         file,
     }
 }
 
 fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     if filesystem != Some("btrfs") {
-        return Bypass::All;
+        // Such as ext4 with journaled data, where the kernel uses the page cache instead.
+        let has_direct_io =
+            statx_direct_io(file).is_none_or(|found| found.stx_dio_offset_align > 0);
+        return if has_direct_io {
+            Bypass::All
+        } else {
+            Bypass::None
+        };
     }
     let block_bytes = fstatfs(file)
         .ok()
@@ -234,22 +250,32 @@ fn reopened(file: &impl AsFd) -> io::Result<File> {
 }
 
 /// The file of the upper or lower layer that an overlay shows; `None` if the layers are not
-/// visible. A file that was replaced has another inode number.
+/// visible. Inode numbers do not identify it: a copied file keeps the number of the lower one.
 fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> {
     let mount = host.mount_at(path)?;
     let relative = path.strip_prefix(&mount.point).ok()?;
-    let inode = file.metadata().ok()?.ino();
+    let length = file.metadata().ok()?.len();
     let option = |name: &str| {
         let mut options = mount.options.split(',');
         options.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     };
     let lower = option("lowerdir").unwrap_or_default().split(':');
     let mut layers = option("upperdir").into_iter().chain(lower);
-    layers.find_map(|layer| {
+    let found = layers.find_map(|layer| {
         let real = Path::new(layer).join(relative);
         let stat = std::fs::symlink_metadata(&real).ok()?;
-        (stat.is_file() && stat.ino() == inode).then_some(real)
-    })
+        stat.is_file().then_some((real, stat.len()))
+    });
+    let is_same = |(_, real_length): &(PathBuf, u64)| *real_length == length;
+    found.filter(is_same).map(|(real, _)| real)
+}
+
+/// An overlay with the option `volatile` ignores syncs.
+fn is_volatile(mount: &MountEntry) -> bool {
+    mount
+        .options
+        .split(',')
+        .any(|option| matches!(option, "volatile" | "fsync=volatile"))
 }
 
 fn readahead_bytes(dev: Dev) -> u64 {

@@ -60,7 +60,12 @@ impl StoredFile {
 
     /// Where the data of a completed write is, if it was followed by a sync.
     pub(crate) fn synced(&self, range: Range<u64>, direct: bool) -> LayerBytes {
-        self.look_up(range, direct, Pages::Ignored)
+        let pages = if self.honors_sync {
+            Pages::Ignored
+        } else {
+            Pages::Dirty
+        };
+        self.look_up(range, direct, pages)
     }
 
     /// The pages of a range; `None` if unknown.

@@ -22,29 +22,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(super) type Prepared = Result<Situation, String>;
+pub(crate) type Prepared = Result<Situation, String>;
 
-pub(super) const PAGE: u64 = 4096;
-pub(super) const MIB: u64 = 1 << 20;
+pub(crate) const PAGE: u64 = 4096;
+pub(crate) const MIB: u64 = 1 << 20;
 
 /// Random buffered reads of 4k that cover the region exactly once: an I/O is counted once per block.
-pub(super) fn reads(file: &Path, changes: Value) -> Value {
+pub(crate) fn reads(file: &Path, changes: Value) -> Value {
     let job = json!({"filename": file, "rw": "randread", "bs": "4k", "direct": 0, "invalidate": 0});
     with(&job, changes)
 }
 
 /// Several jobs that run at the same time.
-pub(super) fn together(jobs: &[Value]) -> Value {
+pub(crate) fn together(jobs: &[Value]) -> Value {
     json!({"jobs": jobs})
 }
 
 /// The targets of one job, accessed in turn.
-pub(super) fn targets(files: &[PathBuf]) -> Value {
+pub(crate) fn targets(files: &[PathBuf]) -> Value {
     let names: Vec<_> = files.iter().map(|file| file.to_str().unwrap()).collect();
     json!(names.join(":"))
 }
 
-pub(super) fn situation(job: Value, truth: Expected, resources: Vec<Box<dyn Any>>) -> Prepared {
+pub(crate) fn situation(job: Value, truth: Expected, resources: Vec<Box<dyn Any>>) -> Prepared {
     Ok(Situation {
         job,
         during_run: None,
@@ -54,26 +54,26 @@ pub(super) fn situation(job: Value, truth: Expected, resources: Vec<Box<dyn Any>
 }
 
 /// A resource for `situation`.
-pub(super) fn keep(resource: impl Any) -> Box<dyn Any> {
+pub(crate) fn keep(resource: impl Any) -> Box<dyn Any> {
     Box::new(resource)
 }
 
 // Files
 
 /// A written file without pages in the page cache.
-pub(super) fn cold(path: &Path, bytes: u64) -> PathBuf {
+pub(crate) fn cold(path: &Path, bytes: u64) -> PathBuf {
     scratch::image(path, bytes);
     evict(path);
     assert_eq!(cached(path), 0);
     path.into()
 }
 
-pub(super) fn evict(path: &Path) {
+pub(crate) fn evict(path: &Path) {
     fadvise(File::open(path).unwrap(), 0, None, Advice::DontNeed).unwrap();
 }
 
 /// A file whose first `bytes` hold data and the rest is a hole.
-pub(super) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
+pub(crate) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
     cold(path, bytes);
     let file = File::options().write(true).open(path).unwrap();
     file.set_len(length).unwrap();
@@ -81,7 +81,7 @@ pub(super) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
 }
 
 /// A file whose first `bytes` hold data and the rest is allocated but not written.
-pub(super) fn unwritten(path: &Path, bytes: u64, length: u64) -> PathBuf {
+pub(crate) fn unwritten(path: &Path, bytes: u64, length: u64) -> PathBuf {
     cold(path, bytes);
     let file = File::options().write(true).open(path).unwrap();
     fallocate(&file, FallocateFlags::empty(), bytes, length - bytes).unwrap();
@@ -90,7 +90,7 @@ pub(super) fn unwritten(path: &Path, bytes: u64, length: u64) -> PathBuf {
 }
 
 /// A file in which every other page is a hole.
-pub(super) fn perforated(path: &Path, bytes: u64) -> PathBuf {
+pub(crate) fn perforated(path: &Path, bytes: u64) -> PathBuf {
     cold(path, bytes);
     let file = File::options().write(true).open(path).unwrap();
     let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -103,23 +103,23 @@ pub(super) fn perforated(path: &Path, bytes: u64) -> PathBuf {
 }
 
 /// Bytes of a file in the page cache.
-pub(super) fn cached(path: &Path) -> u64 {
+pub(crate) fn cached(path: &Path) -> u64 {
     let args = ["--bytes", "--noheadings", "--output", "RES"];
     let text = scratch::run("fincore", &[&args[..], &[path.to_str().unwrap()]].concat());
     text.unwrap().parse().unwrap()
 }
 
 /// Keeps a range of a file in the page cache.
-pub(super) fn lock(path: &Path, offset: u64, bytes: u64) -> LockedPages {
+pub(crate) fn lock(path: &Path, offset: u64, bytes: u64) -> LockedPages {
     LockedPages::range(&File::open(path).unwrap(), offset, bytes)
 }
 
-pub(super) fn lock_all(path: &Path) -> LockedPages {
+pub(crate) fn lock_all(path: &Path) -> LockedPages {
     lock(path, 0, fs::metadata(path).unwrap().len())
 }
 
 /// A cold file with `bytes` from `offset` on in the page cache.
-pub(super) fn warm_range(
+pub(crate) fn warm_range(
     path: &Path,
     length: u64,
     offset: u64,
@@ -131,12 +131,12 @@ pub(super) fn warm_range(
     (path.into(), keep(locked))
 }
 
-pub(super) fn warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
+pub(crate) fn warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
     warm_range(path, length, 0, length)
 }
 
 /// A cold file of which every other page is in the page cache.
-pub(super) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
+pub(crate) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
     cold(path, length);
     let offsets = (0..length).step_by(2 * PAGE as usize);
     let locked: Vec<_> = offsets.map(|offset| lock(path, offset, PAGE)).collect();
@@ -146,16 +146,16 @@ pub(super) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<d
 
 // Disks
 
-pub(super) const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
-pub(super) const XFS: &str = "mkfs.xfs -q -f";
-pub(super) const BTRFS: &str = "mkfs.btrfs -q -f";
+pub(crate) const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
+pub(crate) const XFS: &str = "mkfs.xfs -q -f";
+pub(crate) const BTRFS: &str = "mkfs.btrfs -q -f";
 
 /// A tmpfs below the target root.
-pub(super) fn tmpfs(below: &Path) -> (PathBuf, Box<dyn Any>) {
+pub(crate) fn tmpfs(below: &Path) -> (PathBuf, Box<dyn Any>) {
     tmpfs_of(below, "200m")
 }
 
-pub(super) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
+pub(crate) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
     let at = below.join("memory");
     fs::create_dir(&at).unwrap();
     let target = at.to_str().unwrap();
@@ -167,7 +167,7 @@ pub(super) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
 
 /// A filesystem on a private loop device, below the target root. Its counters are independent evidence that
 /// is independent of other users of the host's disk.
-pub(super) struct Volume {
+pub(crate) struct Volume {
     pub at: PathBuf,
     pub image: PathBuf,
     _mounted: Mounted,
@@ -175,11 +175,11 @@ pub(super) struct Volume {
 }
 
 impl Volume {
-    pub(super) fn new(below: &Path, make: &str, options: &str) -> Result<Self, String> {
+    pub(crate) fn new(below: &Path, make: &str, options: &str) -> Result<Self, String> {
         Self::on_loop(below, make, options, &["--direct-io=on"])
     }
 
-    pub(super) fn on_loop(
+    pub(crate) fn on_loop(
         below: &Path,
         make: &str,
         options: &str,
@@ -203,11 +203,11 @@ impl Volume {
         })
     }
 
-    pub(super) fn ext4(below: &Path) -> Result<Self, String> {
+    pub(crate) fn ext4(below: &Path) -> Result<Self, String> {
         Self::new(below, EXT4, "defaults")
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.at.join(name)
     }
 
@@ -217,7 +217,7 @@ impl Volume {
 
     /// Random reads of at most a page, one at a time: the device sees one request for each read
     /// that found no page. `zeros` of the reads need no device.
-    pub(super) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
+    pub(crate) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
         Box::new(move |result| {
@@ -231,7 +231,7 @@ impl Volume {
 
     /// Direct reads of at most a page: the device sees one request for each read of written data.
     /// All others were of holes and unwritten blocks.
-    pub(super) fn counts_device(&self) -> Expected {
+    pub(crate) fn counts_device(&self) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
         Box::new(move |result| {
@@ -244,7 +244,7 @@ impl Volume {
 
     /// Direct reads of a disk whose image is cached in part: a read that is not served from the
     /// cache of the image adds at least a page to it.
-    pub(super) fn counts_new_pages_of_the_image(&self) -> Expected {
+    pub(crate) fn counts_new_pages_of_the_image(&self) -> Expected {
         let image = self.image.clone();
         let before = pages(&image);
         Box::new(move |result| {
@@ -257,7 +257,7 @@ impl Volume {
     /// Reads with readahead: a page that was read ahead counts as device or as memory, because the
     /// job itself caused the device read. At most `cold` of the reads met data that was not in
     /// memory, and at least the requests of the device did.
-    pub(super) fn counts_requests(&self, cold: f64) -> Expected {
+    pub(crate) fn counts_requests(&self, cold: f64) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
         Box::new(move |result| {
@@ -272,22 +272,22 @@ impl Volume {
 }
 
 /// The directories of an overlay mount.
-pub(super) struct Overlay(PathBuf);
+pub(crate) struct Overlay(PathBuf);
 
 impl Overlay {
-    pub(super) fn below(at: &Path) -> Self {
+    pub(crate) fn below(at: &Path) -> Self {
         for name in ["lower", "upper", "work", "overlay"] {
             fs::create_dir(at.join(name)).unwrap();
         }
         Self(at.into())
     }
 
-    pub(super) fn lower(&self) -> PathBuf {
+    pub(crate) fn lower(&self) -> PathBuf {
         self.0.join("lower")
     }
 
     /// Mounted after the lower files exist.
-    pub(super) fn mount(&self) -> (PathBuf, Box<dyn Any>) {
+    pub(crate) fn mount(&self) -> (PathBuf, Box<dyn Any>) {
         let path = |name| self.0.join(name).display().to_string();
         let [lower, upper, work, at] = ["lower", "upper", "work", "overlay"].map(path);
         let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
@@ -314,7 +314,7 @@ fn requests(stat: &Path) -> f64 {
 
 // Truths
 
-pub(super) const NONE: RangeInclusive<f64> = 0.0..=0.0;
+pub(crate) const NONE: RangeInclusive<f64> = 0.0..=0.0;
 
 fn read(
     memory: RangeInclusive<f64>,
@@ -330,12 +330,12 @@ fn read(
 }
 
 /// Shares that the construction determines exactly.
-pub(super) fn exactly(memory: f64, zeros: f64, device: f64) -> Expected {
+pub(crate) fn exactly(memory: f64, zeros: f64, device: f64) -> Expected {
     assert!((memory + zeros + device - 1.0).abs() < 1e-9);
     between(memory..=memory, zeros..=zeros, device..=device)
 }
 
-pub(super) fn between(
+pub(crate) fn between(
     memory: RangeInclusive<f64>,
     zeros: RangeInclusive<f64>,
     device: RangeInclusive<f64>,
@@ -344,7 +344,7 @@ pub(super) fn between(
 }
 
 /// Shares of reads at independent random offsets: 5 standard deviations around the expectation.
-pub(super) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
+pub(crate) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
     Box::new(move |result| {
         let ios = issued(result);
         let around = |share: f64| {
@@ -357,14 +357,14 @@ pub(super) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
 
 /// Layer that serves all reads of a job.
 #[derive(Clone, Copy)]
-pub(super) enum Layer {
+pub(crate) enum Layer {
     Memory,
     Zeros,
     Device,
 }
 
 /// Jobs whose reads are each served by one layer: a layer has the reads of its jobs.
-pub(super) fn by_job(layers: &'static [Layer]) -> Expected {
+pub(crate) fn by_job(layers: &'static [Layer]) -> Expected {
     Box::new(move |result| {
         let mut shares = [0.0; 3];
         for (layer, job) in layers
@@ -388,7 +388,7 @@ fn issued(result: &Value) -> f64 {
 const MIDWAY: Duration = Duration::from_millis(500);
 
 /// Evicts a cached file during the run.
-pub(super) fn evicted_midway(
+pub(crate) fn evicted_midway(
     job: Value,
     file: PathBuf,
     lock: Option<LockedPages>,
@@ -411,7 +411,7 @@ pub(super) fn evicted_midway(
 /// Reads the whole file during the run. The job reads every block at most once and without
 /// readahead: the pages before that are the reads that reached the device so far, and later ones
 /// are at most what the process has read from storage when all pages are there.
-pub(super) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
+pub(crate) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
     let counts = Rc::new(Cell::new(None));
     let seen = Rc::clone(&counts);
     let during_run = move |pid: u32| {
@@ -449,7 +449,7 @@ fn read_from_storage(pid: u32) -> f64 {
 }
 
 /// Another program that uses a disk, at most for some seconds; stopped on drop.
-pub(super) struct Neighbor {
+pub(crate) struct Neighbor {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -473,7 +473,7 @@ impl Neighbor {
     }
 
     /// Reads the file with direct I/O, so that the page cache does not change.
-    pub(super) fn reading(file: &Path) -> Box<dyn Any> {
+    pub(crate) fn reading(file: &Path) -> Box<dyn Any> {
         let input = format!("if={}", file.display());
         let args = [
             &input,
@@ -485,7 +485,7 @@ impl Neighbor {
         keep(Self::dd(args.map(str::to_string).to_vec()))
     }
 
-    pub(super) fn writing(file: &Path) -> Box<dyn Any> {
+    pub(crate) fn writing(file: &Path) -> Box<dyn Any> {
         let output = format!("of={}", file.display());
         let args = [
             "if=/dev/zero",
@@ -507,10 +507,10 @@ impl Drop for Neighbor {
 }
 
 /// A memory cgroup (v1), removed on drop.
-pub(super) struct MemoryLimit(PathBuf);
+pub(crate) struct MemoryLimit(PathBuf);
 
 impl MemoryLimit {
-    pub(super) fn of(bytes: u64) -> Result<Self, String> {
+    pub(crate) fn of(bytes: u64) -> Result<Self, String> {
         let name = format!("leadline-truth-{}", std::process::id());
         let group = Path::new("/sys/fs/cgroup/memory").join(name);
         fs::create_dir_all(&group).map_err(|error| error.to_string())?;
@@ -521,7 +521,7 @@ impl MemoryLimit {
     }
 
     /// Moves the runner into the group as soon as it is started.
-    pub(super) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
+    pub(crate) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
         let procs = self.0.join("cgroup.procs");
         let enter = move |pid: u32| fs::write(procs, pid.to_string()).unwrap();
         Situation {

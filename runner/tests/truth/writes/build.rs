@@ -20,24 +20,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(super) const MIB: u64 = 1 << 20;
-pub(super) const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
-pub(super) const XFS: &str = "mkfs.xfs -q";
-pub(super) const BTRFS: &str = "mkfs.btrfs -q";
-pub(super) const DIRECT: &[&str] = &["--direct-io=on"];
-pub(super) const CACHED: &[&str] = &["--direct-io=off"];
+pub(crate) const MIB: u64 = 1 << 20;
+pub(crate) const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
+pub(crate) const XFS: &str = "mkfs.xfs -q";
+pub(crate) const BTRFS: &str = "mkfs.btrfs -q";
+pub(crate) const DIRECT: &[&str] = &["--direct-io=on"];
+pub(crate) const CACHED: &[&str] = &["--direct-io=off"];
 /// Size of the file or region of most cases.
-pub(super) const SIZE: u64 = 16 * MIB;
+pub(crate) const SIZE: u64 = 16 * MIB;
 
-pub(super) type Prepared = Result<Situation, String>;
+pub(crate) type Prepared = Result<Situation, String>;
 type Resources = Vec<Box<dyn Any>>;
 
-pub(super) const fn case(name: &'static str, prepare: fn(&Path) -> Prepared) -> Case {
+pub(crate) const fn case(name: &'static str, prepare: fn(&Path) -> Prepared) -> Case {
     Case { name, prepare }
 }
 
 /// A filesystem on a loop device. Fields are dropped in this order.
-pub(super) struct Volume {
+pub(crate) struct Volume {
     pub at: PathBuf,
     _mounted: Mounted,
     pub device: Loop,
@@ -45,21 +45,21 @@ pub(super) struct Volume {
 
 impl Volume {
     /// Writes a file without holes, and drops its pages.
-    pub(super) fn cold_file(&self, name: &str, bytes: u64) -> PathBuf {
+    pub(crate) fn cold_file(&self, name: &str, bytes: u64) -> PathBuf {
         cold_file(&self.at, name, bytes)
     }
 }
 
 /// A filesystem on a loop device with direct I/O: its counters show what reached the device.
-pub(super) fn volume(at: &Path, make: &str, mount: &str) -> Result<Volume, String> {
+pub(crate) fn volume(at: &Path, make: &str, mount: &str) -> Result<Volume, String> {
     volume_on(at, make, mount, DIRECT)
 }
 
-pub(super) fn ext4(at: &Path) -> Result<Volume, String> {
+pub(crate) fn ext4(at: &Path) -> Result<Volume, String> {
     volume(at, EXT4, "defaults")
 }
 
-pub(super) fn volume_on(
+pub(crate) fn volume_on(
     at: &Path,
     make: &str,
     mount: &str,
@@ -77,32 +77,32 @@ pub(super) fn volume_on(
     })
 }
 
-pub(super) fn make_filesystem(make: &str, device: &str) -> Result<(), String> {
+pub(crate) fn make_filesystem(make: &str, device: &str) -> Result<(), String> {
     let (program, options) = make.split_once(' ').unwrap();
     let options: Vec<_> = options.split(' ').chain([device]).collect();
     run(program, &options).map(drop)
 }
 
-pub(super) fn attach(file: &Path, options: &[&str]) -> Result<Loop, String> {
+pub(crate) fn attach(file: &Path, options: &[&str]) -> Result<Loop, String> {
     Loop::attach(file, options).ok_or_else(|| "no loop device".to_string())
 }
 
-pub(super) fn sparse(path: &Path, bytes: u64) {
+pub(crate) fn sparse(path: &Path, bytes: u64) {
     File::create(path).unwrap().set_len(bytes).unwrap();
 }
 
-pub(super) fn cold_file(at: &Path, name: &str, bytes: u64) -> PathBuf {
+pub(crate) fn cold_file(at: &Path, name: &str, bytes: u64) -> PathBuf {
     let path = at.join(name);
     crate::scratch::image(&path, bytes);
     drop_pages(&path);
     path
 }
 
-pub(super) fn open(path: &Path) -> File {
+pub(crate) fn open(path: &Path) -> File {
     File::options().read(true).write(true).open(path).unwrap()
 }
 
-pub(super) fn dirty(path: &Path, offset: u64, bytes: u64) {
+pub(crate) fn dirty(path: &Path, offset: u64, bytes: u64) {
     let file = open(path);
     let chunk = vec![0x77; MIB as usize];
     (offset..offset + bytes)
@@ -111,7 +111,7 @@ pub(super) fn dirty(path: &Path, offset: u64, bytes: u64) {
 }
 
 /// Writes back and drops the pages of a file or device.
-pub(super) fn drop_pages(path: &Path) {
+pub(crate) fn drop_pages(path: &Path) {
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
     advise(&file, libc::POSIX_FADV_DONTNEED);
@@ -124,23 +124,23 @@ fn advise(file: &File, advice: i32) {
 }
 
 /// Pages stay in memory until the result is dropped.
-pub(super) fn lock(path: &Path, bytes: u64) -> LockedPages {
+pub(crate) fn lock(path: &Path, bytes: u64) -> LockedPages {
     LockedPages::of(&File::open(path).unwrap(), bytes)
 }
 
 /// Reads a file sequentially with readahead, so that large folios are used where supported.
-pub(super) fn read_with_readahead(path: &Path) {
+pub(crate) fn read_with_readahead(path: &Path) {
     let file = File::open(path).unwrap();
     advise(&file, libc::POSIX_FADV_SEQUENTIAL);
     std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
 }
 
 /// Writes back a range and waits, without a flush or a journal commit.
-pub(super) fn write_back(path: &Path, offset: u64, bytes: u64) {
+pub(crate) fn write_back(path: &Path, offset: u64, bytes: u64) {
     write_back_of(&open(path), offset, bytes);
 }
 
-pub(super) fn write_back_of(file: &File, offset: u64, bytes: u64) {
+pub(crate) fn write_back_of(file: &File, offset: u64, bytes: u64) {
     let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;
@@ -152,7 +152,7 @@ pub(super) fn write_back_of(file: &File, offset: u64, bytes: u64) {
 
 #[repr(C)]
 #[derive(Default, Debug)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     pub cached: u64,
     pub dirty: u64,
     pub writeback: u64,
@@ -164,7 +164,7 @@ pub(super) struct Pages {
 const CACHESTAT: i64 = 451;
 
 /// The state of the pages of a file, from cachestat(2).
-pub(super) fn pages(path: &Path, offset: u64, bytes: u64) -> Pages {
+pub(crate) fn pages(path: &Path, offset: u64, bytes: u64) -> Pages {
     let Ok(file) = File::open(path) else {
         return Pages::default();
     };
@@ -185,23 +185,23 @@ pub(super) fn pages(path: &Path, offset: u64, bytes: u64) -> Pages {
 }
 
 /// Waits until the condition holds, for at most 10 s.
-pub(super) fn wait_until(mut condition: impl FnMut() -> bool) {
+pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() && start.elapsed() < Duration::from_secs(10) {
         sleep(Duration::from_millis(2));
     }
 }
 
-pub(super) fn wait_until_dirty(path: &Path, offset: u64, bytes: u64) {
+pub(crate) fn wait_until_dirty(path: &Path, offset: u64, bytes: u64) {
     wait_until(|| pages(path, offset, bytes).dirty * 4096 >= bytes);
 }
 
 /// Requests that a block device has completed.
-pub(super) fn reads_of(device: &str) -> u64 {
+pub(crate) fn reads_of(device: &str) -> u64 {
     counter(device, 0)
 }
 
-pub(super) fn writes_of(device: &str) -> u64 {
+pub(crate) fn writes_of(device: &str) -> u64 {
     counter(device, 4)
 }
 
@@ -213,10 +213,10 @@ fn counter(device: &str, field: usize) -> u64 {
 }
 
 /// A thread that repeats an action until it is dropped, for at most 15 s.
-pub(super) struct Neighbor(Arc<AtomicBool>, Option<JoinHandle<()>>);
+pub(crate) struct Neighbor(Arc<AtomicBool>, Option<JoinHandle<()>>);
 
 impl Neighbor {
-    pub(super) fn every(interval: Duration, mut action: impl FnMut(u64) + Send + 'static) -> Self {
+    pub(crate) fn every(interval: Duration, mut action: impl FnMut(u64) + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let start = Instant::now();
@@ -241,13 +241,13 @@ impl Drop for Neighbor {
 }
 
 /// One pass of 4 KiB I/Os over a file or device, at depth 1.
-pub(super) fn job(path: &Path, rw: &str, changes: Value) -> Value {
+pub(crate) fn job(path: &Path, rw: &str, changes: Value) -> Value {
     let plain = json!({"filename": path, "size": SIZE, "rw": rw, "bs": "4k", "direct": 0,
         "fallocate": "none"});
     with(&plain, changes)
 }
 
-pub(super) fn timed(path: &Path, rw: &str, changes: Value) -> Value {
+pub(crate) fn timed(path: &Path, rw: &str, changes: Value) -> Value {
     let timed = json!({"runtime": "1s", "time_based": 1});
     job(path, rw, with(&timed, changes))
 }
@@ -257,7 +257,7 @@ fn about(share: f64) -> RangeInclusive<f64> {
     (share - 0.01).max(0.0)..=(share + 0.01).min(1.0)
 }
 
-pub(super) fn split(direction: &'static str, memory: f64, zeros: f64, device: f64) -> Truth {
+pub(crate) fn split(direction: &'static str, memory: f64, zeros: f64, device: f64) -> Truth {
     Truth {
         direction,
         memory: about(memory),
@@ -266,20 +266,20 @@ pub(super) fn split(direction: &'static str, memory: f64, zeros: f64, device: f6
     }
 }
 
-pub(super) fn memory(direction: &'static str) -> Truth {
+pub(crate) fn memory(direction: &'static str) -> Truth {
     split(direction, 1.0, 0.0, 0.0)
 }
 
-pub(super) fn zeros(direction: &'static str) -> Truth {
+pub(crate) fn zeros(direction: &'static str) -> Truth {
     split(direction, 0.0, 1.0, 0.0)
 }
 
-pub(super) fn device(direction: &'static str) -> Truth {
+pub(crate) fn device(direction: &'static str) -> Truth {
     split(direction, 0.0, 0.0, 1.0)
 }
 
 /// No device I/O; whether zeros come from a hole or from a page of zeros cannot be distinguished.
-pub(super) fn no_device(direction: &'static str) -> Truth {
+pub(crate) fn no_device(direction: &'static str) -> Truth {
     Truth {
         memory: 0.0..=1.0,
         zeros: 0.0..=1.0,
@@ -287,18 +287,18 @@ pub(super) fn no_device(direction: &'static str) -> Truth {
     }
 }
 
-pub(super) fn ios(result: &Value, direction: &str) -> f64 {
+pub(crate) fn ios(result: &Value, direction: &str) -> f64 {
     result["report"][direction]["ios"].as_u64().unwrap() as f64
 }
 
-pub(super) fn job_ios(result: &Value, index: usize, direction: &str) -> f64 {
+pub(crate) fn job_ios(result: &Value, index: usize, direction: &str) -> f64 {
     let count = &result["report"]["jobs"][index][direction]["ios"];
     count.as_u64().unwrap() as f64
 }
 
 /// The part of the writes whose page is dirty or in writeback after the run. For 4 KiB writes,
 /// each to a different page of the file.
-pub(super) fn still_dirty(path: PathBuf) -> Expected {
+pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     Box::new(move |result| {
         let left = pages(&path, 0, 0);
         let share = (left.dirty + left.writeback) as f64 / ios(result, "write");
@@ -307,7 +307,7 @@ pub(super) fn still_dirty(path: PathBuf) -> Expected {
 }
 
 /// Reads that reached the device, by its own counter. For random reads of one page each.
-pub(super) fn counted_reads(device: String) -> Expected {
+pub(crate) fn counted_reads(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
         let share = ((reads_of(&device) - before) as f64 / ios(result, "read")).min(1.0);
@@ -315,11 +315,11 @@ pub(super) fn counted_reads(device: String) -> Expected {
     })
 }
 
-pub(super) fn situation(job: Value, resources: Resources, truths: Vec<Truth>) -> Prepared {
+pub(crate) fn situation(job: Value, resources: Resources, truths: Vec<Truth>) -> Prepared {
     situation_with(job, resources, Box::new(|_| truths))
 }
 
-pub(super) fn situation_with(job: Value, resources: Resources, truth: Expected) -> Prepared {
+pub(crate) fn situation_with(job: Value, resources: Resources, truth: Expected) -> Prepared {
     Ok(Situation {
         job,
         during_run: None,
@@ -329,13 +329,13 @@ pub(super) fn situation_with(job: Value, resources: Resources, truth: Expected) 
 }
 
 /// Adds an action during the run.
-pub(super) fn during(prepared: Prepared, action: impl FnOnce() + 'static) -> Prepared {
+pub(crate) fn during(prepared: Prepared, action: impl FnOnce() + 'static) -> Prepared {
     prepared.map(|situation| Situation {
         during_run: Some(Box::new(move |_| action())),
         ..situation
     })
 }
 
-pub(super) fn jobs(jobs: &[Value]) -> Value {
+pub(crate) fn jobs(jobs: &[Value]) -> Value {
     json!({"jobs": jobs})
 }

@@ -1,0 +1,208 @@
+//! Confidence intervals of samples, and their sums.
+
+use crate::analysis::estimate::*;
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
+use std::ops::RangeInclusive;
+
+const LAYER: StorageLayer = StorageLayer::Device;
+
+/// `found` of `samples` lookups were on the device, the others in the page cache. Each stands for
+/// `weight` I/Os of 4 KiB.
+fn counts(found: u64, samples: u64, weight: u64) -> LayerCounts {
+    let mut counts = LayerCounts {
+        samples,
+        spread: (samples * weight * (weight - 1)) as f64,
+        ..LayerCounts::default()
+    };
+    for (layer, lookups) in [(LAYER, found), (StorageLayer::PageCache, samples - found)] {
+        counts.ios[layer as usize] = (lookups * weight) as f64;
+        counts.bytes[layer as usize] = (lookups * weight * 4096) as f64;
+    }
+    counts
+}
+
+fn device(estimate: &LayerEstimate) -> Share {
+    estimate.of(LAYER).unwrap().ios
+}
+
+fn estimated(found: u64, samples: u64, weight: u64) -> Share {
+    device(&counts(found, samples, weight).estimate())
+}
+
+/// An estimate whose device share has these bounds.
+fn with_bounds(low: f64, share: f64, high: f64) -> LayerEstimate {
+    let mut estimate = counts(1, 1, 1).estimate();
+    for layer in &mut estimate.layers {
+        if layer.layer == LAYER {
+            layer.ios = Share { share, low, high };
+            layer.bytes = share;
+        }
+    }
+    estimate
+}
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+}
+
+#[test]
+fn shares_are_exact_if_every_io_was_looked_up() {
+    for found in [0, 1, 30, 99, 100] {
+        let estimate = counts(found, 100, 1).estimate();
+        let share = found as f64 / 100.0;
+        assert_eq!(device(&estimate), Share::exact(share));
+        assert_eq!(estimate.of(LAYER).unwrap().bytes, share);
+        assert_eq!(estimate.samples, 100);
+    }
+}
+
+/// Bounds by the closed forms of Wilson's interval for shares of 0, a half and 1.
+#[test]
+fn intervals_match_known_values() {
+    // Large weights: 100 effective samples.
+    let z2: f64 = 3.2905 * 3.2905;
+    let half = estimated(50, 100, 1_000_000);
+    let width = 0.5 * (z2 / (100.0 + z2)).sqrt();
+    assert_near(half.share, 0.5);
+    assert_near(half.low, 0.5 - width);
+    assert_near(half.high, 0.5 + width);
+    let none = estimated(0, 100, 1_000_000);
+    assert_eq!((none.share, none.low), (0.0, 0.0));
+    assert_near(none.high, z2 / (100.0 + z2));
+    let all = estimated(100, 100, 1_000_000);
+    assert_eq!((all.share, all.high), (1.0, 1.0));
+    assert_near(all.low, 100.0 / (100.0 + z2));
+}
+
+#[test]
+fn more_lookups_narrow_the_interval() {
+    let width = |samples: u64, weight: u64| {
+        let share = estimated(samples / 4, samples, weight);
+        assert!(share.low <= share.share && share.share <= share.high);
+        share.high - share.low
+    };
+    assert!(width(400, 100) < width(100, 100));
+    assert_near(width(40_000, 100) / width(10_000, 100), 0.5);
+    assert!(
+        width(100, 2) < width(100, 100),
+        "half of the I/Os are known"
+    );
+}
+
+#[test]
+fn one_heavy_lookup_widens_the_interval() {
+    let mut counts = counts(50, 100, 100);
+    let even = device(&counts.estimate());
+    // The same total, but one lookup stands for a third of the I/Os.
+    counts.spread = 99.0 * 67.0 * 66.0 + 3367.0 * 3366.0;
+    let uneven = device(&counts.estimate());
+    assert!(uneven.high - uneven.low > 2.0 * (even.high - even.low));
+}
+
+/// Share of repeated samples whose interval contains the true share.
+fn coverage(truth: f64, samples: u64, weight: u64, seed: u64) -> f64 {
+    const RUNS: u32 = 4000;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let contains = |rng: &mut Xoshiro256PlusPlus| {
+        let found = (0..samples).filter(|_| rng.random_bool(truth)).count() as u64;
+        let share = estimated(found, samples, weight);
+        (share.low..=share.high).contains(&truth)
+    };
+    let hits = (0..RUNS).filter(|_| contains(&mut rng)).count();
+    hits as f64 / f64::from(RUNS)
+}
+
+#[test]
+fn intervals_contain_the_truth() {
+    for (truth, samples) in [(0.5, 40), (0.5, 400), (0.1, 100), (0.9, 100), (0.01, 400)] {
+        let found = coverage(truth, samples, 1000, 7);
+        assert!(found >= 0.995, "{truth} of {samples}: {found}");
+    }
+}
+
+#[test]
+fn nothing_is_known_without_lookups() {
+    let estimate = LayerCounts::default().estimate();
+    assert_eq!(estimate.samples, 0);
+    let unknown = estimate.of(StorageLayer::Unknown).unwrap();
+    assert_eq!((unknown.ios.share, unknown.bytes), (1.0, 1.0));
+    for layer in &estimate.layers {
+        assert_eq!((layer.ios.low, layer.ios.high), (0.0, 1.0));
+    }
+}
+
+#[test]
+fn overwritten_writes_have_an_interval() {
+    let writes = LayerCounts {
+        overwritten: Some(25.0),
+        ..counts(100, 100, 1)
+    };
+    assert_eq!(writes.estimate().overwritten, Some(Share::exact(0.25)));
+    assert_eq!(counts(100, 100, 1).estimate().overwritten, None);
+}
+
+#[test]
+fn workers_are_weighted_by_their_ios() {
+    let merge = |first: u64, second: u64| {
+        let parts = [
+            (first, counts(10, 10, 1).estimate()),
+            (second, counts(0, 10, 1).estimate()),
+        ];
+        merged(parts.into_iter()).unwrap()
+    };
+    let estimate = merge(3000, 1000);
+    assert_eq!(device(&estimate), Share::exact(0.75));
+    assert_eq!(estimate.of(LAYER).unwrap().bytes, 0.75);
+    assert_eq!(estimate.samples, 20);
+    assert_eq!(device(&merge(1000, 3000)), Share::exact(0.25));
+    let total: f64 = estimate.layers.iter().map(|layer| layer.ios.share).sum();
+    assert_near(total, 1.0);
+}
+
+#[test]
+fn one_worker_is_unchanged_and_none_is_none() {
+    let one = counts(30, 100, 50).estimate();
+    let merged_one = merged([(5000, one.clone())].into_iter()).unwrap();
+    let (found, expected) = (device(&merged_one), device(&one));
+    assert_near(found.low, expected.low);
+    assert_near(found.share, expected.share);
+    assert_near(found.high, expected.high);
+    assert_eq!(merged(std::iter::empty()), None);
+}
+
+#[test]
+fn errors_of_workers_are_independent() {
+    let part = || (1000, with_bounds(0.4, 0.5, 0.6));
+    let of = |workers: usize| {
+        let parts: Vec<_> = (0..workers).map(|_| part()).collect();
+        device(&merged(parts.into_iter()).unwrap())
+    };
+    assert_near(of(1).high - of(1).low, 0.2);
+    assert_near(of(4).high - of(4).low, 0.1);
+    let with_exact = merged([part(), (1000, with_bounds(0.5, 0.5, 0.5))].into_iter()).unwrap();
+    let share = device(&with_exact);
+    assert_near(share.high - share.low, 0.1);
+}
+
+#[test]
+fn bounds_of_a_sum_stay_shares() {
+    let parts = [
+        (9000, with_bounds(0.9, 1.0, 1.0)),
+        (1000, with_bounds(0.0, 0.0, 1.0)),
+    ];
+    let share = device(&merged(parts.into_iter()).unwrap());
+    let range: RangeInclusive<f64> = 0.0..=1.0;
+    assert!(range.contains(&share.low) && range.contains(&share.high));
+    assert!(share.low <= share.share && share.share <= share.high);
+}
+
+#[test]
+fn an_unknown_worker_makes_its_part_unknown() {
+    let parts = [(3000, counts(10, 10, 1).estimate()), (1000, unknown())];
+    let estimate = merged(parts.into_iter()).unwrap();
+    let share = device(&estimate);
+    assert_near(share.share, 0.75);
+    assert!(share.high >= 1.0, "all of it may be on the device");
+    let unknown = estimate.of(StorageLayer::Unknown).unwrap();
+    assert_near(unknown.ios.share, 0.25);
+}

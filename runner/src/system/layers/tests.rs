@@ -1,0 +1,439 @@
+//! Lookups on real files, and on a loop device over a file.
+
+use crate::system::{
+    host::{inventory::Inventory, kernel::Kernel},
+    layers::{builder::LayersBuilder, snapshot::Snapshot, *},
+};
+use StorageLayer::{Device, LowerCache, PageCache, Unwritten};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
+use std::{
+    fs::OpenOptions,
+    ops::Range,
+    os::unix::fs::{FileExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const PAGE: u64 = 4096;
+const SIZE: u64 = 64 * PAGE;
+const ALL: Range<u64> = 0..SIZE;
+
+struct TestFile {
+    named: tempfile::NamedTempFile,
+}
+
+impl TestFile {
+    /// A hole, in the source directory: the temporary directory may be a tmpfs.
+    fn sparse() -> Self {
+        let named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        named.as_file().set_len(SIZE).unwrap();
+        Self { named }
+    }
+
+    /// Written, cached and not dirty.
+    fn written() -> Self {
+        let file = Self::sparse();
+        file.write(ALL);
+        file.sync();
+        file
+    }
+
+    fn cold() -> Self {
+        let file = Self::written();
+        file.drop_pages();
+        file
+    }
+
+    fn file(&self) -> &File {
+        self.named.as_file()
+    }
+
+    /// Page by page: a larger write makes large folios, which are dirty as a whole.
+    fn write(&self, range: Range<u64>) {
+        for start in range.step_by(PAGE as usize) {
+            self.file().write_all_at(&[7; 4096], start).unwrap();
+        }
+    }
+
+    fn sync(&self) {
+        self.file().sync_all().unwrap();
+    }
+
+    /// Drops clean pages.
+    fn drop_pages(&self) {
+        fadvise(self.file(), 0, None, Advice::DontNeed).unwrap();
+    }
+
+    /// Brings pages into the cache, without readahead.
+    fn cache(&self, range: Range<u64>) {
+        fadvise(self.file(), 0, None, Advice::Random).unwrap();
+        let mut data = vec![0; (range.end - range.start) as usize];
+        self.file().read_exact_at(&mut data, range.start).unwrap();
+    }
+
+    fn stored(&self) -> StoredFile {
+        stored(self.file(), self.named.path())
+    }
+}
+
+fn stored(file: &File, path: &Path) -> StoredFile {
+    let host = Inventory::read(&Kernel::live());
+    LayersBuilder::new(&host).target(file, path).unwrap()
+}
+
+/// The filesystem of the tests is on a disk, whose extents are known; skips others.
+fn is_on_disk(file: &StoredFile) -> bool {
+    let is_plain =
+        matches!(*file.below, Below::Disk) && matches!(file.mapping, Mapping::Fiemap { .. });
+    if !is_plain {
+        eprintln!("SKIP: the source directory is not on a disk: {file:?}");
+    }
+    is_plain
+}
+
+const fn pages(range: Range<u64>) -> Range<u64> {
+    range.start * PAGE..range.end * PAGE
+}
+
+/// Bytes of each layer in pages, from top to bottom.
+fn in_pages(found: LayerBytes) -> Vec<(StorageLayer, u64)> {
+    let layers = StorageLayer::TOP_DOWN.into_iter();
+    let each = layers.map(|layer| (layer, found.of(layer) / PAGE));
+    each.filter(|(_, pages)| *pages > 0).collect()
+}
+
+fn assert_read(
+    file: &StoredFile,
+    range: Range<u64>,
+    direct: bool,
+    expected: &[(StorageLayer, u64)],
+) {
+    let found = file.read(range.clone(), direct, None);
+    assert_eq!(in_pages(found), expected, "{range:?}, direct: {direct}");
+    assert_eq!(found.total(), range.end - range.start);
+}
+
+#[test]
+fn cached_data() {
+    let file = TestFile::written();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    assert_read(&layers, ALL, false, &[(PageCache, 64)]);
+    assert_read(&layers, pages(3..4), false, &[(PageCache, 1)]);
+    assert_read(&layers, ALL, true, &[(Device, 64)]);
+    let part = layers.read(PAGE + 512..PAGE + 1024, false, None);
+    assert_eq!((part.of(PageCache), part.total()), (512, 512));
+    file.drop_pages();
+    assert_read(&layers, ALL, false, &[(Device, 64)]);
+}
+
+#[test]
+fn half_cached_data() {
+    let file = TestFile::cold();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.cache(pages(0..32));
+    assert_read(&layers, ALL, false, &[(PageCache, 32), (Device, 32)]);
+    assert_read(&layers, pages(0..32), false, &[(PageCache, 32)]);
+    assert_read(&layers, pages(32..64), false, &[(Device, 32)]);
+    assert_read(
+        &layers,
+        pages(30..34),
+        false,
+        &[(PageCache, 2), (Device, 2)],
+    );
+    let both = layers.read(pages(31..33), false, None);
+    assert_eq!((both.highest(), both.lowest()), (PageCache, Device));
+    assert_read(&layers, ALL, true, &[(Device, 64)]);
+}
+
+#[test]
+fn holes_and_unwritten_extents() {
+    let hole = TestFile::sparse();
+    let layers = hole.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    let unwritten = TestFile::sparse();
+    fallocate(unwritten.file(), FallocateFlags::empty(), 0, SIZE).unwrap();
+    unwritten.sync();
+    for file in [hole, unwritten] {
+        let layers = file.stored();
+        for direct in [false, true] {
+            assert_read(&layers, ALL, direct, &[(Unwritten, 64)]);
+        }
+        file.write(pages(0..16));
+        file.sync();
+        file.drop_pages();
+        for direct in [false, true] {
+            assert_read(&layers, ALL, direct, &[(Unwritten, 48), (Device, 16)]);
+            assert_read(
+                &layers,
+                pages(15..17),
+                direct,
+                &[(Unwritten, 1), (Device, 1)],
+            );
+        }
+    }
+}
+
+/// Zeros that a read has put into the page cache.
+#[test]
+fn cached_holes_are_cached() {
+    let file = TestFile::sparse();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.cache(pages(0..8));
+    assert_read(&layers, pages(0..8), false, &[(PageCache, 8)]);
+    assert_read(&layers, pages(0..8), true, &[(Unwritten, 8)]);
+}
+
+#[test]
+fn dirty_data_in_holes_is_written_before_direct_reads() {
+    let file = TestFile::sparse();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.write(pages(0..16));
+    assert_read(&layers, pages(0..16), false, &[(PageCache, 16)]);
+    assert_read(&layers, pages(0..16), true, &[(Device, 16)]);
+    assert_read(&layers, pages(16..64), true, &[(Unwritten, 48)]);
+}
+
+#[test]
+fn writes_are_in_memory_until_they_are_synced() {
+    let new = TestFile::sparse();
+    let layers = new.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    for file in [new, TestFile::written()] {
+        let layers = file.stored();
+        file.write(ALL);
+        let written = |range: Range<u64>| in_pages(layers.written(range, false));
+        assert_eq!(written(ALL), [(PageCache, 64)]);
+        assert_eq!(in_pages(layers.synced(ALL, false)), [(Device, 64)]);
+        file.sync();
+        assert_eq!(written(ALL), [(Device, 64)]);
+        file.write(pages(10..12));
+        assert_eq!(written(pages(10..12)), [(PageCache, 2)]);
+        assert_eq!(written(pages(12..64)), [(Device, 52)]);
+        assert_eq!(written(pages(11..13)), [(PageCache, 1), (Device, 1)]);
+    }
+}
+
+#[test]
+fn direct_writes_are_on_the_device() {
+    let file = TestFile::cold();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    assert_eq!(in_pages(layers.written(ALL, true)), [(Device, 64)]);
+}
+
+#[test]
+fn discarded_writes_never_left_memory() {
+    let file = TestFile::sparse();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.write(ALL);
+    file.file().set_len(0).unwrap();
+    assert_eq!(in_pages(layers.written(ALL, false)), [(PageCache, 64)]);
+}
+
+#[test]
+fn large_ranges_have_the_same_shares() {
+    let file = TestFile::sparse();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.write(pages(0..1024));
+    file.sync();
+    file.drop_pages();
+    file.cache(pages(0..256));
+    assert_read(
+        &layers,
+        pages(0..1024),
+        false,
+        &[(PageCache, 256), (Device, 768)],
+    );
+}
+
+#[test]
+fn a_snapshot_hides_pages_that_were_cached_later() {
+    let file = TestFile::cold();
+    let layers = file.stored();
+    if !is_on_disk(&layers) {
+        return;
+    }
+    file.cache(pages(0..16));
+    let snapshot = Snapshot::of(&layers).unwrap();
+    file.cache(pages(16..32));
+    let read = |range| in_pages(layers.read(range, false, Some(&snapshot)));
+    assert_eq!(read(pages(0..16)), [(PageCache, 16)]);
+    assert_eq!(read(pages(16..17)), [(Device, 1)]);
+    assert_eq!(read(ALL), [(PageCache, 16), (Device, 48)]);
+    file.drop_pages();
+    assert_eq!(read(pages(0..1)), [(Device, 1)], "evicted since then");
+}
+
+#[test]
+fn files_in_memory() {
+    let Ok(named) = tempfile::NamedTempFile::new_in("/dev/shm") else {
+        eprintln!("SKIP: no /dev/shm");
+        return;
+    };
+    named.as_file().set_len(SIZE).unwrap();
+    named.as_file().write_all_at(&[7; 16 * 4096], 0).unwrap();
+    let layers = stored(named.as_file(), named.path());
+    if !matches!(*layers.below, Below::Nothing) {
+        eprintln!("SKIP: /dev/shm is not a tmpfs");
+        return;
+    }
+    for direct in [false, true] {
+        assert_read(&layers, pages(0..16), direct, &[(PageCache, 16)]);
+        assert_read(&layers, pages(32..64), direct, &[(Unwritten, 32)]);
+        assert_eq!(
+            in_pages(layers.written(pages(0..16), direct)),
+            [(PageCache, 16)]
+        );
+    }
+    assert_eq!(layers.readahead_bytes(true), 0);
+}
+
+/// A loop device, detached on drop.
+struct Loop(PathBuf);
+
+impl Loop {
+    /// `None` with a reported skip where that is not permitted.
+    fn attach(image: &Path, options: &[&str]) -> Option<Self> {
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show"]).args(options).arg(image);
+        let output = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
+        let Some(output) = output else {
+            eprintln!("SKIP: cannot attach a loop device");
+            return None;
+        };
+        let path = String::from_utf8(output.stdout).unwrap();
+        Some(Self(path.trim().into()))
+    }
+
+    fn stored(&self) -> StoredFile {
+        let file = OpenOptions::new().read(true).open(&self.0).unwrap();
+        stored(&file, &self.0)
+    }
+
+    /// With O_DIRECT.
+    fn write(&self, range: Range<u64>) {
+        let mut options = OpenOptions::new();
+        let file = options.write(true).custom_flags(libc::O_DIRECT);
+        let file = file.open(&self.0).unwrap();
+        let bytes = (range.end - range.start) as usize;
+        let data = vec![9; bytes + PAGE as usize];
+        let start = data.as_ptr().align_offset(PAGE as usize);
+        let aligned = &data[start..start + bytes];
+        file.write_all_at(aligned, range.start).unwrap();
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.0)
+            .status();
+    }
+}
+
+#[test]
+fn a_loop_device_is_followed_into_its_file() {
+    let image = TestFile::cold();
+    if !is_on_disk(&image.stored()) {
+        return;
+    }
+    let Some(device) = Loop::attach(image.named.path(), &["--direct-io=off"]) else {
+        return;
+    };
+    image.drop_pages();
+    let layers = device.stored();
+    assert_read(&layers, ALL, true, &[(Device, 64)]);
+    image.cache(pages(0..16));
+    assert_read(&layers, ALL, true, &[(LowerCache, 16), (Device, 48)]);
+    assert_read(&layers, pages(8..9), true, &[(LowerCache, 1)]);
+    assert_read(&layers, pages(20..21), false, &[(Device, 1)]);
+}
+
+#[test]
+fn holes_of_a_file_below_a_loop_device() {
+    let image = TestFile::sparse();
+    if !is_on_disk(&image.stored()) {
+        return;
+    }
+    let Some(device) = Loop::attach(image.named.path(), &["--direct-io=off"]) else {
+        return;
+    };
+    image.drop_pages();
+    assert_read(&device.stored(), pages(32..64), true, &[(Unwritten, 32)]);
+}
+
+#[test]
+fn writes_stay_in_memory_below_a_loop_device() {
+    let image = TestFile::cold();
+    if !is_on_disk(&image.stored()) {
+        return;
+    }
+    let Some(device) = Loop::attach(image.named.path(), &["--direct-io=off"]) else {
+        return;
+    };
+    let layers = device.stored();
+    device.write(pages(0..8));
+    let written = || in_pages(layers.written(pages(0..8), true));
+    assert_eq!(written(), [(LowerCache, 8)]);
+    image.sync();
+    assert_eq!(written(), [(Device, 8)]);
+}
+
+#[test]
+fn the_offset_of_a_loop_device_counts() {
+    let image = TestFile::cold();
+    if !is_on_disk(&image.stored()) {
+        return;
+    }
+    let options = ["--direct-io=off", "--offset", "65536"];
+    let Some(device) = Loop::attach(image.named.path(), &options) else {
+        return;
+    };
+    image.drop_pages();
+    image.cache(pages(16..20));
+    let layers = device.stored();
+    assert_read(&layers, pages(0..4), true, &[(LowerCache, 4)]);
+    assert_read(&layers, pages(5..9), true, &[(Device, 4)]);
+}
+
+#[test]
+fn a_loop_device_with_direct_io_bypasses_cached_pages() {
+    let image = TestFile::written();
+    if !is_on_disk(&image.stored()) {
+        return;
+    }
+    let Some(device) = Loop::attach(image.named.path(), &["--direct-io=on"]) else {
+        return;
+    };
+    let layers = device.stored();
+    image.cache(ALL);
+    assert_read(&layers, ALL, true, &[(Device, 64)]);
+}

@@ -1,0 +1,108 @@
+//! Attacks on a verdict that looks at a sample of the I/Os: unequal workers, phases, few or very
+//! many I/Os, neighbors that race with the job, and stacks whose layers change or hide.
+
+mod neighbors;
+mod reads;
+mod stacked;
+mod writes;
+
+use crate::{
+    case::{Case, Expected, Situation, Truth},
+    reads::setup::{self, Prepared},
+    writes::build::{MIB, ios, reads_of, split},
+};
+use serde_json::Value;
+use std::{
+    any::Any,
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    thread::{JoinHandle, sleep, spawn},
+    time::Duration,
+};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [
+        reads::CASES,
+        neighbors::CASES,
+        writes::CASES,
+        stacked::CASES,
+    ]
+    .concat()
+}
+
+/// Keeps the parts of a file that start at a multiple of `period` in memory.
+fn lock_stripes(file: &Path, bytes: u64, period: u64, length: u64) -> Box<dyn Any> {
+    let offsets = (0..bytes).step_by(period as usize);
+    let locked: Vec<_> = offsets
+        .map(|offset| setup::lock(file, offset, length))
+        .collect();
+    Box::new(locked)
+}
+
+/// Direct reads of at most a page: reads that did not reach the device were of holes.
+fn counted_holes(device: String) -> Expected {
+    let before = reads_of(&device);
+    Box::new(move |result| {
+        let share = ((reads_of(&device) - before) as f64 / ios(result, "read")).min(1.0);
+        vec![split("read", 0.0, 1.0 - share, share)]
+    })
+}
+
+/// A witness of the reads of pages that the process itself read from storage: `read_bytes` of
+/// /proc/PID/io, followed until the process is gone. For reads of a page each, without readahead.
+struct OwnReads(Arc<Mutex<u64>>);
+
+impl OwnReads {
+    /// The program itself must not be read from storage.
+    fn new() -> Self {
+        fs::read(env!("CARGO_BIN_EXE_leadline-runner")).unwrap();
+        Self(Arc::default())
+    }
+
+    fn follow(&self, pid: u32) -> JoinHandle<()> {
+        let last = Arc::clone(&self.0);
+        let path = format!("/proc/{pid}/io");
+        spawn(move || {
+            while let Some(bytes) = read_bytes(&path) {
+                *last.lock().unwrap() = bytes;
+                sleep(Duration::from_millis(1));
+            }
+        })
+    }
+
+    /// Starts to follow the process, then runs the action.
+    fn situation(
+        self,
+        job: Value,
+        resources: Vec<Box<dyn Any>>,
+        action: impl FnOnce() + 'static,
+    ) -> Prepared {
+        let last = Arc::clone(&self.0);
+        let during_run = move |pid| {
+            drop(self.follow(pid));
+            action();
+        };
+        Ok(Situation {
+            job,
+            during_run: Some(Box::new(during_run)),
+            truth: Box::new(move |result| vec![own(*last.lock().unwrap(), result)]),
+            resources,
+        })
+    }
+}
+
+fn own(bytes: u64, result: &Value) -> Truth {
+    let share = ((bytes / setup::PAGE) as f64 / ios(result, "read")).min(1.0);
+    split("read", 1.0 - share, 0.0, share)
+}
+
+fn read_bytes(path: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "));
+    line?.parse().ok()
+}
+
+const KIB: u64 = MIB >> 10;

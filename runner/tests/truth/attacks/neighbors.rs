@@ -1,0 +1,390 @@
+//! Other programs that race with the reads of the job.
+
+use super::{KIB, OwnReads, counted_holes};
+use crate::{
+    case::Case,
+    reads::setup::{self, Layer::*, Prepared, by_job},
+    scratch::{program::with, run},
+    writes::build::*,
+};
+use serde_json::{Value, json};
+use std::{
+    fs::File,
+    os::{fd::AsRawFd, unix::fs::FileExt},
+    path::Path,
+    thread::sleep,
+    time::Duration,
+};
+
+/// One pass of reads without readahead, with the pages that are in memory.
+fn pass(path: &Path, rw: &str, changes: Value) -> Value {
+    let plain = json!({"invalidate": 0, "fadvise_hint": "random"});
+    job(path, rw, with(&plain, changes))
+}
+
+fn will_need(file: &File, offset: u64, bytes: u64) {
+    // SAFETY: no memory is passed.
+    let result = unsafe {
+        libc::posix_fadvise(
+            file.as_raw_fd(),
+            offset as i64,
+            bytes as i64,
+            libc::POSIX_FADV_WILLNEED,
+        )
+    };
+    assert_eq!(result, 0);
+}
+
+/// Reads at a rate while a neighbor brings pages into memory; the reads of the job itself are
+/// counted by the kernel.
+fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.cold_file("f", SIZE);
+    let file = open(&path);
+    let neighbor = Neighbor::every(Duration::from_millis(10), move |round| {
+        neighbor(&file, round)
+    });
+    let own = OwnReads::new();
+    own.situation(
+        job(&path),
+        vec![Box::new(neighbor), Box::new(volume)],
+        || {},
+    )
+}
+
+/// A neighbor that changes the file while the job reads it; the device counts the reads.
+fn changed(
+    at: &Path,
+    cached: bool,
+    job: fn(&Path) -> Value,
+    interval: u64,
+    mut neighbor: impl FnMut(&Path, &File, u64) + Send + 'static,
+) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.cold_file("f", SIZE);
+    if cached {
+        read_with_readahead(&path);
+    }
+    let file = open(&path);
+    let truth = counted_reads(volume.device.0.clone());
+    let job = job(&path);
+    let neighbor = Neighbor::every(Duration::from_millis(interval), move |round| {
+        neighbor(&path, &file, round);
+    });
+    situation_with(job, vec![Box::new(neighbor), Box::new(volume)], truth)
+}
+
+const RANDOM: fn(&Path) -> Value = |path| pass(path, "randread", json!({"rate_iops": 3000}));
+const SEQUENTIAL: fn(&Path) -> Value = |path| pass(path, "read", json!({"rate_iops": 3000}));
+
+pub(super) const CASES: &[Case] = &[
+    case("a_neighbor_announces_random_pages_of_a_cold_file", |at| {
+        fetched(at, RANDOM, |file, round| {
+            will_need(file, round * 7919 % 256 * 64 * KIB, 64 * KIB);
+        })
+    }),
+    case("a_neighbor_reads_ahead_of_sequential_reads", |at| {
+        fetched(at, SEQUENTIAL, |file, round| {
+            will_need(file, round * 256 * KIB % SIZE, 256 * KIB);
+        })
+    }),
+    case(
+        "a_neighbor_reads_some_pages_ahead_of_sequential_reads",
+        |at| {
+            fetched(at, SEQUENTIAL, |file, round| {
+                for block in 0..8 {
+                    will_need(file, (round * 8 + block) * 64 * KIB % SIZE, 16 * KIB);
+                }
+            })
+        },
+    ),
+    case("a_mapping_of_a_neighbor_loads_single_pages", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let mapped = path.clone();
+        let neighbor = Neighbor::every(Duration::from_millis(1), move |round| {
+            let page = round * 1_000_003 % 4096;
+            drop(setup::lock(&mapped, page * 4096, 4096));
+        });
+        let job = RANDOM(&path);
+        let own = OwnReads::new();
+        own.situation(job, vec![Box::new(neighbor), Box::new(volume)], || {})
+    }),
+    case("a_whole_file_announced_after_a_quarter_was_read", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let job = SEQUENTIAL(&path);
+        let own = OwnReads::new();
+        own.situation(job, vec![Box::new(volume)], move || {
+            wait_until(|| pages(&path, 0, SIZE).cached > 1024);
+            will_need(&open(&path), 0, SIZE);
+        })
+    }),
+    case(
+        "a_warm_file_evicted_in_the_last_tenth_of_fast_reads",
+        |at| evicted_late(at, 900),
+    ),
+    case(
+        "a_warm_file_evicted_in_the_first_tenth_of_fast_reads",
+        |at| evicted_late(at, 100),
+    ),
+    case("pages_evicted_behind_sequential_loops", |at| {
+        changed(
+            at,
+            true,
+            |path| {
+                pass(
+                    path,
+                    "read",
+                    json!({"size": "1m", "runtime": "1s", "time_based": 1}),
+                )
+            },
+            50,
+            |path, _, _| setup::evict(path),
+        )
+    }),
+    case("three_loops_with_an_eviction_after_the_first", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_reads(volume.device.0.clone());
+        let pauses = json!({"loops": 3, "thinktime": 300_000, "thinktime_blocks": 4096});
+        let job = pass(&path, "read", pauses);
+        let prepared = situation_with(job, vec![Box::new(volume)], truth);
+        during(prepared, move || {
+            wait_until(|| pages(&path, 0, SIZE).cached >= 4096);
+            sleep(Duration::from_millis(50));
+            setup::evict(&path);
+        })
+    }),
+    case("buffered_writes_of_a_neighbor_ahead_of_cold_reads", |at| {
+        changed(at, false, RANDOM, 2, |_, file, round| {
+            let page = round * 1_000_003 % 512;
+            file.write_all_at(&[9; 8 * 4096], page * 8 * 4096).unwrap();
+        })
+    }),
+    case(
+        "direct_writes_of_a_neighbor_invalidate_cached_pages",
+        |at| {
+            changed(
+                at,
+                true,
+                |path| {
+                    pass(
+                        path,
+                        "randread",
+                        json!({"rate_iops": 3000, "norandommap": 1}),
+                    )
+                },
+                20,
+                |path, _, round| {
+                    let output = format!("of={}", path.display());
+                    let seek = format!("seek={}", round * 7919 % 64);
+                    let words = [
+                        "if=/dev/zero",
+                        &output,
+                        "bs=256k",
+                        "count=1",
+                        "conv=notrunc",
+                    ];
+                    run("dd", &[&words[..], &[&seek, "oflag=direct"]].concat()).unwrap();
+                },
+            )
+        },
+    ),
+    case("a_neighbor_evicts_single_ranges_of_a_warm_file", |at| {
+        changed(
+            at,
+            true,
+            |path| {
+                pass(
+                    path,
+                    "randread",
+                    json!({"rate_iops": 4000, "norandommap": 1, "runtime": "1s", "time_based": 1}),
+                )
+            },
+            5,
+            |_, file, round| {
+                let offset = round * 7919 % 128 * 128 * KIB;
+                let range = setup_range(offset, 128 * KIB);
+                // SAFETY: no memory is passed.
+                unsafe {
+                    libc::posix_fadvise(
+                        file.as_raw_fd(),
+                        range.0,
+                        range.1,
+                        libc::POSIX_FADV_DONTNEED,
+                    )
+                };
+            },
+        )
+    }),
+    case("a_file_punched_during_direct_reads", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_holes(volume.device.0.clone());
+        let job = pass(&path, "randread", json!({"direct": 1, "rate_iops": 3000}));
+        let neighbor = Neighbor::every(Duration::from_millis(20), move |round| {
+            let offset = (round * 7919 % 128 * 128 * KIB).to_string();
+            let file = path.to_str().unwrap();
+            let _ = run(
+                "fallocate",
+                &["--punch-hole", "-o", &offset, "-l", "128K", file],
+            );
+        });
+        situation_with(job, vec![Box::new(neighbor), Box::new(volume)], truth)
+    }),
+    case("a_hole_filled_during_direct_reads", |at| {
+        let volume = ext4(at)?;
+        let path = volume.at.join("f");
+        sparse(&path, SIZE);
+        let truth = counted_holes(volume.device.0.clone());
+        let job = pass(&path, "randread", json!({"direct": 1, "rate_iops": 3000}));
+        let file = open(&path);
+        let neighbor = Neighbor::every(Duration::from_millis(10), move |round| {
+            let offset = round * 7919 % 128 * 128 * KIB;
+            file.write_all_at(&vec![5; 128 << 10], offset).unwrap();
+            file.sync_all().unwrap();
+        });
+        situation_with(job, vec![Box::new(neighbor), Box::new(volume)], truth)
+    }),
+    case("a_file_that_grows_while_it_is_read", |at| {
+        changed(at, false, RANDOM, 5, |_, file, round| {
+            file.write_all_at(&[1; 4096], SIZE + round * 4096).unwrap();
+        })
+    }),
+    // Workers of the job that follow each other
+    case("a_second_worker_follows_the_stream_of_the_first", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_reads(volume.device.0.clone());
+        let stream = |delay: &str| {
+            pass(
+                &path,
+                "read",
+                json!({"rate_iops": 3500, "startdelay": delay}),
+            )
+        };
+        let job = jobs(&[stream("0"), stream("200ms")]);
+        situation_with(job, vec![Box::new(volume)], truth)
+    }),
+    case("two_streams_of_which_one_starts_in_the_middle", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_reads(volume.device.0.clone());
+        let stream = |changes| pass(&path, "read", with(&json!({"rate_iops": 3000}), changes));
+        let job = jobs(&[
+            stream(json!({})),
+            stream(json!({"offset": "8m", "size": "8m", "loops": 2})),
+        ]);
+        situation_with(job, vec![Box::new(volume)], truth)
+    }),
+    case("a_fast_stream_behind_a_slow_stream", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_reads(volume.device.0.clone());
+        let stream = |changes| pass(&path, "read", changes);
+        let job = jobs(&[
+            stream(json!({"rate_iops": 1000, "runtime": "2s"})),
+            stream(json!({"rate_iops": 5000, "startdelay": "700ms"})),
+        ]);
+        situation_with(job, vec![Box::new(volume)], truth)
+    }),
+    case(
+        "a_direct_stream_next_to_a_buffered_stream_of_the_same_file",
+        |at| {
+            let volume = ext4(at)?;
+            let path = volume.cold_file("f", SIZE);
+            let locked = lock(&path, SIZE);
+            let job = jobs(&[
+                pass(&path, "read", json!({"loops": 20})),
+                pass(&path, "read", json!({"direct": 1})),
+            ]);
+            situation_with(
+                job,
+                vec![Box::new(locked), Box::new(volume)],
+                by_job(&[Memory, Device]),
+            )
+        },
+    ),
+    case("writes_of_one_job_ahead_of_reads_of_another", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let truth = counted_reads(volume.device.0.clone());
+        let job = jobs(&[
+            pass(&path, "randwrite", json!({"rate_iops": 3000})),
+            pass(
+                &path,
+                "randread",
+                json!({"rate_iops": 3000, "randseed": 99}),
+            ),
+        ]);
+        situation_with(job, vec![Box::new(volume)], truth)
+    }),
+    // The path changes while the job reads the open file
+    case("a_file_replaced_by_a_hole_during_direct_reads", |at| {
+        moved(at, |path| {
+            std::fs::rename(path, path.with_extension("old")).unwrap();
+            sparse(path, SIZE);
+        })
+    }),
+    case("a_file_removed_during_direct_reads", |at| {
+        moved(at, |path| std::fs::remove_file(path).unwrap())
+    }),
+    case("a_file_replaced_by_a_link_to_tmpfs", |at| {
+        moved(at, |path| {
+            std::fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink("/dev/null", path).unwrap();
+        })
+    }),
+    case("a_disk_unmounted_during_direct_reads", |at| {
+        // Only detached from the tree: the file stays open.
+        moved(at, |path| {
+            let at = path.parent().unwrap().to_str().unwrap();
+            run("umount", &["--lazy", at]).unwrap();
+            run("mount", &["-t", "tmpfs", "none", at]).unwrap();
+        })
+    }),
+    case("cached_reads_of_a_file_that_was_removed", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let locked = lock(&path, SIZE / 2);
+        let truth = counted_reads(volume.device.0.clone());
+        let job = RANDOM(&path);
+        let prepared = situation_with(job, vec![Box::new(locked), Box::new(volume)], truth);
+        during(prepared, move || {
+            sleep(Duration::from_millis(500));
+            std::fs::remove_file(&path).unwrap();
+        })
+    }),
+];
+
+fn setup_range(offset: u64, bytes: u64) -> (i64, i64) {
+    (offset as i64, bytes as i64)
+}
+
+/// Direct reads for 1.4 s; after a third something happens to the path of the file.
+fn moved(at: &Path, change: fn(&Path)) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.cold_file("f", SIZE);
+    let job = pass(&path, "randread", json!({"direct": 1, "rate_iops": 3000}));
+    let prepared = situation(job, vec![Box::new(volume)], vec![device("read")]);
+    during(prepared, move || {
+        sleep(Duration::from_millis(500));
+        change(&path);
+    })
+}
+
+/// Fast reads of a cached file in which the file is evicted once, after some milliseconds.
+fn evicted_late(at: &Path, after: u64) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.cold_file("f", 64 * MIB);
+    read_with_readahead(&path);
+    let truth = counted_reads(volume.device.0.clone());
+    let changes = json!({"size": "64m", "runtime": "1s", "time_based": 1});
+    let job = pass(&path, "randread", changes);
+    let prepared = situation_with(job, vec![Box::new(volume)], truth);
+    during(prepared, move || {
+        sleep(Duration::from_millis(after + 200));
+        setup::evict(&path);
+    })
+}
