@@ -121,7 +121,7 @@ impl ObservedTarget {
     /// Reason why the page cache of the open file cannot be read; `None` if it can be read, or if
     /// no file is open.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
-        self.file.as_ref()?;
+        self.file()?;
         let reason = self.method.as_ref().err()?;
         Some(format!("{}: {reason}", self.path()))
     }
@@ -129,6 +129,18 @@ impl ObservedTarget {
     fn set_file(&mut self, file: OwnedFd) {
         self.method = ResidencyMethod::detect(file.as_fd());
         self.file = Some(file);
+    }
+
+    /// From now on, the descriptor of the layers is used. On an overlay, it is that of the real file.
+    fn set_layers(&mut self, layers: StoredFile) {
+        self.file = None;
+        self.method = layers.residency_method();
+        self.layers = Some(Arc::new(layers));
+    }
+
+    fn file(&self) -> Option<BorrowedFd<'_>> {
+        let of_layers = self.layers.as_ref().map(|layers| layers.file());
+        of_layers.or_else(|| self.file.as_ref().map(AsFd::as_fd))
     }
 
     fn set_absent(&mut self, what: &str, reason: &str) {
@@ -145,8 +157,8 @@ impl ObservedTarget {
         read: impl FnOnce(ResidencyMethod, BorrowedFd, &Region) -> Result<T, E>,
     ) -> Result<T, String> {
         let method = self.method.clone()?;
-        let file = self.file.as_ref().ok_or(NOT_REACHED)?;
-        read(method, file.as_fd(), &self.region).map_err(|error| error.into().to_string())
+        let file = self.file().ok_or(NOT_REACHED)?;
+        read(method, file, &self.region).map_err(|error| error.into().to_string())
     }
 
     /// Reads extents, mount and direct I/O facts of the open target, before its cache state is set.
@@ -157,10 +169,9 @@ impl ObservedTarget {
         layers: &mut LayersBuilder,
     ) {
         let path = Path::new(&self.report.path);
-        self.layers = layers.target(&opened.fd, path).ok().map(Arc::new);
-        match opened.fd.try_clone() {
-            Ok(file) => self.set_file(file),
-            Err(error) => self.method = Err(format!("cannot duplicate the descriptor: {error}")),
+        match layers.target(&opened.fd, path) {
+            Ok(layers) => self.set_layers(layers),
+            Err(error) => self.method = Err(format!("cannot open the target again: {error}")),
         }
         let extents = self.extents_before();
         let extents = self.or_absent("extents", extents);
@@ -195,8 +206,8 @@ impl ObservedTarget {
         if self.report.kind == TargetKind::Device {
             return Err("a device does not report which blocks were written".into());
         }
-        let file = self.file.as_ref().ok_or(NOT_REACHED)?;
-        extents::before(file.as_fd(), &self.region)
+        let file = self.file().ok_or(NOT_REACHED)?;
+        extents::before(file, &self.region)
     }
 
     /// Residency and cached percentage of each cell of the region.
@@ -242,8 +253,8 @@ impl ObservedTarget {
 
     /// Reads the extents again.
     pub(crate) fn finish(mut self) -> TargetReport {
-        if let (Some(_), Some(file)) = (self.report.extents.before, &self.file) {
-            self.report.extents.after = extents::after(file.as_fd(), &self.region).ok();
+        if let (Some(_), Some(file)) = (self.report.extents.before, self.file()) {
+            self.report.extents.after = extents::after(file, &self.region).ok();
         }
         if self.method == Ok(ResidencyMethod::Mincore) {
             self.set_absent("dirty", "mincore(2) reports only which pages are cached");

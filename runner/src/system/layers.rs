@@ -14,7 +14,12 @@ mod tests;
 
 use crate::system::probes::residency::ResidencyMethod;
 use leadline_protocol::verdict::StorageLayer;
-use std::{fs::File, ops::AddAssign, sync::Arc};
+use std::{
+    fs::File,
+    ops::AddAssign,
+    os::fd::{AsFd, BorrowedFd},
+    sync::Arc,
+};
 
 /// A file or block device with a page cache, and what is below it.
 #[derive(Debug)]
@@ -29,6 +34,20 @@ pub(crate) struct StoredFile {
     honors_sync: bool,
     /// Upper bound of the distance between a sequential reader and the end of its readahead.
     readahead_bytes: u64,
+}
+
+impl StoredFile {
+    /// Open for reading.
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// # Errors
+    /// The reason why cached pages cannot be counted.
+    pub(crate) fn residency_method(&self) -> Result<ResidencyMethod, String> {
+        self.residency
+            .map_or_else(|| ResidencyMethod::detect(self.file()), Ok)
+    }
 }
 
 /// Which direct I/Os bypass the page cache.

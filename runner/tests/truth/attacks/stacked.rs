@@ -1,2 +1,648 @@
-use crate::case::Case;
-pub(super) const CASES: &[Case] = &[];
+//! Stacks: disks of several devices, loop devices with offsets and layers, overlays that change
+//! during the run, mounts of single files, and memory in disguise.
+
+use super::lock_stripes;
+use crate::{
+    case::Case,
+    reads::setup::{self, Prepared},
+    scratch::{Loop, Mounted, program::with, run},
+    writes::build::*,
+};
+use serde_json::{Value, json};
+use std::{
+    any::Any,
+    fs,
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::Duration,
+};
+
+type Resources = Vec<Box<dyn Any>>;
+
+fn direct_reads(path: &Path) -> Value {
+    job(path, "randread", json!({"direct": 1, "invalidate": 0}))
+}
+
+fn raw_reads(device: &Loop) -> Value {
+    let mut job = direct_reads(Path::new(&device.0));
+    job.as_object_mut().unwrap().remove("fallocate");
+    job
+}
+
+/// A directory in memory below `at`.
+fn tmpfs(at: &Path) -> (PathBuf, Box<dyn Any>) {
+    setup::tmpfs_of(at, "900m")
+}
+
+/// A disk of 600 MiB on a file in the directory.
+fn disk(at: &Path, name: &str) -> Result<Loop, String> {
+    let image = at.join(name);
+    sparse(&image, 600 * MIB);
+    attach(&image, DIRECT)
+}
+
+/// btrfs on two disks, of which the second one may be in memory.
+fn two_disks(at: &Path, profile: &str, in_memory: bool) -> Result<(PathBuf, Resources), String> {
+    let (memory, tmpfs) = tmpfs(at);
+    let first = disk(at, "first")?;
+    let second = disk(if in_memory { &memory } else { at }, "second")?;
+    let (one, two) = (first.0.clone(), second.0.clone());
+    run(
+        "mkfs.btrfs",
+        &["-q", "-f", "-d", profile, "-m", "raid1", &one, &two],
+    )?;
+    let mounted = at.join("mounted");
+    let options = format!("device={one},device={two}");
+    let mount = Mounted::with_options(&one, &mounted, &options);
+    let path = cold_file(&mounted, "f", SIZE);
+    Ok((
+        path,
+        vec![Box::new(mount), Box::new((first, second)), tmpfs],
+    ))
+}
+
+/// Direct reads of a file in stripes on a disk and on a disk in memory; both disks count.
+fn striped(at: &Path) -> Prepared {
+    let (memory, tmpfs) = tmpfs(at);
+    let (first, second) = (disk(at, "first")?, disk(&memory, "second")?);
+    let (one, two) = (first.0.clone(), second.0.clone());
+    run(
+        "mkfs.btrfs",
+        &["-q", "-f", "-d", "raid0", "-m", "raid1", &one, &two],
+    )?;
+    let mounted = at.join("mounted");
+    let mount = Mounted::with_options(&one, &mounted, &format!("device={two},nodatasum"));
+    let path = cold_file(&mounted, "f", SIZE);
+    let before = reads_of(&one);
+    situation_with(
+        direct_reads(&path),
+        vec![Box::new(mount), Box::new((first, second)), tmpfs],
+        Box::new(move |result| {
+            let share = (reads_of(&one) - before) as f64 / ios(result, "read");
+            vec![split("read", 1.0 - share, 0.0, share)]
+        }),
+    )
+}
+
+/// XFS whose files are on a realtime device.
+fn realtime(at: &Path, main_in_memory: bool) -> Prepared {
+    let (memory_at, tmpfs) = tmpfs(at);
+    let (main_at, realtime_at) = if main_in_memory {
+        (memory_at.as_path(), at)
+    } else {
+        (at, memory_at.as_path())
+    };
+    let (main, realtime) = (disk(main_at, "main")?, disk(realtime_at, "realtime")?);
+    let option = format!("rtdev={}", realtime.0);
+    run(
+        "mkfs.xfs",
+        &["-q", "-f", "-d", "rtinherit=1", "-r", &option, &main.0],
+    )?;
+    let mounted = at.join("mounted");
+    let mount = Mounted::with_options(&main.0, &mounted, &option);
+    let path = cold_file(&mounted, "f", SIZE);
+    let truth = if main_in_memory {
+        device("read")
+    } else {
+        memory("read")
+    };
+    situation(
+        direct_reads(&path),
+        vec![Box::new(mount), Box::new((main, realtime)), tmpfs],
+        vec![truth],
+    )
+}
+
+/// ext4 on a disk, with its journal on another one.
+fn external_journal(at: &Path, changes: Value) -> Prepared {
+    let (memory_at, tmpfs) = tmpfs(at);
+    let (main, journal) = (disk(at, "main")?, disk(&memory_at, "journal")?);
+    run(
+        "mke2fs",
+        &["-q", "-O", "journal_dev", "-b", "4096", &journal.0],
+    )?;
+    let option = format!("device={}", journal.0);
+    run("mkfs.ext4", &["-q", "-b", "4096", "-J", &option, &main.0])?;
+    let mounted = at.join("mounted");
+    let mount = Mounted::new(&main.0, &mounted);
+    let path = cold_file(&mounted, "f", 4 * MIB);
+    situation(
+        job(&path, "randwrite", with(&json!({"size": "4m"}), changes)),
+        vec![Box::new(mount), Box::new((main, journal)), tmpfs],
+        vec![device("write")],
+    )
+}
+
+/// A volume whose device does not read ahead.
+fn without_readahead(at: &Path, make: &str) -> Result<Volume, String> {
+    let volume = volume(at, make, "defaults")?;
+    let setting = volume.device.0.replace("/dev/", "/sys/block/") + "/queue/read_ahead_kb";
+    fs::write(setting, "0").map_err(|error| error.to_string())?;
+    Ok(volume)
+}
+
+/// Raw reads of a loop device on an image of a filesystem.
+fn image_on(at: &Path, make: &str, options: &[&str], locked: u64) -> Prepared {
+    let volume = without_readahead(at, make)?;
+    let image = volume.cold_file("image", 64 * MIB);
+    let device = attach(&image, options)?;
+    settle(&device, &image);
+    let locked = (locked > 0).then(|| lock(&image, locked));
+    let truth = counted_reads(volume.device.0.clone());
+    situation_with(
+        raw_reads(&device),
+        vec![Box::new(locked), Box::new(device), Box::new(volume)],
+        truth,
+    )
+}
+
+/// Drops what the scan of a new device has read.
+fn settle(device: &Loop, image: &Path) {
+    let _ = run("udevadm", &["settle"]);
+    drop_pages(Path::new(&device.0));
+    drop_pages(image);
+}
+
+/// Overlay of a lower and an upper directory, each of which may be in memory.
+struct Overlay {
+    merged: PathBuf,
+    lower: PathBuf,
+    resources: Resources,
+}
+
+fn overlay(at: &Path, lower: &Path, upper: &Path) -> Overlay {
+    let (lower, merged) = (lower.join("lower"), at.join("merged"));
+    for path in [
+        lower.clone(),
+        upper.join("upper"),
+        upper.join("work"),
+        merged.clone(),
+    ] {
+        fs::create_dir(path).unwrap();
+    }
+    cold_file(&lower, "f", SIZE);
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        lower.display(),
+        upper.join("upper").display(),
+        upper.join("work").display()
+    );
+    let target = merged.to_str().unwrap();
+    run("mount", &["-t", "overlay", "-o", &options, "none", target]).unwrap();
+    Overlay {
+        resources: vec![Box::new(Mounted::existing(&merged))],
+        merged,
+        lower,
+    }
+}
+
+/// The job opened the lower file, and stays there after a neighbor has copied it up.
+fn copied_up(at: &Path, in_memory: &str) -> Prepared {
+    let volume = ext4(at)?;
+    let (memory_at, tmpfs) = tmpfs(at);
+    let truth = if in_memory == "lower" {
+        memory("read")
+    } else {
+        device("read")
+    };
+    let (lower, upper) = if in_memory == "lower" {
+        (&memory_at, &volume.at)
+    } else {
+        (&volume.at, &memory_at)
+    };
+    let mut overlay = overlay(at, lower, upper);
+    let path = overlay.merged.join("f");
+    let reads = with(&direct_reads(&path), json!({"rate_iops": 3000}));
+    overlay
+        .resources
+        .extend([Box::new(volume) as Box<dyn Any>, tmpfs]);
+    let prepared = situation(reads, overlay.resources, vec![truth]);
+    during(prepared, move || {
+        sleep(Duration::from_millis(500));
+        drop(fs::File::options().append(true).open(&path).unwrap());
+    })
+}
+
+/// An overlay whose lower directory is an overlay.
+fn overlay_of_overlay(at: &Path, locked: u64, changes: Value) -> Prepared {
+    let volume = ext4(at)?;
+    let lower_at = volume.at.join("one");
+    fs::create_dir(&lower_at).unwrap();
+    let inner = overlay(&lower_at, &lower_at, &volume.at);
+    let merged = at.join("outer");
+    let upper = volume.at.join("outer");
+    for path in [&merged, &upper] {
+        fs::create_dir(path).unwrap();
+    }
+    fs::create_dir(upper.join("upper")).unwrap();
+    fs::create_dir(upper.join("work")).unwrap();
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        inner.merged.display(),
+        upper.join("upper").display(),
+        upper.join("work").display()
+    );
+    run(
+        "mount",
+        &[
+            "-t",
+            "overlay",
+            "-o",
+            &options,
+            "none",
+            merged.to_str().unwrap(),
+        ],
+    )?;
+    let outer = Mounted::existing(&merged);
+    let locked = (locked > 0).then(|| lock(&inner.lower.join("f"), locked));
+    let truth = counted_reads(volume.device.0.clone());
+    let changes = with(&json!({"invalidate": 0}), changes);
+    let job = job(&merged.join("f"), "randread", changes);
+    let mut resources: Resources = vec![Box::new(locked), Box::new(outer)];
+    resources.extend(inner.resources);
+    resources.push(Box::new(volume));
+    situation_with(job, resources, truth)
+}
+
+/// A loop device on a file of an overlay whose lower directory is on a private disk.
+fn loop_on_overlay(at: &Path, options: &[&str], locked: u64) -> Prepared {
+    let volume = without_readahead(at, EXT4)?;
+    let overlay = overlay(at, &volume.at, &volume.at);
+    let image = overlay.merged.join("f");
+    // Opening the image for writing copies it up.
+    let device = attach(&image, &[options, &["--read-only"]].concat())?;
+    settle(&device, &image);
+    drop_pages(&overlay.lower.join("f"));
+    let locked = (locked > 0).then(|| lock(&overlay.lower.join("f"), locked));
+    let truth = counted_reads(volume.device.0.clone());
+    let mut resources: Resources = vec![Box::new(locked)];
+    let job = raw_reads(&device);
+    resources.push(Box::new(device));
+    resources.extend(overlay.resources);
+    resources.push(Box::new(volume));
+    situation_with(job, resources, truth)
+}
+
+/// A path that is mounted over by a file or directory of another filesystem.
+fn bound(at: &Path, from: &Path, to: &Path) -> Mounted {
+    run(
+        "mount",
+        &["--bind", from.to_str().unwrap(), to.to_str().unwrap()],
+    )
+    .unwrap();
+    let _ = at;
+    Mounted::existing(to)
+}
+
+pub(super) const CASES: &[Case] = &[
+    // Filesystems on several devices
+    case("btrfs_striped_over_two_disks", |at| {
+        let (path, resources) = two_disks(at, "raid0", false)?;
+        situation(direct_reads(&path), resources, vec![device("read")])
+    }),
+    case("btrfs_mirrored_on_two_disks_half_cached", |at| {
+        let (path, mut resources) = two_disks(at, "raid1", false)?;
+        resources.insert(0, Box::new(lock(&path, SIZE / 2)));
+        let job = job(&path, "randread", json!({"invalidate": 0}));
+        situation(job, resources, vec![split("read", 0.5, 0.0, 0.5)])
+    }),
+    case("btrfs_striped_over_a_disk_and_memory", striped),
+    case("btrfs_writes_mirrored_on_two_disks", |at| {
+        let (path, resources) = two_disks(at, "raid1", false)?;
+        let job = job(&path, "randwrite", json!({"fsync": 64}));
+        situation(job, resources, vec![device("write")])
+    }),
+    case("xfs_realtime_device_in_memory", |at| realtime(at, false)),
+    case(
+        "xfs_realtime_device_on_disk_with_the_rest_in_memory",
+        |at| realtime(at, true),
+    ),
+    case("synchronous_writes_with_a_journal_in_memory", |at| {
+        external_journal(at, json!({"sync": "dsync"}))
+    }),
+    case("direct_writes_with_a_journal_in_memory", |at| {
+        external_journal(at, json!({"direct": 1}))
+    }),
+    // Subvolumes and snapshots
+    case("a_btrfs_snapshot_of_a_cached_file", |at| {
+        let (volume, path) = subvolume(at)?;
+        let locked = lock(&path, SIZE);
+        let snapshot = volume.at.join("snapshot");
+        let from = path.parent().unwrap().to_str().unwrap();
+        run(
+            "btrfs",
+            &["subvolume", "snapshot", from, snapshot.to_str().unwrap()],
+        )?;
+        let truth = counted_reads(volume.device.0.clone());
+        let job = job(&snapshot.join("f"), "randread", json!({"invalidate": 0}));
+        situation_with(job, vec![Box::new(locked), Box::new(volume)], truth)
+    }),
+    case("a_half_cached_file_in_a_btrfs_subvolume", |at| {
+        let (volume, path) = subvolume(at)?;
+        let locked = lock(&path, SIZE / 2);
+        let truth = counted_reads(volume.device.0.clone());
+        let job = job(&path, "randread", json!({"invalidate": 0}));
+        situation_with(job, vec![Box::new(locked), Box::new(volume)], truth)
+    }),
+    case("a_btrfs_file_and_its_snapshot", |at| {
+        let (volume, path) = subvolume(at)?;
+        let snapshot = volume.at.join("snapshot");
+        let from = path.parent().unwrap().to_str().unwrap();
+        run(
+            "btrfs",
+            &["subvolume", "snapshot", from, snapshot.to_str().unwrap()],
+        )?;
+        let locked = lock(&path, SIZE);
+        let plain = json!({"invalidate": 0});
+        let job = jobs(&[
+            job(&path, "randread", plain.clone()),
+            job(&snapshot.join("f"), "randread", plain),
+        ]);
+        situation(
+            job,
+            vec![Box::new(locked), Box::new(volume)],
+            vec![split("read", 0.5, 0.0, 0.5)],
+        )
+    }),
+    case("direct_writes_after_a_btrfs_snapshot", |at| {
+        let (volume, path) = subvolume(at)?;
+        let snapshot = volume.at.join("snapshot");
+        let from = path.parent().unwrap().to_str().unwrap();
+        run(
+            "btrfs",
+            &["subvolume", "snapshot", from, snapshot.to_str().unwrap()],
+        )?;
+        let job = job(&path, "randwrite", json!({"direct": 1, "fsync": 256}));
+        situation(job, vec![Box::new(volume)], vec![device("write")])
+    }),
+    // Loop devices
+    case("a_loop_with_an_unaligned_offset_on_a_cached_image", |at| {
+        image_on(at, EXT4, &["--direct-io=off", "--offset=512"], 32 * MIB)
+    }),
+    case("a_loop_with_an_unaligned_offset_on_a_cold_image", |at| {
+        let volume = without_readahead(at, EXT4)?;
+        let image = volume.cold_file("image", 64 * MIB);
+        let device = attach(&image, &["--direct-io=off", "--offset=512"])?;
+        settle(&device, &image);
+        // Every fourth block: no two reads share a page.
+        let mut reads = raw_reads(&device);
+        reads["rw"] = json!("read:12k");
+        reads["size"] = json!("32m");
+        reads["number_ios"] = json!(2000);
+        situation(
+            reads,
+            vec![Box::new(device), Box::new(volume)],
+            vec![crate::writes::build::device("read")],
+        )
+    }),
+    case("a_cached_loop_on_a_half_cached_image_on_xfs", |at| {
+        image_on(at, XFS, CACHED, SIZE / 2)
+    }),
+    case("a_cached_loop_on_a_half_cached_image_on_btrfs", |at| {
+        image_on(at, BTRFS, CACHED, SIZE / 2)
+    }),
+    case("a_direct_loop_on_a_cached_image_on_btrfs", |at| {
+        image_on(at, BTRFS, DIRECT, SIZE)
+    }),
+    case("a_loop_with_blocks_of_4k_on_a_half_cached_image", |at| {
+        image_on(
+            at,
+            EXT4,
+            &["--direct-io=off", "--sector-size=4096"],
+            SIZE / 2,
+        )
+    }),
+    case("a_read_only_loop_on_a_half_cached_image", |at| {
+        image_on(at, EXT4, &["--direct-io=off", "--read-only"], SIZE / 2)
+    }),
+    case("a_loop_switched_to_direct_io_during_the_run", |at| {
+        switched(at, CACHED, "--direct-io=on")
+    }),
+    case("a_loop_switched_to_the_cache_during_the_run", |at| {
+        switched(at, DIRECT, "--direct-io=off")
+    }),
+    case("a_loop_on_a_half_cached_file_of_an_overlay", |at| {
+        loop_on_overlay(at, CACHED, SIZE / 2)
+    }),
+    case("a_direct_loop_on_a_cached_file_of_an_overlay", |at| {
+        loop_on_overlay(at, DIRECT, SIZE)
+    }),
+    case("an_image_of_data_holes_and_unwritten_blocks", |at| {
+        let volume = without_readahead(at, EXT4)?;
+        let image = volume.cold_file("image", 4 * MIB);
+        open(&image).set_len(SIZE).unwrap();
+        run(
+            "fallocate",
+            &["-o", "8M", "-l", "4M", image.to_str().unwrap()],
+        )?;
+        let device = attach(&image, DIRECT)?;
+        let _ = run("udevadm", &["settle"]);
+        let job = raw_reads(&device);
+        situation(
+            job,
+            vec![Box::new(device), Box::new(volume)],
+            vec![split("read", 0.0, 0.75, 0.25)],
+        )
+    }),
+    case("pages_of_the_file_and_of_the_image_in_stripes", |at| {
+        // A quarter of the pages is in the cache of the file, half of the image is cached.
+        let volume = without_readahead(at, EXT4)?;
+        let image = volume.cold_file("image", 64 * MIB);
+        let device = attach(&image, CACHED)?;
+        make_filesystem(&format!("{EXT4},nodiscard"), &device.0)?;
+        let mounted = Mounted::new(&device.0, &at.join("upper"));
+        let path = cold_file(&at.join("upper"), "f", SIZE);
+        run("sync", &["-f", path.to_str().unwrap()])?;
+        drop_pages(&image);
+        let file = lock_stripes(&path, SIZE, 4 * 4096, 4096);
+        let pages_of_image = lock_stripes(&image, 64 * MIB, 2 * MIB, MIB);
+        let truth = counted_reads(volume.device.0.clone());
+        let job = job(&path, "randread", json!({"invalidate": 0}));
+        let resources: Resources = vec![
+            file,
+            pages_of_image,
+            Box::new(mounted),
+            Box::new(device),
+            Box::new(volume),
+        ];
+        situation_with(job, resources, truth)
+    }),
+    // Overlays
+    case(
+        "a_lower_file_on_disk_copied_up_to_memory_during_the_run",
+        |at| copied_up(at, "upper"),
+    ),
+    case(
+        "a_lower_file_in_memory_copied_up_to_disk_during_the_run",
+        |at| copied_up(at, "lower"),
+    ),
+    case("an_overlay_of_an_overlay_half_cached", |at| {
+        overlay_of_overlay(at, SIZE / 2, json!({}))
+    }),
+    case("direct_reads_of_an_overlay_of_an_overlay", |at| {
+        overlay_of_overlay(at, SIZE, json!({"direct": 1}))
+    }),
+    case(
+        "writes_to_an_overlay_whose_upper_directory_is_in_memory",
+        |at| {
+            let volume = ext4(at)?;
+            let (memory_at, tmpfs) = tmpfs(at);
+            let mut overlay = overlay(at, &volume.at, &memory_at);
+            let job = job(
+                &overlay.merged.join("f"),
+                "randwrite",
+                json!({"sync": "dsync"}),
+            );
+            overlay
+                .resources
+                .extend([Box::new(volume) as Box<dyn Any>, tmpfs]);
+            situation(job, overlay.resources, vec![memory("write")])
+        },
+    ),
+    case(
+        "writes_to_an_overlay_whose_lower_directory_is_in_memory",
+        |at| {
+            let volume = ext4(at)?;
+            let (memory_at, tmpfs) = tmpfs(at);
+            let mut overlay = overlay(at, &memory_at, &volume.at);
+            let changes = json!({"sync": "dsync", "size": "4m"});
+            let job = job(&overlay.merged.join("f"), "randwrite", changes);
+            overlay
+                .resources
+                .extend([Box::new(volume) as Box<dyn Any>, tmpfs]);
+            situation(job, overlay.resources, vec![device("write")])
+        },
+    ),
+    // Bind mounts
+    case("a_file_on_disk_mounted_over_a_file_in_memory", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let (memory_at, tmpfs) = tmpfs(at);
+        let target = memory_at.join("f");
+        sparse(&target, SIZE);
+        let bound = bound(at, &path, &target);
+        situation(
+            direct_reads(&target),
+            vec![Box::new(bound), Box::new(volume), tmpfs],
+            vec![device("read")],
+        )
+    }),
+    case("a_file_in_memory_mounted_over_a_file_on_disk", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let (memory_at, tmpfs) = tmpfs(at);
+        let from = cold_file(&memory_at, "f", SIZE);
+        let bound = bound(at, &from, &path);
+        situation(
+            direct_reads(&path),
+            vec![Box::new(bound), tmpfs, Box::new(volume)],
+            vec![memory("read")],
+        )
+    }),
+    case("a_file_covered_by_a_mount_during_the_run", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let (memory_at, tmpfs) = tmpfs(at);
+        let from = cold_file(&memory_at, "f", SIZE);
+        // Removed with the volume: a mount on a file of it keeps it busy.
+        let cover = Uncover(path.clone());
+        let reads = with(&direct_reads(&path), json!({"rate_iops": 3000}));
+        let prepared = situation(
+            reads,
+            vec![Box::new(cover), tmpfs, Box::new(volume)],
+            vec![device("read")],
+        );
+        during(prepared, move || {
+            sleep(Duration::from_millis(500));
+            run(
+                "mount",
+                &["--bind", from.to_str().unwrap(), path.to_str().unwrap()],
+            )
+            .unwrap();
+        })
+    }),
+    // Memory
+    case("tmpfs_with_huge_pages_half_a_hole", |at| {
+        let path = at.join("huge");
+        fs::create_dir(&path).unwrap();
+        let target = path.to_str().unwrap();
+        run(
+            "mount",
+            &["-t", "tmpfs", "-o", "huge=always,size=200m", "none", target],
+        )?;
+        let mounted = Mounted::existing(&path);
+        let file = cold_file(&path, "f", SIZE / 2);
+        open(&file).set_len(SIZE).unwrap();
+        let job = job(&file, "randread", json!({}));
+        situation(job, vec![Box::new(mounted)], vec![no_device("read")])
+    }),
+    case("direct_reads_of_a_cached_file_with_journaled_data", |at| {
+        journaled(at, SIZE)
+    }),
+    case(
+        "direct_reads_of_a_half_cached_file_with_journaled_data",
+        |at| journaled(at, SIZE / 2),
+    ),
+    case("direct_reads_of_a_cold_file_with_journaled_data", |at| {
+        journaled(at, 0)
+    }),
+];
+
+/// A bind mount that is removed if it exists.
+struct Uncover(PathBuf);
+
+impl Drop for Uncover {
+    fn drop(&mut self) {
+        let _ = run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
+fn subvolume(at: &Path) -> Result<(Volume, PathBuf), String> {
+    let volume = volume(at, BTRFS, "defaults")?;
+    let path = volume.at.join("subvolume");
+    run("btrfs", &["subvolume", "create", path.to_str().unwrap()])?;
+    cold_file(&path, "f", SIZE);
+    run("sync", &["-f", path.to_str().unwrap()])?;
+    Ok((volume, path.join("f")))
+}
+
+/// A loop device on a cached image that is switched in mid-run; the disk counts.
+fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
+    let volume = without_readahead(at, EXT4)?;
+    let image = volume.cold_file("image", 64 * MIB);
+    let device = attach(&image, options)?;
+    settle(&device, &image);
+    let locked = lock(&image, SIZE);
+    let truth = counted_reads(volume.device.0.clone());
+    let job = with(&raw_reads(&device), json!({"rate_iops": 3000}));
+    let name = device.0.clone();
+    let prepared = situation_with(
+        job,
+        vec![Box::new(locked), Box::new(device), Box::new(volume)],
+        truth,
+    );
+    during(prepared, move || {
+        sleep(Duration::from_millis(700));
+        run("losetup", &[option, &name]).unwrap();
+    })
+}
+
+/// ext4 serves direct reads of such a file from the page cache.
+fn journaled(at: &Path, locked: u64) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.at.join("f");
+    sparse(&path, 0);
+    run("chattr", &["+j", path.to_str().unwrap()])?;
+    let file = open(&path);
+    std::os::unix::fs::FileExt::write_all_at(&file, &vec![5; SIZE as usize], 0).unwrap();
+    file.sync_all().unwrap();
+    run("sync", &["-f", path.to_str().unwrap()])?;
+    drop_pages(&path);
+    let locked = (locked > 0).then(|| lock(&path, locked));
+    let truth = counted_reads(volume.device.0.clone());
+    situation_with(
+        direct_reads(&path),
+        vec![Box::new(locked), Box::new(volume)],
+        truth,
+    )
+}
