@@ -27,7 +27,10 @@ impl LayerCounts {
     pub(crate) fn estimate(&self) -> LayerEstimate {
         let total: f64 = self.ios.iter().sum();
         if total == 0.0 {
-            return unknown();
+            return LayerEstimate {
+                overwritten: self.overwritten.map(|_| Share::UNKNOWN),
+                ..unknown()
+            };
         }
         let bytes: f64 = self.bytes.iter().sum();
         let share = |part: f64| interval(part / total, total, self.spread);

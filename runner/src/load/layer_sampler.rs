@@ -60,7 +60,7 @@ impl LayerSampler {
             needs_snapshots: reads_once(job) && has_readahead(job, &files),
             direct: job.direct,
             interval: Interval::new(job.pattern.randseed ^ u64::from(worker)),
-            writes: WriteSamples::default(),
+            writes: WriteSamples::new(job.pattern.randseed ^ u64::from(worker)),
             files,
         }
     }

@@ -77,9 +77,9 @@ fn compressed_data() {
     check(
         "cold",
         &cold,
-        VerdictClass::Mixed,
-        &[],
-        "3.0 % of the reads from vda, 97.0 % from memory",
+        VerdictClass::Device,
+        &[ModifierKind::Readahead],
+        "10,000 issued",
     );
     let warm = with_target(compressed(reads(false, (0, 0))), |target| {
         target.residency.start.as_mut().unwrap().cached = target.region_bytes;

@@ -22,7 +22,10 @@ use leadline_protocol::{
         transition::{Direction, ServedBy},
     },
     plan::{job::ResolvedJob, window::late_ramps},
-    report::{JobReport, Report, layers::LayerEstimate},
+    report::{
+        JobReport, Report,
+        layers::{LayerEstimate, Share},
+    },
 };
 use rustix::param::page_size;
 use std::collections::BTreeMap;
@@ -38,6 +41,8 @@ pub(crate) struct Evidence {
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
     pub direct: bool,
+    /// Whether a loop device is under a target.
+    pub is_on_loop: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
     pub is_loop_cached: bool,
     /// The filesystem or engine, if no target of this direction has a block device.
@@ -96,6 +101,9 @@ impl Evidence {
             bytes_without_device: bytes_without_device(direction, report, all),
             iops: stats.iops,
             direct,
+            is_on_loop: targets
+                .iter()
+                .any(|target| target.direct.loop_direct_io.is_some()),
             is_loop_cached: targets
                 .iter()
                 .any(|target| target.direct.loop_direct_io == Some(false)),
@@ -226,6 +234,11 @@ fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
     }
     merged(jobs.map(|job| {
         let estimate = job.layers.of(direction).cloned();
+        let overwritten = direction.select(None, Some(Share::UNKNOWN));
+        let unknown = || LayerEstimate {
+            overwritten,
+            ..unknown()
+        };
         (ios(job), estimate.unwrap_or_else(unknown))
     }))
 }

@@ -9,6 +9,8 @@ const METADATA_BYTES: f64 = (1 << 20) as f64;
 /// The process dirtied more bytes than it wrote by this factor: writes made whole folios dirty.
 const LARGE_FOLIOS: f64 = 1.5;
 const PAGE_BYTES: f64 = 4096.0;
+/// Share of the counted bytes that may be metadata.
+const METADATA_SHARE: f64 = 0.01;
 
 pub(crate) struct Limits<'a> {
     evidence: &'a Evidence,
@@ -41,62 +43,59 @@ impl<'a> Limits<'a> {
     }
 
     /// Reads. `sampled`: share of the sampled I/Os that were not cached and have data;
-    /// `sampled_bytes`: share of their bytes.
-    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64) -> Below {
+    /// `sampled_bytes`: share of their bytes. `unwritten`: share of zeros.
+    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64, unwritten: f64) -> Below {
         let evidence = self.evidence;
         let process = evidence
             .process_bytes
             .as_ref()
             .ok()
             .map(|bytes| *bytes as f64);
-        let device = evidence
-            .device
-            .as_ref()
-            .ok()
-            .map(|device| device.bytes as f64);
         let has_whole_blocks = (sampled.share - sampled_bytes).abs() < 0.01;
-        if let Some(exact) = process.and_then(|bytes| self.counted_reads(bytes)) {
-            let overlaps = exact.high >= sampled.low && exact.low <= sampled.high;
-            if overlaps && has_whole_blocks {
-                return Below {
-                    share: intersection(exact, sampled),
-                    disputed: 0.0,
-                };
+        let counted = process.and_then(|bytes| self.counted_reads(bytes));
+        // Zeros of an image are reads of its loop device.
+        let are_zeros_counted = evidence.is_on_loop && unwritten > 0.0;
+        let is_comparable = has_whole_blocks && !are_zeros_counted;
+        let by_process = match counted.filter(|_| is_comparable) {
+            Some(counted) if counted.low > sampled.high => {
+                return disputed(sampled, counted.low - sampled.high);
             }
+            Some(counted) if counted.high >= sampled.low => intersection(counted, sampled),
+            _ => {
+                let at_most = process.map_or(1.0, |bytes| {
+                    self.at_most(bytes, sampled.share, sampled_bytes)
+                });
+                if evidence.direct && at_most < sampled.low {
+                    return disputed(limited(sampled, at_most), sampled.share - at_most);
+                }
+                // Another reader brought the rest into the page cache in time.
+                limited(sampled, at_most)
+            }
+        };
+        match &evidence.device {
+            Ok(device) if evidence.bytes_without_device == 0 => {
+                let at_most = self.at_most(device.bytes as f64, sampled.share, sampled_bytes);
+                if at_most < by_process.low {
+                    let missing = by_process.share - at_most;
+                    return disputed(limited(by_process, at_most), missing);
+                }
+                Below::agreed(limited(by_process, at_most))
+            }
+            _ => Below::agreed(by_process),
         }
-        let counted = process
-            .into_iter()
-            .chain(device)
-            .fold(f64::INFINITY, f64::min);
-        let at_most_bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
-        let at_most = match sampled.share * at_most_bytes / sampled_bytes {
+    }
+
+    /// Upper bound of the share of I/Os, from bytes that were transferred.
+    fn at_most(&self, counted: f64, sampled: f64, sampled_bytes: f64) -> f64 {
+        let evidence = self.evidence;
+        let bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
+        let at_most = match sampled * bytes / sampled_bytes {
             // Compressed data is read in any number of bytes.
             _ if evidence.encoded_share > 0.0 && counted > 0.0 => 1.0,
             limit if limit.is_finite() => limit,
             _ => 1.0,
         };
-        let at_most = at_most.min(1.0);
-        if at_most >= sampled.low {
-            return Below {
-                share: Share {
-                    share: sampled.share.min(at_most),
-                    low: sampled.low,
-                    high: sampled.high.min(at_most),
-                },
-                disputed: 0.0,
-            };
-        }
-        let missing = sampled.share - at_most;
-        // Another reader brought the data into the page cache in time.
-        let disputed = if evidence.direct { missing } else { 0.0 };
-        Below {
-            share: Share {
-                share: at_most,
-                low: (at_most - missing.min(self.boundary + 0.01)).max(0.0),
-                high: at_most,
-            },
-            disputed,
-        }
+        at_most.min(1.0)
     }
 
     /// If every device read of this process serves one of its I/Os, the bytes count them.
@@ -141,14 +140,11 @@ impl<'a> Limits<'a> {
         } else {
             low
         };
-        Below {
-            share: Share {
-                share: expected.clamp(low, high),
-                low,
-                high,
-            },
-            disputed: 0.0,
-        }
+        Below::agreed(Share {
+            share: expected.clamp(low, high),
+            low,
+            high,
+        })
     }
 
     /// Blocks that are written only once are not overwritten, whatever their pages looked like.
@@ -180,6 +176,24 @@ impl<'a> Limits<'a> {
         let expected = self.ios * block * (1.0 - overwritten);
         dirtied as f64 > expected * LARGE_FOLIOS + METADATA_BYTES
     }
+}
+
+/// A share that is at most this. Just below the limit, a little metadata may have been counted.
+fn limited(share: Share, at_most: f64) -> Share {
+    let is_limited = at_most < share.low;
+    Share {
+        share: share.share.min(at_most),
+        low: if is_limited {
+            (at_most - METADATA_SHARE).max(0.0)
+        } else {
+            share.low
+        },
+        high: share.high.min(at_most),
+    }
+}
+
+fn disputed(share: Share, disputed: f64) -> Below {
+    Below { share, disputed }
 }
 
 /// The range of both, with the estimate of the counters.

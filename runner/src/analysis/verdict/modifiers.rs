@@ -22,7 +22,7 @@ pub(crate) struct Transfers {
     pub excess_bytes: u64,
     /// Transferred for other programs.
     pub foreign_bytes: u64,
-    /// Bytes of the I/Os that went below the page cache.
+    /// Bytes of the I/Os that went past the page cache.
     pub needed_bytes: u64,
 }
 
@@ -31,9 +31,11 @@ impl Transfers {
         let counted = evidence.device.as_ref().ok().map(|device| device.bytes);
         let process = evidence.own_bytes.as_ref().ok().copied();
         let own_bytes = counted.into_iter().chain(process).min().unwrap_or(0);
-        let below = (shares.device + shares.lower_cache).min(1.0);
-        let needed_bytes = (below * evidence.issued_to_devices() as f64).round() as u64;
-        let excess = own_bytes.saturating_sub(needed_bytes);
+        // Also holes: those of the image below a loop device are reads of the device.
+        let needed_bytes = (1.0 - shares.page_cache) * evidence.issued_to_devices() as f64;
+        let needed_bytes = needed_bytes.round() as u64;
+        let older_bytes = evidence.direction.select(0, evidence.dirty_start_bytes());
+        let excess = own_bytes.saturating_sub(needed_bytes + older_bytes);
         let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
         let is_attributed = process.is_some();
         let (excess_bytes, foreign_bytes) = match (evidence.direction, evidence.metadata_reason) {
@@ -93,10 +95,10 @@ fn amplified(transfers: &Transfers) -> Option<Modifier> {
     })
 }
 
-/// I/Os of the run per device I/O. Not known if other programs used the device.
+/// I/Os of the run per device I/O. Not known if other programs used the device, or may have.
 fn ios_per_device_io(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<f64> {
     let device = evidence.device.as_ref().ok()?;
-    let is_own = transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
+    let is_own = evidence.own_bytes.is_ok() && transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
     let below = shares.device + shares.lower_cache;
     let is_used = below >= NEGLIGIBLE.value && device.ios > 0;
     (is_own && is_used).then(|| evidence.ios as f64 * below / device.ios as f64)
@@ -119,7 +121,10 @@ fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option
 fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
     let factor = ios_per_device_io(evidence, shares, transfers)?;
     // Metadata and journals add I/Os of their own.
-    let has_others = amplified(transfers).is_some() || evidence.metadata_reason.is_some();
+    let device_bytes = evidence.device.as_ref().map_or(0, |device| device.bytes);
+    let has_others = is_excess(device_bytes, transfers.needed_bytes)
+        || amplified(transfers).is_some()
+        || evidence.metadata_reason.is_some();
     (factor <= MERGE_RATIO.value && !has_others).then(|| Modifier {
         kind: ModifierKind::Split,
         factor: Some(1.0 / factor),
@@ -128,11 +133,16 @@ fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<
 }
 
 fn deferred(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
-    let is_deferred =
-        evidence.direction == Direction::Write && shares.page_cache >= NEGLIGIBLE.value;
+    let in_loop_cache = if evidence.is_loop_cached {
+        shares.lower_cache
+    } else {
+        0.0
+    };
+    let in_memory = shares.page_cache + in_loop_cache;
+    let is_deferred = evidence.direction == Direction::Write && in_memory >= NEGLIGIBLE.value;
     is_deferred.then(|| Modifier {
         kind: ModifierKind::Deferred,
         factor: None,
-        bytes: Some((shares.page_cache * evidence.bytes as f64).round() as u64),
+        bytes: Some((in_memory * evidence.bytes as f64).round() as u64),
     })
 }

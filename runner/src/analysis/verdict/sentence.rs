@@ -2,12 +2,16 @@
 
 use crate::analysis::{
     context::DirectionAnalysis,
-    verdict::{evidence::Evidence, shares::Shares, threshold::NEGLIGIBLE},
+    verdict::{
+        evidence::Evidence,
+        shares::Shares,
+        threshold::{MOSTLY, NEGLIGIBLE},
+    },
 };
 use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count},
-    verdict::{Modifier, ModifierKind, VerdictClass},
+    verdict::{Modifier, ModifierKind, StorageLayer, VerdictClass},
 };
 
 /// Smaller shares are shown as `under 0.1 %`, and smaller errors are not shown.
@@ -253,6 +257,10 @@ fn unknown(analysis: &DirectionAnalysis) -> String {
     let reason = match (&evidence.estimate, &evidence.device) {
         (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
         (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
+        (Some(estimate), _) if unknown_share(analysis) > MOSTLY.value => format!(
+            "the pages of {} sampled {noun} could not be looked up",
+            count(estimate.samples)
+        ),
         (Some(estimate), Ok(device)) => format!(
             "of {} sampled {noun}, {} of the bytes were not in memory, and {} moved {} for {} issued",
             count(estimate.samples),
@@ -270,7 +278,13 @@ fn unknown(analysis: &DirectionAnalysis) -> String {
     format!("The layer that served the {noun} is unknown: {reason}.")
 }
 
+fn unknown_share(analysis: &DirectionAnalysis) -> f64 {
+    let estimate = analysis.evidence.estimate.as_ref();
+    let unknown = estimate.and_then(|estimate| estimate.of(StorageLayer::Unknown));
+    unknown.map_or(0.0, |share| share.ios.share)
+}
+
 fn estimate_below(analysis: &DirectionAnalysis) -> f64 {
     let shares = &analysis.shares.bytes;
-    1.0 - shares[leadline_protocol::verdict::StorageLayer::PageCache as usize]
+    1.0 - shares[StorageLayer::PageCache as usize]
 }

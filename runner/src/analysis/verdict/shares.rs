@@ -43,6 +43,7 @@ impl Shares {
                         sampled(StorageLayer::LowerCache),
                     ),
                     bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache),
+                    bytes(StorageLayer::Unwritten),
                 )
             }
             Direction::Write => limits.write(
@@ -177,6 +178,15 @@ pub(crate) struct Below {
     pub share: Share,
     /// Share for which the sample and the counters disagree.
     pub disputed: f64,
+}
+
+impl Below {
+    pub(crate) fn agreed(share: Share) -> Self {
+        Self {
+            share,
+            disputed: 0.0,
+        }
+    }
 }
 
 fn ratio(new: f64, old: f64) -> Option<f64> {

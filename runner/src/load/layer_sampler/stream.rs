@@ -9,6 +9,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::Target},
     verdict::StorageLayer,
 };
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use rustix::param::page_size;
 use std::{collections::VecDeque, ops::Range};
 
@@ -32,7 +33,10 @@ pub(super) struct Stream {
     passes: u64,
     /// Offset of the last I/O in the region.
     last: u64,
+    /// Position of the first I/O of the phase.
+    origin: u64,
     pending: VecDeque<Lookup>,
+    rng: Xoshiro256PlusPlus,
 }
 
 /// A lookup of a place ahead.
@@ -60,14 +64,18 @@ impl Stream {
         let in_flight = u64::from(job.in_flight()) * sizes.max;
         let step = sizes.max + gap.unsigned_abs();
         let ahead = readahead + 2 * in_flight;
+        // At most a pass ahead, less a block: the place of the last block was just read.
+        let a_pass = target.size.saturating_sub(step).max(step);
         Some(Self {
             region: target.offset..target.offset + target.size,
             step,
-            distance: ahead.next_multiple_of(step),
+            distance: ahead.min(a_pass).next_multiple_of(step),
             repeats: job.timing.time_based || job.timing.loops > 1,
             passes: 0,
             last: 0,
+            origin: 0,
             pending: VecDeque::with_capacity(MAX_PENDING),
+            rng: Xoshiro256PlusPlus::seed_from_u64(job.pattern.randseed),
         })
     }
 
@@ -80,6 +88,7 @@ impl Stream {
         self.pending.clear();
         self.passes = 0;
         self.last = 0;
+        self.origin = 0;
     }
 
     /// `read` looks up an offset.
@@ -97,6 +106,7 @@ impl Stream {
         let position = self.passes * self.size() + offset;
         self.count_until(position, tally);
         if is_first {
+            self.origin = position;
             self.look_up_start(io, weight, position, &read, tally);
         }
         let next = position + self.distance;
@@ -123,16 +133,11 @@ impl Stream {
         let ios = end.saturating_sub(position).div_ceil(self.step);
         let ios_per_lookup = ios.div_ceil(MAX_FIRST_LOOKUPS).max(1);
         for first in (0..ios).step_by(ios_per_lookup as usize) {
-            let place = position + first * self.step;
+            let ios_here = ios_per_lookup.min(ios - first);
+            let chosen = self.rng.random_range(0..ios_here);
+            let place = position + (first + chosen) * self.step;
             if place + u64::from(io.len) <= self.size() {
-                self.add(
-                    io,
-                    weight,
-                    ios_per_lookup.min(ios - first),
-                    place,
-                    read,
-                    tally,
-                );
+                self.add(io, weight, ios_here, place, read, tally);
             }
         }
     }
@@ -177,7 +182,7 @@ impl Stream {
     /// if the worker also has others.
     pub(super) fn finish(&mut self, ios: Option<u64>, tally: &LayerTally) {
         let end = match ios {
-            Some(ios) => ios.saturating_mul(self.step),
+            Some(ios) => self.origin + ios.saturating_mul(self.step),
             None => self.passes * self.size() + self.last + self.step,
         };
         self.count_until(end.saturating_sub(1), tally);

@@ -389,8 +389,14 @@ fn check_small_blocks(bytes: u64, pages: u64) {
     };
     let ios = reader.pass().len();
     let found = reader.run(ios, 1, 0);
-    let expected = (ios as u64, pages);
-    assert_eq!((found.counted, found.on_device), expected, "{bytes}");
+    assert_eq!(found.counted, ios as u64, "{bytes}");
+    // Exact unless the region is so long that several blocks share a lookup.
+    let error = found.on_device.abs_diff(pages);
+    assert!(
+        error * 20 <= pages,
+        "{bytes}: {} of {pages}",
+        found.on_device
+    );
 }
 
 #[test]
@@ -424,7 +430,7 @@ fn groups_of_a_stream_stand_for_all_its_ios() {
 
 /// Pushes writes of this weight with increasing offsets.
 fn kept(count: u64, weight: impl Fn(u64) -> u64, target: impl Fn(u64) -> u16) -> Vec<WriteSample> {
-    let mut writes = WriteSamples::default();
+    let mut writes = WriteSamples::new(1);
     for offset in 0..count {
         writes.push(WriteSample {
             io: Io {

@@ -1,8 +1,9 @@
 //! Writes that are looked up at the end of the measurement.
 
 use crate::load::pattern::io::Io;
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Further samples replace every other one.
+/// Further samples replace half of them.
 const CAPACITY: usize = 2048;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,32 +19,35 @@ pub(crate) struct WriteSample {
 
 pub(super) struct WriteSamples {
     samples: Vec<WriteSample>,
-    /// Every n-th sample is kept.
+    /// One of this many samples is kept, chosen at random.
     stride: u64,
-    seen: u64,
-}
-
-impl Default for WriteSamples {
-    fn default() -> Self {
-        Self {
-            samples: Vec::with_capacity(CAPACITY),
-            stride: 1,
-            seen: 0,
-        }
-    }
+    /// Samples of the current group before the chosen one, and after it.
+    before: u64,
+    after: u64,
+    rng: Xoshiro256PlusPlus,
 }
 
 impl WriteSamples {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            samples: Vec::with_capacity(CAPACITY),
+            stride: 1,
+            before: 0,
+            after: 0,
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.samples.clear();
         self.stride = 1;
-        self.seen = 0;
+        self.before = 0;
+        self.after = 0;
     }
 
     pub(super) fn push(&mut self, sample: WriteSample) {
-        let is_kept = self.seen.is_multiple_of(self.stride);
-        self.seen += 1;
-        if !is_kept {
+        if self.before > 0 {
+            self.before -= 1;
             return;
         }
         if self.samples.len() == CAPACITY {
@@ -51,16 +55,22 @@ impl WriteSamples {
         }
         let weight = sample.weight * self.stride;
         self.samples.push(WriteSample { weight, ..sample });
+        let chosen = self.rng.random_range(0..self.stride);
+        self.before = self.after + chosen;
+        self.after = self.stride - 1 - chosen;
     }
 
-    /// Removes every other sample; the others stand for twice as many I/Os.
+    /// Removes one of each two samples at random; the others stand for twice as many I/Os.
     fn halve(&mut self) {
-        let mut index = 0;
-        self.samples.retain_mut(|sample| {
+        let mut kept = 0;
+        for pair in 0..self.samples.len() / 2 {
+            let chosen = 2 * pair + usize::from(self.rng.random::<bool>());
+            let mut sample = self.samples[chosen];
             sample.weight *= 2;
-            index += 1;
-            index % 2 == 1
-        });
+            self.samples[kept] = sample;
+            kept += 1;
+        }
+        self.samples.truncate(kept);
         self.stride *= 2;
     }
 
