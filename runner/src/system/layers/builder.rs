@@ -78,7 +78,7 @@ impl<'a> LayersBuilder<'a> {
             Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(in_memory(file)),
             Some("overlay") => match below_overlay(&file, path, self.host) {
                 Some(real) => Ok(StoredFile {
-                    honors_sync: !mount.is_some_and(|mount| is_volatile(mount)),
+                    honors_sync: !mount.is_some_and(is_volatile),
                     ..self.file(File::open(&real)?, &real)?
                 }),
                 None => Ok(hidden_overlay(file)),

@@ -74,7 +74,8 @@ impl StoredFile {
     }
 
     pub(crate) fn is_buffered(&self, range: &Range<u64>, direct: bool) -> bool {
-        let is_aligned = |unit: u64| range.start % unit == 0 && range.end % unit == 0;
+        let is_aligned =
+            |unit: u64| range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit);
         match self.bypass {
             _ if !direct => true,
             Bypass::All => false,

@@ -205,13 +205,12 @@ pub(super) const CASES: &[Case] = &[
             5,
             |_, file, round| {
                 let offset = round * 7919 % 128 * 128 * KIB;
-                let range = setup_range(offset, 128 * KIB);
                 // SAFETY: no memory is passed.
                 unsafe {
                     libc::posix_fadvise(
                         file.as_raw_fd(),
-                        range.0,
-                        range.1,
+                        offset as i64,
+                        128 << 10,
                         libc::POSIX_FADV_DONTNEED,
                     )
                 };
@@ -357,10 +356,6 @@ pub(super) const CASES: &[Case] = &[
         })
     }),
 ];
-
-fn setup_range(offset: u64, bytes: u64) -> (i64, i64) {
-    (offset as i64, bytes as i64)
-}
 
 /// Direct reads for 1.4 s; after a third something happens to the path of the file.
 fn moved(at: &Path, change: fn(&Path)) -> Prepared {

@@ -3,12 +3,16 @@
 use super::{KIB, lock_stripes};
 use crate::{
     case::Case,
-    reads::setup::{self, Layer::*, by_job, exactly},
+    reads::setup::{self, Layer::*, Prepared, by_job, exactly},
     scratch::program::with,
     writes::build::*,
 };
 use serde_json::{Value, json};
-use std::{any::Any, path::Path, time::Duration};
+use std::{
+    any::Any,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// One second of reads, without readahead and with the pages that are in memory.
 fn second(path: &Path, changes: Value) -> Value {
@@ -26,12 +30,11 @@ fn pass(path: &Path, bytes: u64, changes: Value) -> Value {
     job(path, "read", with(&plain, changes))
 }
 
-/// A cached and a cold file on a private disk.
-fn pair(
-    at: &Path,
-    warm: u64,
-    cold: u64,
-) -> Result<(Volume, [std::path::PathBuf; 2], Box<dyn Any>), String> {
+/// A cached and a cold file, and the locked pages of the first one.
+type Pair = (Volume, [PathBuf; 2], Box<dyn Any>);
+
+/// Two files on a private disk.
+fn pair(at: &Path, warm: u64, cold: u64) -> Result<Pair, String> {
     let volume = ext4(at)?;
     let files = [
         volume.cold_file("warm", warm),
@@ -199,6 +202,26 @@ pub(super) const CASES: &[Case] = &[
             )
         },
     ),
+    case(
+        "large_cached_reads_next_to_small_direct_reads_for_a_second",
+        |at| cached_and_direct(at, json!({"bs": "64k"}), json!({})),
+    ),
+    case("huge_cached_reads_next_to_tiny_direct_reads", |at| {
+        cached_and_direct(at, json!({"bs": "1m"}), json!({"bs": "512"}))
+    }),
+    case(
+        "small_cached_reads_next_to_large_direct_reads_for_a_second",
+        |at| cached_and_direct(at, json!({"rate_iops": 5000}), json!({"bs": "256k"})),
+    ),
+    case("large_cached_reads_next_to_small_cold_reads", |at| {
+        let (volume, [warm, cold], locked) = pair(at, SIZE, 64 * MIB)?;
+        let truth = counted_reads(volume.device.0.clone());
+        let job = jobs(&[
+            second(&warm, json!({"bs": "64k"})),
+            second(&cold, json!({"size": "64m", "iodepth": 4})),
+        ]);
+        situation_with(job, vec![locked, Box::new(volume)], truth)
+    }),
     // Phases
     case("a_cached_phase_that_is_faster_than_the_sampler", |at| {
         partly_cached(at, 64 * MIB, 0, 60 * MIB, json!({}))
@@ -386,8 +409,6 @@ pub(super) const CASES: &[Case] = &[
         situation_with(job, vec![Box::new(locked), Box::new(volume)], truth)
     }),
 ];
-
-use crate::reads::setup::Prepared;
 
 /// One page in 16 is not cached: a read of 64 KiB always needs the device, until it is evicted
 /// again. Few enough reads that a page is seldom read twice.

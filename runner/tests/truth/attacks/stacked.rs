@@ -3,7 +3,7 @@
 
 use super::lock_stripes;
 use crate::{
-    case::Case,
+    case::{Case, Situation, Truth},
     reads::setup::{self, Prepared},
     scratch::{Loop, Mounted, program::with, run},
     writes::build::*,
@@ -399,7 +399,13 @@ pub(super) const CASES: &[Case] = &[
         image_on(at, XFS, CACHED, SIZE / 2)
     }),
     case("a_cached_loop_on_a_half_cached_image_on_btrfs", |at| {
-        image_on(at, BTRFS, CACHED, SIZE / 2)
+        // btrfs reads ahead whatever the device does: what was read ahead counts as either.
+        let prepared = image_on(at, BTRFS, CACHED, SIZE / 2)?;
+        let counted = prepared.truth;
+        Ok(Situation {
+            truth: Box::new(|result| vec![up_to(0.5, counted(result).remove(0))]),
+            ..prepared
+        })
     }),
     case("a_direct_loop_on_a_cached_image_on_btrfs", |at| {
         image_on(at, BTRFS, DIRECT, SIZE)
@@ -445,28 +451,92 @@ pub(super) const CASES: &[Case] = &[
         )
     }),
     case("pages_of_the_file_and_of_the_image_in_stripes", |at| {
-        // A quarter of the pages is in the cache of the file, half of the image is cached.
-        let volume = without_readahead(at, EXT4)?;
-        let image = volume.cold_file("image", 64 * MIB);
-        let device = attach(&image, CACHED)?;
-        make_filesystem(&format!("{EXT4},nodiscard"), &device.0)?;
-        let mounted = Mounted::new(&device.0, &at.join("upper"));
-        let path = cold_file(&at.join("upper"), "f", SIZE);
-        run("sync", &["-f", path.to_str().unwrap()])?;
-        drop_pages(&image);
-        let file = lock_stripes(&path, SIZE, 4 * 4096, 4096);
-        let pages_of_image = lock_stripes(&image, 64 * MIB, 2 * MIB, MIB);
-        let truth = counted_reads(volume.device.0.clone());
-        let job = job(&path, "randread", json!({"invalidate": 0}));
-        let resources: Resources = vec![
-            file,
-            pages_of_image,
-            Box::new(mounted),
-            Box::new(device),
-            Box::new(volume),
-        ];
-        situation_with(job, resources, truth)
+        let (prepared, _) = blocks_on_image(at, 4096, |file, image| {
+            let file = lock_stripes(file, SIZE, 4 * 4096, 4096);
+            Box::new((file, lock_stripes(image, 128 * MIB, 2 * MIB, MIB)))
+        })?;
+        Ok(prepared)
     }),
+    case(
+        "unaligned_pages_of_the_file_and_of_the_image_in_stripes",
+        |at| {
+            // Each missing page of the image is a request of the device, and a quarter to three
+            // quarters of a read: on average an eighth of all bytes are missing.
+            let (prepared, device) = blocks_on_image(at, 1024, |file, image| {
+                let file = lock_stripes(file, SIZE, 4 * 4096, 4096);
+                Box::new((file, lock_stripes(image, 64 * MIB, 2 * MIB, MIB)))
+            })?;
+            let before = reads_of(&device);
+            Ok(Situation {
+                truth: Box::new(move |result| {
+                    let most = (reads_of(&device) - before) as f64 / ios(result, "read");
+                    vec![up_to(most, split("read", 0.875, 0.0, 0.125))]
+                }),
+                ..prepared
+            })
+        },
+    ),
+    case(
+        "unaligned_blocks_on_an_image_with_every_other_page_cached",
+        |at| {
+            // Each read needs one page that is not cached, and shares it with a neighboring block. On
+            // average half of its bytes are missing.
+            let (prepared, _) = blocks_on_image(at, 1024, |_, image| {
+                lock_stripes(image, 64 * MIB, 2 * 4096, 4096)
+            })?;
+            Ok(or_by_bytes(prepared, 0.24))
+        },
+    ),
+    case(
+        "an_unaligned_loop_on_an_image_with_every_other_page_cached",
+        |at| {
+            let volume = without_readahead(at, EXT4)?;
+            let image = volume.cold_file("image", 64 * MIB);
+            let device = attach(&image, &["--direct-io=off", "--offset=1024"])?;
+            settle(&device, &image);
+            let locked = lock_stripes(&image, 32 * MIB, 2 * 4096, 4096);
+            let truth = counted_reads(volume.device.0.clone());
+            let prepared = situation_with(
+                raw_reads(&device),
+                vec![locked, Box::new(device), Box::new(volume)],
+                truth,
+            )?;
+            Ok(or_by_bytes(prepared, 0.24))
+        },
+    ),
+    case(
+        "reads_of_four_pages_of_which_the_last_is_not_in_the_image_cache",
+        |at| missing_page(at, 3),
+    ),
+    case(
+        "reads_of_four_pages_of_which_the_first_is_not_in_the_image_cache",
+        |at| missing_page(at, 0),
+    ),
+    case(
+        "two_passes_on_a_cached_loop_with_a_flush_between_them",
+        |at| {
+            let volume = without_readahead(at, EXT4)?;
+            let image = volume.cold_file("image", 64 * MIB);
+            let device = attach(&image, CACHED)?;
+            settle(&device, &image);
+            let mut job = raw_reads(&device);
+            job["rw"] = json!("write");
+            let job = with(
+                &job,
+                json!({"loops": 2, "thinktime": 300_000, "thinktime_blocks": SIZE / 4096}),
+            );
+            let prepared = situation(
+                job,
+                vec![Box::new(device), Box::new(volume)],
+                vec![split("write", 0.5, 0.0, 0.5)],
+            );
+            during(prepared, move || {
+                wait_until_dirty(&image, 0, SIZE);
+                sleep(Duration::from_millis(30));
+                write_back(&image, 0, SIZE);
+            })
+        },
+    ),
     // Overlays
     case(
         "a_lower_file_on_disk_copied_up_to_memory_during_the_run",
@@ -576,16 +646,6 @@ pub(super) const CASES: &[Case] = &[
         let job = job(&file, "randread", json!({}));
         situation(job, vec![Box::new(mounted)], vec![no_device("read")])
     }),
-    case("direct_reads_of_a_cached_file_with_journaled_data", |at| {
-        journaled(at, SIZE)
-    }),
-    case(
-        "direct_reads_of_a_half_cached_file_with_journaled_data",
-        |at| journaled(at, SIZE / 2),
-    ),
-    case("direct_reads_of_a_cold_file_with_journaled_data", |at| {
-        journaled(at, 0)
-    }),
 ];
 
 /// A bind mount that is removed if it exists.
@@ -627,22 +687,79 @@ fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     })
 }
 
-/// ext4 serves direct reads of such a file from the page cache.
-fn journaled(at: &Path, locked: u64) -> Prepared {
-    let volume = ext4(at)?;
-    let path = volume.at.join("f");
-    sparse(&path, 0);
-    run("chattr", &["+j", path.to_str().unwrap()])?;
-    let file = open(&path);
-    std::os::unix::fs::FileExt::write_all_at(&file, &vec![5; SIZE as usize], 0).unwrap();
-    file.sync_all().unwrap();
+/// A truth in which the device served up to this share.
+fn up_to(device: f64, truth: Truth) -> Truth {
+    Truth {
+        memory: (1.0 - device - 0.01).min(*truth.memory.start())..=*truth.memory.end(),
+        device: *truth.device.start()..=(device + 0.01).max(*truth.device.end()),
+        ..truth
+    }
+}
+
+/// Reads of which a part needs the device count in full or in part: at least this share.
+fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
+    let counted = prepared.truth;
+    let truth = move |result: &Value| {
+        let truth = counted(result).remove(0);
+        vec![Truth {
+            memory: *truth.memory.start()..=1.0 - least,
+            device: least..=*truth.device.end(),
+            ..truth
+        }]
+    };
+    Situation {
+        truth: Box::new(truth),
+        ..prepared
+    }
+}
+
+/// Buffered reads of a file of a filesystem with these blocks, on a cached loop device, with pages
+/// of the file and of the image in memory. The disk below counts.
+fn blocks_on_image(
+    at: &Path,
+    block_size: u64,
+    locked: fn(&Path, &Path) -> Box<dyn Any>,
+) -> Result<(Situation, String), String> {
+    let volume = without_readahead(at, EXT4)?;
+    let image = volume.cold_file("image", if block_size == 4096 { 128 } else { 64 } * MIB);
+    let device = attach(&image, CACHED)?;
+    make_filesystem(&format!("{EXT4},nodiscard -b {block_size}"), &device.0)?;
+    let mounted = Mounted::new(&device.0, &at.join("upper"));
+    let path = cold_file(&at.join("upper"), "f", SIZE);
     run("sync", &["-f", path.to_str().unwrap()])?;
-    drop_pages(&path);
-    let locked = (locked > 0).then(|| lock(&path, locked));
-    let truth = counted_reads(volume.device.0.clone());
-    situation_with(
-        direct_reads(&path),
-        vec![Box::new(locked), Box::new(volume)],
-        truth,
+    drop_pages(&image);
+    assert_eq!(pages(&image, 0, 0).cached, 0);
+    let locked = locked(&path, &image);
+    let counter = volume.device.0.clone();
+    let truth = counted_reads(counter.clone());
+    let job = job(&path, "randread", json!({"invalidate": 0}));
+    let resources: Resources = vec![
+        locked,
+        Box::new(mounted),
+        Box::new(device),
+        Box::new(volume),
+    ];
+    Ok((situation_with(job, resources, truth)?, counter))
+}
+
+/// Raw reads of 16 KiB of an image of which one page in four is not in memory: each read needs the
+/// device for a quarter of its bytes.
+fn missing_page(at: &Path, index: u64) -> Prepared {
+    let volume = without_readahead(at, EXT4)?;
+    let image = volume.cold_file("image", 64 * MIB);
+    let device = attach(&image, CACHED)?;
+    settle(&device, &image);
+    let locked: Vec<_> = (0..SIZE / 4096)
+        .filter(|page| page % 4 != index)
+        .map(|page| setup::lock(&image, page * 4096, 4096))
+        .collect();
+    situation(
+        with(&raw_reads(&device), json!({"bs": "16k"})),
+        vec![Box::new(locked), Box::new(device), Box::new(volume)],
+        vec![Truth {
+            memory: 0.0..=0.75,
+            device: 0.25..=1.0,
+            ..memory("read")
+        }],
     )
 }
