@@ -2,4 +2,5 @@
 
 pub(crate) mod buffer;
 pub(crate) mod journal;
+mod recorder;
 pub(crate) mod subscription;

@@ -8,6 +8,7 @@
 pub(crate) mod cancel;
 pub(crate) mod confirmation;
 pub(crate) mod publish;
+pub(crate) mod purge;
 pub(crate) mod read;
 pub(crate) mod shutdown;
 pub(crate) mod state;
@@ -30,7 +31,7 @@ use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
 /// Number of `RunsEvent`s that a subscriber may lag behind.
 const MAX_LAG: usize = 256;
@@ -50,6 +51,8 @@ pub(crate) struct Runs {
     pub changes: broadcast::Sender<Arc<str>>,
     /// Notified when a run has released its locks.
     pub released: watch::Sender<()>,
+    /// Notified when a run was deleted.
+    pub deleted: Arc<Notify>,
     pub phase: watch::Sender<ServerPhase>,
     pub stream_permits: Arc<Semaphore>,
 }
@@ -78,6 +81,7 @@ impl Runs {
             admission: Arc::default(),
             changes: broadcast::Sender::new(MAX_LAG),
             released: watch::Sender::new(()),
+            deleted: Arc::default(),
             phase: watch::Sender::new(ServerPhase::Open),
             stream_permits: Arc::new(Semaphore::new(MAX_STREAMS)),
         }
@@ -100,8 +104,9 @@ impl Runs {
         buffer: Arc<EventBuffer>,
     ) -> anyhow::Result<()> {
         let mut journal = Journal::resume(number, from, self.store.clone(), buffer).await?;
-        journal.change_status(to, Some(reason.into())).await?;
-        Ok(())
+        let changed = journal.change_status(to, Some(reason.into())).await;
+        journal.close().await?;
+        changed.map(|_| ())
     }
 
     /// Changes name, tags or notes.
@@ -113,8 +118,14 @@ impl Runs {
         self.get(number).await
     }
 
-    /// Deletes a run that has ended.
+    /// Deletes a run that has ended. Its events are removed later.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
+        let runs = self.clone();
+        // Detached: a transaction dropped midway keeps its lock until its statement ends.
+        detached(async move { runs.delete_run(number).await }).await
+    }
+
+    async fn delete_run(&self, number: u64) -> Result<(), Error> {
         let run = self.summary(number).await?;
         if !self.store.delete_run(number).await? {
             let status = run.status.as_str();
@@ -123,6 +134,7 @@ impl Runs {
                 detail: format!("Run #{number} is {status}. Cancel it before deleting it."),
             });
         }
+        self.deleted.notify_one();
         self.publish(&RunsEvent::Deleted { number });
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! SQLite database. SQL occurs only here and in the modules below.
 //!
-//! One connection writes, a few read (WAL). Status changes are synced to disk before they are
-//! published (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing
-//! them does not disturb the measurement: they survive a crash of the server, and a power failure
-//! once the next status change is committed.
+//! One connection writes, a few read (WAL). Status changes and reports are synced to disk
+//! (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing them does
+//! not disturb the measurement: they survive a crash of the server, and a power failure once the
+//! next status change is committed.
 
 pub(crate) mod entry;
 pub(crate) mod events;
@@ -13,6 +13,7 @@ pub(crate) mod list;
 mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
+mod purge;
 mod rows;
 pub(crate) mod runs;
 pub(crate) mod studies;

@@ -92,6 +92,8 @@ pub(crate) async fn patch_run(
 }
 
 /// Delete a finished run and its events
+///
+/// The run disappears immediately. The space of its events is released while no run is active.
 #[utoipa::path(delete, path = "/runs/{n}", tag = "runs",
     responses((status = 204, description = "Deleted"), ProblemResponses))]
 pub(crate) async fn delete_run(

@@ -1,12 +1,15 @@
-//! The only writer of a run's events: numbers, stores and publishes them.
+//! The only writer of a run's events: numbers, publishes and stores them.
 //!
-//! Samples and progress are published immediately and stored within `FLUSH_INTERVAL`; all other
-//! events are on disk before they are published. After a crash of the server, at most
-//! `FLUSH_INTERVAL` of samples are lost, and their sequence numbers are reused, starting with the
-//! `interrupted` event.
+//! Events of the runner are published immediately and stored in the background, samples within
+//! half a second. Status changes of the server are on disk before they are published. After a crash
+//! of the server, events that were published but not stored are lost, and their sequence numbers
+//! are reused, starting with the `interrupted` event.
 
 use crate::{
-    events::buffer::EventBuffer,
+    events::{
+        buffer::EventBuffer,
+        recorder::{Recorder, Update, Write},
+    },
     scheduler::run_states::{can_follow, status_after},
     store::{Store, entry::Entry},
 };
@@ -16,21 +19,16 @@ use leadline_protocol::{
     sample::Sample,
     status::{RunStatus, StatusChange},
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use tokio::sync::{oneshot, watch};
 
-pub(crate) const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
-/// Bounds memory when the sampling interval is short.
-const MAX_PENDING: usize = 64;
-
+/// `close` must be called at the end.
 pub(crate) struct Journal {
-    run: u64,
-    store: Store,
     buffer: Arc<EventBuffer>,
+    recorder: Recorder,
     status: RunStatus,
     next_seq: u64,
     t_ms: f64,
-    /// Published, but not stored yet.
-    pending: Vec<Entry>,
 }
 
 impl Journal {
@@ -43,41 +41,66 @@ impl Journal {
     ) -> anyhow::Result<Self> {
         let (seq, t_ms) = store.last_event(run).await?;
         Ok(Self {
-            run,
-            store,
+            recorder: Recorder::spawn(run, status, store, buffer.clone()),
             buffer,
             status,
             next_seq: seq + 1,
             t_ms,
-            pending: Vec::new(),
         })
     }
 
-    /// Records an event of the runner. Returns true if it changed the status of the run.
-    pub(crate) async fn record(&mut self, t_ms: f64, body: EventBody) -> anyhow::Result<bool> {
+    /// Waits until `record` returns without delay. Cancel safe.
+    pub(crate) async fn ready(&self) {
+        self.recorder.ready().await;
+    }
+
+    /// Completes when events cannot be stored.
+    pub(crate) async fn failed(&self) {
+        self.recorder.failed().await;
+    }
+
+    /// Changes when a status is stored.
+    pub(crate) fn stored_status(&self) -> watch::Receiver<RunStatus> {
+        self.recorder.stored_status()
+    }
+
+    /// Publishes an event of the runner.
+    ///
+    /// # Errors
+    /// Fails if events cannot be stored; `close` returns the cause.
+    pub(crate) async fn record(&mut self, t_ms: f64, body: EventBody) -> anyhow::Result<()> {
         // Times must not decrease, because events are also queried by time.
         self.t_ms = self.t_ms.max(t_ms);
-        let entry = self.next_entry(&body)?;
+        let mut entries = vec![self.next_entry(&body)?];
         if let EventBody::Sample(sample) = &body {
             self.buffer.set_iops(iops(sample));
         }
-        if is_deferrable(&body) {
-            self.publish_then_store(entry).await?;
-            return Ok(false);
+        let mut update = None;
+        if !is_deferrable(&body) {
+            let from = self.status;
+            self.status = status_after(from, &body).unwrap_or(from);
+            let change = status_change(self.status, None);
+            if self.status != from {
+                entries.push(self.next_entry(&EventBody::Status(change.clone()))?);
+            }
+            update = Some(Update {
+                from,
+                change,
+                body: Some(body),
+                stored: None,
+            });
         }
-        let status = status_after(self.status, &body);
-        let change = status_change(status.unwrap_or(self.status), None);
-        let mut entries = vec![entry];
-        if status.is_some() {
-            entries.push(self.next_entry(&EventBody::Status(change.clone()))?);
+        for entry in &entries {
+            self.buffer.push(entry.line.clone());
         }
-        self.store_then_publish(entries, &change, Some(&body))
-            .await?;
-        Ok(status.is_some())
+        self.recorder.send(Write { entries, update }).await
     }
 
-    /// Changes the status on behalf of the server. Returns false if the current status does not
-    /// allow it.
+    /// Changes the status on behalf of the server, and publishes it when it is on disk. Returns
+    /// false if the current status does not allow it.
+    ///
+    /// # Errors
+    /// Fails if it cannot be stored; `close` returns the cause.
     pub(crate) async fn change_status(
         &mut self,
         to: RunStatus,
@@ -88,55 +111,34 @@ impl Journal {
         }
         let change = status_change(to, reason);
         let entry = self.next_entry(&EventBody::Status(change.clone()))?;
-        self.store_then_publish(vec![entry], &change, None).await?;
+        let line = entry.line.clone();
+        let (sender, stored) = oneshot::channel();
+        let update = Update {
+            from: self.status,
+            change,
+            body: None,
+            stored: Some(sender),
+        };
+        let write = Write {
+            entries: vec![entry],
+            update: Some(update),
+        };
+        self.recorder.send(write).await?;
+        stored.await?;
+        self.status = to;
+        self.buffer.push(line);
         Ok(true)
     }
 
-    /// Stores pending events.
-    pub(crate) async fn flush(&mut self) -> anyhow::Result<()> {
-        if !self.pending.is_empty() {
-            self.store.append(self.run, &self.pending).await?;
-            self.pending.clear();
-            self.buffer.mark_stored(self.next_seq);
-        }
-        Ok(())
+    /// Waits until all events are stored.
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
+        self.recorder.close().await
     }
 
     fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<Entry> {
         let entry = Entry::new(self.next_seq, self.t_ms, body)?;
         self.next_seq += 1;
         Ok(entry)
-    }
-
-    async fn publish_then_store(&mut self, entry: Entry) -> anyhow::Result<()> {
-        self.buffer.push(entry.line.clone());
-        self.pending.push(entry);
-        if self.pending.len() >= MAX_PENDING {
-            self.flush().await?;
-        }
-        Ok(())
-    }
-
-    async fn store_then_publish(
-        &mut self,
-        entries: Vec<Entry>,
-        change: &StatusChange,
-        body: Option<&EventBody>,
-    ) -> anyhow::Result<()> {
-        let published = self.pending.len();
-        self.pending.extend(entries);
-        let updated = self
-            .store
-            .update_run(self.run, self.status, change, body, &self.pending)
-            .await?;
-        let status = self.status.as_str();
-        anyhow::ensure!(updated, "run #{} is not {status} in the store", self.run);
-        self.status = change.status;
-        for entry in self.pending.drain(..).skip(published) {
-            self.buffer.push(entry.line);
-        }
-        self.buffer.mark_stored(self.next_seq);
-        Ok(())
     }
 }
 

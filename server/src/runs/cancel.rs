@@ -16,8 +16,10 @@ impl Runs {
     }
 
     async fn cancel_run(&self, number: u64) -> Result<RunSummary, Error> {
+        // Stop first: the store may be slow.
+        let stopped = self.stop_running(number);
         let study = self.study_of(number).await;
-        if !self.cancel_or_stop(number).await? {
+        if !stopped && !self.cancel_or_stop(number).await? {
             let run = self.summary(number).await?;
             return Err(Error::Conflict {
                 code: "already_ended",
@@ -33,17 +35,23 @@ impl Runs {
 
     /// Cancels a queued run, or requests a running one to stop. Returns false if the run has ended.
     pub(crate) async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
-        if self
+        let cancelled = self
             .cancel_queued(number, "Cancelled while queued.")
-            .await?
-        {
-            return Ok(true);
-        }
-        let buffer = self.scheduler().active_runs.get(&number).cloned();
-        if let Some(buffer) = &buffer {
+            .await?;
+        Ok(cancelled || self.stop_running(number))
+    }
+
+    /// Requests a running run to stop. Returns false if it is not running.
+    fn stop_running(&self, number: u64) -> bool {
+        let scheduler = self.scheduler();
+        let Some(buffer) = scheduler.active_runs.get(&number) else {
+            return false;
+        };
+        let is_running = scheduler.queue.running().any(|running| running == number);
+        if is_running {
             buffer.request_stop(StopRequest::Cancel);
         }
-        Ok(buffer.is_some())
+        is_running
     }
 
     /// Returns false if the run is not queued.

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -23,6 +23,10 @@ const FILES: [(&str, &str); 5] = [
     (
         "vocabulary",
         include_str!("../../../migrations/0005_vocabulary.sql"),
+    ),
+    (
+        "deleted runs",
+        include_str!("../../../migrations/0006_deleted_runs.sql"),
     ),
 ];
 

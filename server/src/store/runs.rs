@@ -1,6 +1,6 @@
-//! Reads, changes and deletes runs.
+//! Reads and changes runs.
 
-use crate::store::{Store, new_run::search_text, rows, study_steps};
+use crate::store::{Store, new_run::search_text, rows};
 use anyhow::Result;
 use leadline_protocol::{
     run::{Run, RunPatch, RunSummary},
@@ -41,21 +41,6 @@ impl Store {
         .await?;
         transaction.commit().await?;
         Ok(changed.rows_affected() == 1)
-    }
-
-    /// Deletes a run with its events. Returns false if there is no such run or it has not ended.
-    pub(crate) async fn delete_run(&self, run: u64) -> Result<bool> {
-        let mut transaction = self.begin().await?;
-        let deleted = sqlx::query("DELETE FROM runs WHERE number = ? AND status IN ('done', 'failed', 'cancelled', 'interrupted')")
-            .bind(run.cast_signed())
-            .execute(&mut transaction.connection)
-            .await?;
-        study_steps::delete_empty_studies(&mut transaction.connection).await?;
-        sqlx::query("PRAGMA incremental_vacuum")
-            .execute(&mut transaction.connection)
-            .await?;
-        transaction.commit().await?;
-        Ok(deleted.rows_affected() == 1)
     }
 
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {

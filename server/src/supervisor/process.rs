@@ -30,7 +30,7 @@ const STDERR_TAIL: usize = 8 * 1024;
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or why a line is invalid.
-type EventResult = Result<Event, String>;
+pub(super) type EventResult = Result<Event, String>;
 
 /// Dropping it kills the process.
 pub(crate) struct RunnerProcess {

@@ -1,13 +1,10 @@
 //! One run from the queue to its final status.
 
 use crate::{
-    events::{
-        buffer::EventBuffer,
-        journal::{FLUSH_INTERVAL, Journal},
-    },
+    events::{buffer::EventBuffer, journal::Journal},
     runs::Runs,
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
-    supervisor::process::RunnerProcess,
+    supervisor::process::{EventResult, RunnerProcess},
 };
 use leadline_protocol::{
     event::{Event, EventBody},
@@ -21,7 +18,7 @@ use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
-    time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 /// Timeout for the report after a cancel request.
@@ -89,6 +86,32 @@ async fn execute(
     let stop = buffer.stop_requests();
     let store = runs.store.clone();
     let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
+    let published = publish_changes(runs.clone(), number, journal.stored_status());
+    let published = tokio::spawn(published);
+    let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
+    // If the journal failed, its error is the cause of the other.
+    journal.close().await?;
+    published.await?;
+    ended
+}
+
+/// Publishes the run whenever its status has changed in the store. The final status is published
+/// after the end of all event streams.
+async fn publish_changes(runs: Runs, number: u64, mut status: watch::Receiver<RunStatus>) {
+    while status.changed().await.is_ok() {
+        if !status.borrow_and_update().is_final() {
+            runs.publish_run(number).await;
+        }
+    }
+}
+
+async fn execute_with(
+    runs: &Runs,
+    number: u64,
+    journal: &mut Journal,
+    stop: watch::Receiver<Option<StopRequest>>,
+    unkillable: &mut Option<RunnerProcess>,
+) -> anyhow::Result<()> {
     let run = runs.get(number).await?;
     if let Some(reason) = runs.skip_reason(&run.summary).await? {
         journal
@@ -97,7 +120,6 @@ async fn execute(
         return Ok(());
     }
     journal.change_status(RunStatus::Preparing, None).await?;
-    runs.publish_run(number).await;
     runs.publish_queue();
     let mut supervision = Supervision {
         runs,
@@ -129,7 +151,7 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
 struct Supervision<'a> {
     runs: &'a Runs,
     number: u64,
-    journal: Journal,
+    journal: &'a mut Journal,
     stop: watch::Receiver<Option<StopRequest>>,
     report: Option<Report>,
     failure: Option<Failure>,
@@ -167,12 +189,10 @@ impl Supervision<'_> {
 
     /// Records events until the last one, or until the runner is killed for not stopping in time.
     async fn read_events(&mut self, process: &mut RunnerProcess) -> anyhow::Result<()> {
-        let mut flush = interval(FLUSH_INTERVAL);
-        flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut cancel_deadline: Option<Instant> = None;
         loop {
             tokio::select! {
-                event = process.next_event() => match event {
+                event = next_event(self.journal, process) => match event {
                     Some(Ok(event)) => self.record(event).await?,
                     Some(Err(error)) => {
                         self.protocol_error = Some(error);
@@ -180,7 +200,7 @@ impl Supervision<'_> {
                     }
                     None => return Ok(()),
                 },
-                _ = flush.tick() => self.journal.flush().await?,
+                () = self.journal.failed() => anyhow::bail!("events are not stored"),
                 Ok(()) = self.stop.changed() => {
                     process.terminate();
                     cancel_deadline = Some(Instant::now() + self.stop_timeout());
@@ -206,10 +226,7 @@ impl Supervision<'_> {
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
             _ => {}
         }
-        if self.journal.record(event.t_ms, event.body).await? {
-            self.runs.publish_run(self.number).await;
-        }
-        Ok(())
+        self.journal.record(event.t_ms, event.body).await
     }
 
     /// Waits for the exit, and kills the process after a timeout.
@@ -226,7 +243,7 @@ impl Supervision<'_> {
         exit.unwrap_or(RunnerExit::Unkillable)
     }
 
-    async fn finish(mut self, exit: RunnerExit, stderr_tail: Option<&str>) -> anyhow::Result<()> {
+    async fn finish(self, exit: RunnerExit, stderr_tail: Option<&str>) -> anyhow::Result<()> {
         let end = RunEnd {
             exit,
             stop: *self.stop.borrow(),
@@ -242,6 +259,12 @@ impl Supervision<'_> {
         self.journal.change_status(status, reason).await?;
         Ok(())
     }
+}
+
+/// The next event, read when the journal accepts it. Until then stop requests are handled.
+async fn next_event(journal: &Journal, process: &mut RunnerProcess) -> Option<EventResult> {
+    journal.ready().await;
+    process.next_event().await
 }
 
 async fn wait_for_deadline(deadline: Option<Instant>) {

@@ -3,6 +3,7 @@
 
 mod access;
 mod assets;
+mod deletion;
 mod full_disk;
 mod inputs;
 mod kills;

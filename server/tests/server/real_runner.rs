@@ -22,7 +22,8 @@ use std::{
 /// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 4;
 
-fn read(runtime: &str) -> Value {
+/// Buffered reads of a file.
+pub(crate) fn read(runtime: &str) -> Value {
     json!({"name": "real", "filename": "real", "rw": "randread", "bs": "4k", "size": "8m", "direct": 0, "runtime": runtime, "time_based": 1, "ioengine": "psync"})
 }
 

@@ -155,6 +155,8 @@ export const createRun = <ThrowOnError extends boolean = false>(options: Options
 
 /**
  * Delete a finished run and its events
+ *
+ * The run disappears immediately. The space of its events is released while no run is active.
  */
 export const deleteRun = <ThrowOnError extends boolean = false>(options: Options<DeleteRunData, ThrowOnError>) => (options.client ?? client).delete<DeleteRunResponses, DeleteRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1,0 +1,85 @@
+//! Deletes runs. A run disappears with its row in `runs`; its events are removed later, step by
+//! step, so that no transaction delays the events of an active run.
+
+use crate::store::{Store, study_steps};
+use anyhow::Result;
+use sqlx::{SqliteConnection, query, query_scalar};
+
+/// Events removed per step; a step takes a few milliseconds.
+const EVENTS_PER_STEP: i64 = 500;
+/// Pages returned to the filesystem per step. SQLite searches the list of free pages for each of
+/// them, so the list must stay short: emptying a long one takes quadratic time.
+const PAGES_PER_STEP: i64 = 256;
+
+impl Store {
+    /// Deletes a run. Returns false if there is no such run or it has not ended.
+    pub(crate) async fn delete_run(&self, run: u64) -> Result<bool> {
+        let mut transaction = self.begin().await?;
+        let connection = &mut transaction.connection;
+        let deleted = query("DELETE FROM runs WHERE number = ? AND status IN ('done', 'failed', 'cancelled', 'interrupted')")
+            .bind(run.cast_signed())
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() == 0 {
+            return Ok(false);
+        }
+        query("INSERT INTO deleted_runs (run) VALUES (?)")
+            .bind(run.cast_signed())
+            .execute(&mut *connection)
+            .await?;
+        study_steps::delete_empty_studies(connection).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Removes some events of deleted runs, or returns some free pages to the filesystem. Returns
+    /// false if there was nothing to do.
+    pub(crate) async fn purge_step(&self) -> Result<bool> {
+        let mut transaction = self.begin_unsynced().await?;
+        let connection = &mut transaction.connection;
+        let free_pages = free_pages(connection).await?;
+        let is_done = if free_pages < PAGES_PER_STEP && remove_events(connection).await? {
+            false
+        } else {
+            query(sqlx::AssertSqlSafe(format!(
+                "PRAGMA incremental_vacuum({PAGES_PER_STEP})"
+            )))
+            .execute(&mut *connection)
+            .await?;
+            // Also ends with databases that do not support it.
+            self::free_pages(connection).await? == free_pages
+        };
+        transaction.commit().await?;
+        Ok(!is_done)
+    }
+}
+
+async fn free_pages(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
+    query_scalar("PRAGMA freelist_count")
+        .fetch_one(connection)
+        .await
+}
+
+/// Removes the first events of a deleted run. Returns false if there is no deleted run.
+async fn remove_events(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    let run: Option<i64> = query_scalar("SELECT run FROM deleted_runs ORDER BY run LIMIT 1")
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(run) = run else {
+        return Ok(false);
+    };
+    let removed = query(
+        "DELETE FROM events WHERE run = ?1 AND seq < (SELECT min(seq) FROM events WHERE run = ?1) + ?2",
+    )
+    .bind(run)
+    .bind(EVENTS_PER_STEP)
+    .execute(&mut *connection)
+    .await?;
+    if removed.rows_affected() == 0 {
+        query("DELETE FROM deleted_runs WHERE run = ?")
+            .bind(run)
+            .execute(connection)
+            .await?;
+    }
+    Ok(true)
+}
