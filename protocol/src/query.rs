@@ -45,6 +45,14 @@ pub struct RunQuery {
     pub order: Option<SortOrder>,
 }
 
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HostQuery {
+    /// Query the host instead of using a recent result. Default: false.
+    pub refresh: Option<bool>,
+}
+
 /// Times are milliseconds since the start of the measured window.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

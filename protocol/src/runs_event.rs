@@ -14,6 +14,8 @@ pub enum RunsEvent {
     Study { study: Box<StudySummary> },
     /// A run was deleted.
     Deleted { number: u64 },
-    /// Number of active and queued runs; also the first message.
+    /// Number of active and queued runs; sent first, after a heartbeat.
     Queue { running: u64, queued: u64 },
+    /// The connection is alive. Sent first and at every interval, also on the sockets of runs.
+    Heartbeat { interval_ms: u64 },
 }

@@ -5,7 +5,7 @@
 //! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
 //! (ends with an I/O error). The device of target `/fake/vdb/x` is `vdb`. Names of started runs are
-//! appended to the file `LEADLINE_FAKE_STARTS`.
+//! appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
 
@@ -34,6 +34,9 @@ const DEFAULT_RUNTIME: Duration = Duration::from_millis(300);
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
+    if command != "run" {
+        append("LEADLINE_FAKE_COMMANDS", &command);
+    }
     match command.as_str() {
         "plan" => return plan(read_input()),
         "run" => return run(&read_input()).await,
@@ -153,7 +156,7 @@ async fn run(input: &Value) -> ExitCode {
     set_parent_process_death_signal(Some(Signal::KILL)).expect("supported by Linux");
     let run = parse_run(input).expect("checked by the plan");
     let name = run.jobs[0].name.clone().unwrap_or_default();
-    record_start(&name);
+    append("LEADLINE_FAKE_STARTS", &name);
     let mut sigterm = signal(SignalKind::terminate()).expect("signal handler");
     let mut events = EventWriter {
         began: Instant::now(),
@@ -217,13 +220,14 @@ fn inject_fault(name: &str) {
     }
 }
 
-fn record_start(name: &str) {
-    if let Some(path) = std::env::var_os("LEADLINE_FAKE_STARTS") {
+/// Appends a line to the file that an environment variable names.
+fn append(variable: &str, line: &str) {
+    if let Some(path) = std::env::var_os(variable) {
         let file = std::fs::File::options()
             .append(true)
             .create(true)
             .open(path);
-        writeln!(file.expect("writable"), "{name}").expect("writable");
+        writeln!(file.expect("writable"), "{line}").expect("writable");
     }
 }
 

@@ -7,10 +7,13 @@ use std::{
     ffi::OsString,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// Enough for a few disks, and few enough to leave CPUs for each run.
 const MAX_RUNNING: usize = 1;
+/// Below the idle timeouts of common proxies.
+const HEARTBEAT_MS: u64 = 10_000;
 /// Located in the directory of the server program.
 const RUNNER: &str = "leadline-runner";
 const SHORT_TOKEN: usize = 16;
@@ -60,6 +63,15 @@ pub struct Config {
     /// device never overlap
     #[arg(long, env = "LEADLINE_MAX_RUNNING", value_name = "N", default_value_t = MAX_RUNNING)]
     max_running: usize,
+    /// Interval of heartbeats on WebSockets, in milliseconds
+    #[arg(
+        long,
+        env = "LEADLINE_HEARTBEAT_MS",
+        value_name = "MS",
+        default_value_t = HEARTBEAT_MS,
+        value_parser = clap::value_parser!(u64).range(100..)
+    )]
+    heartbeat_ms: u64,
     /// Runner program [default: leadline-runner in the directory of this program]
     #[arg(long, env = "LEADLINE_RUNNER", value_name = "PATH")]
     runner: Option<PathBuf>,
@@ -88,6 +100,7 @@ pub(crate) struct ResolvedConfig {
     pub token: Option<String>,
     pub allowed_hosts: Vec<String>,
     pub max_running: usize,
+    pub heartbeat: Duration,
     pub runner: PathBuf,
 }
 
@@ -118,6 +131,7 @@ impl Config {
             token,
             allowed_hosts: self.allowed_hosts,
             max_running: self.max_running.max(1),
+            heartbeat: Duration::from_millis(self.heartbeat_ms),
             runner,
         })
     }

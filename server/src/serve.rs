@@ -11,13 +11,13 @@ use crate::{
         auth::{Auth, allowed_hosts::AllowedHosts},
         metrics, routes,
         state::AppState,
-        streams::send_socket::SEND_TIMEOUT,
+        streams::send_socket::{Heartbeat, SEND_TIMEOUT},
     },
     config::Config,
     runs::Runs,
     serve::{banner::Banner, connections::HEAD_TIMEOUT, lock::DataDirLock},
     store::Store,
-    supervisor::runner::Runner,
+    supervisor::{host_cache::HostCache, runner::Runner},
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
@@ -48,7 +48,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let hosts = AllowedHosts::new(address.ip(), &config.allowed_hosts);
     let state = AppState {
         runs: runs.clone(),
-        runner: runner.clone(),
+        hosts: HostCache::new(runner.clone()),
+        heartbeat: Heartbeat(config.heartbeat),
         auth: Auth::new(hosts, config.token.clone(), address.port()),
         metrics: metrics::install()?,
     };

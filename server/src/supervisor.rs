@@ -1,6 +1,7 @@
 //! Runner processes. Only this module starts runners.
 
 pub(crate) mod dispatch;
+pub(crate) mod host_cache;
 pub(crate) mod process;
 pub(crate) mod recovery;
 pub(crate) mod runner;

@@ -17,12 +17,17 @@ export class Server {
   /** Such as `http://127.0.0.1:40123`. */
   url = '';
 
+  /** Process id of the server. */
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
   /** Starts the server and waits for its URL. `call` and `signIn` work with the default token only. */
-  async start(token = TOKEN) {
+  async start(token = TOKEN, options: readonly string[] = []) {
     const listen = this.url ? new URL(this.url).host : '127.0.0.1:0';
     const child = spawn(
       PROGRAM,
-      ['serve', '--listen', listen, '--data-dir', this.directory, '--token', token],
+      ['serve', '--listen', listen, '--data-dir', this.directory, '--token', token, ...options],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
       },

@@ -52,9 +52,12 @@ fn parse_run_numbers(text: &str) -> Result<Vec<u64>, Error> {
             numbers.push(number);
         }
     }
-    if (2..=8).contains(&numbers.len()) {
-        Ok(numbers)
-    } else {
-        Err(invalid(format!("Cannot compare {} runs.", numbers.len())))
+    match numbers.len() {
+        2..=8 => Ok(numbers),
+        1 => Err(invalid(format!(
+            "Only run #{} is given; a comparison requires two different runs.",
+            numbers[0]
+        ))),
+        count => Err(invalid(format!("Cannot compare {count} runs."))),
     }
 }

@@ -1,41 +1,49 @@
-//! Handlers of hosts and job options. The runner is queried on every call, because the use of
-//! devices changes.
+//! Handlers of hosts and job options.
 
 use crate::{
     api::{
-        extract::Path,
+        extract::{Path, Query},
         problem::{ApiError, ProblemResponses},
     },
     runs::Runs,
-    supervisor::runner::Runner,
+    supervisor::host_cache::{HostCache, MaxAge},
 };
 use axum::{Json, extract::State};
 use leadline_protocol::{
     device::DeviceList,
     host::{HostDetail, HostSummary, LOCAL_HOST},
     job::{OPTIONS, OptionDoc},
+    query::HostQuery,
 };
 
 /// List hosts
-#[utoipa::path(get, path = "/hosts", tag = "hosts",
+///
+/// Results are up to 30 seconds old, or older while a run is active.
+#[utoipa::path(get, path = "/hosts", tag = "hosts", params(HostQuery),
     responses((status = 200, body = Vec<HostSummary>), ProblemResponses))]
 pub(crate) async fn list_hosts(
     State(runs): State<Runs>,
-    State(runner): State<Runner>,
+    State(hosts): State<HostCache>,
+    Query(query): Query<HostQuery>,
 ) -> Json<Vec<HostSummary>> {
-    Json(vec![summary(&runs, &runner).await])
+    let max_age = max_age(&runs, &query);
+    Json(vec![summary(&runs, &hosts, max_age).await])
 }
 
 /// Get a host with its checks
-#[utoipa::path(get, path = "/hosts/{host}", tag = "hosts",
+///
+/// Results are up to 30 seconds old, or older while a run is active.
+#[utoipa::path(get, path = "/hosts/{host}", tag = "hosts", params(HostQuery),
     responses((status = 200, body = HostDetail), ProblemResponses))]
 pub(crate) async fn get_host(
     State(runs): State<Runs>,
-    State(runner): State<Runner>,
+    State(hosts): State<HostCache>,
     Path(host): Path<String>,
+    Query(query): Query<HostQuery>,
 ) -> Result<Json<HostDetail>, ApiError> {
     require_local(&host)?;
-    let (summary, doctor) = tokio::join!(summary(&runs, &runner), runner.doctor());
+    let max_age = max_age(&runs, &query);
+    let (summary, doctor) = tokio::join!(summary(&runs, &hosts, max_age), hosts.doctor(max_age));
     Ok(Json(HostDetail {
         summary,
         doctor: doctor.ok(),
@@ -43,14 +51,18 @@ pub(crate) async fn get_host(
 }
 
 /// List the block devices of a host, their users, and whether runs may read or write them
-#[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts",
+///
+/// Results are up to 30 seconds old, or older while a run is active.
+#[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts", params(HostQuery),
     responses((status = 200, body = DeviceList), ProblemResponses))]
 pub(crate) async fn list_devices(
-    State(runner): State<Runner>,
+    State(runs): State<Runs>,
+    State(hosts): State<HostCache>,
     Path(host): Path<String>,
+    Query(query): Query<HostQuery>,
 ) -> Result<Json<DeviceList>, ApiError> {
     require_local(&host)?;
-    Ok(Json(runner.devices().await?))
+    Ok(Json(hosts.devices(max_age(&runs, &query)).await?))
 }
 
 /// List all job options
@@ -60,8 +72,19 @@ pub(crate) async fn list_options() -> Json<&'static [OptionDoc]> {
     Json(OPTIONS)
 }
 
-async fn summary(runs: &Runs, runner: &Runner) -> HostSummary {
-    let facts = runner.facts().await;
+/// A runner process would take CPU time from an active run.
+fn max_age(runs: &Runs, query: &HostQuery) -> MaxAge {
+    if query.refresh.unwrap_or_default() {
+        MaxAge::Zero
+    } else if runs.counts().0 > 0 {
+        MaxAge::Unlimited
+    } else {
+        MaxAge::Default
+    }
+}
+
+async fn summary(runs: &Runs, hosts: &HostCache, max_age: MaxAge) -> HostSummary {
+    let facts = hosts.facts(max_age).await;
     let (running, queued) = runs.counts();
     HostSummary {
         id: LOCAL_HOST.into(),

@@ -1,6 +1,10 @@
 //! State shared by all handlers.
 
-use crate::{api::auth::Auth, runs::Runs, supervisor::runner::Runner};
+use crate::{
+    api::{auth::Auth, streams::send_socket::Heartbeat},
+    runs::Runs,
+    supervisor::host_cache::HostCache,
+};
 use axum::extract::FromRef;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -8,7 +12,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 #[derive(Clone, FromRef)]
 pub(crate) struct AppState {
     pub runs: Runs,
-    pub runner: Runner,
+    pub hosts: HostCache,
+    pub heartbeat: Heartbeat,
     pub auth: Auth,
     pub metrics: PrometheusHandle,
 }

@@ -7,7 +7,7 @@ use crate::{
     api::{
         extract::{Path, Query},
         problem::{ApiError, ProblemResponses},
-        streams::send_socket::{Socket, small_frames, until_closed},
+        streams::send_socket::{Heartbeat, Socket, small_frames, until_closed},
     },
     events::subscription::Subscription,
     runs::Runs,
@@ -38,7 +38,10 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 #[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs",
     params(StreamQuery),
     responses(
-        (status = 101, description = "WebSocket with one `Event` per frame"),
+        (
+            status = 101,
+            description = "WebSocket with one `Event` per frame, and heartbeats (see `RunsEvent`)"
+        ),
         (
             status = 200,
             body = Event,
@@ -49,6 +52,7 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
     ))]
 pub(crate) async fn stream_run(
     State(runs): State<Runs>,
+    State(heartbeat): State<Heartbeat>,
     Path(n): Path<u64>,
     Query(query): Query<StreamQuery>,
     upgrade: Upgrade,
@@ -67,7 +71,7 @@ pub(crate) async fn stream_run(
     if let Some(upgrade) = upgrade {
         return Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
             let _permit = permit;
-            send_events(Socket::new(socket, phase), events).await;
+            send_events(Socket::new(socket, phase, heartbeat), events).await;
         }));
     }
     let closed = async move {
@@ -92,6 +96,7 @@ pub(crate) async fn stream_run(
     ))]
 pub(crate) async fn stream_runs(
     State(runs): State<Runs>,
+    State(heartbeat): State<Heartbeat>,
     upgrade: Upgrade,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|rejection| upgrade_failed(&rejection))?;
@@ -103,7 +108,7 @@ pub(crate) async fn stream_runs(
     let phase = runs.phase();
     Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
         let _permit = permit;
-        send_changes(Socket::new(socket, phase), first.into(), changes).await;
+        send_changes(Socket::new(socket, phase, heartbeat), first.into(), changes).await;
     }))
 }
 
@@ -128,6 +133,9 @@ pub(crate) fn ndjson(events: Subscription) -> impl Stream<Item = anyhow::Result<
 }
 
 async fn send_events(mut socket: Socket, mut events: Subscription) {
+    if !socket.send_heartbeat().await {
+        return;
+    }
     loop {
         let batch = tokio::select! {
             batch = events.next() => batch,
@@ -154,6 +162,9 @@ async fn send_changes(
     first: Arc<str>,
     mut changes: broadcast::Receiver<Arc<str>>,
 ) {
+    if !socket.send_heartbeat().await {
+        return;
+    }
     let mut message = first;
     while socket.send(&message).await {
         let next = tokio::select! {

@@ -5,6 +5,7 @@ mod access;
 mod assets;
 mod deletion;
 mod full_disk;
+mod idle;
 mod inputs;
 mod kills;
 mod leftovers;

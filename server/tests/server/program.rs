@@ -44,6 +44,7 @@ pub(crate) fn command(directory: &Path) -> Command {
         .env("LEADLINE_RUNNER", runner)
         .env("LEADLINE_MAX_RUNNING", "4")
         .env("LEADLINE_FAKE_STARTS", directory.join("starts"))
+        .env("LEADLINE_FAKE_COMMANDS", directory.join("commands"))
         .env_remove("LEADLINE_TOKEN");
     command
         .stdin(Stdio::null())
@@ -244,6 +245,15 @@ impl Program {
     /// Names of the first jobs of all started runs, in order.
     pub(crate) fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Names of the runner commands other than `run`, in order.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        std::fs::read_to_string(self.directory.path().join("commands"))
             .unwrap_or_default()
             .lines()
             .map(str::to_owned)

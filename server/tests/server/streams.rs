@@ -15,6 +15,7 @@ use tokio_tungstenite::{
 
 pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
+/// Opens a socket and receives its first message, a heartbeat.
 pub(crate) async fn open(server: &Program, path: &str) -> Socket {
     let mut request = format!("ws://{}/api/v1{path}", server.address)
         .into_client_request()
@@ -23,7 +24,11 @@ pub(crate) async fn open(server: &Program, path: &str) -> Socket {
         "authorization",
         format!("Bearer {}", server.token).parse().unwrap(),
     );
-    connect_async(request).await.unwrap().0
+    let mut socket = connect_async(request).await.unwrap().0;
+    let first = socket.next().await.unwrap().unwrap();
+    let first: Value = serde_json::from_str(first.to_text().unwrap()).unwrap();
+    assert_eq!(first["type"], "heartbeat");
+    socket
 }
 
 /// All events until the socket is closed, and the close code.
@@ -186,10 +191,15 @@ async fn status_changes_are_published() {
         .map(String::as_str)
         .filter(|name| *name != "queue")
         .collect();
-    assert_eq!(
-        statuses,
-        ["queued", "preparing", "measuring", "finishing", "done"]
+    // Changes in quick succession may be published as one.
+    let mut order = ["queued", "preparing", "measuring", "finishing", "done"].iter();
+    assert!(
+        statuses
+            .chunk_by(|one, next| one == next)
+            .all(|same| order.any(|status| *status == same[0])),
+        "{statuses:?}"
     );
+    assert_eq!(statuses.first(), Some(&"queued"));
     server
         .send(server.request(Method::DELETE, &format!("/runs/{number}")))
         .await;

@@ -163,9 +163,42 @@ it('invalidates run lists when a run changes status, because filters can match o
   expect(isStale(list)).toBe(true);
 });
 
-it('reconnects after the idle timeout', async () => {
+it('fetches nothing while only heartbeats arrive', async () => {
+  const subscribe = (options: object) =>
+    stops.push(
+      new QueryObserver(queryClient, options as { queryKey: string[] }).subscribe(() => undefined),
+    );
+  for (const options of [runQuery(7), studyQuery(2), hostsQuery]) subscribe(options);
+  await open();
+  const before = calls.length;
+  for (let beats = 0; beats < 60; beats += 1) {
+    TestSocket.last.receive({ type: 'heartbeat', interval_ms: 10_000 });
+    await vi.advanceTimersByTimeAsync(10_000);
+  }
+  expect([calls.length, TestSocket.opened.length]).toEqual([before, 1]);
+});
+
+it('reconnects without heartbeats', async () => {
   await advance();
   TestSocket.last.accept();
-  await vi.advanceTimersByTimeAsync(61_000);
+  TestSocket.last.receive({ type: 'heartbeat', interval_ms: 10_000 });
+  await vi.advanceTimersByTimeAsync(24_900);
+  expect(TestSocket.opened).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(200);
   expect(TestSocket.opened).toHaveLength(2);
+});
+
+it('keeps the series of finished runs when they change and after a reconnect', async () => {
+  await open();
+  const finished = { number: 7, status: 'done', finished_at_ms: 1 };
+  queryClient.setQueryData<object>(runQuery(7).queryKey, finished);
+  const keys = [7, 8].map((n) => seriesQuery(n, {}, 600).queryKey);
+  for (const key of keys) queryClient.setQueryData<object>(key, {});
+  TestSocket.last.receive({ type: 'run', run: { ...finished, name: 'renamed' } });
+  await advance();
+  expect(keys.map(isStale)).toEqual([false, false]);
+  TestSocket.last.drop();
+  await advance();
+  TestSocket.last.accept();
+  expect(keys.map(isStale)).toEqual([false, true]);
 });

@@ -1,8 +1,8 @@
 // Keeps cached queries current: applies frames of the feed to them and invalidates them after a
 // reconnect.
 import type { InfiniteData, Query } from '@tanstack/react-query';
-import { onFeed, onFeedConnected } from './feed';
-import type { Run, RunList, RunSummary, RunsEvent, StudySummary } from './generated/types.gen';
+import { type FeedFrame, onFeed, onFeedConnected } from './feed';
+import type { Run, RunList, RunSummary, StudySummary } from './generated/types.gen';
 import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
 
 /** Invalidations of the same key within this time are merged. */
@@ -27,17 +27,21 @@ function refresh(key: KeyPart, predicate?: (query: Query) => boolean) {
 
 /**
  * Queries to invalidate after a reconnect. Hosts are included because the feed has no events for
- * them.
+ * them. The series of a finished run never changes.
  */
 const CHANGING: readonly unknown[] = [
   'listRuns',
   'getRun',
   'listStudies',
   'getStudy',
-  'getSeries',
   'compareRuns',
   'listHosts',
 ];
+
+const isUnfinishedSeries = ({ _id, path }: Partial<KeyPart>) =>
+  _id === 'getSeries' &&
+  path !== undefined &&
+  !queryClient.getQueryData(runQuery(path.n).queryKey)?.finished_at_ms;
 
 /** Subscribes to the feed. Returns a stop function. */
 export function syncCache(): () => void {
@@ -51,13 +55,15 @@ export function syncCache(): () => void {
 function invalidateMissed() {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [key], state }) =>
-      CHANGING.includes((key as Partial<KeyPart>)._id) || state.status === 'error',
+      CHANGING.includes((key as Partial<KeyPart>)._id) ||
+      isUnfinishedSeries(key as Partial<KeyPart>) ||
+      state.status === 'error',
   });
 }
 
 const isQueued = ({ state }: Query) => (state.data as Run | undefined)?.status === 'queued';
 
-function applyFrame(frame: RunsEvent) {
+function applyFrame(frame: FeedFrame) {
   // Queue positions changed; the frame does not name the runs.
   if (frame.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
   if (frame.type === 'study') return applyStudy(frame.study);
@@ -65,13 +71,13 @@ function applyFrame(frame: RunsEvent) {
     queryClient.removeQueries({ queryKey: runQuery(frame.number).queryKey });
   else {
     const { run } = frame;
-    // A summary has only the class of the verdict.
-    queryClient.setQueryData(
-      runQuery(run.number).queryKey,
-      (old) => old && { ...old, ...run, verdict: old.verdict },
-    );
+    const { queryKey } = runQuery(run.number);
+    // The details change with the status, and a summary has only the class of the verdict.
+    const cached = queryClient.getQueryData(queryKey);
+    if (cached?.status !== run.status) refresh({ _id: 'getRun', path: { n: run.number } });
+    queryClient.setQueryData(queryKey, (old) => old && { ...old, ...run, verdict: old.verdict });
     if (run.finished_at_ms) {
-      refresh({ _id: 'getSeries', path: { n: run.number } });
+      if (!cached?.finished_at_ms) refresh({ _id: 'getSeries', path: { n: run.number } });
       refresh({ _id: 'compareRuns' });
     }
     if (replaceInLists(run)) return;

@@ -1,8 +1,8 @@
 // The WebSocket feed of changes to all runs: connection status, queue length, and frames for
 // subscribers. `cache-sync` updates cached queries from the frames.
 import type { RunsEvent } from './generated/types.gen';
-import { listHosts } from './index';
-import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS } from './socket';
+import { healthz } from './index';
+import { type ConnectionStatus, type Heartbeat, openSocket, REQUEST_TIMEOUT_MS } from './socket';
 
 export interface FeedState {
   status: ConnectionStatus;
@@ -10,10 +10,8 @@ export interface FeedState {
   queue: { running: number; queued: number } | null;
 }
 
-type FrameListener = (frame: RunsEvent) => void;
-
-/** An idle server sends no frames, so the timeout is long. */
-const IDLE_TIMEOUT_MS = 60_000;
+export type FeedFrame = Exclude<RunsEvent, Heartbeat>;
+type FrameListener = (frame: FeedFrame) => void;
 
 let state: FeedState = { status: 'connecting', queue: null };
 const stateListeners = new Set<() => void>();
@@ -31,13 +29,13 @@ function setState(change: Partial<FeedState>) {
  */
 async function path() {
   if (state.status === 'lost')
-    await listHosts({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);
+    await healthz({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);
   return '/api/v1/events';
 }
 
 /** Opens the feed. Returns a close function. */
 export function openFeed(): () => void {
-  const onFrame = (frame: RunsEvent) => {
+  const onFrame = (frame: FeedFrame) => {
     if (frame.type === 'queue')
       setState({ queue: { running: frame.running, queued: frame.queued } });
     for (const listener of frameListeners) listener(frame);
@@ -46,7 +44,7 @@ export function openFeed(): () => void {
     setState({ status });
     if (status === 'open') for (const listener of openListeners) listener();
   };
-  return openSocket<RunsEvent>({ path, onFrame, onStatus, idle_timeout_ms: IDLE_TIMEOUT_MS }).close;
+  return openSocket<FeedFrame>({ path, onFrame, onStatus }).close;
 }
 
 function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {

@@ -12,7 +12,7 @@ import type {
   StudyList,
 } from './generated/types.gen';
 // Import from the index, because it configures the client and its error interceptor.
-import { ApiProblem } from './index';
+import { ApiProblem, getHost, listDevices } from './index';
 
 export type RunFilter = Omit<NonNullable<ListRunsData['query']>, 'cursor' | 'limit'>;
 
@@ -23,12 +23,17 @@ const PAGE_SIZE = 100;
 const retry = (failures: number, error: Error) =>
   failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
 
+/** Nothing is fetched again until `cache-sync` invalidates it. */
 export const queryClient = new QueryClient({
-  defaultOptions: { queries: { retry, refetchOnWindowFocus: false, staleTime: 5000 } },
+  defaultOptions: {
+    queries: { retry, refetchOnWindowFocus: false, staleTime: Number.POSITIVE_INFINITY },
+  },
 });
 
-const FIXED = { staleTime: Number.POSITIVE_INFINITY };
-const PLAN = { placeholderData: keepPreviousData, retry: false };
+/** The feed has no events for hosts. The server's results are about as old. */
+const HOST = { staleTime: 30_000 };
+/** A plan depends on files and devices. */
+const PLAN = { placeholderData: keepPreviousData, retry: false, staleTime: 5000 };
 
 /** Key prefix of all run lists, whatever their filter. */
 export const RUNS_KEY = [{ _id: 'listRuns' }] as const;
@@ -49,7 +54,6 @@ export const seriesQuery = (
   points: number,
 ) => ({
   ...generated.getSeriesOptions({ path: { n }, query: { ...range, points } }),
-  ...FIXED,
   placeholderData: keepPreviousData,
 });
 
@@ -58,10 +62,16 @@ export const compareQuery = (runs: readonly number[], baseline: number | undefin
 
 export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
 
-export const hostsQuery = generated.listHostsOptions();
-export const hostQuery = (host: string) => generated.getHostOptions({ path: { host } });
-export const devicesQuery = (host: string) => generated.listDevicesOptions({ path: { host } });
-export const optionsQuery = { ...generated.listOptionsOptions(), ...FIXED };
+export const hostsQuery = { ...generated.listHostsOptions(), ...HOST };
+export const hostQuery = (host: string) => ({
+  ...generated.getHostOptions({ path: { host } }),
+  ...HOST,
+});
+export const devicesQuery = (host: string) => ({
+  ...generated.listDevicesOptions({ path: { host } }),
+  ...HOST,
+});
+export const optionsQuery = generated.listOptionsOptions();
 
 export const studiesQuery = {
   ...generated.listStudiesInfiniteOptions(),
@@ -69,7 +79,7 @@ export const studiesQuery = {
   getNextPageParam: ({ next_cursor }: StudyList) => (next_cursor ? Number(next_cursor) : undefined),
 };
 export const studyQuery = (n: number) => generated.getStudyOptions({ path: { n } });
-export const experimentsQuery = { ...generated.listExperimentsOptions(), ...FIXED };
+export const experimentsQuery = generated.listExperimentsOptions();
 export const studyPlanQuery = (body: StudyDefinition) => ({
   ...generated.planStudyOptions({ body }),
   ...PLAN,
@@ -79,6 +89,8 @@ export const studyPlanQuery = (body: StudyDefinition) => ({
 export const studyWithRunsQuery = (n: number) =>
   queryOptions({
     queryKey: ['study with runs', n],
+    // Its parts are cached.
+    staleTime: 0,
     queryFn: async () => {
       const study = await queryClient.fetchQuery(studyQuery(n));
       const numbers = study.steps.flatMap(({ run }) => (run ? [run.number] : []));
@@ -86,6 +98,15 @@ export const studyWithRunsQuery = (n: number) =>
       return { study, runs };
     },
   });
+
+/** Queries a host again, and caches the results. */
+export async function refreshHost(client: QueryClient, host: string): Promise<void> {
+  const options = { path: { host }, query: { refresh: true }, throwOnError: true } as const;
+  const [detail, devices] = await Promise.all([getHost(options), listDevices(options)]);
+  client.setQueryData(hostQuery(host).queryKey, detail.data);
+  client.setQueryData(devicesQuery(host).queryKey, devices.data);
+  await client.invalidateQueries({ queryKey: hostsQuery.queryKey });
+}
 
 /** Caches a run from a response. */
 export function cacheRun(run: Run): Run {

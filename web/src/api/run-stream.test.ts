@@ -97,16 +97,22 @@ describe('openRunStream', () => {
     stream.close();
   });
 
-  it('replaces an idle socket every time without reporting it lost', async () => {
+  it('keeps a socket with heartbeats, and replaces an idle one without reporting it lost', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
     await advance();
     for (const replaced of [1, 2, 3]) {
       last().accept();
-      await vi.advanceTimersByTimeAsync(16_000);
+      for (let beats = 0; beats < 10; beats += 1) {
+        last().receive({ type: 'heartbeat', interval_ms: 2000 });
+        await vi.advanceTimersByTimeAsync(4900);
+        expect(TestSocket.opened.length).toBe(replaced);
+      }
+      await vi.advanceTimersByTimeAsync(200);
       expect(TestSocket.opened.length).toBe(replaced + 1);
     }
     expect(target.statuses).toEqual(['connecting', 'open', 'open', 'open']);
+    expect(target.seen).toEqual([]);
     stream.close();
   });
 
@@ -115,7 +121,7 @@ describe('openRunStream', () => {
     const stream = openRunStream(7, target);
     await advance();
     last().accept();
-    await vi.advanceTimersByTimeAsync(16_000);
+    await vi.advanceTimersByTimeAsync(10_100);
     last().drop();
     expect(target.statuses).toEqual(['connecting', 'open', 'lost']);
     stream.close();

@@ -16,11 +16,6 @@ export interface RunListener {
   onStatus: (status: ConnectionStatus) => void;
 }
 
-/**
- * Longer than the maximum sample interval of 10 s. Queued and flushing runs are idle for longer.
- */
-const IDLE_TIMEOUT_MS = 15_000;
-
 /** Streams a run to `listener` until it is finished or closed. */
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {
   let first = true;
@@ -34,12 +29,7 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
     else if (listener.isFinished()) socket.close();
   };
   const { onStatus } = listener;
-  const socket: Socket = openSocket<Event>({
-    path,
-    onFrame,
-    onStatus,
-    idle_timeout_ms: IDLE_TIMEOUT_MS,
-  });
+  const socket: Socket = openSocket<Event>({ path, onFrame, onStatus });
   return { close: socket.close };
 }
 

@@ -1,7 +1,8 @@
-// A reconnecting WebSocket for JSON frames with an idle timeout. After sleep or a network change a
-// dead socket still looks open, and the browser answers pings itself, so an idle socket is replaced
-// and reported lost only if that fails.
+// A reconnecting WebSocket for JSON frames. After sleep or a network change a dead socket still looks
+// open, so the server sends heartbeats. A socket without frames for longer is replaced, and reported
+// lost only if that fails.
 import ReconnectingWebSocket from 'partysocket/ws';
+import type { RunsEvent } from './generated/types.gen';
 
 export type ConnectionStatus = 'connecting' | 'open' | 'lost';
 
@@ -10,8 +11,6 @@ export interface SocketHandlers<T> {
   path: () => string | Promise<string>;
   onFrame: (frame: T) => void;
   onStatus: (status: ConnectionStatus) => void;
-  /** Time without frames after which the socket is replaced. */
-  idle_timeout_ms: number;
 }
 
 export interface Socket {
@@ -22,6 +21,11 @@ export interface Socket {
 /** Timeout of an API call that precedes a reconnect; the socket connects even if the call fails. */
 export const REQUEST_TIMEOUT_MS = 4000;
 
+/** Heartbeat intervals without a frame after which a socket is replaced. */
+const MAX_SILENCE = 2.5;
+/** The same until the first heartbeat, which the server sends immediately. */
+const FIRST_FRAME_TIMEOUT_MS = 10_000;
+
 /** Bounds of the backoff, in ms. The page reconnects to a restarted server within two seconds. */
 const RECONNECT = {
   minReconnectionDelay: 300,
@@ -30,17 +34,18 @@ const RECONNECT = {
   minUptime: 2000,
 };
 
-export function openSocket<T>({
-  path,
-  onFrame,
-  onStatus,
-  idle_timeout_ms,
-}: SocketHandlers<T>): Socket {
+export type Heartbeat = Extract<RunsEvent, { type: 'heartbeat' }>;
+
+const isHeartbeat = (frame: unknown): frame is Heartbeat =>
+  (frame as Partial<Heartbeat>).type === 'heartbeat';
+
+export function openSocket<T>({ path, onFrame, onStatus }: SocketHandlers<T>): Socket {
   const url = async () => new URL(await path(), location.href.replace(/^http/, 'ws')).href;
   const socket = new ReconnectingWebSocket(url, [], RECONNECT);
   const listeners = new AbortController();
   let replacing = false;
   let idle: ReturnType<typeof setTimeout> | undefined;
+  let timeout_ms = FIRST_FRAME_TIMEOUT_MS;
   const reconnect = () => {
     // `reconnect` fires the close event of the old socket synchronously.
     replacing = true;
@@ -49,7 +54,7 @@ export function openSocket<T>({
   };
   const restartTimer = () => {
     clearTimeout(idle);
-    idle = setTimeout(reconnect, idle_timeout_ms);
+    idle = setTimeout(reconnect, timeout_ms);
   };
   onStatus('connecting');
   socket.onopen = () => {
@@ -61,8 +66,10 @@ export function openSocket<T>({
     if (!replacing) onStatus('lost');
   };
   socket.onmessage = ({ data }) => {
+    const frame = JSON.parse(data) as T | Heartbeat;
+    if (isHeartbeat(frame)) timeout_ms = MAX_SILENCE * frame.interval_ms;
     restartTimer();
-    onFrame(JSON.parse(data) as T);
+    if (!isHeartbeat(frame)) onFrame(frame);
   };
   const wake = () => {
     if (document.visibilityState === 'visible' && socket.readyState !== ReconnectingWebSocket.OPEN)

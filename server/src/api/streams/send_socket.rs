@@ -1,10 +1,8 @@
 //! A WebSocket that the server only sends to. Sockets of clients that stop reading are closed.
 
 use crate::runs::state::ServerPhase;
-use axum::{
-    body::Bytes,
-    extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code},
-};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use leadline_protocol::runs_event::RunsEvent;
 use std::time::Duration;
 use tokio::{
     sync::watch,
@@ -15,15 +13,19 @@ use tokio::{
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for the close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Below the idle timeouts of common proxies.
-const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Bytes. Clients send control frames only.
 const MAX_FRAME: usize = 1024;
+
+/// Interval of heartbeats. Browsers answer ping frames without showing them to pages, so a
+/// heartbeat is a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heartbeat(pub Duration);
 
 pub(crate) struct Socket {
     socket: WebSocket,
     phase: watch::Receiver<ServerPhase>,
-    ping: Interval,
+    interval: Interval,
+    heartbeat: Utf8Bytes,
 }
 
 /// Limits the frames that clients may send.
@@ -40,14 +42,22 @@ pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
 }
 
 impl Socket {
-    pub(crate) fn new(socket: WebSocket, phase: watch::Receiver<ServerPhase>) -> Self {
-        let mut ping = interval(PING_INTERVAL);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ping.reset();
+    pub(crate) fn new(
+        socket: WebSocket,
+        phase: watch::Receiver<ServerPhase>,
+        Heartbeat(period): Heartbeat,
+    ) -> Self {
+        let mut interval = interval(period);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        interval.reset();
+        let heartbeat = RunsEvent::Heartbeat {
+            interval_ms: period.as_millis() as u64,
+        };
         Self {
             socket,
             phase,
-            ping,
+            interval,
+            heartbeat: serde_json::to_string(&heartbeat).unwrap_or_default().into(),
         }
     }
 
@@ -56,12 +66,18 @@ impl Socket {
         self.send_message(Message::text(text)).await
     }
 
+    /// The same for a heartbeat, which is also the first message.
+    pub(crate) async fn send_heartbeat(&mut self) -> bool {
+        self.send_message(Message::Text(self.heartbeat.clone()))
+            .await
+    }
+
     async fn send_message(&mut self, message: Message) -> bool {
         let sent = timeout(SEND_TIMEOUT, self.socket.send(message)).await;
         matches!(sent, Ok(Ok(())))
     }
 
-    /// Handles control frames and sends pings. Returns when the socket is closed.
+    /// Handles control frames and sends heartbeats. Returns when the socket is closed.
     pub(crate) async fn keep_alive(&mut self) {
         loop {
             tokio::select! {
@@ -69,8 +85,8 @@ impl Socket {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                     Some(Ok(_)) => {}
                 },
-                _ = self.ping.tick() => {
-                    if !self.send_message(Message::Ping(Bytes::new())).await {
+                _ = self.interval.tick() => {
+                    if !self.send_heartbeat().await {
                         return;
                     }
                 }

@@ -71,6 +71,8 @@ export const healthz = <ThrowOnError extends boolean = false>(options?: Options<
 
 /**
  * List hosts
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const listHosts = <ThrowOnError extends boolean = false>(options?: Options<ListHostsData, ThrowOnError>) => (options?.client ?? client).get<ListHostsResponses, ListHostsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -80,6 +82,8 @@ export const listHosts = <ThrowOnError extends boolean = false>(options?: Option
 
 /**
  * Get a host with its checks
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const getHost = <ThrowOnError extends boolean = false>(options: Options<GetHostData, ThrowOnError>) => (options.client ?? client).get<GetHostResponses, GetHostErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -89,6 +93,8 @@ export const getHost = <ThrowOnError extends boolean = false>(options: Options<G
 
 /**
  * List the block devices of a host, their users, and whether runs may read or write them
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const listDevices = <ThrowOnError extends boolean = false>(options: Options<ListDevicesData, ThrowOnError>) => (options.client ?? client).get<ListDevicesResponses, ListDevicesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -2355,6 +2355,9 @@ export type RunsEvent = {
     running: number;
     queued: number;
     type: 'queue';
+} | {
+    interval_ms: number;
+    type: 'heartbeat';
 };
 
 export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw';
@@ -3363,7 +3366,12 @@ export type HealthzResponse = HealthzResponses[keyof HealthzResponses];
 export type ListHostsData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Query the host instead of using a recent result. Default: false.
+         */
+        refresh?: boolean;
+    };
     url: '/api/v1/hosts';
 };
 
@@ -3403,7 +3411,12 @@ export type GetHostData = {
     path: {
         host: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Query the host instead of using a recent result. Default: false.
+         */
+        refresh?: boolean;
+    };
     url: '/api/v1/hosts/{host}';
 };
 
@@ -3443,7 +3456,12 @@ export type ListDevicesData = {
     path: {
         host: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Query the host instead of using a recent result. Default: false.
+         */
+        refresh?: boolean;
+    };
     url: '/api/v1/hosts/{host}/devices';
 };
 

@@ -1,9 +1,10 @@
 // Hosts with their checks and block devices.
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { HostFacts, HostSummary } from '../../api';
-import { devicesQuery, hostQuery, hostsQuery } from '../../api/queries';
+import { devicesQuery, hostQuery, hostsQuery, refreshHost } from '../../api/queries';
 import { bytes, plural, text } from '../../model/format/numbers';
+import { notifyError } from '../../ui/notify';
 import { Card, Dot, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { DeviceTable } from './device-table';
@@ -17,21 +18,21 @@ export function DevicesPage() {
       <h1>Devices</h1>
       <ProblemNotice error={error} retry={refetch} />
       {hosts?.map((host) => (
-        <HostSection key={host.id} host={host} onRefresh={() => void refetch()} />
+        <HostSection key={host.id} host={host} />
       ))}
     </Page>
   );
 }
 
-function HostSection({ host, onRefresh }: { host: HostSummary; onRefresh: () => void }) {
+function HostSection({ host }: { host: HostSummary }) {
   const { id, online, reason, facts } = host;
   const devices = useQuery(devicesQuery(id));
   const detail = useQuery(hostQuery(id));
-  const refresh = () => {
-    onRefresh();
-    void devices.refetch();
-    void detail.refetch();
-  };
+  const queryClient = useQueryClient();
+  const refresh = useMutation({
+    mutationFn: () => refreshHost(queryClient, id),
+    onError: notifyError,
+  });
   return (
     <>
       <Card>
@@ -41,7 +42,7 @@ function HostSection({ host, onRefresh }: { host: HostSummary; onRefresh: () => 
           {facts && <span className="mute">{describeHost(facts)}</span>}
           {!online && <span className="error">{reason ?? 'Offline'}</span>}
           <span className="push" />
-          <Button loading={devices.isFetching} onClick={refresh}>
+          <Button loading={refresh.isPending} onClick={() => refresh.mutate()}>
             Refresh
           </Button>
         </div>

@@ -8,6 +8,7 @@ import { isActive, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
 import { RunLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
+import { Age } from './age';
 
 export interface RunColumn {
   key: string;
@@ -140,7 +141,8 @@ export const COLUMNS: readonly RunColumn[] = [
     width: 96,
     numeric: true,
     sort: 'created_at_ms',
-    cell: (run) => (isActive(run) ? 'Now' : shortDateTime(run.created_at_ms)),
+    cell: (run) =>
+      isActive(run) ? <Age since_ms={run.created_at_ms} /> : shortDateTime(run.created_at_ms),
     hint: (run) => dateTime(run.created_at_ms),
   },
 ];

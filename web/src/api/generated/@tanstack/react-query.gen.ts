@@ -139,6 +139,8 @@ export const listHostsQueryKey = (options?: Options<ListHostsData>) => createQue
 
 /**
  * List hosts
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const listHostsOptions = (options?: Options<ListHostsData>) => queryOptions<ListHostsResponse, ListHostsError, ListHostsResponse, ReturnType<typeof listHostsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -157,6 +159,8 @@ export const getHostQueryKey = (options: Options<GetHostData>) => createQueryKey
 
 /**
  * Get a host with its checks
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const getHostOptions = (options: Options<GetHostData>) => queryOptions<GetHostResponse, GetHostError, GetHostResponse, ReturnType<typeof getHostQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -175,6 +179,8 @@ export const listDevicesQueryKey = (options: Options<ListDevicesData>) => create
 
 /**
  * List the block devices of a host, their users, and whether runs may read or write them
+ *
+ * Results are up to 30 seconds old, or older while a run is active.
  */
 export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOptions<ListDevicesResponse, ListDevicesError, ListDevicesResponse, ReturnType<typeof listDevicesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
