@@ -4,7 +4,8 @@
 //!
 //! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
-//! (ends with an I/O error). The device of target `/fake/vdb/x` is `vdb`. Names of started runs are
+//! (ends with an I/O error), `hours-N` (N hours of varying samples at once, ten per second; samples
+//! of the file `LEADLINE_FAKE_SAMPLES`, if set). The device of target `/fake/vdb/x` is `vdb`. Names of started runs are
 //! appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
@@ -175,6 +176,10 @@ async fn run(input: &Value) -> ExitCode {
         return ExitCode::from(5);
     }
     events.phase("measure", "begin");
+    if let Some(hours) = name.strip_prefix("hours-") {
+        write_hours(&mut events, hours.parse().expect("a number"));
+        return ExitCode::SUCCESS;
+    }
     let runtime = run.jobs[0]
         .runtime
         .map(|runtime| Duration::from_micros(runtime.0));
@@ -208,6 +213,34 @@ async fn run(input: &Value) -> ExitCode {
     } else {
         ExitCode::from(u8::from(has_error))
     }
+}
+
+/// Writes samples of a long run, and its report.
+fn write_hours(events: &mut EventWriter, hours: f64) {
+    let recorded = std::env::var_os("LEADLINE_FAKE_SAMPLES").map(|path| {
+        let text = std::fs::read_to_string(path).expect("readable");
+        let lines = text.lines().map(|line| serde_json::from_str(line));
+        lines.collect::<Result<Vec<Value>, _>>().expect("samples")
+    });
+    let samples = (hours * 36_000.0) as u64;
+    let begin_ms = events.began.elapsed().as_secs_f64() * 1e3;
+    for number in 1..=samples {
+        let mut sample = match &recorded {
+            Some(recorded) => recorded[number as usize % recorded.len()].clone(),
+            None => {
+                let reads = number % 7 * 10;
+                let mut sample = sample(100);
+                sample["read"] = json!({"ios": reads + 1, "bytes": (reads + 1) * 4096, "lat_ns": [[500, 1], [500 + number % 90, reads]]});
+                sample
+            }
+        };
+        sample["seq"] = events.seq.into();
+        sample["t_ms"] = (begin_ms + number as f64 * 100.0).into();
+        print(&sample);
+        events.seq += 1;
+    }
+    events.phase("measure", "end");
+    events.write(report(samples, "runtime"));
 }
 
 fn inject_fault(name: &str) {

@@ -8,6 +8,7 @@ mod error;
 mod events;
 pub mod log;
 mod query;
+mod rollups;
 mod runs;
 mod scheduler;
 pub mod serve;

@@ -14,6 +14,7 @@ mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
 mod purge;
+pub(crate) mod rollups;
 mod rows;
 pub(crate) mod runs;
 pub(crate) mod studies;

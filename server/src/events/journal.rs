@@ -10,12 +10,13 @@ use crate::{
         buffer::EventBuffer,
         recorder::{Recorder, Update, Write},
     },
+    rollups::builder::{Rollup, RollupBuilder},
     scheduler::run_states::{can_follow, status_after},
     store::{Store, entry::Entry},
 };
 use leadline_protocol::{
     event::EventBody,
-    phase::PhaseState,
+    phase::{Phase, PhaseState},
     sample::Sample,
     status::{RunStatus, StatusChange},
 };
@@ -29,6 +30,9 @@ pub(crate) struct Journal {
     status: RunStatus,
     next_seq: u64,
     t_ms: f64,
+    sample_ms: u32,
+    /// From the start of the measured window.
+    rollups: Option<RollupBuilder>,
 }
 
 impl Journal {
@@ -46,6 +50,8 @@ impl Journal {
             status,
             next_seq: seq + 1,
             t_ms,
+            sample_ms: 0,
+            rollups: None,
         })
     }
 
@@ -72,6 +78,7 @@ impl Journal {
         // Times must not decrease, because events are also queried by time.
         self.t_ms = self.t_ms.max(t_ms);
         let mut entries = vec![self.next_entry(&body)?];
+        let rollups = self.add_to_rollups(&body);
         if let EventBody::Sample(sample) = &body {
             self.buffer.set_iops(iops(sample));
         }
@@ -93,7 +100,12 @@ impl Journal {
         for entry in &entries {
             self.buffer.push(entry.line.clone());
         }
-        self.recorder.send(Write { entries, update }).await
+        let write = Write {
+            entries,
+            rollups,
+            update,
+        };
+        self.recorder.send(write).await
     }
 
     /// Changes the status on behalf of the server, and publishes it when it is on disk. Returns
@@ -121,6 +133,7 @@ impl Journal {
         };
         let write = Write {
             entries: vec![entry],
+            rollups: self.finish_rollups(to),
             update: Some(update),
         };
         self.recorder.send(write).await?;
@@ -133,6 +146,31 @@ impl Journal {
     /// Waits until all events are stored.
     pub(crate) async fn close(self) -> anyhow::Result<()> {
         self.recorder.close().await
+    }
+
+    /// Returns the rollups that are complete.
+    fn add_to_rollups(&mut self, body: &EventBody) -> Vec<Rollup> {
+        match body {
+            EventBody::Accepted(accepted) => self.sample_ms = accepted.sample_ms,
+            EventBody::Phase(change)
+                if (change.phase, change.state) == (Phase::Measure, PhaseState::Begin) =>
+            {
+                let begin = || RollupBuilder::new(self.sample_ms, self.t_ms);
+                self.rollups.get_or_insert_with(begin);
+            }
+            EventBody::Sample(sample) => {
+                let rollups = self.rollups.as_mut();
+                return rollups.map_or_else(Vec::new, |rollups| rollups.push(self.t_ms, sample));
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The incomplete rollups, if the status is final.
+    fn finish_rollups(&mut self, status: RunStatus) -> Vec<Rollup> {
+        let rollups = self.rollups.as_mut().filter(|_| status.is_final());
+        rollups.map_or_else(Vec::new, RollupBuilder::finish)
     }
 
     fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<Entry> {

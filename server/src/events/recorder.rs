@@ -3,6 +3,7 @@
 
 use crate::{
     events::buffer::EventBuffer,
+    rollups::builder::Rollup,
     store::{Store, entry::Entry},
 };
 use anyhow::{Result, ensure};
@@ -27,6 +28,7 @@ const MAX_QUEUED: usize = 4096;
 /// Events to store.
 pub(super) struct Write {
     pub entries: Vec<Entry>,
+    pub rollups: Vec<Rollup>,
     /// Stored immediately if present.
     pub update: Option<Update>,
 }
@@ -62,6 +64,7 @@ impl Recorder {
             buffer,
             status: status_sender,
             pending: Vec::new(),
+            rollups: Vec::new(),
         };
         Self {
             writes,
@@ -105,6 +108,7 @@ struct Task {
     status: watch::Sender<RunStatus>,
     /// Not stored yet.
     pending: Vec<Entry>,
+    rollups: Vec<Rollup>,
 }
 
 impl Task {
@@ -124,6 +128,7 @@ impl Task {
 
     async fn add(&mut self, write: Write) -> Result<()> {
         self.pending.extend(write.entries);
+        self.rollups.extend(write.rollups);
         match write.update {
             Some(update) => self.update(update).await,
             None if self.pending.len() >= MAX_PENDING => self.flush().await,
@@ -133,7 +138,9 @@ impl Task {
 
     async fn flush(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
-            self.store.append(self.run, &self.pending).await?;
+            self.store
+                .append(self.run, &self.pending, &self.rollups)
+                .await?;
             self.clear_pending();
         }
         Ok(())
@@ -145,7 +152,14 @@ impl Task {
         } = &update;
         let updated = self
             .store
-            .update_run(self.run, *from, change, body.as_ref(), &self.pending)
+            .update_run(
+                self.run,
+                *from,
+                change,
+                body.as_ref(),
+                &self.pending,
+                &self.rollups,
+            )
             .await?;
         let from = from.as_str();
         ensure!(updated, "run #{} is not {from} in the store", self.run);
@@ -165,5 +179,6 @@ impl Task {
             self.buffer.mark_stored(last.seq + 1);
         }
         self.pending.clear();
+        self.rollups.clear();
     }
 }

@@ -3,7 +3,7 @@
 mod buckets;
 
 use crate::{
-    query::series::buckets::SeriesBuilder,
+    query::series::buckets::{Grid, SeriesBuilder},
     store::{Store, events::SamplePosition},
 };
 use leadline_protocol::{query::SeriesQuery, series::Series};
@@ -12,7 +12,9 @@ use leadline_protocol::{query::SeriesQuery, series::Series};
 pub(crate) const MAX_POINTS: u32 = 5_000;
 pub(crate) const DEFAULT_POINTS: u32 = 600;
 
-/// Reads the samples page by page; memory use does not depend on the length of the run.
+/// Reads page by page; memory use does not depend on the length of the run. Samples are read where
+/// there are no rollups: in runs recorded before they existed, and at the end of interrupted and
+/// active runs.
 pub(crate) async fn load(
     store: &Store,
     run: u64,
@@ -27,9 +29,27 @@ pub(crate) async fn load(
     // No buckets after the last sample.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(last_ms - zero_ms).max(from_ms);
-    let mut series = SeriesBuilder::new(run, from_ms, to_ms, points, sample_ms);
+    let grid = Grid::new(from_ms, to_ms, points, sample_ms);
+    let mut series = SeriesBuilder::new(run, grid);
+    let mut next_ms = grid.from_ms;
+    if let Some(windows) = grid.rollup {
+        let rollup_ms = f64::from(windows) * f64::from(sample_ms);
+        let mut next = (grid.from_ms / rollup_ms).round() as u64;
+        let end = (to_ms / rollup_ms).ceil() as u64;
+        loop {
+            let rollups = store.rollups(run, windows, next..end).await?;
+            let Some((last, _)) = rollups.last() else {
+                break;
+            };
+            next = last + 1;
+            for (index, rollup) in &rollups {
+                series.push_rollup((*index as f64 + 0.5) * rollup_ms, rollup);
+            }
+            next_ms = next as f64 * rollup_ms;
+        }
+    }
     let mut position = SamplePosition {
-        t_ms: zero_ms + from_ms,
+        t_ms: zero_ms + next_ms,
         seq: 0,
     };
     // A sampling window is in the range if its midpoint is, even if it ends later.
@@ -41,7 +61,10 @@ pub(crate) async fn load(
         };
         position = *last;
         for (position, sample) in &samples {
-            series.push(position.t_ms - zero_ms, sample);
+            let midpoint_ms = position.t_ms - zero_ms - sample.window_ms / 2.0;
+            if midpoint_ms >= next_ms {
+                series.push(midpoint_ms, sample);
+            }
         }
     }
 }

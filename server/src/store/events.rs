@@ -1,6 +1,9 @@
 //! Reads and appends events.
 
-use crate::store::{Store, entry::Entry};
+use crate::{
+    rollups::builder::Rollup,
+    store::{Store, entry::Entry, rollups},
+};
 use anyhow::Result;
 use leadline_protocol::sample::Sample;
 use sqlx::types::Json;
@@ -19,11 +22,17 @@ pub(crate) struct SamplePosition {
 
 impl Store {
     /// Appends events that may be published before they are on disk.
-    pub(crate) async fn append(&self, run: u64, entries: &[Entry]) -> Result<()> {
+    pub(crate) async fn append(
+        &self,
+        run: u64,
+        entries: &[Entry],
+        rollups: &[Rollup],
+    ) -> Result<()> {
         let mut transaction = self.begin_unsynced().await?;
         for entry in entries {
             entry.insert(&mut transaction.connection, run).await?;
         }
+        rollups::insert(&mut transaction.connection, run, rollups).await?;
         Ok(transaction.commit().await?)
     }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -27,6 +27,10 @@ const FILES: [(&str, &str); 6] = [
     (
         "deleted runs",
         include_str!("../../../migrations/0006_deleted_runs.sql"),
+    ),
+    (
+        "rollups",
+        include_str!("../../../migrations/0007_rollups.sql"),
     ),
 ];
 

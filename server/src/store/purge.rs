@@ -76,6 +76,10 @@ async fn remove_events(connection: &mut SqliteConnection) -> sqlx::Result<bool> 
     .execute(&mut *connection)
     .await?;
     if removed.rows_affected() == 0 {
+        query("DELETE FROM rollups WHERE run = ?")
+            .bind(run)
+            .execute(&mut *connection)
+            .await?;
         query("DELETE FROM deleted_runs WHERE run = ?")
             .bind(run)
             .execute(connection)

@@ -1,6 +1,9 @@
 //! Changes of a run together with the events that caused them.
 
-use crate::store::{Store, entry::Entry};
+use crate::{
+    rollups::builder::Rollup,
+    store::{Store, entry::Entry, rollups},
+};
 use leadline_protocol::{
     event::{Accepted, EventBody},
     report_summary::ReportSummary,
@@ -21,6 +24,7 @@ impl Store {
         change: &StatusChange,
         body: Option<&EventBody>,
         entries: &[Entry],
+        rollups: &[Rollup],
     ) -> anyhow::Result<bool> {
         let mut transaction = self.begin().await?;
         if !update_status(&mut transaction.connection, run, from, change).await? {
@@ -45,6 +49,7 @@ impl Store {
         for entry in entries {
             entry.insert(&mut transaction.connection, run).await?;
         }
+        rollups::insert(&mut transaction.connection, run, rollups).await?;
         transaction.commit().await?;
         Ok(true)
     }

@@ -13,6 +13,7 @@ mod lists;
 mod openapi;
 mod program;
 mod real_runner;
+mod rollups;
 mod runs;
 mod start;
 mod streams;

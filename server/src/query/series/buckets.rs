@@ -1,176 +1,148 @@
-//! Aggregates samples into buckets. Pure.
+//! Aggregates samples and rollups into buckets. Pure.
 //!
 //! The mean of a bucket is computed from its counts per time, from its merged latency histogram, or
 //! as the time average of a gauge. Min and max are values of single sampling windows, so short
 //! stalls stay visible at any zoom.
 
+use crate::rollups::{
+    LEVELS,
+    aggregate::{Aggregate, COLUMNS, max, percentile},
+};
 use leadline_protocol::{
-    histogram::{self, Buckets},
-    metrics::{METRICS, Metric, WindowValue},
+    histogram::Buckets,
+    metrics::WindowValue,
     sample::Sample,
     series::{Series, SeriesColumn},
 };
-use std::collections::BTreeMap;
 
-/// The midpoint of a window determines its bucket, because windows can end slightly late.
+/// The buckets of a series. Times are relative to the start of the measured window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Grid {
+    pub from_ms: f64,
+    pub bucket_ms: f64,
+    /// Number of buckets.
+    pub buckets: usize,
+    /// Length of the rollups that the buckets consist of, in sampling intervals.
+    pub rollup: Option<u32>,
+}
+
+impl Grid {
+    /// Buckets longer than a rollup are multiples of it, and begin where one begins.
+    pub(crate) fn new(from_ms: f64, to_ms: f64, points: u32, sample_ms: u32) -> Self {
+        let sample_ms = f64::from(sample_ms);
+        let windows = ((to_ms - from_ms) / f64::from(points) / sample_ms).ceil();
+        let levels = LEVELS.into_iter().rev();
+        // There are no rollups before the start of the measured window.
+        let rollup = levels
+            .filter(|_| from_ms >= 0.0)
+            .find(|level| f64::from(*level) <= windows);
+        let unit = f64::from(rollup.unwrap_or(1));
+        let bucket_ms = (windows / unit).ceil().max(1.0) * unit * sample_ms;
+        let from_ms = match rollup {
+            Some(_) => (from_ms / (unit * sample_ms)).floor() * unit * sample_ms,
+            None => from_ms,
+        };
+        Self {
+            from_ms,
+            bucket_ms,
+            buckets: ((to_ms - from_ms) / bucket_ms).ceil().max(0.0) as usize,
+            rollup,
+        }
+    }
+}
+
+/// Samples and rollups must be added in order.
 pub(crate) struct SeriesBuilder {
     run: u64,
-    from_ms: f64,
-    bucket_ms: f64,
-    buckets: usize,
-    current: usize,
-    /// Latencies of all directions in the current bucket.
-    latencies: BTreeMap<u32, u64>,
-    columns: Vec<Column>,
+    grid: Grid,
+    /// Current bucket.
+    index: usize,
+    current: Aggregate,
+    columns: Vec<SeriesColumn>,
 }
 
 impl SeriesBuilder {
-    /// Times are relative to the start of the measured window.
-    pub(crate) fn new(run: u64, from_ms: f64, to_ms: f64, points: u32, sample_ms: u32) -> Self {
-        let sample_ms = f64::from(sample_ms);
-        let range_ms = to_ms - from_ms;
-        let windows = (range_ms / f64::from(points) / sample_ms).ceil();
-        let bucket_ms = windows.max(1.0) * sample_ms;
-        let buckets = (range_ms / bucket_ms).ceil().max(0.0) as usize;
-        let columns = METRICS.iter().filter_map(|metric| {
-            let value = metric.window.filter(|_| metric.in_series)?;
-            Some(Column::new(metric, value, buckets))
+    pub(crate) fn new(run: u64, grid: Grid) -> Self {
+        let columns = COLUMNS.iter().map(|(metric, _)| SeriesColumn {
+            name: metric.name.into(),
+            unit: metric.unit,
+            min: vec![None; grid.buckets],
+            mean: vec![None; grid.buckets],
+            max: vec![None; grid.buckets],
         });
         Self {
             run,
-            from_ms,
-            bucket_ms,
-            buckets,
-            current: 0,
-            latencies: BTreeMap::new(),
+            grid,
+            index: 0,
+            current: Aggregate::default(),
             columns: columns.collect(),
         }
     }
 
-    /// Adds a sample whose window ends at `end_ms`. Samples must be in order.
-    pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample) {
-        let midpoint_ms = end_ms - sample.window_ms / 2.0;
-        let bucket = (midpoint_ms - self.from_ms) / self.bucket_ms;
-        if sample.window_ms <= 0.0 || !(0.0..self.buckets as f64).contains(&bucket) {
-            return;
+    /// Adds a sample. The midpoint of its window determines its bucket, because windows can end
+    /// slightly late.
+    pub(crate) fn push(&mut self, midpoint_ms: f64, sample: &Sample) {
+        if sample.window_ms > 0.0
+            && let Some(bucket) = self.bucket(midpoint_ms)
+        {
+            bucket.add(sample);
         }
-        if bucket as usize > self.current {
-            self.close_bucket();
-            self.current = bucket as usize;
-        }
-        let directions = [&sample.read, &sample.write, &sample.trim];
-        let latencies = histogram::merge(directions.map(|counts| &counts.lat_ns));
-        for column in &mut self.columns {
-            column.add(sample, &latencies);
-        }
-        for (bucket, count) in &latencies {
-            *self.latencies.entry(*bucket).or_default() += count;
+    }
+
+    pub(crate) fn push_rollup(&mut self, midpoint_ms: f64, rollup: &Aggregate) {
+        if let Some(bucket) = self.bucket(midpoint_ms) {
+            bucket.merge(rollup);
         }
     }
 
     pub(crate) fn finish(mut self) -> Series {
-        if self.buckets > 0 {
-            self.close_bucket();
-        }
-        let end_ms = |buckets: usize| self.from_ms + buckets as f64 * self.bucket_ms;
+        self.close_bucket();
+        let grid = self.grid;
+        let end_ms = |buckets: usize| grid.from_ms + buckets as f64 * grid.bucket_ms;
         Series {
             run: self.run,
-            from_ms: self.from_ms,
-            to_ms: end_ms(self.buckets),
-            bucket_ms: self.bucket_ms,
-            t_ms: (1..=self.buckets).map(end_ms).collect(),
-            columns: self
-                .columns
-                .into_iter()
-                .map(|column| column.series)
-                .collect(),
+            from_ms: grid.from_ms,
+            to_ms: end_ms(grid.buckets),
+            bucket_ms: grid.bucket_ms,
+            t_ms: (1..=grid.buckets).map(end_ms).collect(),
+            columns: self.columns,
         }
+    }
+
+    /// The bucket at a time; `None` if it is out of range.
+    fn bucket(&mut self, t_ms: f64) -> Option<&mut Aggregate> {
+        let index = (t_ms - self.grid.from_ms) / self.grid.bucket_ms;
+        if !(0.0..self.grid.buckets as f64).contains(&index) {
+            return None;
+        }
+        if index as usize > self.index {
+            self.close_bucket();
+            self.index = index as usize;
+        }
+        Some(&mut self.current)
     }
 
     fn close_bucket(&mut self) {
-        let latencies: Buckets = std::mem::take(&mut self.latencies).into_iter().collect();
-        for column in &mut self.columns {
-            column.close_bucket(self.current, &latencies);
+        let current = std::mem::take(&mut self.current);
+        let latencies = current.latencies();
+        for (column, (metric, value)) in self.columns.iter_mut().zip(&*COLUMNS) {
+            if let Some(stats) = current.stats(metric.name) {
+                column.min[self.index] = Some(stats.min);
+                column.max[self.index] = Some(stats.max);
+                column.mean[self.index] = mean(*value, stats.sum / stats.ms, &latencies);
+            }
         }
     }
 }
 
-struct Column {
-    value: WindowValue,
-    current: Bucket,
-    series: SeriesColumn,
-}
-
-#[derive(Default)]
-struct Bucket {
-    /// Counts, or gauge times milliseconds.
-    sum: f64,
-    /// Length of the windows with a value.
-    ms: f64,
-    min: Option<f64>,
-    max: Option<f64>,
-}
-
-impl Column {
-    fn new(metric: &Metric, value: WindowValue, buckets: usize) -> Self {
-        let series = SeriesColumn {
-            name: metric.name.into(),
-            unit: metric.unit,
-            min: vec![None; buckets],
-            mean: vec![None; buckets],
-            max: vec![None; buckets],
-        };
-        Self {
-            value,
-            current: Bucket::default(),
-            series,
-        }
+/// `per_ms`: counts per millisecond, or the time average of a gauge.
+fn mean(value: WindowValue, per_ms: f64, latencies: &Buckets) -> Option<f64> {
+    match value {
+        WindowValue::Count(_) => Some(per_ms * 1e3),
+        WindowValue::Gauge(_) => Some(per_ms),
+        WindowValue::LatencyPercentile(percent) => percentile(latencies, percent),
+        WindowValue::LatencyMax => max(latencies),
     }
-
-    fn add(&mut self, sample: &Sample, latencies: &Buckets) {
-        let window_ms = sample.window_ms;
-        let bucket = &mut self.current;
-        let mut weigh = |sum: f64| {
-            bucket.sum += sum;
-            bucket.ms += window_ms;
-        };
-        let value = match self.value {
-            WindowValue::Count(count) => count(sample).map(|count| {
-                weigh(count);
-                count / window_ms * 1e3
-            }),
-            WindowValue::Gauge(gauge) => gauge(sample).inspect(|level| weigh(level * window_ms)),
-            WindowValue::LatencyPercentile(percent) => percentile(latencies, percent),
-            WindowValue::LatencyMax => max(latencies),
-        };
-        if let Some(value) = value {
-            bucket.min = Some(bucket.min.map_or(value, |min| min.min(value)));
-            bucket.max = Some(bucket.max.map_or(value, |max| max.max(value)));
-        }
-    }
-
-    fn close_bucket(&mut self, index: usize, latencies: &Buckets) {
-        let bucket = std::mem::take(&mut self.current);
-        let average = (bucket.ms > 0.0).then(|| bucket.sum / bucket.ms);
-        self.series.min[index] = bucket.min;
-        self.series.max[index] = bucket.max;
-        self.series.mean[index] = match self.value {
-            WindowValue::Count(_) => average.map(|per_ms| per_ms * 1e3),
-            WindowValue::Gauge(_) => average,
-            WindowValue::LatencyPercentile(percent) => percentile(latencies, percent),
-            WindowValue::LatencyMax => max(latencies),
-        };
-    }
-}
-
-fn percentile(buckets: &Buckets, percent: f64) -> Option<f64> {
-    let percentiles = histogram::percentiles(buckets, &[percent]);
-    percentiles.first().map(|ns| *ns as f64)
-}
-
-fn max(buckets: &Buckets) -> Option<f64> {
-    let (bucket, _) = buckets.last()?;
-    Some(histogram::midpoint_of(*bucket as usize) as f64)
 }
 
 #[cfg(test)]
@@ -214,9 +186,9 @@ mod tests {
     }
 
     fn series(to_ms: f64, points: u32, samples: &[(f64, Sample)]) -> Series {
-        let mut series = SeriesBuilder::new(1, 0.0, to_ms, points, 100);
+        let mut series = SeriesBuilder::new(1, Grid::new(0.0, to_ms, points, 100));
         for (end_ms, sample) in samples {
-            series.push(*end_ms, sample);
+            series.push(end_ms - sample.window_ms / 2.0, sample);
         }
         series.finish()
     }

@@ -1,0 +1,70 @@
+//! Inserts and reads rollups.
+
+use crate::{
+    rollups::{aggregate::Aggregate, builder::Rollup},
+    store::Store,
+};
+use anyhow::Result;
+use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
+use sqlx::SqliteConnection;
+use std::{
+    io::{Read, Write},
+    ops::Range,
+};
+
+/// Rollups per page.
+const PAGE: u32 = 512;
+
+impl Store {
+    /// The first rollups of a range of indexes, in order, with their indexes. Empty at the end.
+    pub(crate) async fn rollups(
+        &self,
+        run: u64,
+        windows: u32,
+        indexes: Range<u64>,
+    ) -> Result<Vec<(u64, Aggregate)>> {
+        let rows: Vec<(u64, Vec<u8>)> = sqlx::query_as(
+            "SELECT idx, data FROM rollups WHERE run = ? AND windows = ? AND idx >= ? AND idx < ? ORDER BY idx LIMIT ?",
+        )
+        .bind(run.cast_signed())
+        .bind(windows)
+        .bind(indexes.start.cast_signed())
+        .bind(indexes.end.cast_signed())
+        .bind(PAGE)
+        .fetch_all(&self.readers)
+        .await?;
+        let rollups = rows.into_iter();
+        rollups
+            .map(|(index, data)| Ok((index, decode(&data)?)))
+            .collect()
+    }
+}
+
+fn decode(data: &[u8]) -> Result<Aggregate> {
+    let mut json = Vec::new();
+    DeflateDecoder::new(data).read_to_end(&mut json)?;
+    Ok(serde_json::from_slice(&json)?)
+}
+
+fn encode(aggregate: &Aggregate) -> Result<Vec<u8>> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&serde_json::to_vec(aggregate)?)?;
+    Ok(encoder.finish()?)
+}
+
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    run: u64,
+    rollups: &[Rollup],
+) -> Result<()> {
+    for rollup in rollups {
+        sqlx::query("INSERT INTO rollups (run, windows, idx, data) VALUES (?, ?, ?, ?)")
+            .bind(run.cast_signed())
+            .bind(rollup.windows)
+            .bind(rollup.index.cast_signed())
+            .bind(encode(&rollup.aggregate)?)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
