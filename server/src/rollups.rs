@@ -2,6 +2,8 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod builder;
+pub(crate) mod chunk;
+pub(crate) mod columns;
 
 /// Lengths of rollups in sampling intervals: 2 s and 20 s by default. With 600 points, a series of
 /// one hour reads 1,800 rollups, and one of a day 4,320.

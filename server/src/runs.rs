@@ -7,8 +7,8 @@
 
 pub(crate) mod cancel;
 pub(crate) mod confirmation;
+pub(crate) mod maintenance;
 pub(crate) mod publish;
-pub(crate) mod purge;
 pub(crate) mod read;
 pub(crate) mod shutdown;
 pub(crate) mod state;

@@ -5,6 +5,8 @@
 //! not disturb the measurement: they survive a crash of the server, and a power failure once the
 //! next status change is committed.
 
+mod chunks;
+mod compaction;
 pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod filter;

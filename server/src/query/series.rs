@@ -12,6 +12,10 @@ use leadline_protocol::{query::SeriesQuery, series::Series};
 pub(crate) const MAX_POINTS: u32 = 5_000;
 pub(crate) const DEFAULT_POINTS: u32 = 600;
 
+/// Buckets of at least this number of sampling windows consist of rollups, because reading more than
+/// about 6,000 samples takes half a second.
+const SHORTEST_ROLLED_UP: f64 = 10.0;
+
 /// Reads page by page; memory use does not depend on the length of the run. Samples are read where
 /// there are no rollups: in runs recorded before they existed, and at the end of interrupted and
 /// active runs.
@@ -29,7 +33,13 @@ pub(crate) async fn load(
     // No buckets after the last sample.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(last_ms - zero_ms).max(from_ms);
-    let grid = Grid::new(from_ms, to_ms, points, sample_ms);
+    // Compressed samples lack the histograms of single windows.
+    let shortest = if store.is_compacted(run).await? {
+        0.0
+    } else {
+        SHORTEST_ROLLED_UP
+    };
+    let grid = Grid::new(from_ms, to_ms, points, sample_ms, shortest);
     let mut series = SeriesBuilder::new(run, grid);
     let mut next_ms = grid.from_ms;
     if let Some(windows) = grid.rollup {

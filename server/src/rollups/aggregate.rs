@@ -19,7 +19,7 @@ pub(crate) static COLUMNS: LazyLock<Vec<(&'static Metric, WindowValue)>> = LazyL
 
 /// Statistics of one column.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(from = "(f64, f64, f64, f64)", into = "(f64, f64, f64, f64)")]
+#[serde(from = "[f32; 4]", into = "[f32; 4]")]
 pub(crate) struct Stats {
     /// Counts, or gauge times milliseconds; 0 for latencies.
     pub sum: f64,
@@ -31,15 +31,17 @@ pub(crate) struct Stats {
     pub max: f64,
 }
 
-impl From<(f64, f64, f64, f64)> for Stats {
-    fn from((sum, ms, min, max): (f64, f64, f64, f64)) -> Self {
+impl From<[f32; 4]> for Stats {
+    fn from(stats: [f32; 4]) -> Self {
+        let [sum, ms, min, max] = stats.map(f64::from);
         Self { sum, ms, min, max }
     }
 }
 
-impl From<Stats> for (f64, f64, f64, f64) {
-    fn from(stats: Stats) -> Self {
-        (stats.sum, stats.ms, stats.min, stats.max)
+/// Stored with seven digits.
+impl From<Stats> for [f32; 4] {
+    fn from(Stats { sum, ms, min, max }: Stats) -> Self {
+        [sum, ms, min, max].map(|value| value as f32)
     }
 }
 
@@ -56,8 +58,9 @@ impl Stats {
 pub(crate) struct Aggregate {
     /// By metric; metrics without a value are absent.
     columns: BTreeMap<String, Stats>,
-    /// Latencies of all directions: counts by bucket.
-    latencies: BTreeMap<u32, u64>,
+    /// Latencies of all directions.
+    #[serde(with = "gaps")]
+    latencies: Buckets,
 }
 
 impl Aggregate {
@@ -68,30 +71,31 @@ impl Aggregate {
     /// Adds a sampling window, which must not be empty.
     pub(crate) fn add(&mut self, sample: &Sample) {
         let directions = [&sample.read, &sample.write, &sample.trim];
-        let latencies = histogram::merge(directions.map(|counts| &counts.lat_ns));
+        let mut latencies = Buckets::new();
+        for counts in directions {
+            latencies = merge(&latencies, &counts.lat_ns);
+        }
         for (metric, value) in &*COLUMNS {
             if let Some(stats) = stats_of(*value, sample, &latencies) {
                 self.merge_column(metric.name, &stats);
             }
         }
-        self.merge_latencies(latencies);
+        self.latencies = merge(&self.latencies, &latencies);
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         for (name, stats) in &other.columns {
             self.merge_column(name, stats);
         }
-        let latencies = other.latencies.iter();
-        self.merge_latencies(latencies.map(|(bucket, count)| (*bucket, *count)));
+        self.latencies = merge(&self.latencies, &other.latencies);
     }
 
     pub(crate) fn stats(&self, name: &str) -> Option<&Stats> {
         self.columns.get(name)
     }
 
-    pub(crate) fn latencies(&self) -> Buckets {
-        let latencies = self.latencies.iter();
-        latencies.map(|(bucket, count)| (*bucket, *count)).collect()
+    pub(crate) fn latencies(&self) -> &Buckets {
+        &self.latencies
     }
 
     fn merge_column(&mut self, name: &str, stats: &Stats) {
@@ -100,12 +104,21 @@ impl Aggregate {
             None => drop(self.columns.insert(name.into(), *stats)),
         }
     }
+}
 
-    fn merge_latencies(&mut self, latencies: impl IntoIterator<Item = (u32, u64)>) {
-        for (bucket, count) in latencies {
-            *self.latencies.entry(bucket).or_default() += count;
+/// Sums the counts of two histograms. Linear, because a series merges thousands.
+pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
+    let mut merged = Buckets::with_capacity(one.len() + other.len());
+    let mut rest = other.iter().copied().peekable();
+    for &(bucket, count) in one {
+        while let Some(before) = rest.next_if(|(other, _)| *other < bucket) {
+            merged.push(before);
         }
+        let same = rest.next_if(|(other, _)| *other == bucket);
+        merged.push((bucket, count + same.map_or(0, |(_, count)| count)));
     }
+    merged.extend(rest);
+    merged
 }
 
 fn stats_of(value: WindowValue, sample: &Sample, latencies: &Buckets) -> Option<Stats> {
@@ -134,4 +147,52 @@ pub(crate) fn percentile(buckets: &Buckets, percent: f64) -> Option<f64> {
 pub(crate) fn max(buckets: &Buckets) -> Option<f64> {
     let (bucket, _) = buckets.last()?;
     Some(histogram::midpoint_of(*bucket as usize) as f64)
+}
+
+/// Histograms as distances of buckets and counts, which compress better than pairs.
+mod gaps {
+    use leadline_protocol::histogram::Buckets;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        buckets: &Buckets,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut last = 0;
+        let mut gaps = Vec::with_capacity(buckets.len());
+        let mut counts = Vec::with_capacity(buckets.len());
+        for (bucket, count) in buckets {
+            gaps.push(bucket - last);
+            counts.push(*count);
+            last = *bucket;
+        }
+        (gaps, counts).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Buckets, D::Error> {
+        let (gaps, counts) = <(Vec<u32>, Vec<u64>)>::deserialize(deserializer)?;
+        let buckets = gaps.into_iter().scan(0, |last, gap| {
+            *last += gap;
+            Some(*last)
+        });
+        Ok(buckets.zip(counts).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merge_sums_the_counts_of_equal_buckets() {
+        let one = vec![(5, 1), (7, 2), (9, 3)];
+        let other = vec![(1, 1), (7, 5), (8, 1), (12, 1)];
+        let merged = vec![(1, 1), (5, 1), (7, 7), (8, 1), (9, 3), (12, 1)];
+        assert_eq!(merge(&one, &other), merged);
+        assert_eq!(merge(&other, &one), merged);
+        assert_eq!(merge(&one, &Buckets::new()), one);
+        assert_eq!(merge(&Buckets::new(), &one), one);
+    }
 }

@@ -1,13 +1,18 @@
 //! Reads and appends events.
 
 use crate::{
-    rollups::builder::Rollup,
-    store::{Store, entry::Entry, rollups},
+    rollups::{builder::Rollup, chunk::TimedSample},
+    store::{
+        Store,
+        chunks::{self, Chunk},
+        entry::Entry,
+        rollups,
+    },
 };
 use anyhow::Result;
-use leadline_protocol::sample::Sample;
-use sqlx::types::Json;
-use std::sync::Arc;
+use leadline_protocol::{event::EventBody, sample::Sample};
+use sqlx::SqliteConnection;
+use std::{ops::Range, sync::Arc};
 
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
@@ -36,21 +41,23 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// Sequence numbers and lines of up to `limit` events from `seq` on.
+    /// Sequence numbers and lines of the next events from `seq` on: about `limit`, without gaps.
     pub(crate) async fn events_from(
         &self,
         run: u64,
         seq: u64,
         limit: u32,
     ) -> Result<Vec<(u64, Arc<str>)>> {
-        Ok(sqlx::query_as(
-            "SELECT seq, line FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?",
-        )
-        .bind(run.cast_signed())
-        .bind(i64::try_from(seq).unwrap_or(i64::MAX))
-        .bind(limit)
-        .fetch_all(&self.readers)
-        .await?)
+        // One transaction, because samples may be compressed meanwhile.
+        let mut snapshot = self.readers.begin().await?;
+        let chunk = chunks::from_seq(&mut snapshot, run, seq).await?;
+        if let Some(chunk) = chunk {
+            if chunk.first_seq <= seq {
+                return lines(chunk, seq);
+            }
+            return events_between(&mut snapshot, run, seq..chunk.first_seq, limit).await;
+        }
+        events_between(&mut snapshot, run, seq..u64::MAX, limit).await
     }
 
     /// Sequence number and time of the last event.
@@ -85,21 +92,39 @@ impl Store {
         position: SamplePosition,
         to_ms: f64,
     ) -> Result<Vec<(SamplePosition, Sample)>> {
-        let rows: Vec<(u64, f64, Json<Sample>)> = sqlx::query_as(
-            "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ?
+        let mut snapshot = self.readers.begin().await?;
+        let chunk = chunks::after(&mut snapshot, run, position).await?;
+        let before_seq = chunk
+            .as_ref()
+            .map_or(i64::MAX as u64, |chunk| chunk.first_seq);
+        let rows: Vec<(i64, f64, String)> = sqlx::query_as(
+            "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ? AND seq < ?
              ORDER BY t_ms, seq LIMIT ?",
         )
         .bind(run.cast_signed())
         .bind(position.t_ms)
         .bind(position.seq.cast_signed())
         .bind(to_ms)
+        .bind(before_seq.cast_signed())
         .bind(SAMPLES_PER_PAGE)
-        .fetch_all(&self.readers)
+        .fetch_all(&mut *snapshot)
         .await?;
-        let samples = rows
-            .into_iter()
-            .map(|(seq, t_ms, Json(sample))| (SamplePosition { t_ms, seq }, sample));
-        Ok(samples.collect())
+        if let Some(chunk) = chunk
+            && rows.is_empty()
+        {
+            let after = |t_ms: f64, seq: u64| (t_ms, seq) > (position.t_ms, position.seq);
+            let samples = chunk.into_samples();
+            let samples = samples
+                .filter(|(seq, (t_ms, _))| after(*t_ms, *seq) && *t_ms <= to_ms)
+                .map(|(seq, (t_ms, sample))| (SamplePosition { t_ms, seq }, sample));
+            return Ok(samples.collect());
+        }
+        let positions = rows.iter().map(|(seq, t_ms, _)| SamplePosition {
+            t_ms: *t_ms,
+            seq: seq.cast_unsigned(),
+        });
+        let samples = to_samples(&rows)?.into_iter().map(|(_, sample)| sample);
+        Ok(positions.zip(samples).collect())
     }
 
     /// End of the last sample since the start of the run.
@@ -111,4 +136,39 @@ impl Store {
                 .await?,
         )
     }
+}
+
+/// Sequence numbers and lines of up to `limit` events.
+async fn events_between(
+    connection: &mut SqliteConnection,
+    run: u64,
+    seqs: Range<u64>,
+    limit: u32,
+) -> Result<Vec<(u64, Arc<str>)>> {
+    let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
+    Ok(sqlx::query_as(
+        "SELECT seq, line FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?",
+    )
+    .bind(run.cast_signed())
+    .bind(bound(seqs.start))
+    .bind(bound(seqs.end))
+    .bind(limit)
+    .fetch_all(connection)
+    .await?)
+}
+
+/// The events of a chunk from `seq` on.
+fn lines(chunk: Chunk, seq: u64) -> Result<Vec<(u64, Arc<str>)>> {
+    let samples = chunk.into_samples().filter(|(other, _)| *other >= seq);
+    let line = |(seq, (t_ms, sample)): (u64, TimedSample)| {
+        let entry = Entry::new(seq, t_ms, &EventBody::Sample(Box::new(sample)))?;
+        Ok((seq, entry.line))
+    };
+    samples.map(line).collect()
+}
+
+/// Parses sample events.
+pub(super) fn to_samples(rows: &[(i64, f64, String)]) -> Result<Vec<TimedSample>> {
+    let parse = |(_, t_ms, line): &(i64, f64, String)| Ok((*t_ms, serde_json::from_str(line)?));
+    rows.iter().map(parse).collect()
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -31,6 +31,10 @@ const FILES: [(&str, &str); 7] = [
     (
         "rollups",
         include_str!("../../../migrations/0007_rollups.sql"),
+    ),
+    (
+        "sample chunks",
+        include_str!("../../../migrations/0008_sample_chunks.sql"),
     ),
 ];
 

@@ -76,10 +76,13 @@ async fn remove_events(connection: &mut SqliteConnection) -> sqlx::Result<bool> 
     .execute(&mut *connection)
     .await?;
     if removed.rows_affected() == 0 {
-        query("DELETE FROM rollups WHERE run = ?")
-            .bind(run)
-            .execute(&mut *connection)
-            .await?;
+        for table in [
+            "DELETE FROM rollups WHERE run = ?",
+            "DELETE FROM sample_chunks WHERE run = ?",
+            "DELETE FROM compactions WHERE run = ?",
+        ] {
+            query(table).bind(run).execute(&mut *connection).await?;
+        }
         query("DELETE FROM deleted_runs WHERE run = ?")
             .bind(run)
             .execute(connection)

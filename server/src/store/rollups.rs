@@ -1,16 +1,16 @@
 //! Inserts and reads rollups.
 
 use crate::{
-    rollups::{aggregate::Aggregate, builder::Rollup},
+    rollups::{
+        aggregate::Aggregate,
+        builder::Rollup,
+        chunk::{deflate, inflate},
+    },
     store::Store,
 };
 use anyhow::Result;
-use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use sqlx::SqliteConnection;
-use std::{
-    io::{Read, Write},
-    ops::Range,
-};
+use std::ops::Range;
 
 /// Rollups per page.
 const PAGE: u32 = 512;
@@ -35,21 +35,9 @@ impl Store {
         .await?;
         let rollups = rows.into_iter();
         rollups
-            .map(|(index, data)| Ok((index, decode(&data)?)))
+            .map(|(index, data)| Ok((index, inflate(&data)?)))
             .collect()
     }
-}
-
-fn decode(data: &[u8]) -> Result<Aggregate> {
-    let mut json = Vec::new();
-    DeflateDecoder::new(data).read_to_end(&mut json)?;
-    Ok(serde_json::from_slice(&json)?)
-}
-
-fn encode(aggregate: &Aggregate) -> Result<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&serde_json::to_vec(aggregate)?)?;
-    Ok(encoder.finish()?)
 }
 
 pub(super) async fn insert(
@@ -62,7 +50,7 @@ pub(super) async fn insert(
             .bind(run.cast_signed())
             .bind(rollup.windows)
             .bind(rollup.index.cast_signed())
-            .bind(encode(&rollup.aggregate)?)
+            .bind(deflate(&rollup.aggregate)?)
             .execute(&mut *connection)
             .await?;
     }

@@ -57,7 +57,8 @@ impl Store {
         };
         let row = sqlx::query(
             "SELECT *, (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
-                 (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample') AS samples
+                 (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample')
+                 + (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM sample_chunks WHERE run = ?1) AS samples
              FROM run_details WHERE run = ?1",
         )
         .bind(run.cast_signed())

@@ -46,6 +46,6 @@ impl Runs {
         self.clean_up_studies().await;
         self.scheduler().paused = false;
         self.start_ready();
-        self.purge_deleted_runs().await;
+        self.maintain_store().await;
     }
 }

@@ -27,10 +27,22 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Buckets longer than a rollup are multiples of it, and begin where one begins.
-    pub(crate) fn new(from_ms: f64, to_ms: f64, points: u32, sample_ms: u32) -> Self {
+    /// Buckets consist of rollups if they would be at least `shortest` windows long. They begin where
+    /// a rollup begins.
+    pub(crate) fn new(
+        from_ms: f64,
+        to_ms: f64,
+        points: u32,
+        sample_ms: u32,
+        shortest: f64,
+    ) -> Self {
         let sample_ms = f64::from(sample_ms);
         let windows = ((to_ms - from_ms) / f64::from(points) / sample_ms).ceil();
+        let windows = if windows >= shortest {
+            windows.max(LEVELS[0].into())
+        } else {
+            windows
+        };
         let levels = LEVELS.into_iter().rev();
         // There are no rollups before the start of the measured window.
         let rollup = levels
@@ -129,7 +141,7 @@ impl SeriesBuilder {
             if let Some(stats) = current.stats(metric.name) {
                 column.min[self.index] = Some(stats.min);
                 column.max[self.index] = Some(stats.max);
-                column.mean[self.index] = mean(*value, stats.sum / stats.ms, &latencies);
+                column.mean[self.index] = mean(*value, stats.sum / stats.ms, latencies);
             }
         }
     }
@@ -186,7 +198,7 @@ mod tests {
     }
 
     fn series(to_ms: f64, points: u32, samples: &[(f64, Sample)]) -> Series {
-        let mut series = SeriesBuilder::new(1, Grid::new(0.0, to_ms, points, 100));
+        let mut series = SeriesBuilder::new(1, Grid::new(0.0, to_ms, points, 100, 20.0));
         for (end_ms, sample) in samples {
             series.push(end_ms - sample.window_ms / 2.0, sample);
         }

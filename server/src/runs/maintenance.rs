@@ -1,0 +1,47 @@
+//! Maintenance of the store while no run is active: removes the events of deleted runs, and
+//! compresses the samples of long ones.
+
+use crate::runs::{Runs, state::ServerPhase};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Between two steps, so that requests that write are not delayed.
+const PAUSE: Duration = Duration::from_millis(10);
+/// After an error, for example on a full disk.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
+
+impl Runs {
+    /// Runs until the server stops. Continues where the previous server stopped.
+    pub(crate) async fn maintain_store(self) {
+        let mut released = self.released.subscribe();
+        while self.wait_until_idle(&mut released).await {
+            match self.maintenance_step().await {
+                Ok(true) => tokio::time::sleep(PAUSE).await,
+                Ok(false) => tokio::select! {
+                    () = self.deleted.notified() => {}
+                    // The sender lives in `self`.
+                    _ = released.changed() => {}
+                },
+                Err(error) => {
+                    tracing::error!("cannot maintain the database: {error:#}");
+                    tokio::time::sleep(RETRY_INTERVAL).await;
+                }
+            }
+        }
+    }
+
+    /// Returns false if there was nothing to do.
+    async fn maintenance_step(&self) -> anyhow::Result<bool> {
+        Ok(self.store.purge_step().await? || self.store.compaction_step().await?)
+    }
+
+    /// Waits until no run is active. Returns false if the server is stopping.
+    async fn wait_until_idle(&self, released: &mut watch::Receiver<()>) -> bool {
+        released.mark_unchanged();
+        while self.counts().0 > 0 {
+            // The sender lives in `self`.
+            let _ = released.changed().await;
+        }
+        *self.phase.borrow() == ServerPhase::Open
+    }
+}
