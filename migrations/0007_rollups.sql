@@ -9,4 +9,4 @@ CREATE TABLE rollups (
     idx     INTEGER NOT NULL, -- begins at idx * windows * sample_ms, since the start of the measured window
     data    BLOB NOT NULL,    -- deflated JSON: sum, time, minimum and maximum of each column, and latency histogram
     PRIMARY KEY (run, windows, idx)
-) STRICT, WITHOUT ROWID;
+) STRICT;

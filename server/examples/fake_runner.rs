@@ -219,7 +219,7 @@ async fn run(input: &Value) -> ExitCode {
 fn write_hours(events: &mut EventWriter, hours: f64) {
     let recorded = std::env::var_os("LEADLINE_FAKE_SAMPLES").map(|path| {
         let text = std::fs::read_to_string(path).expect("readable");
-        let lines = text.lines().map(|line| serde_json::from_str(line));
+        let lines = text.lines().map(serde_json::from_str);
         lines.collect::<Result<Vec<Value>, _>>().expect("samples")
     });
     let samples = (hours * 36_000.0) as u64;

@@ -19,6 +19,7 @@ mod purge;
 pub(crate) mod rollups;
 mod rows;
 pub(crate) mod runs;
+pub(crate) mod samples;
 pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod update;

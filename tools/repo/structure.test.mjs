@@ -19,10 +19,11 @@ const RUNNER = {
 };
 const SERVER = {
   clock: [],
+  rollups: [],
   error: [],
-  store: [],
+  store: ['rollups'],
   scheduler: [],
-  events: ['clock', 'error', 'store', 'scheduler'],
+  events: ['clock', 'error', 'rollups', 'store', 'scheduler'],
 };
 
 /** Modules of the runner that compute and make no system call. */

@@ -1,6 +1,6 @@
 //! Samples of a run as CSV.
 
-use crate::store::{Store, events::SamplePosition};
+use crate::store::{Store, samples::SamplePosition};
 use futures_util::{Stream, StreamExt, stream};
 use leadline_protocol::{
     metrics::{METRICS, Metric},

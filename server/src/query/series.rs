@@ -4,7 +4,7 @@ mod buckets;
 
 use crate::{
     query::series::buckets::{Grid, SeriesBuilder},
-    store::{Store, events::SamplePosition},
+    store::{Store, samples::SamplePosition},
 };
 use leadline_protocol::{query::SeriesQuery, series::Series};
 

@@ -3,10 +3,13 @@
 
 use crate::runs::{Runs, state::ServerPhase};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
-/// Between two steps, so that requests that write are not delayed.
-const PAUSE: Duration = Duration::from_millis(10);
+/// Minimum pause between two steps, so that requests that write are not delayed.
+const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// After an error, for example on a full disk.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -15,8 +18,10 @@ impl Runs {
     pub(crate) async fn maintain_store(self) {
         let mut released = self.released.subscribe();
         while self.wait_until_idle(&mut released).await {
+            let began = Instant::now();
             match self.maintenance_step().await {
-                Ok(true) => tokio::time::sleep(PAUSE).await,
+                // Pages that are open need CPU time, too.
+                Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
                 Ok(false) => tokio::select! {
                     () = self.deleted.notified() => {}
                     // The sender lives in `self`.
@@ -24,7 +29,7 @@ impl Runs {
                 },
                 Err(error) => {
                     tracing::error!("cannot maintain the database: {error:#}");
-                    tokio::time::sleep(RETRY_INTERVAL).await;
+                    sleep(RETRY_INTERVAL).await;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     rollups::chunk::{self, TimedSample},
-    store::events::SamplePosition,
+    store::samples::SamplePosition,
 };
 use anyhow::Result;
 use sqlx::{SqliteConnection, query_as};

@@ -2,7 +2,7 @@
 
 use crate::{
     rollups::chunk::{self, TimedSample},
-    store::{Store, events::to_samples},
+    store::{Store, samples},
 };
 use anyhow::Result;
 use sqlx::{query, query_as, query_scalar};
@@ -39,7 +39,7 @@ impl Store {
         let length = consecutive.count();
         let last = first + length as i64 - 1;
         let last_t_ms = rows[length - 1].1;
-        let samples: Vec<TimedSample> = to_samples(&rows[..length])?;
+        let samples: Vec<TimedSample> = samples::parse(&rows[..length])?;
         let data = tokio::task::spawn_blocking(move || chunk::encode(samples)).await??;
 
         let mut transaction = self.begin_unsynced().await?;

@@ -7,6 +7,7 @@ use crate::{
         chunks::{self, Chunk},
         entry::Entry,
         rollups,
+        samples::{SamplePosition, parse},
     },
 };
 use anyhow::Result;
@@ -16,14 +17,6 @@ use std::{ops::Range, sync::Arc};
 
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
-
-/// Position of a sample in its run, ordered by time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SamplePosition {
-    /// End of the sample's window, since the start of the run.
-    pub t_ms: f64,
-    pub seq: u64,
-}
 
 impl Store {
     /// Appends events that may be published before they are on disk.
@@ -123,7 +116,7 @@ impl Store {
             t_ms: *t_ms,
             seq: seq.cast_unsigned(),
         });
-        let samples = to_samples(&rows)?.into_iter().map(|(_, sample)| sample);
+        let samples = parse(&rows)?.into_iter().map(|(_, sample)| sample);
         Ok(positions.zip(samples).collect())
     }
 
@@ -165,10 +158,4 @@ fn lines(chunk: Chunk, seq: u64) -> Result<Vec<(u64, Arc<str>)>> {
         Ok((seq, entry.line))
     };
     samples.map(line).collect()
-}
-
-/// Parses sample events.
-pub(super) fn to_samples(rows: &[(i64, f64, String)]) -> Result<Vec<TimedSample>> {
-    let parse = |(_, t_ms, line): &(i64, f64, String)| Ok((*t_ms, serde_json::from_str(line)?));
-    rows.iter().map(parse).collect()
 }

@@ -164,6 +164,7 @@ async fn series_of_long_runs_are_fast() {
     while runs.len() < RUNS {
         runs.push(long_run(&server).await);
     }
+    wait_until_compacted(&server).await;
     let server = &server;
     let began = Instant::now();
     join_all(
