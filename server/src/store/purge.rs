@@ -5,8 +5,19 @@ use crate::store::{Store, study_steps};
 use anyhow::Result;
 use sqlx::{SqliteConnection, query, query_scalar};
 
-/// Events removed per step; a step takes a few milliseconds.
-const EVENTS_PER_STEP: i64 = 500;
+/// Events or rollups removed per step; a step takes a few milliseconds.
+const ROWS_PER_STEP: i64 = 500;
+/// In the order of removal. A chunk is as large as about twenty events.
+const REMOVE_SOME: [&str; 3] = [
+    "DELETE FROM events WHERE run = ?1 AND seq < (SELECT min(seq) FROM events WHERE run = ?1) + ?2",
+    "DELETE FROM sample_chunks WHERE rowid IN (SELECT rowid FROM sample_chunks WHERE run = ?1 LIMIT ?2 / 20)",
+    "DELETE FROM rollups WHERE rowid IN (SELECT rowid FROM rollups WHERE run = ?1 LIMIT ?2)",
+];
+/// One row each.
+const REMOVE_REST: [&str; 2] = [
+    "DELETE FROM compactions WHERE run = ?",
+    "DELETE FROM deleted_runs WHERE run = ?",
+];
 /// Pages returned to the filesystem per step. SQLite searches the list of free pages for each of
 /// them, so the list must stay short: emptying a long one takes quadratic time.
 const PAGES_PER_STEP: i64 = 256;
@@ -32,13 +43,13 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes some events of deleted runs, or returns some free pages to the filesystem. Returns
+    /// Removes some rows of deleted runs, or returns some free pages to the filesystem. Returns
     /// false if there was nothing to do.
     pub(crate) async fn purge_step(&self) -> Result<bool> {
         let mut transaction = self.begin_unsynced().await?;
         let connection = &mut transaction.connection;
         let free_pages = free_pages(connection).await?;
-        let is_done = if free_pages < PAGES_PER_STEP && remove_events(connection).await? {
+        let is_done = if free_pages < PAGES_PER_STEP && remove_rows(connection).await? {
             false
         } else {
             query(sqlx::AssertSqlSafe(format!(
@@ -60,33 +71,26 @@ async fn free_pages(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
         .await
 }
 
-/// Removes the first events of a deleted run. Returns false if there is no deleted run.
-async fn remove_events(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+/// Removes some rows of a deleted run. Returns false if there is no deleted run.
+async fn remove_rows(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let run: Option<i64> = query_scalar("SELECT run FROM deleted_runs ORDER BY run LIMIT 1")
         .fetch_optional(&mut *connection)
         .await?;
     let Some(run) = run else {
         return Ok(false);
     };
-    let removed = query(
-        "DELETE FROM events WHERE run = ?1 AND seq < (SELECT min(seq) FROM events WHERE run = ?1) + ?2",
-    )
-    .bind(run)
-    .bind(EVENTS_PER_STEP)
-    .execute(&mut *connection)
-    .await?;
-    if removed.rows_affected() == 0 {
-        for table in [
-            "DELETE FROM rollups WHERE run = ?",
-            "DELETE FROM sample_chunks WHERE run = ?",
-            "DELETE FROM compactions WHERE run = ?",
-        ] {
-            query(table).bind(run).execute(&mut *connection).await?;
-        }
-        query("DELETE FROM deleted_runs WHERE run = ?")
+    for sql in REMOVE_SOME {
+        let removed = query(sql)
             .bind(run)
-            .execute(connection)
+            .bind(ROWS_PER_STEP)
+            .execute(&mut *connection)
             .await?;
+        if removed.rows_affected() > 0 {
+            return Ok(true);
+        }
+    }
+    for sql in REMOVE_REST {
+        query(sql).bind(run).execute(&mut *connection).await?;
     }
     Ok(true)
 }
