@@ -282,6 +282,18 @@ impl ResolvedJob {
             .filter(move |(_, target)| target.worker.is_none_or(|owner| owner == worker))
     }
 
+    /// Rates of reads and writes in a mix where both have one; they determine the mix.
+    pub fn mix_rates(&self) -> Option<[MixRate; 2]> {
+        let has_both = self.pattern.rwmixread.is_some_and(|reads| (1..100).contains(&reads));
+        let rate = |ios, bytes| MixRate { ios, bytes };
+        let rates = [
+            rate(self.timing.rate_iops.read, self.timing.rate.read),
+            rate(self.timing.rate_iops.write, self.timing.rate.write),
+        ];
+        let is_limited = |rate: &MixRate| rate.ios.or(rate.bytes).is_some();
+        (has_both && rates.iter().all(is_limited)).then_some(rates)
+    }
+
     /// Bytes that the worker transfers, over all loops. A worker whose region is cut off at the end
     /// of the target transfers fewer bytes, unless `io_size` was requested.
     pub fn io_size_of(&self, worker: u32) -> u64 {
@@ -291,4 +303,13 @@ impl ResolvedJob {
         let region: u64 = self.targets_of(worker).map(|(_, target)| target.size).sum();
         region.saturating_mul(self.timing.loops)
     }
+}
+
+/// Rate of one direction of a mix.
+#[derive(Clone, Copy, Debug)]
+pub struct MixRate {
+    /// I/Os per second.
+    pub ios: Option<u64>,
+    /// Bytes per second.
+    pub bytes: Option<u64>,
 }

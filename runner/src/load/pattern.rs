@@ -6,6 +6,7 @@
 //! syncs between writes. Nothing allocates after `new`. `rate` decides when an I/O is due, and
 //! `data` what it writes.
 
+pub(crate) mod block_map;
 pub(crate) mod direction;
 pub(crate) mod direction_mix;
 pub(crate) mod io;
@@ -47,6 +48,8 @@ pub(crate) struct Pattern {
     /// `u64::MAX` if unlimited.
     bytes_left: u64,
     ios_left: u64,
+    /// Size of the smallest I/O in bytes.
+    smallest: u64,
     /// Size of all I/Os if they differ only in direction and random offset. Such a list is
     /// generated in bulk.
     uniform_len: Option<u64>,
@@ -64,13 +67,14 @@ impl Pattern {
                 OffsetGenerator::new(target, &directions, options.norandommap, &mut rng)
             })
             .collect();
-        let mix = DirectionMix::new(options.rw, options.rwmixread, &mut rng);
+        let mix = DirectionMix::new(job, &mut rng);
         let used = || mix.kinds().iter().map(|kind| &directions[*kind as usize]);
         let smallest = used().map(|direction| direction.sizes.min).min();
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
         let is_uniform = offsets.len() == 1
+            && !mix.has_rates()
             && syncs.is_never()
             && used().all(|direction| {
                 direction.is_uniformly_random() && direction.has_same_blocks(first)
@@ -88,7 +92,11 @@ impl Pattern {
             } else {
                 job.io_size_of(worker)
             },
-            ios_left: job.timing.number_ios.unwrap_or(u64::MAX),
+            // Per pass, as in fio.
+            ios_left: job.timing.number_ios.map_or(u64::MAX, |ios| {
+                ios.saturating_mul(job.timing.loops)
+            }),
+            smallest,
             rng,
         }
     }
@@ -136,7 +144,9 @@ impl Pattern {
     }
 
     fn next(&mut self) -> Option<Io> {
-        if let Some(sync) = self.syncs.take_due() {
+        if let Some(sync) = self.syncs.take_due()
+            && self.has_more()
+        {
             return Some(sync);
         }
         let kind = self.mix.next();
@@ -155,8 +165,15 @@ impl Pattern {
         })
     }
 
+    /// As in fio, a sync that is due after the last I/O is dropped.
+    #[inline]
+    fn has_more(&self) -> bool {
+        self.ios_left > 0 && self.bytes_left >= self.smallest
+    }
+
     fn count(&mut self, kind: Kind, target: usize, len: u64) {
         self.bytes_left -= len;
+        self.mix.count(kind, len);
         self.targets.add_bytes(target, len);
         if kind == Kind::Write {
             self.syncs.count_write(target as u16);

@@ -59,7 +59,8 @@ fn job_write_bytes(job: &ResolvedJob) -> Option<u64> {
         return Some(0);
     }
     let by_count = job.timing.number_ios.map(|ios| {
-        ios.saturating_mul(job.pattern.bs.write.max)
+        ios.saturating_mul(job.timing.loops)
+            .saturating_mul(job.pattern.bs.write.max)
             .saturating_mul(u64::from(job.numjobs))
     });
     let by_size = (!job.timing.time_based).then(|| {

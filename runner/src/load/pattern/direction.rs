@@ -114,6 +114,15 @@ impl DirectionState {
         matches!(self.randomness, Randomness::Always) && self.sizes.min == self.sizes.max
     }
 
+    /// Returns true if random I/Os of different sizes access every block once per pass. Sequential
+    /// I/Os in between may access blocks again, as in fio.
+    pub(crate) fn has_block_map(&self) -> bool {
+        matches!(self.randomness, Randomness::Always)
+            && self.sizes.min < self.sizes.max
+            && self.align == self.sizes.min
+            && self.distribution == Distribution::Random
+    }
+
     /// Returns true if any I/O has a random offset.
     pub(crate) fn is_random(&self) -> bool {
         !matches!(self.randomness, Randomness::Never)
@@ -126,6 +135,7 @@ impl DirectionState {
     /// Returns true if both directions have the same sizes and offsets.
     pub(crate) fn has_same_blocks(&self, other: &Self) -> bool {
         self.align == other.align
+            && self.sizes.min == other.sizes.min
             && self.sizes.max == other.sizes.max
             && self.distribution == other.distribution
     }

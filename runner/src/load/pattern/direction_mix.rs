@@ -1,7 +1,8 @@
-//! Direction of the next I/O. In a mix, the share of reads is exact in every 100 I/Os.
+//! Direction of the next I/O. In a mix, the share of reads is exact in every 100 I/Os. Where both
+//! directions have a rate, the rates determine the shares, as in fio.
 
 use crate::load::pattern::{io::Kind, shuffle_bag::ShuffleBag};
-use leadline_protocol::job::rw::RwKind;
+use leadline_protocol::plan::job::ResolvedJob;
 use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 #[derive(Clone, Debug)]
@@ -10,12 +11,26 @@ pub(crate) enum DirectionMix {
     /// Reads and writes. The direction has its own random number generator, so that offsets
     /// generated in bulk are the same as those generated one by one.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
+    /// Reads and writes, each with a rate.
+    Rated([RatedDirection; 2]),
+}
+
+/// Progress of a direction with a rate.
+#[derive(Clone, Debug)]
+pub(crate) struct RatedDirection {
+    /// Time at which the rate reaches what was issued, in seconds.
+    issued_s: f64,
+    seconds_per_io: f64,
+    seconds_per_byte: f64,
 }
 
 impl DirectionMix {
-    /// `rwmixread` is the percentage of reads in a mix, otherwise `None`.
-    pub(crate) fn new(rw: RwKind, rwmixread: Option<u8>, rng: &mut impl Rng) -> Self {
-        match rwmixread {
+    pub(crate) fn new(job: &ResolvedJob, rng: &mut impl Rng) -> Self {
+        let rw = job.pattern.rw;
+        if let Some(rates) = job.mix_rates() {
+            return Self::Rated(rates.map(|rate| RatedDirection::new(rate.ios, rate.bytes)));
+        }
+        match job.pattern.rwmixread {
             Some(reads) => Self::Mixed(
                 ShuffleBag::new([reads, 100 - reads]),
                 Xoshiro256PlusPlus::from_rng(rng),
@@ -30,8 +45,12 @@ impl DirectionMix {
     pub(crate) fn kinds(&self) -> &[Kind] {
         match self {
             Self::Single(kind) => std::slice::from_ref(kind),
-            Self::Mixed(..) => &[Kind::Read, Kind::Write],
+            Self::Mixed(..) | Self::Rated(_) => &[Kind::Read, Kind::Write],
         }
+    }
+
+    pub(crate) fn has_rates(&self) -> bool {
+        matches!(self, Self::Rated(_))
     }
 
     #[inline]
@@ -39,6 +58,30 @@ impl DirectionMix {
         match self {
             Self::Single(kind) => *kind,
             Self::Mixed(bag, rng) => [Kind::Read, Kind::Write][bag.draw(rng)],
+            Self::Rated([read, write]) if write.issued_s < read.issued_s => Kind::Write,
+            Self::Rated(_) => Kind::Read,
+        }
+    }
+
+    /// Counts an I/O of `bytes`.
+    #[inline]
+    pub(crate) fn count(&mut self, kind: Kind, bytes: u64) {
+        if let Self::Rated(directions) = self {
+            let direction = &mut directions[usize::from(kind == Kind::Write)];
+            direction.issued_s +=
+                direction.seconds_per_io + direction.seconds_per_byte * bytes as f64;
+        }
+    }
+}
+
+impl RatedDirection {
+    /// I/Os or bytes per second.
+    fn new(ios: Option<u64>, bytes: Option<u64>) -> Self {
+        let period = |rate: Option<u64>| rate.map_or(0.0, |rate| 1.0 / rate as f64);
+        Self {
+            issued_s: 0.0,
+            seconds_per_io: period(ios),
+            seconds_per_byte: period(bytes),
         }
     }
 }

@@ -4,7 +4,9 @@
 //! hash but without collisions. normal is centered in the region. Sources: zipf by rejection
 //! (rand_distr), pareto as in fio's lib/zipf.c.
 
-use crate::load::pattern::{permutation::Permutation, shuffle_bag::ShuffleBag};
+use crate::load::pattern::{
+    block_map::BlockMap, permutation::Permutation, shuffle_bag::ShuffleBag,
+};
 use leadline_protocol::job::distribution::{Distribution, Zone};
 use rand::{Rng, RngExt};
 use rand_distr::{Normal, Zipf};
@@ -13,6 +15,8 @@ use rand_distr::{Normal, Zipf};
 pub(crate) enum OffsetDistribution {
     /// Every slot once per pass.
     EachOnce(Permutation),
+    /// Every block once per pass, in I/Os of different sizes.
+    Blocks(BlockMap),
     /// Uniform over this number of slots, with repetitions.
     Uniform(u64),
     /// Ranks and their slots.
@@ -56,11 +60,33 @@ impl OffsetDistribution {
         }
     }
 
+    /// Every one of `blocks` (at least 1) once per pass.
+    pub(crate) fn each_block_once(blocks: u64) -> Self {
+        Self::Blocks(BlockMap::new(blocks))
+    }
+
+    /// Offset of the next I/O in the region and its length, both in bytes. The length is below `len`
+    /// only where the next block was accessed in this pass.
+    #[inline]
+    pub(crate) fn next_extent(
+        &mut self,
+        len: u64,
+        align: u64,
+        rng: &mut impl Rng,
+    ) -> (u64, u64) {
+        if let Self::Blocks(map) = self {
+            let (first, blocks) = map.take(len / align, rng);
+            return (first * align, blocks * align);
+        }
+        (self.next(rng) * align, len)
+    }
+
     /// The next slot, below `n`.
     #[inline]
     pub(crate) fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match self {
             Self::EachOnce(permutation) => permutation.next(rng),
+            Self::Blocks(map) => map.take(1, rng).0,
             Self::Uniform(n) => uniform(*n, rng),
             Self::Zipf(zipf, slots) => slots.get(rng.sample(*zipf) as u64 - 1),
             Self::Pareto(n, exponent, slots) => {

@@ -31,6 +31,9 @@ impl OffsetGenerator {
         rng: &mut impl Rng,
     ) -> Self {
         let distribution = |direction: &DirectionState| {
+            if !repeats && direction.has_block_map() {
+                return OffsetDistribution::each_block_once(target.size / direction.align);
+            }
             // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.
             let slots = target.size.saturating_sub(direction.sizes.max) / direction.align + 1;
             OffsetDistribution::new(&direction.distribution, slots, repeats, rng)
@@ -50,8 +53,8 @@ impl OffsetGenerator {
         self.len - self.len % smallest
     }
 
-    /// Offset in the target and length of the next I/O. The length is below `max_len` only for a
-    /// sequential I/O at the end of the region.
+    /// Offset in the target and length of the next I/O. The length is below `max_len` for a
+    /// sequential I/O at the end of the region, and for a random one before an accessed block.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -66,7 +69,7 @@ impl OffsetGenerator {
             self.sequential(kind, direction, max_len)
         };
         let (start, len) =
-            sequential.unwrap_or_else(|| (self.restart(direction, max_len, rng), max_len));
+            sequential.unwrap_or_else(|| self.restart(direction, max_len, rng));
         self.positions[kind as usize] = (start + len).cast_signed() + direction.gap;
         (self.begin + start, len)
     }
@@ -101,15 +104,21 @@ impl OffsetGenerator {
         Some((start, len))
     }
 
-    /// Offset of a random slot, or the start of a sequential pass.
-    fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> u64 {
+    /// Offset and length of a random I/O, or of the first one of a sequential pass.
+    fn restart(
+        &mut self,
+        direction: &DirectionState,
+        len: u64,
+        rng: &mut impl Rng,
+    ) -> (u64, u64) {
         if direction.is_random() {
-            self.distributions[direction.distribution_index].next(rng) * direction.align
-        } else if direction.is_backward() {
-            let last = self.len - len;
-            last - last % direction.sizes.min
-        } else {
-            0
+            let distribution = &mut self.distributions[direction.distribution_index];
+            return distribution.next_extent(len, direction.align, rng);
         }
+        if direction.is_backward() {
+            let last = self.len - len;
+            return (last - last % direction.sizes.min, len);
+        }
+        (0, len)
     }
 }

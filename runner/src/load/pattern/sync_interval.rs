@@ -1,5 +1,5 @@
 //! fsync and fdatasync after every N writes of the worker, on the target written last. Only writes
-//! count, even in a mix. If both are due, fsync replaces both (fio 3.42, io_u.c, `set_io_u_ddir`).
+//! count, even in a mix (fio up to 3.33 repeats a sync after reads). If both are due, fsync replaces both (fio 3.42, io_u.c, `set_io_u_ddir`).
 
 use crate::load::pattern::io::{Io, Kind};
 
