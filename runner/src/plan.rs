@@ -56,6 +56,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     memory::check(&indexed_jobs, host, &mut issues);
     check_workers(&indexed_jobs, &mut issues);
     states::check_shared(&indexed_jobs, &mut issues);
+    states::check_shared_allocation(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
     let mut jobs = Vec::new();
     if indexed_jobs.len() == run.jobs.len() && !issues.has_invalid() {

@@ -284,7 +284,10 @@ impl ResolvedJob {
 
     /// Rates of reads and writes in a mix where both have one; they determine the mix.
     pub fn mix_rates(&self) -> Option<[MixRate; 2]> {
-        let has_both = self.pattern.rwmixread.is_some_and(|reads| (1..100).contains(&reads));
+        let has_both = self
+            .pattern
+            .rwmixread
+            .is_some_and(|reads| (1..100).contains(&reads));
         let rate = |ios, bytes| MixRate { ios, bytes };
         let rates = [
             rate(self.timing.rate_iops.read, self.timing.rate.read),

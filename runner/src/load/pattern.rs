@@ -93,9 +93,10 @@ impl Pattern {
                 job.io_size_of(worker)
             },
             // Per pass, as in fio.
-            ios_left: job.timing.number_ios.map_or(u64::MAX, |ios| {
-                ios.saturating_mul(job.timing.loops)
-            }),
+            ios_left: job
+                .timing
+                .number_ios
+                .map_or(u64::MAX, |ios| ios.saturating_mul(job.timing.loops)),
             smallest,
             rng,
         }

@@ -5,7 +5,7 @@ use leadline_protocol::{
     format::bytes,
     plan::{
         Estimate,
-        job::ResolvedJob,
+        job::{MixRate, ResolvedJob},
         window::{window_begin_ms, window_ms},
     },
 };
@@ -58,18 +58,62 @@ fn job_write_bytes(job: &ResolvedJob) -> Option<u64> {
     if !job.pattern.rw.writes() {
         return Some(0);
     }
-    let by_count = job.timing.number_ios.map(|ios| {
-        ios.saturating_mul(job.timing.loops)
-            .saturating_mul(job.pattern.bs.write.max)
-            .saturating_mul(u64::from(job.numjobs))
+    (0..job.numjobs)
+        .map(|worker| worker_write_bytes(job, worker))
+        .try_fold(0u64, |total, bytes| Some(total.saturating_add(bytes?)))
+}
+
+fn worker_write_bytes(job: &ResolvedJob, worker: u32) -> Option<u64> {
+    let timing = &job.timing;
+    let by_count = timing.number_ios.map(|ios| {
+        let ios = ios.saturating_mul(timing.loops);
+        writes_within(job, ios, 1, 1).saturating_mul(job.pattern.bs.write.max)
     });
-    let by_size = (!job.timing.time_based).then(|| {
-        (0..job.numjobs)
-            .map(|worker| job.io_size_of(worker))
-            .fold(0, u64::saturating_add)
+    let by_size = (!timing.time_based).then(|| {
+        let bs = &job.pattern.bs;
+        writes_within(job, job.io_size_of(worker), bs.read.min, bs.write.max)
     });
-    let total = [by_count, by_size].into_iter().flatten().min()?;
-    // The share of writes is exact for every 100 I/Os (`pattern::shuffle_bag`).
-    let percent = 100 - u128::from(job.pattern.rwmixread.unwrap_or(0));
-    Some((u128::from(total) * percent).div_ceil(100) as u64)
+    [by_count, by_size].into_iter().flatten().min()
+}
+
+/// Upper bound of what a job writes of `total` I/Os or bytes. `read`, `write`: the smallest read
+/// and the largest write, in the same unit.
+fn writes_within(job: &ResolvedJob, total: u64, read: u64, write: u64) -> u64 {
+    let Some(reads) = job.pattern.rwmixread else {
+        return total;
+    };
+    if job.mix_rates().is_some() {
+        return rated_writes_within(job, total, write);
+    }
+    // The mix is exact in every 100 I/Os (`pattern::shuffle_bag`); its writes may come first.
+    let writes_per_round = u64::from(100 - reads) * write;
+    let round = u64::from(reads) * read + writes_per_round;
+    total / round * writes_per_round + (total % round).min(writes_per_round)
+}
+
+/// With rates for both directions, the rates determine the mix.
+fn rated_writes_within(job: &ResolvedJob, total: u64, write: u64) -> u64 {
+    let Some([reads, writes]) = job.mix_rates() else {
+        return total;
+    };
+    let is_count = write == 1;
+    let per_second = |rate: MixRate, bytes: u64| {
+        let ios = rate.ios.map_or(0.0, |ios| ios as f64);
+        match (is_count, rate.bytes) {
+            (true, None) => ios,
+            (true, Some(rate)) => rate as f64 / bytes as f64,
+            (false, None) => ios * bytes as f64,
+            (false, Some(rate)) => rate as f64,
+        }
+    };
+    let bs = &job.pattern.bs;
+    // Small reads and large writes, or the reverse where the rates are in bytes.
+    let (read_bytes, write_bytes) = match (is_count, writes.bytes) {
+        (true, Some(_)) => (bs.read.max, bs.write.min),
+        _ => (bs.read.min, bs.write.max),
+    };
+    let writes = per_second(writes, write_bytes);
+    let share = writes / (writes + per_second(reads, read_bytes));
+    let bound = (total as f64 * share).ceil() as u64;
+    bound.saturating_add(write).min(total)
 }

@@ -1,6 +1,7 @@
 //! Findings that are known before the run: reasons why its results may be misinterpreted.
 
 mod cache;
+mod fio_differences;
 mod target;
 mod workload;
 
@@ -21,6 +22,7 @@ pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
     cache::report(job, host, issues);
     target::report(job, host, issues);
     workload::report_pattern(job, issues);
+    fio_differences::report(job, issues);
 }
 
 /// Reports the latest ramp that extends into the measured window of the run. The counters of the

@@ -9,7 +9,7 @@ pub trait HostView {
     fn path(&self, path: &str) -> PathFacts;
     /// Directory for generated files, and base of relative paths.
     fn default_directory(&self) -> String;
-    /// In bytes; 0 if unknown.
+    /// Of the host, within the limits of the control groups; in bytes, 0 if unknown.
     fn available_memory(&self) -> u64;
     /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;

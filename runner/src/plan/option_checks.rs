@@ -28,7 +28,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
 fn check_counts(job: &Job, issues: &mut Issues) {
     for (option, value, min) in [
         ("loops", job.loops, 1),
-        ("number_ios", job.number_ios, 1),
+        ("number_ios", job.number_ios, 0),
         ("thinktime_blocks", job.thinktime_blocks.map(u64::from), 1),
         ("randseed", job.randseed, 0),
     ] {

@@ -1,5 +1,6 @@
 //! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit
-//! is rejected; fio would shrink it silently.
+//! is rejected; fio would shrink it silently. With a filesize above the share of `size`, the region
+//! is the whole file and `size` only limits the bytes, as in fio.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
@@ -102,6 +103,8 @@ struct RegionBounds<'a> {
     whole: u64,
     /// Maximum end of a region; `None` for files that grow as needed.
     limit: Option<u64>,
+    /// `None` for devices and appended data.
+    filesize: Option<u64>,
     /// Added to `offset`: the length of the file if the job appends.
     base: u64,
     /// Number of files that share `size`.
@@ -132,6 +135,7 @@ impl<'a> RegionBounds<'a> {
             path: &path.facts.canonical,
             whole,
             limit,
+            filesize: filesize.filter(|_| path.kind != TargetKind::Device && !appends),
             base: if appends { length } else { 0 },
             files,
             smallest_io: sizes.smallest(),
@@ -208,7 +212,11 @@ impl<'a> RegionBounds<'a> {
     fn requested_len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
         let rest = self.whole.saturating_sub(begin);
         match self.request.job.size {
-            Some(Extent::Bytes(size)) => Some(size / self.files),
+            Some(Extent::Bytes(size)) => Some(self.whole_file(begin).max(size / self.files)),
+            Some(Extent::Percent(_)) if self.base > 0 => {
+                self.reject_appended_percent(issues);
+                None
+            }
             Some(Extent::Percent(percent)) => {
                 Some(self.percent(percent, "size", issues)?.min(rest))
             }
@@ -227,6 +235,23 @@ impl<'a> RegionBounds<'a> {
                 None
             }
         }
+    }
+
+    /// Length from `begin` to `filesize`; 0 without `filesize`.
+    fn whole_file(&self, begin: u64) -> u64 {
+        self.filesize.unwrap_or(0).saturating_sub(begin)
+    }
+
+    fn reject_appended_percent(&self, issues: &mut Issues) {
+        issues.invalid(
+            "percent_of_appended_data",
+            "size",
+            format!(
+                "A size in percent does not apply to data appended to {}.",
+                self.path
+            ),
+            "Use bytes, such as size=1g.",
+        );
     }
 
     fn reject_end(&self, end: u64, issues: &mut Issues) {

@@ -45,7 +45,7 @@ pub(crate) fn resolve(
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);
     let size = first_worker.map(|target| target.size).sum();
-    let timing = timing_options(request.job, size);
+    let timing = timing_options(request, size);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
     Some(ResolvedJob {
@@ -118,11 +118,13 @@ fn fadvise(request: &JobRequest) -> Fadvise {
 fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) -> PatternOptions {
     let job = request.job;
     let rw = request.rw.kind;
+    // As in fio, other alignments than the block size disable the random map.
+    let is_realigned = rw.is_random() && sizes.used().any(|(bs, align)| align != bs.min);
     PatternOptions {
         rw,
         rw_modifier: request.rw.modifier,
         rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
-        norandommap: job.norandommap(),
+        norandommap: job.norandommap() || is_realigned,
         random_distribution: job.random_distribution(),
         percentage_random: job.percentage_random().map(|percent| percent.0),
         randseed,
@@ -155,12 +157,14 @@ fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
     first.wrapping_add(JOB_STRIDE.wrapping_mul(index as u64)) & MAX_JSON_INTEGER
 }
 
-fn timing_options(job: &Job, size: u64) -> TimingOptions {
+fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
+    let job = request.job;
     let loops = job.loops();
     let runtime_ms = job.runtime().0 / 1000;
     let requested_io_size = job
         .io_size
-        .and_then(|io_size| requested_io_size(io_size, size));
+        .and_then(|io_size| requested_io_size(io_size, size))
+        .or_else(|| size_within_files(request, size));
     TimingOptions {
         io_size: requested_io_size
             .unwrap_or(size)
@@ -172,12 +176,22 @@ fn timing_options(job: &Job, size: u64) -> TimingOptions {
         ramp_ms: job.ramp_time().0.div_ceil(1000),
         startdelay_ms: job.startdelay().0.div_ceil(1000),
         loops,
-        number_ios: job.number_ios,
+        // 0 is equivalent to no number_ios, as in fio.
+        number_ios: job.number_ios.filter(|ios| *ios > 0),
         rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
         rate_iops: limits(job.rate_iops),
         rate_process: job.rate_process(),
         thinktime_us: job.thinktime().0,
         thinktime_blocks: job.thinktime_blocks(),
+    }
+}
+
+/// Bytes to transfer if `filesize` makes the regions larger than `size`.
+fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
+    request.filesize()?;
+    match request.job.size {
+        Some(Extent::Bytes(size)) if size < regions && !request.job.file_append() => Some(size),
+        _ => None,
     }
 }
 

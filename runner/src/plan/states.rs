@@ -187,3 +187,40 @@ pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
         }
     }
 }
+
+/// Rejects jobs that share a file with different `fallocate` if layout allocates it: only one of
+/// them would apply.
+pub(crate) fn check_shared_allocation(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
+    let shared = || {
+        let jobs = jobs.iter();
+        jobs.filter(|(_, job)| job.target.file_state != FileState::Fresh)
+    };
+    let mut allocated: BTreeMap<&str, Fallocate> = BTreeMap::new();
+    for (_, job) in shared() {
+        for target in job
+            .targets
+            .iter()
+            .filter(|target| target.layout_offset.is_some())
+        {
+            allocated
+                .entry(&target.path)
+                .or_insert(job.target.fallocate);
+        }
+    }
+    for (index, job) in shared() {
+        let fallocate = job.target.fallocate;
+        let differs = |path: &str| allocated.get(path).is_some_and(|other| *other != fallocate);
+        let Some(target) = job.targets.iter().find(|target| differs(&target.path)) else {
+            continue;
+        };
+        issues.begin_job(*index, &job.name);
+        let detail = format!(
+            "Jobs that share {} use different values of fallocate ({} and {}).",
+            target.path,
+            allocated[target.path.as_str()].as_str(),
+            fallocate.as_str()
+        );
+        let remedy = "Use the same fallocate in all jobs of the file.";
+        issues.invalid("conflicting_options", "fallocate", detail, remedy);
+    }
+}

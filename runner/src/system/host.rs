@@ -3,6 +3,7 @@
 
 pub(crate) mod block_device;
 pub(crate) mod cachestat;
+pub(crate) mod cgroup_memory;
 pub mod device_list;
 pub(crate) mod device_use;
 pub mod doctor;

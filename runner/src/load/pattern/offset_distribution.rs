@@ -68,12 +68,7 @@ impl OffsetDistribution {
     /// Offset of the next I/O in the region and its length, both in bytes. The length is below `len`
     /// only where the next block was accessed in this pass.
     #[inline]
-    pub(crate) fn next_extent(
-        &mut self,
-        len: u64,
-        align: u64,
-        rng: &mut impl Rng,
-    ) -> (u64, u64) {
+    pub(crate) fn next_extent(&mut self, len: u64, align: u64, rng: &mut impl Rng) -> (u64, u64) {
         if let Self::Blocks(map) = self {
             let (first, blocks) = map.take(len / align, rng);
             return (first * align, blocks * align);

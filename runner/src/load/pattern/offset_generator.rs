@@ -68,8 +68,7 @@ impl OffsetGenerator {
         } else {
             self.sequential(kind, direction, max_len)
         };
-        let (start, len) =
-            sequential.unwrap_or_else(|| self.restart(direction, max_len, rng));
+        let (start, len) = sequential.unwrap_or_else(|| self.restart(direction, max_len, rng));
         self.positions[kind as usize] = (start + len).cast_signed() + direction.gap;
         (self.begin + start, len)
     }
@@ -105,12 +104,7 @@ impl OffsetGenerator {
     }
 
     /// Offset and length of a random I/O, or of the first one of a sequential pass.
-    fn restart(
-        &mut self,
-        direction: &DirectionState,
-        len: u64,
-        rng: &mut impl Rng,
-    ) -> (u64, u64) {
+    fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> (u64, u64) {
         if direction.is_random() {
             let distribution = &mut self.distributions[direction.distribution_index];
             return distribution.next_extent(len, direction.align, rng);

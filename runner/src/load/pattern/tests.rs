@@ -123,7 +123,7 @@ fn syncs_follow_n_writes_on_the_last_written_target() {
     );
     assert_eq!(
         kinds(json!({"rw": "write", "fdatasync": 5})),
-        [1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 1, 4]
+        [1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 1]
     );
     assert_eq!(
         kinds(json!({"rw": "write", "fsync": 8, "fdatasync": 4})),
@@ -139,7 +139,7 @@ fn syncs_follow_n_writes_on_the_last_written_target() {
         32,
         json!({"rw": "write", "fsync": 1, "targets": targets}),
     ));
-    for pair in ios.chunks(2) {
+    for pair in ios.chunks_exact(2) {
         assert_eq!(pair[0].target, pair[1].target);
         assert_eq!(pair[1].kind, Kind::Sync);
     }
@@ -210,13 +210,13 @@ fn sizes_match_their_shares() {
         {"bytes": 65536, "percent": 25},
         {"bytes": 8192, "percent": 5},
     ]);
-    let options = json!({"rw": "randwrite", "bs": sizes(4096, 65536, split), "time_based": true});
+    let options = json!({"rw": "randwrite", "bs": sizes(4096, 65536, split), "time_based": true, "norandommap": true});
     let ios = first(&region(400_000, options), 0, 10_000);
     let count = |len| ios.iter().filter(|io| io.len == len).count();
     assert_eq!((count(4096), count(65536), count(8192)), (7000, 2500, 500));
 
     let range = sizes(4096, 65536, json!([]));
-    let options = json!({"rw": "randread", "bs": range, "time_based": true});
+    let options = json!({"rw": "randread", "bs": range, "time_based": true, "norandommap": true});
     let mut counts = BTreeMap::<u32, u32>::new();
     for io in first(&region(400_000, options), 0, 16_000) {
         *counts.entry(io.len / 4096).or_default() += 1;
@@ -224,6 +224,56 @@ fn sizes_match_their_shares() {
     assert!(counts.keys().copied().eq(1..=16), "{counts:?}");
     let is_uniform = counts.values().all(|count| (850..1150).contains(count));
     assert!(is_uniform, "{counts:?}");
+}
+
+#[test]
+fn random_ios_of_different_sizes_access_each_block_once() {
+    let split = json!([{"bytes": 4096, "percent": 50}, {"bytes": 65536, "percent": 50}]);
+    for sizes in [sizes(4096, 65536, split), sizes(4096, 32768, json!([]))] {
+        let options = json!({"rw": "randwrite", "bs": sizes, "loops": 3, "io_size": 12_000 * K});
+        let ios = list(&region(4000, options));
+        let mut counts = vec![0; 1000];
+        for io in &ios {
+            let first = ((io.offset - BEGIN) / 4096) as usize;
+            let blocks = io.len as usize / 4096;
+            counts[first..first + blocks]
+                .iter_mut()
+                .for_each(|count| *count += 1);
+        }
+        assert!(counts.iter().all(|count| *count == 3), "{counts:?}");
+    }
+}
+
+#[test]
+fn rates_determine_the_shares_of_a_mix() {
+    let rates = |read, write| json!({"read": read, "write": write, "trim": null});
+    let blocks = json!({"read": {"min": 4096, "max": 4096, "split": []}, "write": {"min": 8192, "max": 8192, "split": []}, "trim": {"min": 4096, "max": 4096, "split": []}});
+    for (option, rate, writes) in [
+        ("rate_iops", rates(100, 400), 800),
+        ("rate_iops", rates(200, 200), 500),
+        ("rate", rates(1 << 20, 2 << 20), 500),
+    ] {
+        let options = json!({"rw": "randrw", "rwmixread": 70, option: rate, "bs": blocks, "time_based": true});
+        let ios = first(&region(4000, options), 0, 1000);
+        assert_eq!(count(&ios, Kind::Write), writes, "{option}");
+    }
+}
+
+#[test]
+fn number_ios_applies_to_each_pass() {
+    let options = json!({"rw": "write", "number_ios": 7, "loops": 3, "io_size": 12_000 * K});
+    assert_eq!(list(&region(4000, options)).len(), 21);
+}
+
+#[test]
+fn no_sync_follows_the_last_io() {
+    let ios = list(&region(32, json!({"rw": "write", "fsync": 4})));
+    assert_eq!(count(&ios, Kind::Sync), 1);
+    let ios = list(&region(
+        32,
+        json!({"rw": "write", "fsync": 3, "number_ios": 6}),
+    ));
+    assert_eq!(count(&ios, Kind::Sync), 1);
 }
 
 #[test]

@@ -76,17 +76,16 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
             "Set offset_increment to give each worker a separate region.",
         );
     }
-    let limits_both =
-        |rate: &PerDirection<Option<u64>>| rate.read.is_some() && rate.write.is_some();
+    let limits_one = |rate: &PerDirection<Option<u64>>| rate.read.is_some() != rate.write.is_some();
     if job.pattern.rwmixread.is_some()
-        && (limits_both(&job.timing.rate) || limits_both(&job.timing.rate_iops))
+        && (limits_one(&job.timing.rate) || limits_one(&job.timing.rate_iops))
     {
         issues.finding(
             Note,
             "rates_limited_by_mix",
-            "Reads and writes keep their ratio, so the lower of the two rates limits both.",
+            "Reads and writes keep their ratio, so the rate of one direction limits both; in fio, the other one is unlimited.",
             None,
-            "Use separate jobs for reads and writes.",
+            "Set a rate for both directions, or use separate jobs.",
         );
     }
     if rw.writes() && job.data.zero_buffers {

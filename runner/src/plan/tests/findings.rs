@@ -108,8 +108,23 @@ fn findings_depend_on_options() {
             json!({}),
         ),
         (
+            "fio_difference",
+            json!({"rw": "read:-8k"}),
+            json!({"rw": "read:4k"}),
+        ),
+        (
+            "fio_difference",
+            json!({"rw": "randread", "random_distribution": "normal:20"}),
+            json!({"rw": "randread", "random_distribution": "zipf:1.2"}),
+        ),
+        (
+            "fio_difference",
+            json!({"time_based": 0, "io_size": "100k", "bs": "64k"}),
+            json!({"time_based": 0, "io_size": "128k", "bs": "64k"}),
+        ),
+        (
             "rates_limited_by_mix",
-            json!({"rw": "randrw", "rate_iops": "10,20"}),
+            json!({"rw": "randrw", "rate_iops": "10,0"}),
             json!({"rate_iops": "10,20"}),
         ),
         (

@@ -7,6 +7,7 @@ use crate::{
         guard::{Guard, Purpose},
         host::{
             block_device::BlockDevice,
+            cgroup_memory,
             file::{alignment_in, alignment_of, free_bytes, is_fully_written},
             identity::identity,
             interference::{self, results_directory, shares_disk},
@@ -80,7 +81,11 @@ impl HostView for View {
     }
 
     fn available_memory(&self) -> u64 {
-        meminfo::read(&self.kernel, "MemAvailable").unwrap_or(0)
+        let host = meminfo::read(&self.kernel, "MemAvailable");
+        let group = cgroup_memory::available(&self.kernel);
+        // A group without headroom is known to be full, unlike a host without meminfo.
+        let group = group.map(|bytes| bytes.max(1));
+        host.into_iter().chain(group).min().unwrap_or(0)
     }
 
     fn io_uring_unavailable(&self) -> Option<(String, String)> {

@@ -51,7 +51,7 @@ export function BasicFields({ draft }: { draft: JobDraft }) {
           onChange={(value) => setActive(Number(value))}
           data={jobs.map(({ name }, index) => ({
             value: String(index),
-            label: name ?? `Job ${index}`,
+            label: name ?? `Job ${index + 1}`,
           }))}
         />
       )}

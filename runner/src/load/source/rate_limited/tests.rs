@@ -191,7 +191,7 @@ fn a_pause_starts_when_nothing_is_in_flight() {
     });
     assert_eq!(
         starts_ms(with_syncs),
-        [0, 0, 0, 15, 15, 15],
+        [0, 0, 0, 15, 15],
         "a sync is not a block, but the pause waits for it"
     );
 }

@@ -131,7 +131,7 @@ fn values_out_of_range() {
         ("numjobs", json!(0)),
         ("numjobs", json!(5000)),
         ("loops", json!(0)),
-        ("number_ios", json!(0)),
+        ("number_ios", json!(1u64 << 53)),
         ("nice", json!(20)),
         ("nice", json!(-21)),
         ("thinktime_blocks", json!(0)),

@@ -1,0 +1,119 @@
+//! Notes about options that fio applies differently; docs/fio-differences.md lists them with the
+//! reasons.
+
+use crate::plan::issues::Issues;
+use leadline_protocol::{
+    finding::Severity,
+    job::{distribution::Distribution, keyword::Fallocate},
+    plan::job::ResolvedJob,
+};
+use serde_json::json;
+
+pub(crate) fn report(job: &ResolvedJob, issues: &mut Issues) {
+    for (option, sentence) in differences(job) {
+        issues.finding(
+            Severity::Note,
+            "fio_difference",
+            sentence,
+            json!({"option": option}),
+            "See docs/fio-differences.md before comparing results with fio.",
+        );
+    }
+}
+
+/// Options and sentences.
+fn differences(job: &ResolvedJob) -> Vec<(&'static str, String)> {
+    let mut notes = Vec::new();
+    let mut note = |applies: bool, option: &'static str, sentence: &str| {
+        if applies {
+            notes.push((option, sentence.to_owned()));
+        }
+    };
+    let pattern = &job.pattern;
+    let rw = pattern.rw;
+    let is_mixed = rw.reads() && rw.writes();
+    let modifier = pattern.rw_modifier.unwrap_or(0);
+    let is_sequential = !rw.is_random();
+    note(
+        is_sequential && modifier < 0,
+        "rw",
+        "Backward access starts with the last block; fio starts with block 0 and then goes to the end.",
+    );
+    note(
+        is_sequential && modifier > 0 && !wraps_exactly(job),
+        "rw",
+        "Access with gaps wraps around until all bytes are transferred; fio ends where a block crosses the end of the region.",
+    );
+    note(
+        is_mixed && pattern.fsync.max(pattern.fdatasync) > 0,
+        "fsync",
+        "Only writes count towards the next sync; fio up to 3.33 repeats the sync after each read in between.",
+    );
+    note(
+        is_mixed && rw.is_random() && pattern.bs.read != pattern.bs.write && !pattern.norandommap,
+        "bs",
+        "Reads and writes of different sizes each cover the region once; fio shares one map and may end early.",
+    );
+    note(
+        rw.is_random() && uses_normal(job),
+        "random_distribution",
+        "The normal distribution is centered in the region with the given standard deviation; fio uses a narrower one and scatters its blocks.",
+    );
+    note(
+        job.timing.time_based && job.timing.number_ios.is_some(),
+        "number_ios",
+        "The job ends after number_ios I/Os; fio ignores number_ios with time_based.",
+    );
+    note(
+        job.timing.thinktime_us > 0 && job.in_flight() > 1,
+        "thinktime",
+        "The pause starts when no I/O is in flight, so the I/Os per pause are exact; fio may submit more.",
+    );
+    note(
+        ends_inside_a_block(job),
+        "io_size",
+        "The last I/O ends at the number of bytes; fio rounds up to a whole block.",
+    );
+    note(
+        job.target.fallocate == Fallocate::Written
+            && rw.destroys()
+            && job.targets.iter().any(|target| target.layout_bytes > 0),
+        "fallocate",
+        "Layout writes the file before the job; fio only allocates it (fallocate=native).",
+    );
+    notes
+}
+
+/// The gaps of a forward pass end at the end of the region.
+fn wraps_exactly(job: &ResolvedJob) -> bool {
+    let bs = if job.pattern.rw.reads() {
+        &job.pattern.bs.read
+    } else {
+        &job.pattern.bs.write
+    };
+    let stride = bs
+        .max
+        .saturating_add_signed(job.pattern.rw_modifier.unwrap_or(0))
+        .max(1);
+    job.targets.iter().all(|target| target.size % stride == 0)
+}
+
+fn uses_normal(job: &ResolvedJob) -> bool {
+    let offsets = &job.pattern.random_distribution;
+    let is_normal =
+        |distribution: &Distribution| matches!(distribution, Distribution::Normal { .. });
+    (job.pattern.rw.reads() && is_normal(&offsets.read))
+        || (job.pattern.rw.writes() && is_normal(&offsets.write))
+}
+
+fn ends_inside_a_block(job: &ResolvedJob) -> bool {
+    let bs = &job.pattern.bs;
+    let rw = job.pattern.rw;
+    let largest = [
+        (rw.reads(), bs.read.max),
+        (rw.writes(), bs.write.max),
+        (rw.trims(), bs.trim.max),
+    ];
+    let is_cut = |(used, max): &(bool, u64)| *used && job.timing.io_size % max != 0;
+    job.timing.is_io_size_requested && !job.timing.time_based && largest.iter().any(is_cut)
+}

@@ -1,0 +1,268 @@
+//! The same job in fio and in the runner: offsets, sizes, directions, syncs and file length. fio
+//! logs its I/Os (`write_iolog`); those of the runner are system calls seen by strace. Differences
+//! are listed in docs/fio-differences.md.
+//!
+//! `cargo test -p leadline-runner --test fio_semantics -- --ignored` compares generated jobs.
+
+#[path = "../scratch/mod.rs"]
+mod scratch;
+
+mod cases;
+mod generated;
+mod trace;
+
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, fs, path::PathBuf};
+use trace::{Io, Trace};
+
+/// What must be equal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Equal {
+    /// Every I/O and sync, in order.
+    Sequence,
+    /// Accesses of every 512 bytes by direction, syncs, bytes and file length.
+    Coverage,
+    /// Accesses of every 512 bytes by any direction.
+    Blocks,
+    /// I/Os and bytes by direction, and syncs.
+    Counts,
+    /// I/Os and bytes of both directions.
+    Totals,
+    /// Nothing: a documented difference, which the plan reports.
+    Reported,
+    /// Nothing: rejected by the plan.
+    Rejected,
+}
+
+/// A job for both programs.
+struct Case {
+    equal: Equal,
+    options: BTreeMap<String, String>,
+    /// Length of the file before the job, in KiB.
+    file_kib: u64,
+}
+
+impl Case {
+    /// `text`: options as in a fio job, separated by spaces; `file=N` is the length of the existing
+    /// file in KiB.
+    fn new(equal: Equal, text: &str) -> Self {
+        let mut options: BTreeMap<String, String> = text
+            .split_whitespace()
+            .map(|option| option.split_once('=').unwrap())
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let file_kib = options.remove("file").map_or(0, |kib| kib.parse().unwrap());
+        // Layout must not write, as in fio.
+        options
+            .entry("fallocate".into())
+            .or_insert_with(|| "native".into());
+        Self {
+            equal,
+            options,
+            file_kib,
+        }
+    }
+}
+
+/// Runs both programs on a file and returns what differs.
+struct Comparison {
+    directory: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Comparison {
+    /// `None` where a program is missing.
+    fn new() -> Option<Self> {
+        for program in ["fio", "strace"] {
+            if let Err(error) = scratch::run(program, &["--version"]) {
+                scratch::skip(&error);
+                return None;
+            }
+        }
+        let directory = scratch::directory();
+        let file = directory.path().join("f");
+        Some(Self { directory, file })
+    }
+
+    fn prepare(&self, case: &Case) {
+        let _ = fs::remove_file(&self.file);
+        if case.file_kib > 0 {
+            scratch::image(&self.file, case.file_kib << 10);
+        }
+    }
+
+    fn difference(&self, case: &Case) -> Option<String> {
+        let job = self.job(case);
+        self.prepare(case);
+        let plan = trace::plan(&job);
+        match case.equal {
+            Equal::Rejected if rejected_with_remedy(&plan) => return None,
+            Equal::Rejected => return Some("the plan accepts it".into()),
+            Equal::Reported => {
+                let findings = plan["findings"].as_array().unwrap();
+                let is_reported = |finding: &Value| {
+                    let code = finding["code"].as_str();
+                    matches!(code, Some("fio_difference" | "rates_limited_by_mix"))
+                };
+                if !findings.iter().any(is_reported) {
+                    return Some(format!("no finding: {findings:?}"));
+                }
+            }
+            _ => {}
+        }
+        let ours = match trace::runner(&job, &self.file, self.directory.path()) {
+            Ok(trace) => trace,
+            Err(error) => return Some(format!("the runner fails: {error}")),
+        };
+        if let Some(difference) = plan_difference(&plan, &ours) {
+            return Some(difference);
+        }
+        if case.equal == Equal::Reported {
+            return None;
+        }
+        self.prepare(case);
+        let fio = trace::fio(&case.options, &self.file, self.directory.path());
+        compare(case.equal, &fio, &ours)
+    }
+
+    fn job(&self, case: &Case) -> Value {
+        let mut job = json!(case.options);
+        job["filename"] = json!(self.file);
+        job["ioengine"] = json!("psync");
+        job["direct"] = json!(0);
+        job["probes"] = json!(0);
+        job
+    }
+
+    /// Panics with all differences of all cases.
+    fn check(&self, cases: impl Iterator<Item = Case>) {
+        let differences: Vec<String> = cases
+            .filter_map(|case| {
+                let difference = self.difference(&case)?;
+                let options = case.options.iter();
+                let options: Vec<String> = options.map(|(k, v)| format!("{k}={v}")).collect();
+                Some(format!(
+                    "{} file={}: {difference}",
+                    options.join(" "),
+                    case.file_kib
+                ))
+            })
+            .collect();
+        assert!(
+            differences.is_empty(),
+            "{} differences\n{}",
+            differences.len(),
+            differences.join("\n")
+        );
+    }
+}
+
+fn rejected_with_remedy(plan: &Value) -> bool {
+    let problems = plan["problems"].as_array();
+    problems.is_some_and(|problems| {
+        let is_complete = |problem: &Value| {
+            ["field", "detail", "remedy"]
+                .iter()
+                .all(|part| problem[part].as_str().is_some_and(|text| !text.is_empty()))
+        };
+        !problems.is_empty() && problems.iter().all(is_complete)
+    })
+}
+
+/// The run does what the plan states: the bytes are an upper bound, exact for one direction.
+fn plan_difference(plan: &Value, run: &Trace) -> Option<String> {
+    let estimate = &plan["estimate"];
+    let layout = estimate["layout_bytes"].as_u64()?;
+    let planned = layout + estimate["measure_write_bytes"].as_u64()?;
+    let written = bytes(run, "write");
+    let job = &plan["jobs"][0];
+    let bs = &job["bs"]["write"];
+    let is_exact = job["rw"] != "rw" && job["rw"] != "randrw" && bs["min"] == bs["max"];
+    let block = bs["max"].as_u64().unwrap();
+    let is_expected = written <= planned && (!is_exact || planned - written < block);
+    (!is_expected).then(|| format!("planned {planned} bytes, wrote {written}"))
+}
+
+fn bytes(trace: &Trace, kind: &str) -> u64 {
+    let ios = trace.ios.iter().filter(|io| io.kind == kind);
+    ios.map(|io| io.len).sum()
+}
+
+/// I/Os and bytes by kind.
+fn counts(trace: &Trace) -> BTreeMap<&str, (u64, u64)> {
+    let mut counts = BTreeMap::new();
+    for io in &trace.ios {
+        let count: &mut (u64, u64) = counts.entry(io.kind.as_str()).or_default();
+        count.0 += 1;
+        count.1 += io.len;
+    }
+    counts
+}
+
+fn totals(trace: &Trace) -> (u64, u64) {
+    let counts = counts(trace);
+    let transfers = ["read", "write"].map(|kind| counts.get(kind).copied().unwrap_or_default());
+    (
+        transfers[0].0 + transfers[1].0,
+        transfers[0].1 + transfers[1].1,
+    )
+}
+
+/// Accesses of each 512 bytes, by kind if `by_kind`.
+fn coverage(trace: &Trace, by_kind: bool) -> BTreeMap<(&str, u64), u32> {
+    let mut coverage = BTreeMap::new();
+    for io in trace.ios.iter().filter(|io| io.len > 0) {
+        let kind = if by_kind { io.kind.as_str() } else { "" };
+        for unit in io.offset / 512..(io.offset + io.len) / 512 {
+            *coverage.entry((kind, unit)).or_default() += 1;
+        }
+    }
+    coverage
+}
+
+fn compare(equal: Equal, fio: &Trace, ours: &Trace) -> Option<String> {
+    let is_equal = match equal {
+        Equal::Sequence => fio.ios == ours.ios,
+        Equal::Coverage => coverage(fio, true) == coverage(ours, true) && syncs(fio) == syncs(ours),
+        Equal::Blocks => coverage(fio, false) == coverage(ours, false),
+        Equal::Counts => counts(fio) == counts(ours),
+        Equal::Totals => totals(fio) == totals(ours),
+        Equal::Reported | Equal::Rejected => true,
+    };
+    let summary = |trace: &Trace| {
+        let first: Vec<&Io> = trace.ios.iter().take(3).collect();
+        format!(
+            "{:?}, length {}, first {first:?}",
+            counts(trace),
+            trace.length
+        )
+    };
+    (!is_equal || fio.length != ours.length).then(|| {
+        format!(
+            "{equal:?}\n  fio  {}\n  ours {}",
+            summary(fio),
+            summary(ours)
+        )
+    })
+}
+
+/// Numbers of fsyncs and fdatasyncs.
+fn syncs(trace: &Trace) -> (usize, usize) {
+    let count = |kind| trace.ios.iter().filter(|io| io.kind == kind).count();
+    (count("sync"), count("datasync"))
+}
+
+#[test]
+fn jobs_have_the_same_ios_as_in_fio() {
+    if let Some(comparison) = Comparison::new() {
+        comparison.check(cases::all());
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test -p leadline-runner --test fio_semantics -- --ignored"]
+fn generated_jobs_have_the_same_ios_as_in_fio() {
+    if let Some(comparison) = Comparison::new() {
+        comparison.check(generated::all());
+    }
+}
