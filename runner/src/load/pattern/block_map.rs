@@ -14,8 +14,8 @@ pub(crate) struct BlockMap {
     /// Accessed blocks in the first level, full words of the level below in the others. The last
     /// level is one word. Bits past the end are set.
     levels: Vec<Vec<u64>>,
-    /// The levels at the start of a pass have only the bits past the end set.
     blocks: usize,
+    /// Blocks that the pass has not accessed.
     free: usize,
 }
 

@@ -114,6 +114,6 @@ fn ends_inside_a_block(job: &ResolvedJob) -> bool {
         (rw.writes(), bs.write.max),
         (rw.trims(), bs.trim.max),
     ];
-    let is_cut = |(used, max): &(bool, u64)| *used && job.timing.io_size % max != 0;
+    let is_cut = |(used, max): &(bool, u64)| *used && !job.timing.io_size.is_multiple_of(*max);
     job.timing.is_io_size_requested && !job.timing.time_based && largest.iter().any(is_cut)
 }
