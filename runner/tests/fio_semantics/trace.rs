@@ -114,10 +114,10 @@ fn strace_line(line: &str) -> Option<Io> {
         return Some(io(kind.into(), 0, 0));
     }
     // An interrupted call ends with `<unfinished ...>` instead of `)`.
-    let arguments = arguments
+    let mut arguments = arguments
         .split([')', '<'])
         .filter(|part| part.contains(", "));
-    let mut numbers = arguments.last()?.trim_end().rsplit(", ");
+    let mut numbers = arguments.next_back()?.trim_end().rsplit(", ");
     let offset = numbers.next()?.parse().ok()?;
     let len = numbers.next()?.parse().ok()?;
     Some(io(kind.into(), offset, len))
