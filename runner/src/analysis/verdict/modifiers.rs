@@ -65,7 +65,7 @@ pub(crate) fn modifiers(
     let found = [
         foreign(transfers),
         amplified(transfers),
-        merged(evidence, shares, transfers),
+        merged(evidence, shares),
         split(evidence, shares, transfers),
         deferred(evidence, shares),
     ];
@@ -95,17 +95,16 @@ fn amplified(transfers: &Transfers) -> Option<Modifier> {
     })
 }
 
-/// I/Os of the run per device I/O. Not known if other programs used the device, or may have.
-fn ios_per_device_io(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<f64> {
+/// I/Os of the run per device I/O; a lower bound if other programs used the device.
+fn ios_per_device_io(evidence: &Evidence, shares: &Shares) -> Option<f64> {
     let device = evidence.device.as_ref().ok()?;
-    let is_own = evidence.own_bytes.is_ok() && transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
     let below = shares.device + shares.lower_cache;
     let is_used = below >= NEGLIGIBLE.value && device.ios > 0;
-    (is_own && is_used).then(|| evidence.ios as f64 * below / device.ios as f64)
+    is_used.then(|| evidence.ios as f64 * below / device.ios as f64)
 }
 
-fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
-    let factor = ios_per_device_io(evidence, shares, transfers)?;
+fn merged(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
+    let factor = ios_per_device_io(evidence, shares)?;
     let is_buffered_read = evidence.direction == Direction::Read && !evidence.direct;
     (factor * MERGE_RATIO.value >= 1.0).then_some(Modifier {
         kind: if is_buffered_read {
@@ -119,10 +118,12 @@ fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option
 }
 
 fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
-    let factor = ios_per_device_io(evidence, shares, transfers)?;
+    let factor = ios_per_device_io(evidence, shares)?;
     // Metadata and journals add I/Os of their own.
     let device_bytes = evidence.device.as_ref().map_or(0, |device| device.bytes);
-    let has_others = is_excess(device_bytes, transfers.needed_bytes)
+    let is_own = evidence.own_bytes.is_ok() && transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
+    let has_others = !is_own
+        || is_excess(device_bytes, transfers.needed_bytes)
         || amplified(transfers).is_some()
         || evidence.metadata_reason.is_some();
     (factor <= MERGE_RATIO.value && !has_others).then(|| Modifier {
