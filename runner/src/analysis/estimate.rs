@@ -84,39 +84,44 @@ fn interval(share: f64, total: f64, spread: f64) -> Share {
     }
 }
 
-/// The estimate for several workers or jobs together, weighted by their numbers of I/Os; `None`
-/// without estimates. Their errors are independent.
-pub(crate) fn merged(
-    estimates: impl Iterator<Item = (u64, LayerEstimate)>,
-) -> Option<LayerEstimate> {
-    let estimates: Vec<_> = estimates.collect();
-    let total: u64 = estimates.iter().map(|(ios, _)| ios).sum();
-    if estimates.is_empty() {
+/// The estimate of one worker or job, with the I/Os and bytes that it describes.
+pub(crate) struct PartEstimate {
+    pub ios: u64,
+    pub bytes: u64,
+    pub estimate: LayerEstimate,
+}
+
+/// The estimate for several workers or jobs together; `None` without estimates. Their errors are
+/// independent.
+pub(crate) fn merged(parts: impl Iterator<Item = PartEstimate>) -> Option<LayerEstimate> {
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() {
         return None;
     }
-    let weight = |ios: u64| ios as f64 / total.max(1) as f64;
+    let ios: u64 = parts.iter().map(|part| part.ios).sum();
+    let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+    let of_ios = |part: &PartEstimate| part.ios as f64 / ios.max(1) as f64;
+    let of_bytes = |part: &PartEstimate| part.bytes as f64 / bytes.max(1) as f64;
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
-        let each = estimates.iter().filter_map(|(ios, estimate)| {
-            let share = estimate.of(layer)?;
-            Some((weight(*ios), share.ios))
+        let each = parts.iter().filter_map(|part| {
+            let share = part.estimate.of(layer)?;
+            Some((of_ios(part), share.ios))
         });
-        let bytes = estimates
+        let bytes = parts
             .iter()
-            .filter_map(|(ios, estimate)| Some(weight(*ios) * estimate.of(layer)?.bytes));
+            .filter_map(|part| Some(of_bytes(part) * part.estimate.of(layer)?.bytes));
         LayerShare {
             layer,
             ios: sum(each),
             bytes: bytes.sum(),
         }
     });
-    let overwritten = estimates
+    let overwritten = parts
         .iter()
-        .filter_map(|(ios, estimate)| Some((weight(*ios), estimate.overwritten?)));
-    let has_writes = estimates
-        .iter()
-        .any(|(_, found)| found.overwritten.is_some());
+        .filter_map(|part| Some((of_ios(part), part.estimate.overwritten?)));
+    let has_writes = parts.iter().any(|part| part.estimate.overwritten.is_some());
     Some(LayerEstimate {
-        samples: estimates.iter().map(|(_, found)| found.samples).sum(),
+        samples: parts.iter().map(|part| part.estimate.samples).sum(),
         layers: layers.to_vec(),
         overwritten: has_writes.then(|| sum(overwritten)),
     })

@@ -26,7 +26,7 @@ use crate::{
         pattern::io::{Io, Kind},
         stats::WorkerStats,
     },
-    system::layers::{StoredFile, snapshot::Snapshot},
+    system::layers::{StoredFile, lookup::spanned, snapshot::Snapshot},
 };
 use leadline_protocol::{
     job::{distribution::Distribution, keyword::Fadvise},
@@ -119,7 +119,7 @@ impl LayerSampler {
             io: *io,
             weight: self.interval.length(),
             syncs_before: stats.of(Kind::Sync).ios.get(),
-            was_dirty: pending.is_some_and(|pending| pending >= u64::from(io.len)),
+            was_dirty: pending.is_some_and(|pending| pending >= spanned(&range)),
         });
     }
 

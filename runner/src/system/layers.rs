@@ -7,17 +7,18 @@
 //! Linux 6.18). Workers look up a sample of their own I/Os (`load::layer_sampler`).
 
 pub(crate) mod builder;
-mod lookup;
+pub(crate) mod lookup;
 pub(crate) mod snapshot;
 #[cfg(test)]
 mod tests;
 
-use crate::system::probes::residency::ResidencyMethod;
+use crate::system::{host::kernel::read_flag, probes::residency::ResidencyMethod};
 use leadline_protocol::verdict::StorageLayer;
 use std::{
     fs::File,
     ops::AddAssign,
     os::fd::{AsFd, BorrowedFd},
+    path::PathBuf,
     sync::Arc,
 };
 
@@ -40,6 +41,19 @@ impl StoredFile {
     /// Open for reading.
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    /// Whether the loop devices below still use the same kind of I/O.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        match &*self.below {
+            Below::File {
+                file,
+                direct,
+                direct_attribute,
+                ..
+            } => (read_flag(direct_attribute) == Some(true)) == *direct && file.is_unchanged(),
+            _ => true,
+        }
     }
 
     /// # Errors
@@ -85,6 +99,8 @@ enum Below {
         file: StoredFile,
         /// Whether the loop device opened the file with direct I/O.
         direct: bool,
+        /// Sysfs attribute with the current value of `direct`.
+        direct_attribute: PathBuf,
     },
     /// Memory itself (tmpfs): everything that exists is cached or swapped out.
     Nothing,

@@ -178,7 +178,7 @@ mod tests {
         check("RW:Read", &[(false, one_of(Key::Rw, &["read"]))]);
         check(
             "verdict:cache",
-            &[(false, one_of(Key::Verdict, &["page_cache"]))],
+            &[(false, one_of(Key::Verdict, &["page_cache", "lower_cache"]))],
         );
         check("-status:fail", &[(true, one_of(Key::Status, &["failed"]))]);
         check("status:bogus", &[(false, one_of(Key::Status, &[]))]);

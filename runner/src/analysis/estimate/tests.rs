@@ -148,7 +148,7 @@ fn workers_are_weighted_by_their_ios() {
             (first, counts(10, 10, 1).estimate()),
             (second, counts(0, 10, 1).estimate()),
         ];
-        merged(parts.into_iter()).unwrap()
+        merged(parts.into_iter().map(part)).unwrap()
     };
     let estimate = merge(3000, 1000);
     assert_eq!(device(&estimate), Share::exact(0.75));
@@ -162,7 +162,7 @@ fn workers_are_weighted_by_their_ios() {
 #[test]
 fn one_worker_is_unchanged_and_none_is_none() {
     let one = counts(30, 100, 50).estimate();
-    let merged_one = merged([(5000, one.clone())].into_iter()).unwrap();
+    let merged_one = merged([(5000, one.clone())].into_iter().map(part)).unwrap();
     let (found, expected) = (device(&merged_one), device(&one));
     assert_near(found.low, expected.low);
     assert_near(found.share, expected.share);
@@ -172,14 +172,19 @@ fn one_worker_is_unchanged_and_none_is_none() {
 
 #[test]
 fn errors_of_workers_are_independent() {
-    let part = || (1000, with_bounds(0.4, 0.5, 0.6));
+    let one = || (1000, with_bounds(0.4, 0.5, 0.6));
     let of = |workers: usize| {
-        let parts: Vec<_> = (0..workers).map(|_| part()).collect();
-        device(&merged(parts.into_iter()).unwrap())
+        let parts: Vec<_> = (0..workers).map(|_| one()).collect();
+        device(&merged(parts.into_iter().map(part)).unwrap())
     };
     assert_near(of(1).high - of(1).low, 0.2);
     assert_near(of(4).high - of(4).low, 0.1);
-    let with_exact = merged([part(), (1000, with_bounds(0.5, 0.5, 0.5))].into_iter()).unwrap();
+    let with_exact = merged(
+        [one(), (1000, with_bounds(0.5, 0.5, 0.5))]
+            .into_iter()
+            .map(part),
+    )
+    .unwrap();
     let share = device(&with_exact);
     assert_near(share.high - share.low, 0.1);
 }
@@ -190,7 +195,7 @@ fn bounds_of_a_sum_stay_shares() {
         (9000, with_bounds(0.9, 1.0, 1.0)),
         (1000, with_bounds(0.0, 0.0, 1.0)),
     ];
-    let share = device(&merged(parts.into_iter()).unwrap());
+    let share = device(&merged(parts.into_iter().map(part)).unwrap());
     let range: RangeInclusive<f64> = 0.0..=1.0;
     assert!(range.contains(&share.low) && range.contains(&share.high));
     assert!(share.low <= share.share && share.share <= share.high);
@@ -199,10 +204,49 @@ fn bounds_of_a_sum_stay_shares() {
 #[test]
 fn an_unknown_worker_makes_its_part_unknown() {
     let parts = [(3000, counts(10, 10, 1).estimate()), (1000, unknown())];
-    let estimate = merged(parts.into_iter()).unwrap();
+    let estimate = merged(parts.into_iter().map(part)).unwrap();
     let share = device(&estimate);
     assert_near(share.share, 0.75);
     assert!(share.high >= 1.0, "all of it may be on the device");
     let unknown = estimate.of(StorageLayer::Unknown).unwrap();
     assert_near(unknown.ios.share, 0.25);
+}
+
+/// A part with I/Os of 4 KiB.
+fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
+    PartEstimate {
+        ios,
+        bytes: ios * 4096,
+        estimate,
+    }
+}
+
+#[test]
+fn bytes_count_by_their_size() {
+    // 1 MiB reads of cached pages next to 512 byte reads of the device.
+    let layer = |of: StorageLayer| {
+        let mut counts = LayerCounts {
+            samples: 100,
+            ..LayerCounts::default()
+        };
+        counts.ios[of as usize] = 100.0;
+        counts.bytes[of as usize] = 100.0;
+        counts.estimate()
+    };
+    let parts = [
+        PartEstimate {
+            ios: 1000,
+            bytes: 1000 << 20,
+            estimate: layer(StorageLayer::PageCache),
+        },
+        PartEstimate {
+            ios: 1000,
+            bytes: 1000 * 512,
+            estimate: layer(StorageLayer::Device),
+        },
+    ];
+    let found = merged(parts.into_iter()).unwrap();
+    let device = found.of(StorageLayer::Device).unwrap();
+    assert_eq!(device.ios.share, 0.5);
+    assert!(device.bytes < 0.001, "{}", device.bytes);
 }

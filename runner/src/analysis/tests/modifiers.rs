@@ -128,12 +128,13 @@ fn excess_below_the_noise_floor_is_not_reported() {
 }
 
 #[test]
-fn io_of_others_hides_merging() {
+fn merging_shows_next_to_io_of_others() {
     let run = one_direction("read", true, (10_000, 4), (1250, 40_000));
     let shared = with(run, |report| {
         report.device.as_mut().unwrap().counts.read_bytes = 80_000 * KIB
     });
-    assert_eq!(kinds(&verdict_of(&shared)), [ModifierKind::Foreign]);
+    let expected = [ModifierKind::Foreign, ModifierKind::Merged];
+    assert_eq!(kinds(&verdict_of(&shared)), expected);
 }
 
 #[test]

@@ -6,11 +6,14 @@ pub(crate) mod targets;
 pub(crate) mod workload;
 
 use crate::analysis::{
-    estimate::{merged, unknown},
+    estimate::{PartEstimate, merged, unknown},
     verdict::{
         evidence::{
             counters::{Counted, device, lower_devices, own_bytes, process_bytes},
-            targets::{bytes_without_device, encoded_share, no_device, residency, unwritten_share},
+            targets::{
+                backing_dirty_bytes, bytes_without_device, encoded_share, no_device, residency,
+                unwritten_share,
+            },
         },
         metadata::metadata_reason,
     },
@@ -69,10 +72,14 @@ pub(crate) struct Evidence {
     /// Bytes that this process read from storage; for writes, bytes that it made dirty or wrote
     /// directly. Or the reason why they are unknown.
     pub process_bytes: Result<u64, String>,
+    /// Dirty bytes of the backing files of cached loop devices at the end; `None` if unknown.
+    pub backing_dirty_bytes: Option<u64>,
     /// Smallest block in bytes.
     pub smallest_block: u64,
     /// See [`workload::is_every_read_counted`].
     pub is_every_read_counted: bool,
+    /// All I/Os have the same size.
+    pub has_one_block_size: bool,
     /// See [`workload::may_overwrite_itself`].
     pub may_overwrite_itself: bool,
     /// Upper bound of the I/Os in flight at a window boundary.
@@ -118,7 +125,9 @@ impl Evidence {
             metadata_reason: jobs.iter().find_map(|job| metadata_reason(job, &targets)),
             estimate: estimate(direction, report),
             process_bytes: process_bytes(direction, report),
+            backing_dirty_bytes: backing_dirty_bytes(&targets),
             smallest_block: workload::smallest_block(direction, &jobs),
+            has_one_block_size: workload::has_one_block_size(direction, &jobs),
             is_every_read_counted: workload::is_every_read_counted(report, &jobs, &targets),
             may_overwrite_itself: workload::may_overwrite_itself(stats.bytes, &jobs, &targets),
             in_flight_ios: jobs.iter().map(|job| in_flight_ios(job)).sum(),
@@ -166,6 +175,12 @@ impl Evidence {
         } else {
             (page_size() as f64 / self.smallest_block as f64).max(1.0)
         }
+    }
+
+    /// Bytes of the regions that were dirty or under writeback at the end; `None` if unknown.
+    pub(crate) fn dirty_end_bytes(&self) -> Option<u64> {
+        self.residency
+            .and_then(|(_, end)| end.pending_write_bytes())
     }
 
     pub(crate) fn dirty_start_bytes(&self) -> u64 {
@@ -239,7 +254,11 @@ fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
             overwritten,
             ..unknown()
         };
-        (ios(job), estimate.unwrap_or_else(unknown))
+        PartEstimate {
+            ios: ios(job),
+            bytes: direction.select(&job.read, &job.write).bytes,
+            estimate: estimate.unwrap_or_else(unknown),
+        }
     }))
 }
 

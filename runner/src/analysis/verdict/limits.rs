@@ -114,10 +114,17 @@ impl<'a> Limits<'a> {
 
     /// Writes. `in_memory`: share of the sampled I/Os whose pages were dirty at the end.
     /// `overwritten`: share that overwrote dirty pages, so that earlier writes did not reach the
-    /// device. `unknown`: share of which the pages could not be looked up.
-    pub(crate) fn write(&self, in_memory: Share, overwritten: Share, unknown: Share) -> Below {
-        let evidence = self.evidence;
+    /// device. `unknown`: share of which the pages could not be looked up. `below_bytes`: share of
+    /// the sampled bytes that were below the page cache.
+    pub(crate) fn write(
+        &self,
+        in_memory: Share,
+        overwritten: Share,
+        unknown: Share,
+        below_bytes: f64,
+    ) -> Below {
         let overwritten = self.overwritten(overwritten);
+        let in_memory = self.last_writes(in_memory);
         let in_memory_low = if self.has_large_folios(overwritten.share) {
             0.0
         } else {
@@ -125,26 +132,67 @@ impl<'a> Limits<'a> {
         };
         let least_in_memory = overwritten.low.max(in_memory_low);
         let most_in_memory = (overwritten.high + in_memory.high).min(1.0);
-        let device = evidence.device.as_ref().ok();
-        let at_most = device.map_or(1.0, |device| {
-            let reached = device.bytes as f64 / self.bytes;
-            (reached + evidence.encoded_share + evidence.share_without_device() + self.boundary)
-                .min(1.0)
-        });
+        let below = (1.0 - in_memory.share - unknown.share).max(0.0);
+        let at_most = self.at_most_written(below, below_bytes);
         let high = (1.0 - least_in_memory).min(at_most);
-        let low = (1.0 - most_in_memory - unknown.share).max(0.0).min(high);
-        let expected = (1.0 - in_memory.share - unknown.share).max(0.0) * (1.0 - overwritten.share);
-        // The counters leave less than the sample: the data was discarded in memory.
-        let low = if at_most + self.boundary < 1.0 - most_in_memory - unknown.share {
+        let low = 1.0 - most_in_memory - unknown.share;
+        let low = if at_most + self.boundary < low {
+            // The counters leave less than the sample: the data was discarded in memory.
             0.0
         } else {
-            low
+            low.clamp(0.0, high)
         };
         Below::agreed(Share {
-            share: expected.clamp(low, high),
+            share: (below * (1.0 - overwritten.share)).clamp(low, high),
             low,
             high,
         })
+    }
+
+    /// Share of the I/Os that the target's device can have written. `below`, `below_bytes`: shares
+    /// of the sampled I/Os and bytes below the page cache.
+    fn at_most_written(&self, below: f64, below_bytes: f64) -> f64 {
+        let evidence = self.evidence;
+        let Ok(device) = &evidence.device else {
+            return 1.0;
+        };
+        let uncounted = evidence.encoded_share + evidence.share_without_device();
+        let bytes = device.bytes as f64 / self.bytes + uncounted + self.boundary;
+        let is_uniform = (below - below_bytes).abs() < 0.01;
+        match below * bytes / below_bytes {
+            _ if is_uniform => bytes.min(1.0),
+            ios if ios.is_finite() => ios.min(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// A page that is dirty at the end holds only the last write to it: at most the bytes that were
+    /// dirty.
+    fn last_writes(&self, in_memory: Share) -> Share {
+        let evidence = self.evidence;
+        let at_most = match evidence.dirty_end_bytes() {
+            Some(dirty) if evidence.may_overwrite_itself && evidence.has_one_block_size => {
+                dirty as f64 / self.bytes + self.boundary
+            }
+            _ => 1.0,
+        };
+        Share {
+            share: in_memory.share.min(at_most),
+            low: in_memory.low.min(at_most),
+            high: in_memory.high.min(at_most),
+        }
+    }
+
+    /// The same for the backing files of cached loop devices: upper bound of the share of the I/Os
+    /// that is dirty there.
+    pub(crate) fn lower_last_writes(&self) -> f64 {
+        let evidence = self.evidence;
+        match evidence.backing_dirty_bytes {
+            Some(dirty) if evidence.is_loop_cached && evidence.may_overwrite_itself => {
+                dirty as f64 / self.bytes + self.boundary
+            }
+            _ => 1.0,
+        }
     }
 
     /// Blocks that are written only once are not overwritten, whatever their pages looked like.

@@ -34,22 +34,22 @@ impl Shares {
         };
         let sampled = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
         let limits = Limits::of(evidence);
+        let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
+        let below_bytes = bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache);
         let below = match evidence.direction {
-            Direction::Read => {
-                let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
-                limits.read(
-                    sum(
-                        sampled(StorageLayer::Device),
-                        sampled(StorageLayer::LowerCache),
-                    ),
-                    bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache),
-                    bytes(StorageLayer::Unwritten),
-                )
-            }
+            Direction::Read => limits.read(
+                sum(
+                    sampled(StorageLayer::Device),
+                    sampled(StorageLayer::LowerCache),
+                ),
+                below_bytes,
+                bytes(StorageLayer::Unwritten),
+            ),
             Direction::Write => limits.write(
                 sampled(StorageLayer::PageCache),
                 estimate.overwritten.unwrap_or_default(),
                 sampled(StorageLayer::Unknown),
+                below_bytes,
             ),
         };
         let mut parts = Parts {
@@ -64,8 +64,11 @@ impl Shares {
             parts.page_cache.share += parts.unknown.share;
             parts.unknown = Share::exact(0.0);
         }
-        let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
         let shares = parts.with_below(below, limits.lower_device_share);
+        let shares = match evidence.direction {
+            Direction::Read => shares,
+            Direction::Write => shares.with_lower_last_writes(&limits),
+        };
         Self {
             bytes: if (shares.page_cache - parts.page_cache.share).abs() < 0.01 {
                 StorageLayer::TOP_DOWN.map(bytes)
@@ -85,6 +88,19 @@ impl Shares {
         Self {
             bytes: unknown.by_layer(),
             ..unknown
+        }
+    }
+
+    /// What is dirty below a loop device is only the last write to each page. The rest was either
+    /// overwritten there or written to the device.
+    fn with_lower_last_writes(self, limits: &Limits) -> Self {
+        let excess = self.lower_cache - limits.lower_last_writes();
+        let excess = excess.min(limits.lower_device_share - self.device).max(0.0);
+        Self {
+            lower_cache: self.lower_cache - excess / 2.0,
+            device: self.device + excess / 2.0,
+            uncertainty: (self.uncertainty + excess / 2.0).min(1.0),
+            ..self
         }
     }
 

@@ -1,7 +1,7 @@
 //! Storage layers of the sampled I/Os of a job.
 
 use crate::{
-    analysis::estimate::{LayerCounts, merged},
+    analysis::estimate::{LayerCounts, PartEstimate, merged},
     load::{
         histogram::Counter,
         layer_sampler::{tally::LayerTally, write_samples::WriteSample},
@@ -10,11 +10,7 @@ use crate::{
     run::report::workers::MeasuredWorker,
     system::layers::{LayerBytes, StoredFile},
 };
-use leadline_protocol::{
-    plan::job::ResolvedJob,
-    report::layers::{JobLayers, LayerEstimate},
-    verdict::StorageLayer,
-};
+use leadline_protocol::{plan::job::ResolvedJob, report::layers::JobLayers, verdict::StorageLayer};
 use std::sync::Arc;
 
 pub(super) fn job_layers(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> JobLayers {
@@ -24,16 +20,27 @@ pub(super) fn job_layers(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> JobL
     }
 }
 
-/// The estimate of one worker, and its number of I/Os.
-type WorkerEstimate = (u64, LayerEstimate);
-
-fn reads(worker: &MeasuredWorker) -> Option<WorkerEstimate> {
+fn reads(worker: &MeasuredWorker) -> Option<PartEstimate> {
     let stats = worker.stats().of(Kind::Read);
     let ios = stats.ios.get();
     if ios == 0 || worker.layers.is_empty() {
         return None;
     }
-    Some((ios, counts(&stats.layers).estimate()))
+    let counts = if are_unchanged(worker) {
+        counts(&stats.layers)
+    } else {
+        LayerCounts::default()
+    };
+    Some(PartEstimate {
+        ios,
+        bytes: stats.bytes.get(),
+        estimate: counts.estimate(),
+    })
+}
+
+/// Lookups are wrong after another program has switched a loop device to direct I/O or back.
+fn are_unchanged(worker: &MeasuredWorker) -> bool {
+    worker.layers.iter().all(|file| file.is_unchanged())
 }
 
 fn counts(tally: &LayerTally) -> LayerCounts {
@@ -49,10 +56,14 @@ fn counts(tally: &LayerTally) -> LayerCounts {
     }
 }
 
-fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<WorkerEstimate> {
+fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     let stats = worker.stats();
     let ios = stats.of(Kind::Write).ios.get();
-    let samples = &worker.outcome.write_samples;
+    let samples = if are_unchanged(worker) {
+        &worker.outcome.write_samples[..]
+    } else {
+        &[]
+    };
     if ios == 0 || worker.layers.is_empty() {
         return None;
     }
@@ -76,7 +87,11 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<WorkerEstimate> 
         overwritten += if sample.was_dirty { weight } else { 0.0 };
     }
     counts.overwritten = Some(overwritten);
-    Some((ios, counts.estimate()))
+    Some(PartEstimate {
+        ios,
+        bytes: stats.of(Kind::Write).bytes.get(),
+        estimate: counts.estimate(),
+    })
 }
 
 /// Syncs of a worker.

@@ -176,10 +176,12 @@ impl<'a> LayersBuilder<'a> {
         self.depth += 1;
         let file = self.file(file, &path);
         self.depth -= 1;
+        let direct_attribute = block.dir.join("loop/dio");
         Some(Below::File {
             start,
             file: file.ok()?,
-            direct: read_flag(block.dir.join("loop/dio")) == Some(true),
+            direct: read_flag(&direct_attribute) == Some(true),
+            direct_attribute,
         })
     }
 }
@@ -191,10 +193,12 @@ impl Below {
                 start,
                 file,
                 direct,
+                direct_attribute,
             } => Self::File {
                 start: start + offset,
                 file,
                 direct,
+                direct_attribute,
             },
             other => other,
         }

@@ -68,7 +68,7 @@ impl StoredFile {
         self.look_up(range, direct, pages)
     }
 
-    /// The pages of a range; `None` if unknown.
+    /// All pages that a range touches; `None` if unknown.
     pub(crate) fn pages(&self, range: &Range<u64>) -> Option<Residency> {
         self.residency?.of_range(self.file.as_fd(), range).ok()
     }
@@ -105,15 +105,17 @@ impl StoredFile {
         let Some(cached) = self.pages(&range).map(|found| found.cached) else {
             return LayerBytes::all(Unknown, length);
         };
+        let page = page_size() as u64;
+        let spanned = spanned(&range);
         let was_cached = || snapshot.is_none_or(|snapshot| snapshot.has(&range));
-        if cached >= length && was_cached() {
+        if cached >= spanned && was_cached() {
             return LayerBytes::all(PageCache, length);
         }
-        let page = page_size() as u64;
-        if cached == 0 || length <= page {
+        if cached == 0 || spanned <= page {
             return self.below_cache(range, false, pages);
         }
         if length > MAX_PAGES * page {
+            let cached = cached.min(length);
             let mut found = LayerBytes::all(PageCache, cached);
             found += self
                 .below_cache(range, false, pages)
@@ -224,7 +226,7 @@ impl StoredFile {
         // btrfs decompresses in the page cache, also for direct reads.
         if is(fiemap::ENCODED) && direct && pages.are_read() {
             let cached = self.pages(&part).map_or(0, |found| found.cached);
-            if cached >= length {
+            if cached >= spanned(&part) {
                 return LayerBytes::all(PageCache, length);
             }
         }
@@ -285,6 +287,7 @@ impl Below {
                 start,
                 file,
                 direct,
+                ..
             } => {
                 let found = match place {
                     Some(place) => {
@@ -312,6 +315,12 @@ impl Pages<'_> {
             other => other,
         }
     }
+}
+
+/// Bytes of all pages that a range touches.
+pub(crate) fn spanned(range: &Range<u64>) -> u64 {
+    let page = page_size() as u64;
+    range.end.next_multiple_of(page) - (range.start - range.start % page)
 }
 
 /// The parts of a range in each page.

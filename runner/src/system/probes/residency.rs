@@ -70,19 +70,15 @@ impl ResidencyMethod {
         Ok(limited(sum.unwrap_or_default(), region))
     }
 
-    /// The pages of one range, without allocating. `cached` is limited to the range.
+    /// All pages that a range touches, without allocating.
     pub(crate) fn of_range(self, file: BorrowedFd, range: &Range<u64>) -> Result<Residency, Errno> {
         let page_bytes = page_size() as u64;
         let start = range.start - range.start % page_bytes;
         let pages = start..range.end.next_multiple_of(page_bytes);
-        let found = match self {
-            Self::Cachestat => residency_by_cachestat(file, &pages)?,
-            Self::Mincore => residency_by_mincore(file, &pages)?,
-        };
-        Ok(Residency {
-            cached: found.cached.min(range.end - range.start),
-            ..found
-        })
+        match self {
+            Self::Cachestat => residency_by_cachestat(file, &pages),
+            Self::Mincore => residency_by_mincore(file, &pages),
+        }
     }
 
     pub fn map(self, file: BorrowedFd, region: &Region) -> Result<ResidencyMap, Errno> {

@@ -9,6 +9,7 @@ use leadline_protocol::{
     },
     report::Report,
 };
+use std::collections::BTreeMap;
 
 /// The engine or filesystem of jobs without any block device.
 pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
@@ -39,6 +40,18 @@ pub(super) fn bytes_without_device(
         .filter(|(_, job)| has_no_device(job))
         .map(|(report, _)| direction.select(&report.read, &report.write).bytes)
         .sum()
+}
+
+/// Dirty bytes of the backing files at the end, each file once; `None` if one is unknown.
+pub(super) fn backing_dirty_bytes(targets: &[&TargetReport]) -> Option<u64> {
+    let mut files = BTreeMap::new();
+    for target in targets {
+        if target.direct.loop_direct_io == Some(false) {
+            let backing = target.backing.as_ref()?;
+            files.insert(&backing.path, backing.end?.pending_write_bytes()?);
+        }
+    }
+    Some(files.values().sum())
 }
 
 /// Residency at the start and the end of the window; `None` if it is unknown for one of the

@@ -17,6 +17,14 @@ pub(super) fn smallest_block(direction: Direction, jobs: &[&ResolvedJob]) -> u64
     smallest.min().unwrap_or(1)
 }
 
+pub(super) fn has_one_block_size(direction: Direction, jobs: &[&ResolvedJob]) -> bool {
+    let Some(first) = jobs.first().map(|job| sizes(direction, job)) else {
+        return false;
+    };
+    let is_same = |job: &&ResolvedJob| sizes(direction, job).min == first.max;
+    first.min == first.max && jobs.iter().all(is_same)
+}
+
 /// Every byte that the process reads from storage belongs to a read of its own: one block size, no
 /// readahead, no partial pages, no compression and no writes.
 pub(super) fn is_every_read_counted(
