@@ -139,9 +139,10 @@ pub struct JobReport {
     pub errors: u64,
     /// Optimizations that were used or not used.
     pub decisions: Vec<Decision>,
-    /// Storage layers that served a sample of the I/Os.
+    /// Storage layers that served a sample of the I/Os; null for runs recorded before the I/Os were
+    /// sampled.
     #[serde(default)]
-    pub layers: JobLayers,
+    pub layers: Option<JobLayers>,
 }
 
 /// An optimization and the reason for using it or not.

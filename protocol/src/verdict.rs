@@ -21,12 +21,11 @@ pub struct Verdict {
     /// if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, also by
     /// `filesystem` and `no_device`.
     pub shares: BTreeMap<String, f64>,
-    /// Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
-    #[serde(default)]
+    /// Shares of the bytes; absent if unknown, and for runs recorded before the I/Os were sampled.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub byte_shares: BTreeMap<String, f64>,
-    /// What else happened on the way. A modifier never changes a share. Absent in the stored events
-    /// of runs recorded before the I/Os were sampled.
-    #[serde(default)]
+    /// What else happened on the way; absent if nothing did. A modifier never changes a share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
     /// Error bound of each share of the I/Os (0-1).
     #[serde(default)]

@@ -4,8 +4,7 @@ use crate::{evidence::transition::Direction, verdict::StorageLayer};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Null for a direction without I/O, without probes, and for runs recorded before the I/Os were
-/// sampled.
+/// Null for a direction without I/O, and without probes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct JobLayers {
     pub read: Option<LayerEstimate>,

@@ -89,7 +89,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         system_ns_per_io: None,
         errors: 0,
         decisions: Vec::new(),
-        layers,
+        layers: Some(layers),
     }
 }
 
@@ -280,7 +280,7 @@ fn with_layers(
 fn without_layers(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>) {
     with(run, |report| {
         for job in &mut report.jobs {
-            job.layers = JobLayers::default();
+            job.layers = None;
         }
     })
 }

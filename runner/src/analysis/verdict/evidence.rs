@@ -240,15 +240,20 @@ fn in_flight_ios(job: &ResolvedJob) -> u64 {
     }
 }
 
+fn layers_of(direction: Direction, job: &JobReport) -> Option<&LayerEstimate> {
+    job.layers.as_ref()?.of(direction)
+}
+
 /// The estimates of all jobs together. A job without an estimate is unknown.
 fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
     let ios = |job: &JobReport| direction.select(&job.read, &job.write).ios;
+    let of_job = |job| layers_of(direction, job);
     let jobs = report.jobs.iter().filter(|job| ios(job) > 0);
-    if jobs.clone().all(|job| job.layers.of(direction).is_none()) {
+    if jobs.clone().all(|job| of_job(job).is_none()) {
         return None;
     }
     merged(jobs.map(|job| {
-        let estimate = job.layers.of(direction).cloned();
+        let estimate = of_job(job).cloned();
         let overwritten = direction.select(None, Some(Share::UNKNOWN));
         let unknown = || LayerEstimate {
             overwritten,

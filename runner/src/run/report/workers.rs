@@ -125,7 +125,7 @@ pub(super) fn job_report(
         system_ns_per_io: per_io(system_ns),
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
-        layers: job_layers(job, &workers),
+        layers: Some(job_layers(job, &workers)),
         read,
         write,
         trim,

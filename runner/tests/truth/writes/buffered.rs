@@ -134,8 +134,16 @@ pub(super) const CASES: &[Case] = &[
     case("writes_after_the_last_fsync_on_btrfs", |at| {
         on_btrfs(at, true, json!({"fsync": 3000}))
     }),
-    case("every_pass_followed_by_an_fsync", |at| {
-        synchronous(at, json!({"size": "1m", "fsync": 256, "loops": 4}))
+    case("every_pass_but_the_last_followed_by_an_fsync", |at| {
+        // As in fio, no sync follows the last write.
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let changes = json!({"size": "1m", "fsync": 256, "loops": 4});
+        situation(
+            job(&path, "randwrite", changes),
+            vec![Box::new(volume)],
+            vec![split("write", 0.25, 0.0, 0.75)],
+        )
     }),
     case("synchronous_writes_o_sync", |at| {
         synchronous(at, json!({"sync": "sync"}))

@@ -1247,8 +1247,7 @@ export type Job = {
 };
 
 /**
- * Null for a direction without I/O, without probes, and for runs recorded before the I/Os were
- * sampled.
+ * Null for a direction without I/O, and without probes.
  */
 export type JobLayers = {
     read?: LayerEstimate | null;
@@ -1296,10 +1295,7 @@ export type JobReport = {
      * Optimizations that were used or not used.
      */
     decisions: Array<Decision>;
-    /**
-     * Storage layers that served a sample of the I/Os.
-     */
-    layers?: JobLayers;
+    layers?: JobLayers | null;
 };
 
 /**
@@ -3062,14 +3058,13 @@ export type Verdict = {
         [key: string]: number;
     };
     /**
-     * Shares of the bytes; empty if unknown, and for runs recorded before the I/Os were sampled.
+     * Shares of the bytes; absent if unknown, and for runs recorded before the I/Os were sampled.
      */
     byte_shares?: {
         [key: string]: number;
     };
     /**
-     * What else happened on the way. A modifier never changes a share. Absent in the stored events
-     * of runs recorded before the I/Os were sampled.
+     * What else happened on the way; absent if nothing did. A modifier never changes a share.
      */
     modifiers?: Array<Modifier>;
     /**

@@ -137,7 +137,6 @@ export const verdictLines = (verdicts: Verdicts | null | undefined): VerdictLine
     };
   });
 
-/** Stored events of older runs have none. */
 const modifiersOf = ({ modifiers = [] }: Verdict) =>
   modifiers.map((modifier) => MODIFIERS[modifier.kind](modifier).trim());
 
