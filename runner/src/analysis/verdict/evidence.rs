@@ -11,8 +11,8 @@ use crate::analysis::{
         evidence::{
             counters::{Counted, device, lower_devices, own_bytes, process_bytes},
             targets::{
-                backing_dirty_bytes, bytes_without_device, encoded_share, no_device, residency,
-                unwritten_share,
+                backing_dirty_bytes, bytes_without_device, encoded_share, is_every_device_counted,
+                no_device, residency, unwritten_share,
             },
         },
         metadata::metadata_reason,
@@ -44,6 +44,11 @@ pub(crate) struct Evidence {
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
     pub direct: bool,
+    /// Whether any of them does.
+    pub has_direct_jobs: bool,
+    /// Whether the device counters include every I/O below the page caches: not those of a loop
+    /// device if the disk under it is also a target's device.
+    pub is_every_device_counted: bool,
     /// Whether a loop device is under a target.
     pub is_on_loop: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
@@ -108,6 +113,8 @@ impl Evidence {
             bytes_without_device: bytes_without_device(direction, report, all),
             iops: stats.iops,
             direct,
+            has_direct_jobs: jobs.iter().any(|job| job.direct),
+            is_every_device_counted: is_every_device_counted(report, &targets),
             is_on_loop: targets
                 .iter()
                 .any(|target| target.direct.loop_direct_io.is_some()),
@@ -150,18 +157,13 @@ impl Evidence {
         self.transition_ms = None;
     }
 
-    /// Share of the bytes that was issued to targets without a block device.
-    pub(crate) fn share_without_device(&self) -> f64 {
-        self.bytes_without_device as f64 / self.bytes.max(1) as f64
-    }
-
     /// At least this many bytes move for an I/O that needs the device.
     pub(crate) fn min_transfer(&self) -> f64 {
         let page = page_size() as u64;
         let bytes = match self.direction {
             Direction::Write => self.bytes / self.ios,
             Direction::Read if self.direct && self.encoded_share == 0.0 => self.smallest_block,
-            Direction::Read if self.direct => self.smallest_block.min(page),
+            Direction::Read if self.has_direct_jobs => self.smallest_block.min(page),
             Direction::Read => page,
         };
         bytes.max(1) as f64
@@ -170,7 +172,7 @@ impl Evidence {
     /// A buffered read of a part of a page moves the whole page: bytes moved per byte of the run, at
     /// least.
     pub(crate) fn expansion(&self) -> f64 {
-        if self.direct {
+        if self.has_direct_jobs {
             1.0
         } else {
             (page_size() as f64 / self.smallest_block as f64).max(1.0)

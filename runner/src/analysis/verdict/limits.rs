@@ -73,7 +73,7 @@ impl<'a> Limits<'a> {
             }
         };
         match &evidence.device {
-            Ok(device) if evidence.bytes_without_device == 0 => {
+            Ok(device) if evidence.is_every_device_counted => {
                 let at_most = self.at_most(device.bytes as f64, sampled.share, sampled_bytes);
                 if at_most < by_process.low {
                     let missing = by_process.share - at_most;
@@ -156,8 +156,10 @@ impl<'a> Limits<'a> {
         let Ok(device) = &evidence.device else {
             return 1.0;
         };
-        let uncounted = evidence.encoded_share + evidence.share_without_device();
-        let bytes = device.bytes as f64 / self.bytes + uncounted + self.boundary;
+        if !evidence.is_every_device_counted {
+            return 1.0;
+        }
+        let bytes = device.bytes as f64 / self.bytes + evidence.encoded_share + self.boundary;
         let is_uniform = (below - below_bytes).abs() < 0.01;
         match below * bytes / below_bytes {
             _ if is_uniform => bytes.min(1.0),

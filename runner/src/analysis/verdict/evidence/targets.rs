@@ -42,6 +42,16 @@ pub(super) fn bytes_without_device(
         .sum()
 }
 
+/// Whether the counters of the report name the device of each target.
+pub(super) fn is_every_device_counted(report: &Report, targets: &[&TargetReport]) -> bool {
+    let name = report.device.as_ref().map_or("", |device| &device.name);
+    let is_counted = |target: &&TargetReport| {
+        let device = target.device.as_deref();
+        device.is_some_and(|device| name.split('+').any(|counted| counted == device))
+    };
+    targets.iter().all(is_counted)
+}
+
 /// Dirty bytes of the backing files at the end, each file once; `None` if one is unknown.
 pub(super) fn backing_dirty_bytes(targets: &[&TargetReport]) -> Option<u64> {
     let mut files = BTreeMap::new();
