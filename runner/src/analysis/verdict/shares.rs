@@ -4,7 +4,7 @@
 //! them: at most as many I/Os needed the device as it transferred bytes for. Where both disagree
 //! beyond their errors, the difference is `unknown`.
 
-use crate::analysis::verdict::{evidence::Evidence, limits::Limits};
+use crate::analysis::verdict::{evidence::Evidence, limits::Limits, threshold::MAX_UNKNOWN};
 use leadline_protocol::{
     evidence::transition::Direction, report::layers::Share, verdict::StorageLayer,
 };
@@ -34,21 +34,23 @@ impl Shares {
         };
         let sampled = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
         let limits = Limits::of(evidence);
+        let unknown = sampled(StorageLayer::Unknown);
+        let sampled_below = sum(
+            sampled(StorageLayer::Device),
+            sampled(StorageLayer::LowerCache),
+        );
         let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
         let below_bytes = bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache);
         let below = match evidence.direction {
-            Direction::Read => limits.read(
-                sum(
-                    sampled(StorageLayer::Device),
-                    sampled(StorageLayer::LowerCache),
-                ),
-                below_bytes,
-                bytes(StorageLayer::Unwritten),
-            ),
+            // Counters cannot replace lookups: they do not tell the device from memory below it.
+            Direction::Read if unknown.share >= MAX_UNKNOWN.value => Below::agreed(sampled_below),
+            Direction::Read => {
+                limits.read(sampled_below, below_bytes, bytes(StorageLayer::Unwritten))
+            }
             Direction::Write => limits.write(
                 sampled(StorageLayer::PageCache),
                 estimate.overwritten.unwrap_or_default(),
-                sampled(StorageLayer::Unknown),
+                unknown,
                 below_bytes,
             ),
         };
@@ -57,7 +59,7 @@ impl Shares {
             lower_cache: sampled(StorageLayer::LowerCache),
             unwritten: sampled(StorageLayer::Unwritten),
             device: sampled(StorageLayer::Device),
-            unknown: sampled(StorageLayer::Unknown),
+            unknown,
         };
         if evidence.direction == Direction::Write {
             // What did not reach the device is in memory, also where its pages cannot be looked up.
