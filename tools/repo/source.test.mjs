@@ -34,6 +34,7 @@ const LONGER = {
   'runner/src/analysis/gauge/tests.rs': 'one table of cases',
   'runner/src/analysis/tests/findings.rs': 'one table of cases',
   'runner/src/load/pattern/tests.rs': 'one table of cases',
+  'runner/tests/truth/attacks/stacked.rs': 'one table of cases',
   'runner/tests/truth/reads.rs': 'one table of cases',
   'runner/tests/truth/writes/loops.rs': 'one table of cases',
 };

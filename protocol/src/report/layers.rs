@@ -7,6 +7,8 @@ use utoipa::ToSchema;
 /// Null for a direction without I/O, and without probes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct JobLayers {
+    /// Size of a page of memory on the host.
+    pub page_bytes: u64,
     pub read: Option<LayerEstimate>,
     pub write: Option<LayerEstimate>,
 }

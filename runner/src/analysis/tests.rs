@@ -6,6 +6,7 @@ mod document;
 mod evidence;
 mod findings;
 mod limits;
+mod loop_devices;
 mod modifiers;
 mod proof;
 mod sentences;
@@ -263,6 +264,7 @@ fn with_layers(
     with(run, |report| {
         let of = |stats: &DirectionStats| (stats.ios > 0).then(|| estimate.clone());
         let layers = JobLayers {
+            page_bytes: 4096,
             read: of(&report.read).map(|found| LayerEstimate {
                 overwritten: None,
                 ..found

@@ -7,7 +7,9 @@
 
 pub(crate) mod batch;
 pub(crate) mod exit;
+pub(crate) mod sampling;
 pub(crate) mod slots;
+pub(crate) mod state;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -18,7 +20,9 @@ use crate::{
         measure::{
             batch::CompletionBatch,
             exit::{IoError, LoopExit},
+            sampling::Sampling,
             slots::Slots,
+            state::{Drawn, Limits, Time},
         },
         pattern::io::Io,
         source::{DRAW, Source},
@@ -47,33 +51,7 @@ pub(crate) struct Loop<E, C, S> {
     /// The whole depth was in flight: submit again after `complete_min` completions.
     is_full: bool,
     failed: Option<IoError>,
-    sampler: Option<LayerSampler>,
-    /// I/Os to submit before the next one is sampled.
-    unsampled: usize,
-}
-
-/// I/Os drawn from the source and not submitted: `next..end`.
-struct Drawn {
-    ios: [Io; DRAW],
-    next: usize,
-    end: usize,
-}
-
-/// Limits in I/Os.
-struct Limits {
-    /// Per submission.
-    batch: usize,
-    /// Per submission while completions are asynchronous.
-    asynchronous_batch: usize,
-    complete_min: usize,
-}
-
-/// Times in ns of the loop's clock.
-struct Time {
-    begin_ns: u64,
-    now_ns: u64,
-    /// Start of the last batch.
-    submitted_ns: u64,
+    sampling: Sampling,
 }
 
 /// I/Os per submission while completions are asynchronous: the device starts with the first ones
@@ -122,14 +100,13 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             is_asynchronous: false,
             is_full: false,
             failed: None,
-            sampler: None,
-            unsampled: usize::MAX,
+            sampling: Sampling::default(),
         }
     }
 
     /// Looks up the layers that serve a sample of the I/Os.
     pub(crate) fn set_sampler(&mut self, sampler: LayerSampler) {
-        self.sampler = Some(sampler);
+        self.sampling = Sampling::new(sampler);
     }
 
     /// Runs one phase, until `until_ns` or the end of the work. I/Os in flight carry over to the
@@ -147,10 +124,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         stats: &WorkerStats,
     ) -> io::Result<LoopExit> {
         self.time.now_ns = self.clock.now_ns();
-        if let Some(sampler) = &mut self.sampler {
-            sampler.begin(self.time.now_ns);
-            self.unsampled = 0;
-        }
+        self.sampling.begin(self.time.now_ns);
         while self.time.now_ns < until_ns.load(Relaxed) {
             self.reap(stats);
             if let Some(error) = self.failed {
@@ -333,10 +307,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Submits the next `n` I/Os in free slots.
     #[inline]
     fn submit_next(&mut self, n: usize, stats: &WorkerStats) {
-        if self.unsampled < n {
-            self.sample(n, stats);
-        } else {
-            self.unsampled -= n;
+        let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];
+        if self.sampling.is_due(next.len()) {
+            // The batch starts after the lookups.
+            self.sampling.look_up(next, stats, &self.clock);
+            self.time.now_ns = self.clock.now_ns();
         }
         let pool = self.buffers.as_ref().expect("taken only by drop");
         let ios = &mut self.slots.ios[..];
@@ -354,21 +329,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.slots.batch += n;
         self.drawn.next += n;
         self.time.submitted_ns = self.time.now_ns;
-    }
-
-    /// Looks up the chosen ones of the next `n` I/Os. The batch starts after that.
-    #[cold]
-    #[inline(never)]
-    fn sample(&mut self, n: usize, stats: &WorkerStats) {
-        let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];
-        let clock = || self.clock.now_ns();
-        while let Some(sampler) = &mut self.sampler
-            && self.unsampled < n
-        {
-            self.unsampled += 1 + sampler.sample(&next[self.unsampled], stats, clock);
-        }
-        self.unsampled -= n;
-        self.time.now_ns = self.clock.now_ns();
     }
 
     /// Sleeps until a completion, the due time of the next I/O, or the end of the phase.
@@ -406,7 +366,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 
     /// The sampler after the last phase.
     pub(crate) fn take_sampler(&mut self) -> Option<LayerSampler> {
-        self.sampler.take()
+        self.sampling.take()
     }
 
     #[cfg(test)]

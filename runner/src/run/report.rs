@@ -3,6 +3,7 @@
 
 mod devices;
 mod layers;
+mod measured_worker;
 mod workers;
 
 use crate::{
@@ -10,9 +11,8 @@ use crate::{
     run::{
         report::{
             devices::{cpu_report, device_report, readings},
-            workers::{
-                MeasuredWorker, achieved_depth, errors, job_report, last_end, totals, window_ns,
-            },
+            measured_worker::MeasuredWorker,
+            workers::{achieved_depth, errors, job_report, last_end, totals, window_ns},
         },
         sampler::MeasuredWindow,
         target_observers::Observation,

@@ -80,6 +80,7 @@ fn both_directions() {
     });
     report.targets[0].residency.end.as_mut().unwrap().dirty = Some(12_280_000);
     let layers = JobLayers {
+        page_bytes: 4096,
         read: Some(story(true, false, 28_672_000, 28_672_000)),
         write: Some(story(false, false, 12_288_000, 8192)),
     };
@@ -100,6 +101,7 @@ fn jobs_count_by_their_ios() {
         });
         let job = |ios: u64, layer| {
             let layers = JobLayers {
+                page_bytes: 4096,
                 read: Some(exact(&[(layer, 1.0)])),
                 write: None,
             };

@@ -30,7 +30,6 @@ use leadline_protocol::{
         layers::{LayerEstimate, Share},
     },
 };
-use rustix::param::page_size;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -79,6 +78,8 @@ pub(crate) struct Evidence {
     pub process_bytes: Result<u64, String>,
     /// Dirty bytes of the backing files of cached loop devices at the end; `None` if unknown.
     pub backing_dirty_bytes: Option<u64>,
+    /// Size of a page of memory.
+    pub page_bytes: u64,
     /// Smallest block in bytes.
     pub smallest_block: u64,
     /// See [`workload::is_every_read_counted`].
@@ -133,9 +134,15 @@ impl Evidence {
             estimate: estimate(direction, report),
             process_bytes: process_bytes(direction, report),
             backing_dirty_bytes: backing_dirty_bytes(&targets),
+            page_bytes: page_bytes(report),
             smallest_block: workload::smallest_block(direction, &jobs),
             has_one_block_size: workload::has_one_block_size(direction, &jobs),
-            is_every_read_counted: workload::is_every_read_counted(report, &jobs, &targets),
+            is_every_read_counted: workload::is_every_read_counted(
+                report,
+                &jobs,
+                &targets,
+                page_bytes(report),
+            ),
             may_overwrite_itself: workload::may_overwrite_itself(stats.bytes, &jobs, &targets),
             in_flight_ios: jobs.iter().map(|job| in_flight_ios(job)).sum(),
             transition_ms: transition_to_memory_ms(direction, report),
@@ -159,7 +166,7 @@ impl Evidence {
 
     /// At least this many bytes move for an I/O that needs the device.
     pub(crate) fn min_transfer(&self) -> f64 {
-        let page = page_size() as u64;
+        let page = self.page_bytes;
         let bytes = match self.direction {
             Direction::Write => self.bytes / self.ios,
             Direction::Read if self.direct && self.encoded_share == 0.0 => self.smallest_block,
@@ -175,7 +182,7 @@ impl Evidence {
         if self.has_direct_jobs {
             1.0
         } else {
-            (page_size() as f64 / self.smallest_block as f64).max(1.0)
+            (self.page_bytes as f64 / self.smallest_block as f64).max(1.0)
         }
     }
 
@@ -240,6 +247,17 @@ fn in_flight_ios(job: &ResolvedJob) -> u64 {
     } else {
         0
     }
+}
+
+/// A page of most hosts, if no job has sampled layers.
+const PAGE_BYTES: u64 = 4096;
+
+fn page_bytes(report: &Report) -> u64 {
+    let layers = report.jobs.iter().filter_map(|job| job.layers.as_ref());
+    layers
+        .map(|layers| layers.page_bytes)
+        .max()
+        .unwrap_or(PAGE_BYTES)
 }
 
 fn layers_of(direction: Direction, job: &JobReport) -> Option<&LayerEstimate> {

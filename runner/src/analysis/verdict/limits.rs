@@ -1,16 +1,32 @@
 //! What the counters of the process and of the devices say about the share of I/Os that went below
 //! the page cache.
 
-use crate::analysis::verdict::{evidence::Evidence, shares::Below};
+use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::report::layers::Share;
 
 /// Reads of metadata by the run itself, in bytes: extent trees and directories.
 const METADATA_BYTES: f64 = (1 << 20) as f64;
 /// The process dirtied more bytes than it wrote by this factor: writes made whole folios dirty.
 const LARGE_FOLIOS: f64 = 1.5;
-const PAGE_BYTES: f64 = 4096.0;
 /// Share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
+
+/// Share of the I/Os that went below the page cache to storage with data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Below {
+    pub share: Share,
+    /// Share for which the sample and the counters disagree.
+    pub disputed: f64,
+}
+
+impl Below {
+    pub(crate) fn agreed(share: Share) -> Self {
+        Self {
+            share,
+            disputed: 0.0,
+        }
+    }
+}
 
 pub(crate) struct Limits<'a> {
     evidence: &'a Evidence,
@@ -204,7 +220,7 @@ impl<'a> Limits<'a> {
             return Share::exact(0.0);
         }
         let dirty_before = evidence.dirty_start_bytes() as f64 / self.bytes;
-        let is_partial = evidence.smallest_block < PAGE_BYTES as u64;
+        let is_partial = evidence.smallest_block < evidence.page_bytes;
         Share {
             low: if is_partial {
                 0.0
@@ -222,7 +238,7 @@ impl<'a> Limits<'a> {
         let Ok(dirtied) = evidence.process_bytes else {
             return true;
         };
-        let block = (evidence.bytes as f64 / self.ios).max(PAGE_BYTES);
+        let block = (evidence.bytes as f64 / self.ios).max(evidence.page_bytes as f64);
         let expected = self.ios * block * (1.0 - overwritten);
         dirtied as f64 > expected * LARGE_FOLIOS + METADATA_BYTES
     }

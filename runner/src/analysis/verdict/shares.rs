@@ -4,7 +4,11 @@
 //! them: at most as many I/Os needed the device as it transferred bytes for. Where both disagree
 //! beyond their errors, the difference is `unknown`.
 
-use crate::analysis::verdict::{evidence::Evidence, limits::Limits, threshold::MAX_UNKNOWN};
+use crate::analysis::verdict::{
+    evidence::Evidence,
+    limits::{Below, Limits},
+    threshold::MAX_UNKNOWN,
+};
 use leadline_protocol::{
     evidence::transition::Direction, report::layers::Share, verdict::StorageLayer,
 };
@@ -186,23 +190,6 @@ impl Parts {
             unknown: above(self.unknown.share) + below.disputed,
             uncertainty: uncertainty.min(1.0),
             ..Shares::default()
-        }
-    }
-}
-
-/// Share of the I/Os that went below the page cache to storage with data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Below {
-    pub share: Share,
-    /// Share for which the sample and the counters disagree.
-    pub disputed: f64,
-}
-
-impl Below {
-    pub(crate) fn agreed(share: Share) -> Self {
-        Self {
-            share,
-            disputed: 0.0,
         }
     }
 }

@@ -7,14 +7,16 @@ use crate::{
         layer_sampler::{tally::LayerTally, write_samples::WriteSample},
         pattern::io::Kind,
     },
-    run::report::workers::MeasuredWorker,
+    run::report::measured_worker::MeasuredWorker,
     system::layers::{LayerBytes, StoredFile},
 };
 use leadline_protocol::{plan::job::ResolvedJob, report::layers::JobLayers, verdict::StorageLayer};
+use rustix::param::page_size;
 use std::sync::Arc;
 
 pub(super) fn job_layers(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> JobLayers {
     JobLayers {
+        page_bytes: page_size() as u64,
         read: merged(workers.iter().filter_map(|worker| reads(worker))),
         write: merged(workers.iter().filter_map(|worker| writes(job, worker))),
     }

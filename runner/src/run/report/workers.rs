@@ -1,21 +1,12 @@
 //! Results of workers, per job and in total, and why they ended.
 
 use crate::{
-    load::{
-        measure::exit::LoopExit,
-        pattern::io::Kind,
-        stats::{IoStats, WorkerStats},
-        worker::{
-            progress::Progress,
-            task::{WorkerError, WorkerOutcome},
-        },
-    },
+    load::{measure::exit::LoopExit, pattern::io::Kind, stats::IoStats},
     run::{
         direction_stats::{direction_stats, latency_sum_ns, sync_stats},
-        report::layers::job_layers,
-        worker_pool::FinishedWorker,
+        report::{layers::job_layers, measured_worker::MeasuredWorker},
     },
-    system::{clock::MILLISECOND_NS, layers::StoredFile},
+    system::clock::MILLISECOND_NS,
 };
 use leadline_protocol::{
     plan::job::ResolvedJob,
@@ -24,45 +15,6 @@ use leadline_protocol::{
         stats::{DirectionStats, SyncStats},
     },
 };
-use std::sync::Arc;
-
-pub(super) struct MeasuredWorker {
-    job: usize,
-    progress: Arc<Progress>,
-    pub(super) outcome: WorkerOutcome,
-    /// Storage layers of its targets; empty if unknown.
-    pub(super) layers: Vec<Arc<StoredFile>>,
-}
-
-impl MeasuredWorker {
-    pub(super) fn new(finished: FinishedWorker) -> Result<Self, WorkerError> {
-        Ok(Self {
-            job: finished.job,
-            progress: finished.progress,
-            layers: finished.layers,
-            outcome: finished.result?,
-        })
-    }
-
-    pub(super) fn stats(&self) -> &WorkerStats {
-        &self.progress.measure
-    }
-
-    fn measured_ns(&self) -> u64 {
-        self.outcome.end_ns - self.outcome.measure_ns
-    }
-
-    /// I/Os that count toward `number_ios`: includes those of the ramp, excludes syncs.
-    fn limited_ios(&self) -> u64 {
-        let mut ios = 0;
-        for stats in [&self.progress.ramp, self.stats()] {
-            for kind in [Kind::Read, Kind::Write, Kind::Trim] {
-                ios += stats.of(kind).ios.get();
-            }
-        }
-        ios
-    }
-}
 
 /// Statistics of reads, writes and trims, and of syncs. `duration_ns`: length of the measured
 /// window.
@@ -196,9 +148,11 @@ mod tests {
     use super::*;
     use crate::load::measure::exit::IoError;
     use crate::load::pattern::io::Io;
+    use crate::load::worker::task::WorkerOutcome;
     use crate::plan::fixture::resolved;
     use crate::system::clock::SECOND_NS;
     use serde_json::json;
+    use std::sync::Arc;
 
     /// A worker that was measured from `from_s` to `to_s`, in seconds.
     fn measured(from_s: u64, to_s: u64, exit: LoopExit) -> MeasuredWorker {

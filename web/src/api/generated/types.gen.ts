@@ -1250,6 +1250,10 @@ export type Job = {
  * Null for a direction without I/O, and without probes.
  */
 export type JobLayers = {
+    /**
+     * Size of a page of memory on the host.
+     */
+    page_bytes: number;
     read?: LayerEstimate | null;
     write?: LayerEstimate | null;
 };

@@ -6,7 +6,6 @@ use leadline_protocol::{
     plan::job::{BlockSizes, ResolvedJob},
     report::Report,
 };
-use rustix::param::page_size;
 
 fn sizes(direction: Direction, job: &ResolvedJob) -> &BlockSizes {
     direction.select(&job.pattern.bs.read, &job.pattern.bs.write)
@@ -26,16 +25,16 @@ pub(super) fn has_one_block_size(direction: Direction, jobs: &[&ResolvedJob]) ->
 }
 
 /// Every byte that the process reads from storage belongs to a read of its own: one block size, no
-/// readahead, no partial pages, no compression and no writes.
+/// readahead, no partial pages, no compression and no writes. `page`: size of a page.
 pub(super) fn is_every_read_counted(
     report: &Report,
     jobs: &[&ResolvedJob],
     targets: &[&TargetReport],
+    page: u64,
 ) -> bool {
     let Some(first) = jobs.first().map(|job| &job.pattern.bs.read) else {
         return false;
     };
-    let page = page_size() as u64;
     let is_counted = |job: &&ResolvedJob| {
         let sizes = &job.pattern.bs.read;
         let is_buffered_page = sizes.max == page && job.target.fadvise_hint == Fadvise::Random;

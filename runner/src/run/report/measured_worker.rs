@@ -1,0 +1,54 @@
+//! A worker after the run.
+
+use crate::{
+    load::{
+        pattern::io::Kind,
+        stats::WorkerStats,
+        worker::{
+            progress::Progress,
+            task::{WorkerError, WorkerOutcome},
+        },
+    },
+    run::worker_pool::FinishedWorker,
+    system::layers::StoredFile,
+};
+use std::sync::Arc;
+
+pub(super) struct MeasuredWorker {
+    /// Index of its job.
+    pub(super) job: usize,
+    pub(super) progress: Arc<Progress>,
+    pub(super) outcome: WorkerOutcome,
+    /// Storage layers of its targets; empty if unknown.
+    pub(super) layers: Vec<Arc<StoredFile>>,
+}
+
+impl MeasuredWorker {
+    pub(super) fn new(finished: FinishedWorker) -> Result<Self, WorkerError> {
+        Ok(Self {
+            job: finished.job,
+            progress: finished.progress,
+            layers: finished.layers,
+            outcome: finished.result?,
+        })
+    }
+
+    pub(super) fn stats(&self) -> &WorkerStats {
+        &self.progress.measure
+    }
+
+    pub(super) fn measured_ns(&self) -> u64 {
+        self.outcome.end_ns - self.outcome.measure_ns
+    }
+
+    /// I/Os that count toward `number_ios`: includes those of the ramp, excludes syncs.
+    pub(super) fn limited_ios(&self) -> u64 {
+        let mut ios = 0;
+        for stats in [&self.progress.ramp, self.stats()] {
+            for kind in [Kind::Read, Kind::Write, Kind::Trim] {
+                ios += stats.of(kind).ios.get();
+            }
+        }
+        ios
+    }
+}
