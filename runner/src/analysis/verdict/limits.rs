@@ -8,6 +8,8 @@ use leadline_protocol::report::layers::Share;
 const METADATA_BYTES: f64 = (1 << 20) as f64;
 /// The process dirtied more bytes than it wrote by this factor: writes made whole folios dirty.
 const LARGE_FOLIOS: f64 = 1.5;
+/// How much more zeros than its region has a random sample of a file may have.
+const MAX_HOLE_DIFFERENCE: f64 = 0.1;
 /// Share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
 
@@ -69,8 +71,9 @@ impl<'a> Limits<'a> {
             .map(|bytes| *bytes as f64);
         let has_whole_blocks = (sampled.share - sampled_bytes).abs() < 0.01;
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
-        // Zeros of an image are reads of its loop device.
-        let are_zeros_counted = evidence.is_on_loop && unwritten > 0.0;
+        // Zeros of the image below a loop device are reads of that device, unlike holes of the file.
+        let holes = evidence.unwritten_share.unwrap_or(0.0) + MAX_HOLE_DIFFERENCE;
+        let are_zeros_counted = evidence.is_on_loop && unwritten > holes;
         let is_comparable = has_whole_blocks && !are_zeros_counted;
         let by_process = match counted.filter(|_| is_comparable) {
             Some(counted) if counted.low > sampled.high => {
