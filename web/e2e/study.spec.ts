@@ -43,7 +43,7 @@ test('an experiment shows its plan, starts with one click, and shows its steps',
 
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText(
-    /Readahead.*IOPS through readahead/,
+    /Device.*IOPS through readahead/,
   );
   await expect(steps.getByRole('row', { name: /^2 / })).toContainText(/Device.*IOPS reached/);
   await expect(steps.getByRole('row', { name: /^1 / })).toContainText('4,156');
