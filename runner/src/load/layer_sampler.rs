@@ -35,6 +35,9 @@ use leadline_protocol::{
 use rustix::param::page_size;
 use std::sync::Arc;
 
+/// Makes the choice of samples independent of the offsets, which have the same `randseed`.
+const SEED: u64 = 0x6C61_7965_7273_A5A5;
+
 pub(crate) struct LayerSampler {
     /// Indexed by target of the worker.
     files: Vec<Arc<StoredFile>>,
@@ -53,14 +56,16 @@ impl LayerSampler {
     /// `files`: in the order of the worker's targets.
     pub(crate) fn new(job: &ResolvedJob, worker: u32, files: Vec<Arc<StoredFile>>) -> Self {
         let targets = job.targets_of(worker).zip(&files);
-        let streams = targets.map(|((_, target), file)| Stream::of(job, target, file));
+        let count = files.len();
+        let streams = targets.map(|((_, target), file)| Stream::of(job, target, count, file));
+        let seed = job.pattern.randseed ^ u64::from(worker) ^ SEED;
         Self {
             streams: streams.collect(),
             snapshots: Vec::new(),
             needs_snapshots: reads_once(job) && has_readahead(job, &files),
             direct: job.direct,
-            interval: Interval::new(job.pattern.randseed ^ u64::from(worker)),
-            writes: WriteSamples::new(job.pattern.randseed ^ u64::from(worker)),
+            interval: Interval::new(seed),
+            writes: WriteSamples::new(seed, job.pattern.rw.writes()),
             files,
         }
     }

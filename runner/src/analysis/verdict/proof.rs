@@ -105,12 +105,8 @@ fn sampled(evidence: &Evidence) -> Vec<Proof> {
         };
         if share.ios.share > 0.0 {
             let ios = (share.ios.share * samples).round() as i64;
-            rows.push(difference_row(
-                layer,
-                format!("of them {place}"),
-                "I/Os",
-                ios,
-            ));
+            let name = format!("{noun} looked up, found {place}");
+            rows.push(difference_row(layer, name, "I/Os", ios));
         }
     }
     rows

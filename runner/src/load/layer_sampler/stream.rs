@@ -15,8 +15,10 @@ use std::{collections::VecDeque, ops::Range};
 
 /// Lookups at the start of a stream.
 const MAX_FIRST_LOOKUPS: u64 = 4096;
-/// Lookups that the stream has not reached yet. Further ones count at once.
+/// Lookups of all streams of a worker that they have not reached yet. Further ones count at once.
 const MAX_PENDING: usize = 2 * MAX_FIRST_LOOKUPS as usize;
+/// For each stream, however many there are.
+const MIN_PENDING: usize = 16;
 
 /// Looks up the place that the stream reaches after `distance` bytes, which its readahead has not
 /// reached yet. At the start of the region, it looks up everything up to there. A lookup counts when
@@ -36,6 +38,8 @@ pub(super) struct Stream {
     /// Position of the first I/O of the phase.
     origin: u64,
     pending: VecDeque<Lookup>,
+    /// Capacity of `pending`.
+    max_pending: usize,
     rng: Xoshiro256PlusPlus,
 }
 
@@ -52,8 +56,13 @@ struct Lookup {
 
 impl Stream {
     /// `None` for random reads, for backward reads, and without readahead: these are looked up in
-    /// place.
-    pub(super) fn of(job: &ResolvedJob, target: &Target, file: &StoredFile) -> Option<Self> {
+    /// place. `targets`: of the worker.
+    pub(super) fn of(
+        job: &ResolvedJob,
+        target: &Target,
+        targets: usize,
+        file: &StoredFile,
+    ) -> Option<Self> {
         let gap = job.pattern.rw_modifier.unwrap_or(0);
         let sizes = &job.pattern.bs.read;
         let is_buffered = !job.direct && job.target.fadvise_hint != Fadvise::Random;
@@ -66,6 +75,7 @@ impl Stream {
         let ahead = readahead + 2 * in_flight;
         // At most a pass ahead, less a block: the place of the last block was just read.
         let a_pass = target.size.saturating_sub(step).max(step);
+        let max_pending = (MAX_PENDING / targets.max(1)).max(MIN_PENDING);
         Some(Self {
             region: target.offset..target.offset + target.size,
             step,
@@ -74,7 +84,8 @@ impl Stream {
             passes: 0,
             last: 0,
             origin: 0,
-            pending: VecDeque::with_capacity(MAX_PENDING),
+            pending: VecDeque::with_capacity(max_pending),
+            max_pending,
             rng: Xoshiro256PlusPlus::seed_from_u64(job.pattern.randseed),
         })
     }
@@ -164,7 +175,7 @@ impl Stream {
             ios,
             found,
         };
-        if self.pending.len() == MAX_PENDING {
+        if self.pending.len() == self.max_pending {
             lookup.count(tally);
         } else {
             self.pending.push_back(lookup);

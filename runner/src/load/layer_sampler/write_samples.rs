@@ -28,9 +28,11 @@ pub(super) struct WriteSamples {
 }
 
 impl WriteSamples {
-    pub(super) fn new(seed: u64) -> Self {
+    /// `is_used`: the job writes.
+    pub(super) fn new(seed: u64, is_used: bool) -> Self {
+        let capacity = if is_used { CAPACITY } else { 0 };
         Self {
-            samples: Vec::with_capacity(CAPACITY),
+            samples: Vec::with_capacity(capacity),
             stride: 1,
             before: 0,
             after: 0,

@@ -62,7 +62,7 @@ impl Reader {
     /// Looks up the first of `ios` I/Os, and one of each `every` after it. The data before
     /// `cached_until` is cached.
     fn run(&self, ios: usize, every: usize, cached_until: u64) -> Lookups {
-        let mut stream = Stream::of(&self.job, &self.job.targets[0], &self.file).unwrap();
+        let mut stream = Stream::of(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
         stream.begin();
         let tally = LayerTally::default();
         let places = RefCell::default();
@@ -166,7 +166,7 @@ fn direct_reads_and_random_reads_are_looked_up_in_place() {
         let Some(reader) = Reader::new(fields, 0, 8 << 20) else {
             return;
         };
-        assert!(Stream::of(&reader.job, &reader.job.targets[0], &reader.file).is_none());
+        assert!(Stream::of(&reader.job, &reader.job.targets[0], 1, &reader.file).is_none());
     }
 }
 

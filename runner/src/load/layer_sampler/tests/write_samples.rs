@@ -4,7 +4,7 @@ use crate::load::layer_sampler::tests::*;
 
 /// Pushes writes of this weight with increasing offsets.
 fn kept(count: u64, weight: impl Fn(u64) -> u64, target: impl Fn(u64) -> u16) -> Vec<WriteSample> {
-    let mut writes = WriteSamples::new(1);
+    let mut writes = WriteSamples::new(1, true);
     for offset in 0..count {
         writes.push(WriteSample {
             io: Io {
