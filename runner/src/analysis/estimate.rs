@@ -137,6 +137,8 @@ fn sum(parts: impl Iterator<Item = (f64, Share)>) -> Share {
         below += (weight * (part.share - part.low)).powi(2);
         above += (weight * (part.high - part.share)).powi(2);
     }
+    // Rounding can make the sum of all parts larger than 1.
+    let share = share.min(1.0);
     Share {
         share,
         low: (share - below.sqrt()).max(0.0),

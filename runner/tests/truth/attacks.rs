@@ -49,7 +49,7 @@ fn counted_holes(device: String) -> Expected {
     })
 }
 
-/// A witness of the reads of pages that the process itself read from storage: `read_bytes` of
+/// An independent count of the reads of pages that the process itself read from storage: `read_bytes` of
 /// /proc/PID/io, followed until the process is gone. For reads of a page each, without readahead.
 struct OwnReads(Arc<Mutex<u64>>);
 

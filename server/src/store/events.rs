@@ -41,7 +41,7 @@ impl Store {
         seq: u64,
         limit: u32,
     ) -> Result<Vec<(u64, Arc<str>)>> {
-        // One transaction, because samples may be compressed meanwhile.
+        // One transaction, because samples may be compressed at the same time.
         let mut snapshot = self.readers.begin().await?;
         let chunk = chunks::from_seq(&mut snapshot, run, seq).await?;
         if let Some(chunk) = chunk {

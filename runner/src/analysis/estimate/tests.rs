@@ -250,3 +250,20 @@ fn bytes_count_by_their_size() {
     assert_eq!(device.ios.share, 0.5);
     assert!(device.bytes < 0.001, "{}", device.bytes);
 }
+
+#[test]
+fn a_sum_of_parts_is_at_most_1() {
+    for workers in 1..200 {
+        let parts = (0..workers).map(|number| PartEstimate {
+            ios: 1000 + 37 * number,
+            bytes: 4096,
+            estimate: counts(1, 1, 1).estimate(),
+        });
+        let found = device(&merged(parts).unwrap());
+        assert!(
+            found.low <= found.share && found.share <= found.high,
+            "{workers}"
+        );
+        assert!(found.high <= 1.0, "{workers}: {}", found.high);
+    }
+}

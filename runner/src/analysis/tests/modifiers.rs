@@ -82,8 +82,8 @@ fn place(kind: ModifierKind) -> usize {
 
 #[test]
 fn every_kind_has_a_story() {
-    let told: Vec<usize> = table().iter().map(|(kind, ..)| place(*kind)).collect();
-    assert_eq!(told, [0, 1, 2, 3, 4, 5]);
+    let places: Vec<usize> = table().iter().map(|(kind, ..)| place(*kind)).collect();
+    assert_eq!(places, [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn ratio(new: f64, old: f64) -> Option<f64> {
 fn sum(one: Share, other: Share) -> Share {
     let below = |share: Share| share.share - share.low;
     let above = |share: Share| share.high - share.share;
-    let share = one.share + other.share;
+    let share = (one.share + other.share).min(1.0);
     Share {
         share,
         low: (share - below(one).max(below(other))).max(0.0),
