@@ -165,11 +165,15 @@ fn cold_drops_dirty_pages_and_warm_caches_the_whole_file() {
         ),
         (&json!(0), &json!(0.0))
     );
-    let warm = target(&job(
-        &path,
-        "randread",
-        json!({"direct": 0, "cache_state": "warm"}),
-    ));
+    let read_warm = || {
+        let changes = json!({"direct": 0, "cache_state": "warm"});
+        target(&job(&path, "randread", changes))
+    };
+    // The host may evict pages.
+    let warm = (0..5)
+        .map(|_| read_warm())
+        .find(|warm| warm["state"]["cached_share"] == json!(1.0))
+        .unwrap_or_else(read_warm);
     assert_eq!(
         warm["state"]["cached_share"],
         json!(1.0),
@@ -201,7 +205,9 @@ fn device_can_be_cold_and_warm() {
         ))["state"]
             .clone()
     };
-    assert_eq!(state("warm")["cached_share"], json!(1.0));
-    assert_eq!(state("cold")["cached_share"], json!(0.0));
+    // The host may evict pages, and other programs may read the device.
+    let soon = |cache, share: f64| (0..5).any(|_| state(cache)["cached_share"] == json!(share));
+    assert!(soon("warm", 1.0), "{}", state("warm"));
+    assert!(soon("cold", 0.0), "{}", state("cold"));
     assert_eq!(state("warm")["written_share"], json!(null));
 }

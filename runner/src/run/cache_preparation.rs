@@ -25,6 +25,9 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
+/// A region that misses more than this after a read does not fit into memory; it is not read again.
+const REREAD_LIMIT: u64 = 1 << 30;
+
 /// Runs the phases that at least one job requests.
 pub(crate) fn prepare(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     if run.any_job(|job| job.target.drop_caches) {
@@ -96,21 +99,51 @@ fn empty(
     Ok(emptied.ok_or(RunError::Stopped)?.map_err(failed)?)
 }
 
+/// Reads the targets until all of their pages are cached. Some hosts evict pages within seconds,
+/// for example with DAMON, although memory is free.
 fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
+    const ROUNDS: usize = 3;
     for worker in &open.workers {
         if !run.plan.jobs[worker.job].target.pre_read {
             continue;
         }
         for opened in &worker.targets {
-            let sink = &mut *run.sink;
-            let mut progress = |change| sink.change(change);
-            let read = pre_read(opened, range(opened), &mut progress, run.stop.flag());
-            unless_stopped(read.map_err(WorkerError::during(
-                "reading the target into the page cache",
-            ))?)?;
+            read_target(run, opened)?;
+            for _ in 1..ROUNDS {
+                if !(1..=REREAD_LIMIT).contains(&missing_bytes(opened)) {
+                    break;
+                }
+                read_target(run, opened)?;
+            }
+            note_missing(run, missing_bytes(opened));
         }
     }
     Ok(())
+}
+
+fn read_target(run: &mut RunContext, opened: &OpenTarget) -> Result<(), RunError> {
+    let sink = &mut *run.sink;
+    let mut progress = |change| sink.change(change);
+    let read = pre_read(opened, range(opened), &mut progress, run.stop.flag());
+    unless_stopped(read.map_err(WorkerError::during(
+        "reading the target into the page cache",
+    ))?)
+}
+
+/// Zero if unknown. On an overlay nothing appears cached: the pages belong to the file of a layer.
+fn missing_bytes(opened: &OpenTarget) -> u64 {
+    match cached_bytes(opened) {
+        None | Some(0) => 0,
+        Some(cached) => opened.target.size.saturating_sub(cached),
+    }
+}
+
+fn note_missing(run: &mut RunContext, missing: u64) {
+    if missing > 0 {
+        let note = format!("{} did not stay in the page cache", bytes(missing));
+        run.sink
+            .phase_note(Phase::PreRead, PhaseState::Progress, Some(note));
+    }
 }
 
 fn failed(error: impl Into<io::Error>) -> WorkerError {
