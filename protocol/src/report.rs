@@ -2,6 +2,7 @@
 
 pub mod device;
 pub mod layers;
+pub mod missing_time;
 pub mod stats;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     report::{
         device::{DeviceReport, Reading},
         layers::JobLayers,
+        missing_time::{MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -63,6 +65,10 @@ pub struct Report {
     #[serde(default)]
     #[schema(required = true)]
     pub transitions: Vec<Transition>,
+    /// Times in which the runner itself did not run; limited to the first ones.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub pauses: Vec<Pause>,
     /// Writeback of the host.
     pub writeback: Option<Writeback>,
     /// Data still in memory at the end; null without writes.
@@ -82,6 +88,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// The job whose storage was silent for so long that the run has failed.
+    pub fn stalled_job(&self) -> Option<(&JobReport, &Stalls)> {
+        let stalls = self
+            .jobs
+            .iter()
+            .filter_map(|job| Some((job, job.stalls.as_ref()?)));
+        stalls
+            .filter(|(_, stalls)| stalls.share > MAX_STALLED_SHARE)
+            .max_by(|a, b| a.1.share.total_cmp(&b.1.share))
+    }
+
     /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let ios = self.read.ios + self.write.ios + self.trim.ios;
@@ -143,6 +160,9 @@ pub struct JobReport {
     /// sampled.
     #[serde(default)]
     pub layers: Option<JobLayers>,
+    /// Times without completions; null for runs recorded before they were detected.
+    #[serde(default)]
+    pub stalls: Option<Stalls>,
 }
 
 /// An optimization and the reason for using it or not.

@@ -23,6 +23,10 @@ pub struct Sample {
     pub sync: IoCounts,
     /// I/Os in flight at the end of the window.
     pub in_flight: u64,
+    /// Time since the last completion of the worker that has waited longest, in ms; 0 if all workers
+    /// had completions or nothing in flight, null in runs recorded before it existed.
+    #[serde(default)]
+    pub silent_ms: Option<f64>,
     /// Failed I/Os.
     pub errors: u64,
     /// Devices of the targets, summed.

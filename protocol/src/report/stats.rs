@@ -1,6 +1,6 @@
 //! Counts and latencies of the measured window.
 
-use crate::histogram::Buckets;
+use crate::{histogram::Buckets, report::missing_time::Unfinished};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -27,6 +27,9 @@ pub struct DirectionStats {
     pub lat_ns: LatencyStats,
     /// Latency from the intended start under `rate` or `rate_iops`; null without a rate.
     pub intended_lat_ns: Option<LatencyStats>,
+    /// I/Os in flight at the end; null for runs recorded before they were counted.
+    #[serde(default)]
+    pub unfinished: Option<Unfinished>,
 }
 
 /// fsync and fdatasync calls.
@@ -35,14 +38,18 @@ pub struct SyncStats {
     /// Completed calls.
     pub ios: u64,
     pub lat_ns: LatencyStats,
+    /// Calls in flight at the end; null for runs recorded before they were counted.
+    #[serde(default)]
+    pub unfinished: Option<Unfinished>,
 }
 
-/// Latencies in ns; null without samples.
+/// Latencies in ns; null without samples. `max` and `percentiles` include the I/Os that were in
+/// flight at the end; the other numbers cover the completed I/Os.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LatencyStats {
     /// Exact.
     pub min: Option<u64>,
-    /// Exact.
+    /// Exact, or a lower bound.
     pub max: Option<u64>,
     /// Exact.
     pub mean: Option<f64>,
@@ -55,4 +62,8 @@ pub struct LatencyStats {
     /// Histogram: pairs of bucket number and count.
     #[schema(value_type = Vec<Vec<u64>>)]
     pub buckets: Buckets,
+    /// Names of lower bounds, `max` or percentiles such as `"99.9"`: the exact values depend on I/Os
+    /// that were in flight at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<String>,
 }

@@ -91,6 +91,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         errors: 0,
         decisions: Vec::new(),
         layers: Some(layers),
+        stalls: None,
     }
 }
 
@@ -131,6 +132,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         targets: vec![target()],
         gauge: None,
         transitions: Vec::new(),
+        pauses: Vec::new(),
         writeback: None,
         flush: None,
         requests: None,

@@ -156,6 +156,7 @@ mod tests {
             trim: IoCounts::default(),
             sync: IoCounts::default(),
             in_flight: 0,
+            silent_ms: None,
             errors: 0,
             device: written.map(|write_bytes| DeviceCounts {
                 write_bytes,

@@ -39,6 +39,7 @@ pub(crate) fn direction_stats(workers: &[&IoStats], duration_ns: u64) -> Directi
         clat_ns: latency(clat, inline_ios),
         lat_ns: latency(lat, 0),
         intended_lat_ns: has_rate.then(|| latency(intended, 0)),
+        unfinished: None,
     }
 }
 
@@ -47,6 +48,7 @@ pub(crate) fn sync_stats(workers: &[&IoStats]) -> SyncStats {
     SyncStats {
         ios: workers.iter().map(|stats| stats.ios.get()).sum(),
         lat_ns: latency(workers.iter().flat_map(|stats| stats.latencies()), 0),
+        unfinished: None,
     }
 }
 
@@ -86,6 +88,7 @@ fn latency<'a>(histograms: impl Iterator<Item = &'a Histogram>, zeros: u64) -> L
         count,
         percentiles: names.zip(values).collect(),
         buckets,
+        at_least: Vec::new(),
     }
 }
 

@@ -93,6 +93,7 @@ pub(crate) fn report(
         targets: observation.targets,
         gauge: None,
         transitions: observation.transitions,
+        pauses: Vec::new(),
         writeback: observation.writeback,
         requests: observation.requests,
         profile: observation.profile,

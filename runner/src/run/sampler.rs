@@ -221,6 +221,7 @@ fn sample_between(
         trim,
         sync,
         in_flight: now.totals.in_flight,
+        silent_ms: None,
         errors: now.totals.errors.saturating_sub(last.totals.errors),
         physical_devices: window.physical_device_counts(),
         device: window.device,

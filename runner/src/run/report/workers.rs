@@ -78,6 +78,7 @@ pub(super) fn job_report(
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
         layers: Some(job_layers(job, &workers)),
+        stalls: None,
         read,
         write,
         trim,

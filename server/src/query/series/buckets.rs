@@ -182,6 +182,7 @@ mod tests {
             trim: IoCounts::default(),
             sync: IoCounts::default(),
             in_flight: 8,
+            silent_ms: None,
             errors: 0,
             device: None,
             physical_devices: None,

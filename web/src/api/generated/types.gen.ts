@@ -559,6 +559,7 @@ export type DirectionStats = {
      */
     lat_ns: LatencyStats;
     intended_lat_ns?: LatencyStats | null;
+    unfinished?: Unfinished | null;
 };
 
 export type Doctor = {
@@ -1300,10 +1301,12 @@ export type JobReport = {
      */
     decisions: Array<Decision>;
     layers?: JobLayers | null;
+    stalls?: Stalls | null;
 };
 
 /**
- * Latencies in ns; null without samples.
+ * Latencies in ns; null without samples. `max` and `percentiles` include the I/Os that were in
+ * flight at the end; the other numbers cover the completed I/Os.
  */
 export type LatencyStats = {
     /**
@@ -1311,7 +1314,7 @@ export type LatencyStats = {
      */
     min?: number | null;
     /**
-     * Exact.
+     * Exact, or a lower bound.
      */
     max?: number | null;
     /**
@@ -1336,6 +1339,11 @@ export type LatencyStats = {
      * Histogram: pairs of bucket number and count.
      */
     buckets: Array<Array<number>>;
+    /**
+     * Names of lower bounds, `max` or percentiles such as `"99.9"`: the exact values depend on I/Os
+     * that were in flight at the end.
+     */
+    at_least?: Array<string>;
 };
 
 /**
@@ -1508,6 +1516,20 @@ export type PatternOptions = {
      */
     fdatasync: number;
 };
+
+/**
+ * A time in which the runner itself did not run.
+ */
+export type Pause = {
+    /**
+     * Milliseconds since the start of the run.
+     */
+    start_ms: number;
+    duration_ms: number;
+    cause: PauseCause;
+};
+
+export type PauseCause = 'suspended' | 'not_scheduled';
 
 export type PerDirectionBlockSizes = {
     /**
@@ -1983,6 +2005,10 @@ export type Report = {
      * Changes between device and memory in a direction, in order; limited to the first ones.
      */
     transitions: Array<Transition>;
+    /**
+     * Times in which the runner itself did not run; limited to the first ones.
+     */
+    pauses: Array<Pause>;
     writeback?: Writeback | null;
     flush?: FlushReport | null;
     requests?: Requests | null;
@@ -2387,6 +2413,11 @@ export type Sample = {
      */
     in_flight: number;
     /**
+     * Time since the last completion of the worker that has waited longest, in ms; 0 if all workers
+     * had completions or nothing in flight, null in runs recorded before it existed.
+     */
+    silent_ms?: number | null;
+    /**
      * Failed I/Os.
      */
     errors: number;
@@ -2554,6 +2585,35 @@ export type SplitEntry = {
      * Percentage of the I/Os.
      */
     percent: number;
+};
+
+/**
+ * Stalls of the worker of a job that was stalled longest. A stall is a time with I/Os in flight in
+ * which none of the worker's I/Os completed, longer than `threshold_ms`.
+ */
+export type Stalls = {
+    /**
+     * 1 s, or 10 times the median latency of the job if that is longer.
+     */
+    threshold_ms: number;
+    /**
+     * Number of stalls.
+     */
+    count: number;
+    total_ms: number;
+    longest_ms: number;
+    /**
+     * Share of the measured window, from 0 to 1.
+     */
+    share: number;
+    /**
+     * Number of stalled workers.
+     */
+    workers: number;
+    /**
+     * The longest stalls in order of time; at most 100.
+     */
+    spans: Array<TimeSpan>;
 };
 
 export type StatusChange = {
@@ -2817,6 +2877,7 @@ export type SyncStats = {
      */
     ios: number;
     lat_ns: LatencyStats;
+    unfinished?: Unfinished | null;
 };
 
 /**
@@ -2996,6 +3057,14 @@ export type TargetState = {
  */
 export type Theme = 'light' | 'dark';
 
+export type TimeSpan = {
+    /**
+     * Milliseconds since the start of the run.
+     */
+    start_ms: number;
+    duration_ms: number;
+};
+
 /**
  * Start, end, pauses and rate of the I/Os.
  */
@@ -3043,6 +3112,17 @@ export type Transition = {
     direction: Direction;
     from: ServedBy;
     to: ServedBy;
+};
+
+/**
+ * I/Os that had not completed at the end of the measured window.
+ */
+export type Unfinished = {
+    ios: number;
+    /**
+     * Time since the submission of the oldest one; 0 without I/Os.
+     */
+    oldest_ns: number;
 };
 
 export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
