@@ -99,6 +99,11 @@ impl Report {
             .max_by(|a, b| a.1.share.total_cmp(&b.1.share))
     }
 
+    /// Whether storage was silent at the end of the measured window.
+    pub fn is_hung(&self) -> bool {
+        self.jobs.iter().any(JobReport::is_hung)
+    }
+
     /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let ios = self.read.ios + self.write.ios + self.trim.ios;
@@ -163,6 +168,18 @@ pub struct JobReport {
     /// Times without completions; null for runs recorded before they were detected.
     #[serde(default)]
     pub stalls: Option<Stalls>,
+}
+
+impl JobReport {
+    fn is_hung(&self) -> bool {
+        let Some(stalls) = &self.stalls else {
+            return false;
+        };
+        let directions = [&self.read, &self.write, &self.trim].map(|stats| stats.unfinished);
+        let all = directions.iter().chain([&self.sync.unfinished]).flatten();
+        let oldest_ns = all.map(|unfinished| unfinished.oldest_ns).max();
+        stalls.count > 0 && oldest_ns.unwrap_or(0) as f64 / 1e6 >= stalls.threshold_ms
+    }
 }
 
 /// An optimization and the reason for using it or not.

@@ -2,6 +2,7 @@
 
 mod backing_file;
 mod cache_preparation;
+mod clean_up;
 mod context;
 pub(crate) mod direction_stats;
 mod error;
@@ -21,8 +22,8 @@ use crate::{
     analysis::{analyze, gauge::report_gauge},
     plan::{resolve, study},
     run::{
-        context::RunContext, error::RunError, event_sink::EventSink, phases::measure,
-        stop_signal::StopSignal,
+        clean_up::clean_up, context::RunContext, error::RunError, event_sink::EventSink,
+        phases::measure, stop_signal::StopSignal,
     },
     system::{host::view::View, target::Targets},
 };
@@ -31,7 +32,6 @@ use leadline_protocol::{
     finding::{Finding, Severity},
     host::HostFacts,
     job::run_spec::RunSpec,
-    phase::{Phase, PhaseState},
     plan::Plan,
     problem::Problem,
     report::Report,
@@ -72,8 +72,8 @@ pub fn run(
         sink: &mut sink,
         stop,
     });
-    targets.mark_owned();
-    let clean_up = clean_up(&plan, &mut targets, &mut sink);
+    let is_hung = matches!(&measured, Ok((report, _)) if report.is_hung());
+    let clean_up = clean_up(&plan, targets, &mut sink, is_hung);
     match measured {
         Ok((report, host)) => {
             plan.findings.extend(clean_up.err().map(clean_up_failed));
@@ -142,7 +142,8 @@ fn finish(
     stop: &StopSignal,
 ) -> u8 {
     report.phases = std::mem::take(&mut sink.phases);
-    let has_failed = report.errors.total > 0;
+    let has_io_errors = report.errors.total > 0;
+    let is_stalled = report.stalled_job().is_some();
     let (verdict, mut findings) = analyze(&report, &plan.jobs, host);
     report.gauge = Some(report_gauge(&report, &plan.jobs, &verdict));
     // A measured finding replaces the planned finding with the same code.
@@ -157,23 +158,9 @@ fn finish(
         verdict,
         findings,
     })));
-    if has_failed {
-        return 1;
+    match stop.exit_code() {
+        _ if has_io_errors => 1,
+        Some(exit_code) => exit_code,
+        None => u8::from(is_stalled),
     }
-    stop.exit_code().unwrap_or(0)
-}
-
-fn clean_up(plan: &Plan, targets: &mut Targets, sink: &mut EventSink) -> Result<(), Problem> {
-    targets.detach_loops();
-    if !plan.jobs.iter().any(|job| job.target.unlink) {
-        return Ok(());
-    }
-    sink.phase(Phase::CleanUp, PhaseState::Begin);
-    let removed = targets.clean_up();
-    let note = removed
-        .as_ref()
-        .ok()
-        .map(|files| format!("{files} files removed"));
-    sink.phase_note(Phase::CleanUp, PhaseState::End, note);
-    removed.map(|_| ())
 }

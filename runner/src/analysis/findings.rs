@@ -7,6 +7,7 @@ mod errors;
 mod from_verdict;
 mod host;
 mod lower_devices;
+mod missing_time;
 mod rerun;
 mod saturation;
 mod writes;
@@ -19,6 +20,9 @@ type Check = fn(&Context) -> Option<Finding>;
 /// Checks of the whole run; those in `from_verdict` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
+    missing_time::stalled,
+    missing_time::runner_paused,
+    missing_time::unfinished_ios,
     errors::stopped_early,
     errors::short_run,
     errors::device_counters_missing,

@@ -12,6 +12,7 @@ pub(crate) mod slots;
 pub(crate) mod state;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod unfinished;
 
 use crate::{
     load::{
@@ -313,6 +314,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.sampling.look_up(next, stats, &self.clock);
             self.time.now_ns = self.clock.now_ns();
         }
+        let last = &self.drawn.ios[self.drawn.next + n - 1];
+        stats.set_submitting((self.slots.used + n) as u64, last.kind);
         let pool = self.buffers.as_ref().expect("taken only by drop");
         let ios = &mut self.slots.ios[..];
         let next = &self.drawn.ios[self.drawn.next..self.drawn.next + n];

@@ -49,11 +49,36 @@ pub(crate) struct WorkerStats {
     /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
     pub directions: [IoStats; 4],
     pub in_flight: Counter,
+    /// `Kind` of the last submitted I/O.
+    last_kind: Counter,
     /// Failed I/Os.
     pub errors: Counter,
 }
 
 impl WorkerStats {
+    /// Call before a submission, because a synchronous engine may block in it.
+    #[inline(always)]
+    pub(crate) fn set_submitting(&self, in_flight: u64, last_kind: Kind) {
+        self.in_flight.set(in_flight);
+        self.last_kind.set(last_kind as u64);
+    }
+
+    /// Completed and failed I/Os of all directions.
+    pub(crate) fn ended(&self) -> u64 {
+        let completed = self.directions.iter().map(|stats| stats.ios.get());
+        completed.sum::<u64>() + self.errors.get()
+    }
+
+    pub(crate) fn last_kind(&self) -> Kind {
+        match self.last_kind.get() {
+            0 => Kind::Read,
+            1 => Kind::Write,
+            2 => Kind::Trim,
+            3 => Kind::Sync,
+            _ => Kind::Datasync,
+        }
+    }
+
     /// The statistics that count I/Os of this kind.
     #[inline(always)]
     pub(crate) fn of(&self, kind: Kind) -> &IoStats {

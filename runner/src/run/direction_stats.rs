@@ -2,20 +2,35 @@
 
 #[cfg(test)]
 mod accuracy;
+mod censored;
 
-use crate::load::{
-    histogram::Histogram,
-    stats::{IoStats, WorkerStats},
+use crate::{
+    load::{
+        histogram::Histogram,
+        measure::unfinished::UnfinishedIo,
+        stats::{IoStats, WorkerStats},
+    },
+    run::direction_stats::censored::percentiles_with,
 };
 use leadline_protocol::{
-    histogram::{BUCKETS, midpoint_of, percentiles, sparse},
-    report::stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats},
+    histogram::{BUCKETS, midpoint_of, sparse},
+    report::{
+        missing_time::Unfinished,
+        stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats},
+    },
 };
+
+use std::collections::BTreeMap;
 
 const SECOND_NS: f64 = 1e9;
 
-/// One direction of several workers. `duration_ns`: length of their measured window.
-pub(crate) fn direction_stats(workers: &[&IoStats], duration_ns: u64) -> DirectionStats {
+/// One direction of several workers. `unfinished`: their I/Os in flight at the end.
+/// `duration_ns`: length of their measured window.
+pub(crate) fn direction_stats(
+    workers: &[&IoStats],
+    unfinished: &[UnfinishedIo],
+    duration_ns: u64,
+) -> DirectionStats {
     let ios: u64 = workers.iter().map(|stats| stats.ios.get()).sum();
     let bytes: u64 = workers.iter().map(|stats| stats.bytes.get()).sum();
     let per_second = |count: u64| match duration_ns {
@@ -30,30 +45,50 @@ pub(crate) fn direction_stats(workers: &[&IoStats], duration_ns: u64) -> Directi
     let intended = workers.iter().filter_map(|stats| stats.intended_lat.get());
     let has_rate = intended.clone().next().is_some();
     let inline_ios = workers.iter().map(|stats| stats.inline_lat.count()).sum();
+    let ages = ages(unfinished);
+    let since_accepted: Vec<u64> = unfinished.iter().map(|io| io.since_accepted_ns).collect();
     DirectionStats {
         ios,
         bytes,
         iops: per_second(ios),
         bytes_per_second: per_second(bytes),
-        slat_ns: latency(slat, 0),
-        clat_ns: latency(clat, inline_ios),
-        lat_ns: latency(lat, 0),
-        intended_lat_ns: has_rate.then(|| latency(intended, 0)),
-        unfinished: None,
+        slat_ns: latency(slat, 0, &[]),
+        clat_ns: latency(clat, inline_ios, &since_accepted),
+        lat_ns: latency(lat, 0, &ages),
+        intended_lat_ns: has_rate.then(|| latency(intended, 0, &ages)),
+        unfinished: Some(count_unfinished(&ages)),
     }
 }
 
 /// fsync and fdatasync calls of several workers.
-pub(crate) fn sync_stats(workers: &[&IoStats]) -> SyncStats {
+pub(crate) fn sync_stats(workers: &[&IoStats], unfinished: &[UnfinishedIo]) -> SyncStats {
+    let ages = ages(unfinished);
+    let lat = workers.iter().flat_map(|stats| stats.latencies());
     SyncStats {
         ios: workers.iter().map(|stats| stats.ios.get()).sum(),
-        lat_ns: latency(workers.iter().flat_map(|stats| stats.latencies()), 0),
-        unfinished: None,
+        lat_ns: latency(lat, 0, &ages),
+        unfinished: Some(count_unfinished(&ages)),
     }
 }
 
-/// Merges histograms. `zeros`: number of additional latencies of 0 ns.
-fn latency<'a>(histograms: impl Iterator<Item = &'a Histogram>, zeros: u64) -> LatencyStats {
+fn ages(unfinished: &[UnfinishedIo]) -> Vec<u64> {
+    unfinished.iter().map(|io| io.age_ns).collect()
+}
+
+fn count_unfinished(ages: &[u64]) -> Unfinished {
+    Unfinished {
+        ios: ages.len() as u64,
+        oldest_ns: ages.iter().copied().max().unwrap_or(0),
+    }
+}
+
+/// Merges histograms. `zeros`: number of additional latencies of 0 ns. `ages_ns`: ages of the
+/// unfinished I/Os.
+fn latency<'a>(
+    histograms: impl Iterator<Item = &'a Histogram>,
+    zeros: u64,
+    ages_ns: &[u64],
+) -> LatencyStats {
     let mut counts = [0; BUCKETS];
     counts[0] = zeros;
     // Sum as an integer, so that the order of the workers does not affect the result.
@@ -67,29 +102,46 @@ fn latency<'a>(histograms: impl Iterator<Item = &'a Histogram>, zeros: u64) -> L
         max = max.max(Some(histogram.max_ns()));
     }
     let count: u64 = counts.iter().sum();
-    if count == 0 {
+    let oldest = ages_ns.iter().copied().max();
+    if count == 0 && oldest.is_none() {
         return LatencyStats::default();
     }
+    let mut at_least = Vec::new();
+    // The midpoint of a bucket can be outside of the exact range.
+    let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.max(oldest).unwrap_or(u64::MAX));
+    let values = percentiles_with(&counts, ages_ns, PERCENTILES);
+    let names = PERCENTILES.iter().map(f64::to_string);
+    let mut percentiles = BTreeMap::new();
+    for (name, value) in names.zip(values) {
+        if value.is_bound {
+            at_least.push(name.clone());
+        }
+        percentiles.insert(name, clamp(value.ns));
+    }
+    if oldest > max {
+        at_least.push("max".into());
+    }
+    let moments = (count > 0).then(|| moments(&counts, count, sum_ns));
+    LatencyStats {
+        min,
+        max: max.max(oldest),
+        mean: moments.map(|(mean, _)| mean),
+        stddev: moments.map(|(_, stddev)| stddev),
+        count,
+        percentiles,
+        buckets: sparse(&counts),
+        at_least,
+    }
+}
+
+/// Mean and standard deviation of at least one latency.
+fn moments(counts: &[u64; BUCKETS], count: u64, sum_ns: u128) -> (f64, f64) {
     let mean = sum_ns as f64 / count as f64;
     let mut squares = 0.0;
     for (bucket, n) in counts.iter().enumerate() {
         squares += *n as f64 * (midpoint_of(bucket) as f64 - mean).powi(2);
     }
-    let buckets = sparse(&counts);
-    // The midpoint of a bucket can be outside of the exact range.
-    let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.unwrap_or(u64::MAX));
-    let values = percentiles(&buckets, PERCENTILES).into_iter().map(clamp);
-    let names = PERCENTILES.iter().map(f64::to_string);
-    LatencyStats {
-        min,
-        max,
-        mean: Some(mean),
-        stddev: Some((squares / count as f64).sqrt()),
-        count,
-        percentiles: names.zip(values).collect(),
-        buckets,
-        at_least: Vec::new(),
-    }
+    (mean, (squares / count as f64).sqrt())
 }
 
 /// Sum of all latencies, for the achieved depth (Little's law).
@@ -104,7 +156,10 @@ pub(crate) fn latency_sum_ns<'a>(workers: impl Iterator<Item = &'a WorkerStats>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::stats::{IoTimes, NOT_ACCEPTED};
+    use crate::load::{
+        pattern::io::Kind,
+        stats::{IoTimes, NOT_ACCEPTED},
+    };
 
     #[test]
     fn rates_and_moments() {
@@ -120,7 +175,7 @@ mod tests {
         };
         asynchronous.record(accepted, 100, 3, 3 * 4096);
         inline.record(not_accepted, 300, 1, 4096);
-        let stats = direction_stats(&[&asynchronous, &inline], 500_000_000);
+        let stats = direction_stats(&[&asynchronous, &inline], &[], 500_000_000);
         assert_eq!((stats.ios, stats.bytes), (4, 16384));
         assert_eq!((stats.iops, stats.bytes_per_second), (8.0, 32768.0));
         let moments = |lat: &LatencyStats| (lat.min, lat.max, lat.mean, lat.count);
@@ -143,8 +198,42 @@ mod tests {
     fn latencies_are_null_without_ios() {
         let empty = IoStats::default();
         assert_eq!(
-            direction_stats(&[&empty], 1_000).lat_ns,
+            direction_stats(&[&empty], &[], 1_000).lat_ns,
             LatencyStats::default()
         );
+    }
+
+    #[test]
+    fn unfinished_ios_raise_the_maximum() {
+        let stats = IoStats::default();
+        let times = IoTimes {
+            start_ns: 0,
+            accepted_ns: 0,
+        };
+        stats.record(times, 100, 3, 3 * 4096);
+        let unfinished = UnfinishedIo {
+            kind: Kind::Read,
+            age_ns: 5_000,
+            since_accepted_ns: 4_000,
+        };
+        let stats = direction_stats(&[&stats], &[unfinished], 1_000);
+        assert_eq!((stats.ios, stats.lat_ns.count), (3, 3));
+        assert_eq!(
+            (stats.lat_ns.mean, stats.lat_ns.max),
+            (Some(100.0), Some(5_000))
+        );
+        assert_eq!(stats.clat_ns.max, Some(4_000));
+        assert_eq!(stats.lat_ns.percentiles["50"], 100);
+        assert_eq!(
+            stats.lat_ns.at_least,
+            [
+                "80", "90", "95", "99", "99.5", "99.9", "99.95", "99.99", "99.999", "max"
+            ]
+        );
+        let counted = Unfinished {
+            ios: 1,
+            oldest_ns: 5_000,
+        };
+        assert_eq!(stats.unfinished, Some(counted));
     }
 }

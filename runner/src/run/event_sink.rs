@@ -9,7 +9,8 @@ use leadline_protocol::{
 
 pub(crate) struct EventSink<'a> {
     listener: &'a mut dyn FnMut(&Event),
-    origin_ns: u64,
+    /// Start of the run in ns of CLOCK_MONOTONIC.
+    pub origin_ns: u64,
     seq: u64,
     /// Phases so far.
     pub phases: Vec<PhaseTime>,

@@ -51,6 +51,12 @@ pub(crate) fn flush(run: &mut RunContext, files: Vec<FileToFlush>, report: &mut 
     if run.stop.is_requested() {
         return set_absent(report, "the run was stopped before its flush".into());
     }
+    if report.is_hung() {
+        return set_absent(
+            report,
+            "the storage did not respond at the end of the run".into(),
+        );
+    }
     run.sink.phase(Phase::Flush, PhaseState::Begin);
     let flush_all = move || {
         let mut failed = files

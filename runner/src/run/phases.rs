@@ -10,7 +10,7 @@ use crate::{
         observers::Observers,
         open_targets::OpenTargets,
         report::{ReportContext, report},
-        sampler::Sampler,
+        sampler::{Sampler, State},
         worker_pool::WorkerPool,
     },
     system::{
@@ -111,10 +111,11 @@ fn run_workers(
         observers: &mut observers,
         sink: &mut *run.sink,
         stop: run.stop,
-        stopped: false,
+        state: State::new(),
     };
-    let window = sampler.run();
-    let finished = pool.join();
+    let mut window = sampler.run();
+    let silences = std::mem::take(&mut window.silences);
+    let finished = pool.finish(window.times_ns.clone(), silences);
     let throttled = throttles().zip(throttles_before);
     let context = ReportContext {
         devices: observers.probes.devices().to_vec(),
@@ -123,5 +124,5 @@ fn run_workers(
         window,
         observation: observers.targets.finish(run.stop),
     };
-    Ok(report(jobs, finished, context)?)
+    Ok(report(jobs, finished, context, run.sink.origin_ns)?)
 }

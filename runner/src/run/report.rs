@@ -4,6 +4,7 @@
 mod devices;
 mod layers;
 mod measured_worker;
+mod stalls;
 mod workers;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
             measured_worker::MeasuredWorker,
             workers::{achieved_depth, errors, job_report, last_end, totals, window_ns},
         },
-        sampler::MeasuredWindow,
+        sampler::{MeasuredWindow, pauses::Pauses},
         target_observers::Observation,
         worker_pool::FinishedWorker,
     },
@@ -23,7 +24,7 @@ use crate::{
 use leadline_protocol::{
     evidence::FlushReport,
     plan::job::ResolvedJob,
-    report::{JobReport, MemoryReport, Report},
+    report::{JobReport, MemoryReport, Report, missing_time::Pause},
 };
 use std::collections::BTreeMap;
 
@@ -38,12 +39,15 @@ pub(crate) struct ReportContext {
     pub observation: Observation,
 }
 
+/// `origin_ns`: start of the run in ns of CLOCK_MONOTONIC.
+///
 /// # Errors
 /// Returns the error of the first worker that could not start or continue.
 pub(crate) fn report(
     jobs: &[ResolvedJob],
     finished: Vec<FinishedWorker>,
     context: ReportContext,
+    origin_ns: u64,
 ) -> Result<Report, WorkerError> {
     let workers: Vec<MeasuredWorker> = finished
         .into_iter()
@@ -65,7 +69,7 @@ pub(crate) fn report(
     let writes = jobs.iter().any(|job| job.pattern.rw.writes());
     let reports = jobs.iter().enumerate();
     let jobs: Vec<JobReport> = reports
-        .map(|(index, job)| job_report(index, job, &all, window.stopped))
+        .map(|(index, job)| job_report(index, job, &all, window.stopped, origin_ns))
         .collect();
     let begins = || workers.iter().map(|worker| worker.outcome.begin_ns);
     Ok(Report {
@@ -93,13 +97,24 @@ pub(crate) fn report(
         targets: observation.targets,
         gauge: None,
         transitions: observation.transitions,
-        pauses: Vec::new(),
+        pauses: pauses(&window.pauses, origin_ns),
         writeback: observation.writeback,
         requests: observation.requests,
         profile: observation.profile,
         absent,
         jobs,
     })
+}
+
+fn pauses(pauses: &Pauses, origin_ns: u64) -> Vec<Pause> {
+    let found = pauses.found.iter();
+    found
+        .map(|(time_ns, cause)| Pause {
+            start_ms: ms(time_ns.start.saturating_sub(origin_ns)),
+            duration_ms: ms(time_ns.end - time_ns.start),
+            cause: *cause,
+        })
+        .collect()
 }
 
 fn ms(ns: u64) -> f64 {

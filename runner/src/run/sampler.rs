@@ -1,6 +1,8 @@
 //! Emits one sample per interval and enforces phase boundaries and stops while the workers run.
 //! Runs on the thread that starts the workers, and only reads their statistics.
 
+pub(crate) mod pauses;
+pub(crate) mod silence;
 pub(crate) mod totals;
 
 use crate::{
@@ -8,12 +10,16 @@ use crate::{
     run::{
         event_sink::EventSink,
         observers::Observers,
-        sampler::totals::IoTotals,
+        sampler::{
+            pauses::Pauses,
+            silence::{Silence, waits_for_writeback},
+            totals::IoTotals,
+        },
         stop_signal::StopSignal,
         worker_pool::{StartTimes, WorkerPool},
     },
     system::{
-        clock::{Clock, MILLISECOND_NS, Monotonic, wall_ms},
+        clock::{Clock, MILLISECOND_NS, Monotonic, SECOND_NS, wall_ms},
         probes::Counters,
     },
 };
@@ -25,6 +31,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 use std::{
+    ops::Range,
     thread::{park_timeout, sleep},
     time::Duration,
 };
@@ -35,6 +42,11 @@ const POLL_NS: u64 = 50 * MILLISECOND_NS;
 const SETTLE_NS: u64 = MILLISECOND_NS;
 /// Interval at which a worker that is blocked past its boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
+/// How long a worker may be blocked in a system call after its end, in ns. Then the run goes on
+/// without it.
+const BLOCKED_NS: u64 = 5 * SECOND_NS;
+/// The same after a stop, which must take less than a second.
+const BLOCKED_AFTER_STOP_NS: u64 = 700 * MILLISECOND_NS;
 
 /// The measured window.
 pub(crate) struct MeasuredWindow {
@@ -46,6 +58,11 @@ pub(crate) struct MeasuredWindow {
     pub stopped: bool,
     /// Unix time in ms.
     pub started_at_ms: u64,
+    /// Start and end in ns of CLOCK_MONOTONIC.
+    pub times_ns: Range<u64>,
+    /// In the order of the workers.
+    pub silences: Vec<Silence>,
+    pub pauses: Pauses,
 }
 
 pub(crate) struct Sampler<'a, 'b> {
@@ -55,8 +72,31 @@ pub(crate) struct Sampler<'a, 'b> {
     pub observers: &'a mut Observers,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// Whether the workers were stopped; initially false.
-    pub stopped: bool,
+    pub state: State,
+}
+
+/// Initially empty.
+pub(crate) struct State {
+    /// Whether a stop was requested.
+    stopped: bool,
+    /// When the workers were stopped, by a request or after an error.
+    stopped_ns: Option<u64>,
+    silences: Vec<Silence>,
+    pauses: Pauses,
+    /// Since the last sample.
+    has_paused: bool,
+}
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self {
+            stopped: false,
+            stopped_ns: None,
+            silences: Vec::new(),
+            pauses: Pauses::new(),
+            has_paused: false,
+        }
+    }
 }
 
 /// Snapshot of counters and totals.
@@ -84,21 +124,30 @@ impl Sampler<'_, '_> {
             before = self.observers.probes.read();
             self.observers.targets.start();
         }
-        let mut window = self.sample_phase(Phase::Measure, before, measure_ns, u64::MAX);
-        window.stopped = self.stopped;
-        window
+        let (before, after, started_at_ms) =
+            self.sample_phase(Phase::Measure, before, measure_ns, u64::MAX);
+        MeasuredWindow {
+            before,
+            after,
+            stopped: self.state.stopped,
+            started_at_ms,
+            times_ns: begin_ns..Monotonic.now_ns(),
+            silences: self.state.silences,
+            pauses: self.state.pauses,
+        }
     }
 
     /// Samples from `start_ns` until `end_ns`, or until all workers are done. Emits start and end
     /// of the phase at their scheduled times, not when the counters were read. `before`: counters
-    /// at the start.
+    /// at the start. Returns the counters at start and end, and the Unix time of the start in ms.
     fn sample_phase(
         &mut self,
         phase: Phase,
         mut before: Counters,
         start_ns: u64,
         end_ns: u64,
-    ) -> MeasuredWindow {
+    ) -> (Counters, Counters, u64) {
+        self.state.silences.clear();
         before.at_ns = before.at_ns.max(start_ns);
         self.sleep_until(start_ns);
         let started_at_ms = wall_ms();
@@ -131,6 +180,7 @@ impl Sampler<'_, '_> {
             last_residency = residency.or(last_residency);
             let phase_so_far = sample_between(phase, &start, &now, last_residency);
             sample.gauge = Some(sample_gauge(&phase_so_far, self.jobs));
+            sample.silent_ms = Some(self.silent_ms(&sample, boundary_ns));
             if phase == Phase::Measure {
                 self.observers
                     .targets
@@ -140,17 +190,31 @@ impl Sampler<'_, '_> {
             last = now;
             if !is_running || Monotonic.now_ns() >= end_ns {
                 self.sink.phase_at(phase, PhaseState::End, boundary_ns);
-                return MeasuredWindow {
-                    before,
-                    after: last.counters,
-                    stopped: false,
-                    started_at_ms,
-                };
+                return (before, last.counters, started_at_ms);
             }
             // Missed intervals (SIGSTOP, an overloaded host) are skipped: the window is longer.
             let elapsed_ns = Monotonic.now_ns().saturating_sub(start_ns);
             interval = (elapsed_ns / self.interval_ns + 1).max(interval + 1);
         }
+    }
+
+    /// Notes which workers had no completions in the window, and returns how long the one that has
+    /// waited longest has had none, in ms.
+    fn silent_ms(&mut self, sample: &Sample, now_ns: u64) -> f64 {
+        let has_paused = std::mem::take(&mut self.state.has_paused);
+        let workers = self.pool.stats_by_job(sample.phase);
+        let mut longest_ns = 0;
+        for (number, (job, stats)) in workers.enumerate() {
+            let device = sample.device.as_ref();
+            let is_excused = has_paused || waits_for_writeback(stats, job, device);
+            if number == self.state.silences.len() {
+                self.state.silences.push(Silence::default());
+            }
+            let silence = &mut self.state.silences[number];
+            silence.push(now_ns, stats, is_excused);
+            longest_ns = longest_ns.max(silence.current_ns());
+        }
+        longest_ns as f64 / MILLISECOND_NS as f64
     }
 
     /// Extends the last window of the run by a remainder of less than half an interval, because the
@@ -163,19 +227,22 @@ impl Sampler<'_, '_> {
     }
 
     /// Sleeps until `due_ns` while it enforces phase boundaries and stops. Returns false as soon as
-    /// all workers are done.
+    /// all workers are done, or blocked for too long after their end.
     fn sleep_until(&mut self, due_ns: u64) -> bool {
         loop {
             let now_ns = Monotonic.now_ns();
             if self.pool.is_done() {
                 return false;
             }
-            if !self.stopped && self.stop.is_requested() {
-                self.stopped = true;
-                self.pool.stop();
+            if self.are_blocked(now_ns) {
+                return false;
+            }
+            if !self.state.stopped && self.stop.is_requested() {
+                self.state.stopped = true;
+                self.stop_workers(now_ns);
             }
             if self.pool.has_failed() {
-                self.pool.stop();
+                self.stop_workers(now_ns);
             }
             self.pool.wake_late(now_ns.saturating_sub(WAKE_INTERVAL_NS));
             if now_ns >= due_ns {
@@ -185,7 +252,22 @@ impl Sampler<'_, '_> {
             let wake_ns = boundary_ns.saturating_add(WAKE_INTERVAL_NS);
             let until_ns = due_ns.min(wake_ns).min(now_ns + POLL_NS);
             park_timeout(Duration::from_nanos(until_ns - now_ns));
+            self.state.has_paused |= self.state.pauses.check(until_ns, Monotonic.now_ns());
         }
+    }
+
+    fn stop_workers(&mut self, now_ns: u64) {
+        self.state.stopped_ns.get_or_insert(now_ns);
+        self.pool.stop();
+    }
+
+    /// Whether the workers that are not done have been blocked for too long after their end.
+    fn are_blocked(&self, now_ns: u64) -> bool {
+        let limit_ns = match self.state.stopped_ns {
+            Some(stopped_ns) => stopped_ns + BLOCKED_AFTER_STOP_NS,
+            None => self.pool.end_ns().saturating_add(BLOCKED_NS),
+        };
+        now_ns >= limit_ns
     }
 
     /// Counters after the last I/O. The kernel wakes the worker before it counts the I/O at the

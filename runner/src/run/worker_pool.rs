@@ -3,6 +3,7 @@
 
 use crate::{
     load::{
+        measure::{exit::LoopExit, unfinished::UnfinishedIo},
         stats::WorkerStats,
         worker::{
             self,
@@ -12,7 +13,9 @@ use crate::{
             task::{WorkerError, WorkerOutcome, WorkerTask},
         },
     },
-    run::{open_targets::OpenTargets, target_observers::TargetObservers},
+    run::{
+        open_targets::OpenTargets, sampler::silence::Silence, target_observers::TargetObservers,
+    },
     system::{
         clock::{Clock, MILLISECOND_NS, Monotonic},
         layers::StoredFile,
@@ -20,21 +23,29 @@ use crate::{
 };
 use leadline_protocol::{
     phase::Phase,
-    plan::{job::ResolvedJob, window::window_begin_ms},
+    plan::{
+        job::{ResolvedJob, TimingOptions},
+        window::window_begin_ms,
+    },
 };
 use std::{
     io,
+    ops::Range,
     os::unix::thread::JoinHandleExt,
     sync::{
         Arc, Barrier,
         atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, channel},
     },
     thread::{Builder, JoinHandle},
+    time::Duration,
 };
 
 /// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
 /// waiting for it.
 const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
+/// Time that a worker may take after its last phase: it waits for its last I/Os and closes its files.
+const RESULT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Signal that interrupts a system call of a worker and has no other effect.
 const WAKE_SIGNAL: i32 = libc::SIGUSR1;
 /// Linux keeps 15 bytes of a thread name.
@@ -53,10 +64,11 @@ struct Worker {
     progress: Arc<Progress>,
     schedule: Arc<Schedule>,
     layers: Vec<Arc<StoredFile>>,
-    handle: JoinHandle<WorkerResult>,
+    handle: JoinHandle<()>,
+    result: Receiver<WorkerResult>,
 }
 
-/// A worker after its thread has ended.
+/// A worker at the end of the run.
 pub(crate) struct FinishedWorker {
     /// Index of the job in the run.
     pub job: usize,
@@ -64,6 +76,8 @@ pub(crate) struct FinishedWorker {
     /// Storage layers of its targets; empty if unknown.
     pub layers: Vec<Arc<StoredFile>>,
     pub result: WorkerResult,
+    /// Times without completions, in ns of CLOCK_MONOTONIC.
+    pub silences: Vec<Range<u64>>,
 }
 
 /// In ns of CLOCK_MONOTONIC.
@@ -105,7 +119,7 @@ impl WorkerPool {
             let layers = paths.map(|target| by_path.get(target.target.path.as_str()).cloned());
             let layers: Vec<_> = layers.collect::<Option<_>>().unwrap_or_default();
             let shared_layers = layers.clone();
-            let handle = start(&name, move || WorkerTask {
+            let (handle, result) = start(&name, move || WorkerTask {
                 job,
                 number: opened.number,
                 files: opened.targets.into_iter().map(|target| target.fd).collect(),
@@ -120,6 +134,7 @@ impl WorkerPool {
                 schedule,
                 layers,
                 handle,
+                result,
             });
         }
         Ok(pool)
@@ -213,42 +228,114 @@ impl WorkerPool {
         workers.all(|worker| worker.progress.stage() == Stage::Done)
     }
 
-    pub(crate) fn join(self) -> Vec<FinishedWorker> {
-        let panicked = |_| {
-            Err(WorkerError {
-                action: "running a worker",
-                error: io::Error::other("its thread panicked"),
+    /// Like [`Self::stats`], with the job of each worker.
+    pub(crate) fn stats_by_job(
+        &self,
+        phase: Phase,
+    ) -> impl Iterator<Item = (&ResolvedJob, &WorkerStats)> {
+        let jobs = self.workers.iter();
+        let jobs = jobs.map(|worker| self.jobs[worker.job].as_ref());
+        jobs.zip(self.stats(phase))
+    }
+
+    /// Waits for the workers. For one that is still blocked in a system call, the result is what
+    /// others can see. `begin_ns` and `end_ns`: first I/O of the run and end of the measurement.
+    pub(crate) fn finish(
+        self,
+        times_ns: Range<u64>,
+        silences: Vec<Silence>,
+    ) -> Vec<FinishedWorker> {
+        let Self { workers, jobs, .. } = self;
+        let workers = workers.into_iter().zip(silences);
+        workers
+            .map(|(worker, silence)| {
+                let result = worker.result().unwrap_or_else(|| {
+                    let timing = &jobs[worker.job].timing;
+                    Ok(blocked(&worker.progress, timing, &times_ns, &silence))
+                });
+                FinishedWorker {
+                    job: worker.job,
+                    progress: worker.progress,
+                    layers: worker.layers,
+                    result,
+                    silences: silence.finish(),
+                }
             })
-        };
-        let join = |worker: Worker| FinishedWorker {
-            job: worker.job,
-            progress: worker.progress,
-            layers: worker.layers,
-            result: worker.handle.join().unwrap_or_else(panicked),
-        };
-        self.workers.into_iter().map(join).collect()
+            .collect()
+    }
+}
+
+/// The outcome of a worker that is blocked in a system call. Its I/Os have been in flight at least
+/// since the sample in which they were first seen.
+fn blocked(
+    progress: &Progress,
+    timing: &TimingOptions,
+    times_ns: &Range<u64>,
+    silence: &Silence,
+) -> WorkerOutcome {
+    let end_ns = times_ns.end;
+    let begin_ns = times_ns.start + timing.startdelay_ms * MILLISECOND_NS;
+    let measure_ns = (begin_ns + timing.ramp_ms * MILLISECOND_NS).min(end_ns);
+    let scheduled_ns = timing.runtime_ms.map(|ms| measure_ns + ms * MILLISECOND_NS);
+    let end_ns = scheduled_ns.map_or(end_ns, |scheduled_ns| scheduled_ns.min(end_ns));
+    let submitted_ns = silence.current_start_ns().unwrap_or(end_ns);
+    let age_ns = end_ns.saturating_sub(submitted_ns);
+    let unfinished = UnfinishedIo {
+        kind: progress.measure.last_kind(),
+        age_ns,
+        since_accepted_ns: age_ns,
+    };
+    WorkerOutcome {
+        begin_ns,
+        measure_ns,
+        end_ns,
+        exit: LoopExit::TimeUp,
+        cpu: None,
+        unfinished: vec![unfinished; progress.measure.in_flight.get() as usize],
+        decisions: Vec::new(),
+        write_samples: Vec::new(),
     }
 }
 
 /// The task, and with it the barrier, is created on the new thread: if the thread cannot be
-/// started, no other thread waits for it.
+/// started, no other thread waits for it. The result comes through a channel, because the exit of a
+/// thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
 fn start(
     name: &str,
     task: impl FnOnce() -> WorkerTask + Send + 'static,
-) -> io::Result<JoinHandle<WorkerResult>> {
+) -> io::Result<(JoinHandle<()>, Receiver<WorkerResult>)> {
     let sampler = std::thread::current();
     let name = name.chars().filter(char::is_ascii_graphic);
     let name = name.take(MAX_THREAD_NAME).collect();
-    Builder::new().name(name).spawn(move || {
+    let (sender, receiver) = channel();
+    let handle = Builder::new().name(name).spawn(move || {
         let task = task();
         let result = worker::run(&task);
         drop(task);
+        // Fails only if the run has ended without this worker.
+        let _ = sender.send(result);
         sampler.unpark();
-        result
-    })
+    })?;
+    Ok((handle, receiver))
 }
 
 impl Worker {
+    /// `None` if the worker is still blocked.
+    fn result(&self) -> Option<WorkerResult> {
+        let timeout = match self.progress.stage() {
+            Stage::Done => RESULT_TIMEOUT,
+            _ => Duration::ZERO,
+        };
+        match self.result.recv_timeout(timeout) {
+            Ok(result) => Some(result),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(WorkerError {
+                action: "running a worker",
+                error: io::Error::other("its thread panicked"),
+            })),
+        }
+    }
+
     fn set_schedule(&self, begin_ns: u64, ramp_end_ns: u64, end_ns: u64) {
         self.schedule.begin_ns.store(begin_ns, Ordering::Release);
         self.schedule
@@ -268,7 +355,7 @@ impl Worker {
     }
 
     fn wake(&self) {
-        // SAFETY: the handle has not been joined, so the thread id is valid. A signal to a thread
+        // SAFETY: the handle is neither joined nor dropped, so the thread id is valid. A signal to a thread
         // that has ended returns ESRCH.
         let _ = unsafe { libc::pthread_kill(self.handle.as_pthread_t(), WAKE_SIGNAL) };
     }

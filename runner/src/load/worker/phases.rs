@@ -62,6 +62,7 @@ pub(crate) fn run<E: Engine, S: Source>(
         exit = measuring_loop.run(&schedule.end_ns, &progress.measure);
     }
     let failed_io = measuring_loop.reap_final(&progress.measure);
+    let unfinished = measuring_loop.unfinished();
     let end_ns = measuring_loop.now_ns().max(measure_ns);
     let cpu = thread_times().since(before);
     progress.measure.in_flight.set(0);
@@ -77,7 +78,8 @@ pub(crate) fn run<E: Engine, S: Source>(
         measure_ns,
         end_ns,
         exit: failed_io.map_or(exit, LoopExit::Failed),
-        cpu,
+        cpu: Some(cpu),
+        unfinished,
         decisions: all_decisions,
         write_samples: sampler.map_or_else(Vec::new, |sampler| sampler.finish(&progress.measure)),
     })

@@ -3,7 +3,7 @@
 use crate::{
     load::{
         layer_sampler::write_samples::WriteSample,
-        measure::exit::LoopExit,
+        measure::{exit::LoopExit, unfinished::UnfinishedIo},
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
     },
     system::{layers::StoredFile, probes::rusage::CpuTimes},
@@ -34,8 +34,10 @@ pub(crate) struct WorkerOutcome {
     /// End of the measured window.
     pub end_ns: u64,
     pub exit: LoopExit,
-    /// CPU time in the measured window.
-    pub cpu: CpuTimes,
+    /// CPU time in the measured window; `None` if the worker is blocked in a system call.
+    pub cpu: Option<CpuTimes>,
+    /// I/Os in flight at `end_ns`.
+    pub unfinished: Vec<UnfinishedIo>,
     pub decisions: Vec<Decision>,
     /// Writes to look up after the measurement.
     pub write_samples: Vec<WriteSample>,

@@ -86,7 +86,7 @@ fn counted(latencies: &[u64], order: &[usize], worker_of: impl Fn(usize) -> usiz
     for (n, ns) in latencies.iter().enumerate() {
         workers[worker_of(n)].record(*ns, 1);
     }
-    latency(order.iter().map(|worker| &workers[*worker]), 0)
+    latency(order.iter().map(|worker| &workers[*worker]), 0, &[])
 }
 
 fn check(name: &str, mut exact: Vec<u64>) {

@@ -12,7 +12,7 @@ use crate::{
     run::worker_pool::FinishedWorker,
     system::layers::StoredFile,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 pub(super) struct MeasuredWorker {
     /// Index of its job.
@@ -21,6 +21,8 @@ pub(super) struct MeasuredWorker {
     pub(super) outcome: WorkerOutcome,
     /// Storage layers of its targets; empty if unknown.
     pub(super) layers: Vec<Arc<StoredFile>>,
+    /// Times without completions, in ns of CLOCK_MONOTONIC.
+    pub(super) silences: Vec<Range<u64>>,
 }
 
 impl MeasuredWorker {
@@ -30,6 +32,7 @@ impl MeasuredWorker {
             progress: finished.progress,
             layers: finished.layers,
             outcome: finished.result?,
+            silences: finished.silences,
         })
     }
 

@@ -1,12 +1,16 @@
 //! Results of workers, per job and in total, and why they ended.
 
 use crate::{
-    load::{measure::exit::LoopExit, pattern::io::Kind, stats::IoStats},
+    load::{
+        measure::{exit::LoopExit, unfinished::UnfinishedIo},
+        pattern::io::Kind,
+        stats::IoStats,
+    },
     run::{
         direction_stats::{direction_stats, latency_sum_ns, sync_stats},
-        report::{layers::job_layers, measured_worker::MeasuredWorker},
+        report::{layers::job_layers, measured_worker::MeasuredWorker, stalls::stalls},
     },
-    system::clock::MILLISECOND_NS,
+    system::{clock::MILLISECOND_NS, probes::rusage::CpuTimes},
 };
 use leadline_protocol::{
     plan::job::ResolvedJob,
@@ -28,10 +32,17 @@ pub(super) fn totals(
             .map(|worker| worker.stats().of(kind))
             .collect()
     };
+    let unfinished = |kinds: &[Kind]| -> Vec<UnfinishedIo> {
+        let all = workers.iter().flat_map(|worker| &worker.outcome.unfinished);
+        all.filter(|io| kinds.contains(&io.kind)).copied().collect()
+    };
     let directions = [Kind::Read, Kind::Write, Kind::Trim];
     (
-        directions.map(|kind| direction_stats(&stats(kind), duration_ns)),
-        sync_stats(&stats(Kind::Sync)),
+        directions.map(|kind| direction_stats(&stats(kind), &unfinished(&[kind]), duration_ns)),
+        sync_stats(
+            &stats(Kind::Sync),
+            &unfinished(&[Kind::Sync, Kind::Datasync]),
+        ),
     )
 }
 
@@ -50,21 +61,23 @@ pub(super) fn job_report(
     job: &ResolvedJob,
     all: &[&MeasuredWorker],
     stopped: bool,
+    origin_ns: u64,
 ) -> JobReport {
     let mut workers = all.to_vec();
     workers.retain(|worker| worker.job == index);
     let duration_ns = window_ns(&workers);
     let ([read, write, trim], sync) = totals(&workers, duration_ns);
     let ios = read.ios + write.ios + trim.ios + sync.ios;
-    let per_io = |sum: u64| (ios > 0).then(|| sum as f64 / ios as f64);
-    let mut user_ns = 0;
-    let mut system_ns = 0;
+    let mut cpu = Some(CpuTimes::default());
     let mut errors = 0;
     for worker in &workers {
-        user_ns += worker.outcome.cpu.user_ns;
-        system_ns += worker.outcome.cpu.system_ns;
+        cpu = cpu.zip(worker.outcome.cpu).map(|(sum, cpu)| sum.plus(cpu));
         errors += worker.stats().errors.get() + worker.progress.ramp.errors.get();
     }
+    let per_io = |ns: fn(CpuTimes) -> u64| {
+        let sum = ns(cpu.filter(|_| ios > 0)?);
+        Some(sum as f64 / ios as f64)
+    };
     let ends = workers.iter().map(|worker| ended_by(job, worker, stopped));
     let first = workers.first();
     JobReport {
@@ -73,12 +86,12 @@ pub(super) fn job_report(
         workers: workers.len() as u32,
         duration_ms: duration_ns as f64 / MILLISECOND_NS as f64,
         ended_by: last_end(ends),
-        user_ns_per_io: per_io(user_ns),
-        system_ns_per_io: per_io(system_ns),
+        user_ns_per_io: per_io(|cpu| cpu.user_ns),
+        system_ns_per_io: per_io(|cpu| cpu.system_ns),
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
         layers: Some(job_layers(job, &workers)),
-        stalls: None,
+        stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
         write,
         trim,
@@ -116,10 +129,18 @@ pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
 
+/// Time in the measured window of the I/Os in flight at its end.
+fn unfinished_ns(worker: &MeasuredWorker) -> u64 {
+    let ages = worker.outcome.unfinished.iter().map(|io| io.age_ns);
+    ages.map(|age_ns| age_ns.min(worker.measured_ns())).sum()
+}
+
 /// Little's law: sum of all latencies / sum of the measured times.
 pub(super) fn achieved_depth(workers: &[&MeasuredWorker]) -> Option<f64> {
     let measured_ns: u64 = workers.iter().map(|worker| worker.measured_ns()).sum();
-    let latency_ns = latency_sum_ns(workers.iter().map(|worker| worker.stats()));
+    let completed_ns = latency_sum_ns(workers.iter().map(|worker| worker.stats()));
+    let unfinished_ns: u64 = workers.iter().map(|worker| unfinished_ns(worker)).sum();
+    let latency_ns = completed_ns + unfinished_ns;
     (measured_ns > 0 && latency_ns > 0).then(|| latency_ns as f64 / measured_ns as f64)
 }
 
@@ -161,12 +182,14 @@ mod tests {
             job: 0,
             progress: Arc::default(),
             layers: Vec::new(),
+            silences: Vec::new(),
             outcome: WorkerOutcome {
                 begin_ns: 0,
                 measure_ns: from_s * SECOND_NS,
                 end_ns: to_s * SECOND_NS,
                 exit,
-                cpu: Default::default(),
+                cpu: None,
+                unfinished: Vec::new(),
                 decisions: Vec::new(),
                 write_samples: Vec::new(),
             },

@@ -13,6 +13,14 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            user_ns: self.user_ns + other.user_ns,
+            system_ns: self.system_ns + other.system_ns,
+            context_switches: self.context_switches + other.context_switches,
+        }
+    }
+
     pub fn since(self, from: Self) -> Self {
         Self {
             user_ns: self.user_ns.saturating_sub(from.user_ns),

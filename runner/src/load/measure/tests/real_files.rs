@@ -137,7 +137,7 @@ fn check_latencies<E: Engine>(name: &str, inner: E, depth: usize) {
     assert_eq!(exit, LoopExit::Finished);
     let mut exact = latencies.take();
     exact.sort_unstable();
-    let lat = direction_stats(&[stats.of(Kind::Read)], 1).lat_ns;
+    let lat = direction_stats(&[stats.of(Kind::Read)], &[], 1).lat_ns;
     assert_eq!((exact.len(), lat.count), (READS, READS as u64), "{name}");
     assert_eq!(lat.min, exact.first().copied(), "{name}");
     assert_eq!(lat.max, exact.last().copied(), "{name}");

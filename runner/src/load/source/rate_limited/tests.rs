@@ -143,7 +143,7 @@ fn with_stall(options: Value) -> DirectionStats {
         completed: None,
     };
     let stats = run(options, engine, clock, 1);
-    direction_stats(&[stats.of(Kind::Read)], 1)
+    direction_stats(&[stats.of(Kind::Read)], &[], 1)
 }
 
 #[test]

@@ -1,0 +1,30 @@
+//! I/Os in flight at the end of a worker's last phase.
+
+use crate::load::{measure::Loop, pattern::io::Kind};
+
+/// Times in ns until the end of the phase.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct UnfinishedIo {
+    pub kind: Kind,
+    /// Since just before submission.
+    pub age_ns: u64,
+    /// Since the kernel accepted the I/O.
+    pub since_accepted_ns: u64,
+}
+
+impl<E, C, S> Loop<E, C, S> {
+    /// I/Os in flight after the last phase. Call after [`Self::reap_final`].
+    pub(crate) fn unfinished(&self) -> Vec<UnfinishedIo> {
+        let slots = self.slots.order[..self.slots.used].iter();
+        slots
+            .map(|&slot| {
+                let times = self.slots.times[slot as usize];
+                UnfinishedIo {
+                    kind: self.slots.ios[slot as usize].kind,
+                    age_ns: self.time.now_ns.saturating_sub(times.start_ns),
+                    since_accepted_ns: self.time.now_ns.saturating_sub(times.accepted_ns),
+                }
+            })
+            .collect()
+    }
+}

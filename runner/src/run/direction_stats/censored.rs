@@ -1,0 +1,144 @@
+//! Percentiles of latencies when some I/Os had not completed at the end. Their latencies are known
+//! only to exceed their age (right-censored). The product-limit estimator uses both: Kaplan and
+//! Meier, Nonparametric Estimation from Incomplete Observations, JASA 53 (1958).
+
+use leadline_protocol::histogram::{BUCKETS, bucket_of, midpoint_of, percentiles, sparse};
+
+/// Tolerance for rounding errors in the product.
+const EPSILON: f64 = 1e-9;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Percentile {
+    pub ns: u64,
+    /// `ns` is a lower bound.
+    pub is_bound: bool,
+}
+
+/// `counts`: completed I/Os by bucket. `ages_ns`: unfinished I/Os. `wanted`: percentiles in
+/// ascending order. Empty without I/Os.
+pub(super) fn percentiles_with(
+    counts: &[u64; BUCKETS],
+    ages_ns: &[u64],
+    wanted: &[f64],
+) -> Vec<Percentile> {
+    let exact = |ns| Percentile {
+        ns,
+        is_bound: false,
+    };
+    if ages_ns.is_empty() {
+        let values = percentiles(&sparse(counts), wanted);
+        return values.into_iter().map(exact).collect();
+    }
+    let mut unfinished = [0; BUCKETS];
+    for age_ns in ages_ns {
+        unfinished[bucket_of(*age_ns)] += 1;
+    }
+    let completed_shares = completed_shares(counts, &unfinished);
+    let bounds = lower_bounds(counts, &unfinished, wanted);
+    let estimate = |percent: &f64| {
+        let share = percent / 100.0 - EPSILON;
+        let reached = completed_shares.iter().find(|(_, sum)| *sum >= share);
+        reached.map(|(bucket, _)| midpoint_of(*bucket))
+    };
+    let slowest_ns = completed_shares
+        .last()
+        .map_or(0, |last| midpoint_of(last.0));
+    wanted
+        .iter()
+        .zip(bounds)
+        .map(|(percent, bound_ns)| match estimate(percent) {
+            Some(ns) => exact(ns),
+            None => Percentile {
+                ns: bound_ns.max(slowest_ns),
+                is_bound: true,
+            },
+        })
+        .collect()
+}
+
+/// The estimated share of I/Os that complete up to the end of a bucket, for every bucket with
+/// completions.
+fn completed_shares(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS]) -> Vec<(usize, f64)> {
+    let mut at_risk = counts.iter().chain(unfinished).sum::<u64>();
+    let mut surviving = 1.0;
+    let mut shares = Vec::new();
+    for (bucket, (&completed, &censored)) in counts.iter().zip(unfinished).enumerate() {
+        if completed > 0 {
+            surviving *= 1.0 - completed as f64 / at_risk as f64;
+            shares.push((bucket, 1.0 - surviving));
+        }
+        at_risk -= completed + censored;
+    }
+    shares
+}
+
+/// Percentiles if every unfinished I/O had completed at the end.
+fn lower_bounds(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS], wanted: &[f64]) -> Vec<u64> {
+    let mut all = *counts;
+    for (sum, count) in all.iter_mut().zip(unfinished) {
+        *sum += count;
+    }
+    percentiles(&sparse(&all), wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latencies below 128 ns have a bucket each.
+    fn found(completed: &[(usize, u64)], ages_ns: &[u64], wanted: &[f64]) -> Vec<(u64, bool)> {
+        let mut counts = [0; BUCKETS];
+        completed.iter().for_each(|(ns, n)| counts[*ns] = *n);
+        let found = percentiles_with(&counts, ages_ns, wanted);
+        found
+            .iter()
+            .map(|value| (value.ns, value.is_bound))
+            .collect()
+    }
+
+    #[test]
+    fn without_unfinished_ios_ranks_are_exact() {
+        let completed = [(10, 999), (90, 1)];
+        assert_eq!(
+            found(&completed, &[], &[50.0, 99.9, 99.99]),
+            [(10, false), (10, false), (90, false)]
+        );
+    }
+
+    #[test]
+    fn old_ios_hold_the_tail() {
+        // 32 of 1,000 I/Os hang: the fastest 96.8 % are known.
+        let completed = [(10, 968)];
+        let ages = [100; 32];
+        assert_eq!(
+            found(&completed, &ages, &[50.0, 96.8, 96.9, 99.9]),
+            [(10, false), (10, false), (100, true), (100, true)]
+        );
+    }
+
+    #[test]
+    fn young_ios_change_nothing() {
+        let completed = [(10, 500), (50, 500)];
+        assert_eq!(
+            found(&completed, &[1, 2, 3], &[50.0, 99.0, 100.0]),
+            [(10, false), (50, false), (50, false)]
+        );
+    }
+
+    #[test]
+    fn textbook_example() {
+        // Survival 0.9 after 6, 0.9 × 7/8 after 10; the rest is censored.
+        let completed = [(6, 1), (10, 1)];
+        let ages = [8, 20, 20, 20, 20, 20, 20, 20];
+        assert_eq!(
+            found(&completed, &ages, &[10.0, 21.25, 40.0]),
+            [(6, false), (10, false), (20, true)]
+        );
+    }
+
+    #[test]
+    fn without_completions_all_are_bounds() {
+        assert_eq!(found(&[], &[7, 9], &[50.0, 99.0]), [(7, true), (9, true)]);
+        assert_eq!(found(&[], &[], &[50.0]), []);
+    }
+}

@@ -1,0 +1,71 @@
+//! Times in which the runner did not run: it was stopped or frozen, or the host was suspended. The
+//! sampler notices that it overslept.
+
+use crate::system::clock::MILLISECOND_NS;
+use leadline_protocol::report::missing_time::PauseCause;
+use rustix::time::{ClockId, clock_gettime};
+use std::ops::Range;
+
+/// Shorter delays are normal on a loaded host, in ns.
+const MIN_PAUSE_NS: u64 = 500 * MILLISECOND_NS;
+const MAX_PAUSES: usize = 100;
+
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    pub found: Vec<(Range<u64>, PauseCause)>,
+    /// Time that the host was suspended since boot, in ns.
+    suspended_ns: u64,
+}
+
+impl Pauses {
+    pub(crate) fn new() -> Self {
+        Self {
+            found: Vec::new(),
+            suspended_ns: suspended_ns(),
+        }
+    }
+
+    /// Call after a sleep. `due_ns`: planned end of the sleep, in ns of CLOCK_MONOTONIC, like
+    /// `now_ns`. Returns true after a pause.
+    pub(crate) fn check(&mut self, due_ns: u64, now_ns: u64) -> bool {
+        let suspended_ns = suspended_ns();
+        let newly_suspended_ns = suspended_ns.saturating_sub(self.suspended_ns);
+        self.suspended_ns = suspended_ns;
+        let pause = if newly_suspended_ns >= MIN_PAUSE_NS {
+            // CLOCK_MONOTONIC stood still meanwhile.
+            Some((now_ns..now_ns + newly_suspended_ns, PauseCause::Suspended))
+        } else {
+            let is_late = now_ns.saturating_sub(due_ns) >= MIN_PAUSE_NS;
+            is_late.then_some((due_ns..now_ns, PauseCause::NotScheduled))
+        };
+        let is_paused = pause.is_some();
+        if self.found.len() < MAX_PAUSES {
+            self.found.extend(pause);
+        }
+        is_paused
+    }
+}
+
+/// CLOCK_BOOTTIME includes suspended time, CLOCK_MONOTONIC does not (clock_gettime(2)).
+fn suspended_ns() -> u64 {
+    let ns = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    ns(ClockId::Boottime).saturating_sub(ns(ClockId::Monotonic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_wake_ups_are_pauses() {
+        let mut pauses = Pauses::new();
+        let ms = MILLISECOND_NS;
+        assert!(!pauses.check(100 * ms, 350 * ms));
+        assert!(pauses.check(400 * ms, 2_400 * ms));
+        let expected = (400 * ms..2_400 * ms, PauseCause::NotScheduled);
+        assert_eq!(pauses.found, [expected]);
+    }
+}

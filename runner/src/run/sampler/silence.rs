@@ -1,0 +1,125 @@
+//! Times in which a worker had I/Os in flight and none of them completed, seen once per sample. The
+//! first and last sample interval of such a time may be missing.
+
+use crate::{
+    load::{pattern::io::Kind, stats::WorkerStats},
+    system::clock::SECOND_NS,
+};
+use leadline_protocol::{counters::DeviceCounts, plan::job::ResolvedJob};
+use std::ops::Range;
+
+/// Shorter times are not kept, in ns.
+pub(crate) const MIN_SILENCE_NS: u64 = SECOND_NS;
+/// A bound for endless runs.
+const MAX_SPANS: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Silence {
+    /// Times of at least [`MIN_SILENCE_NS`] that have ended, in ns of CLOCK_MONOTONIC.
+    spans: Vec<Range<u64>>,
+    /// The current one, up to the last sample.
+    current: Option<Range<u64>>,
+    ended_ios: u64,
+}
+
+impl Silence {
+    /// Adds a sample. `is_excused`: the sample is no evidence against the storage.
+    pub(crate) fn push(&mut self, now_ns: u64, stats: &WorkerStats, is_excused: bool) {
+        let ended_ios = stats.ended();
+        let has_progressed = ended_ios != self.ended_ios;
+        self.ended_ios = ended_ios;
+        let is_waiting = stats.in_flight.get() > 0;
+        match &mut self.current {
+            Some(current) if is_waiting && !has_progressed && !is_excused => current.end = now_ns,
+            _ => {
+                self.end();
+                self.current = is_waiting.then_some(now_ns..now_ns);
+            }
+        }
+    }
+
+    /// Start of the current silence in ns of CLOCK_MONOTONIC.
+    pub(crate) fn current_start_ns(&self) -> Option<u64> {
+        self.current.as_ref().map(|span| span.start)
+    }
+
+    /// Length of the current silence at the last sample, in ns.
+    pub(crate) fn current_ns(&self) -> u64 {
+        self.current.as_ref().map_or(0, length)
+    }
+
+    /// All times of at least [`MIN_SILENCE_NS`], in order.
+    pub(crate) fn finish(mut self) -> Vec<Range<u64>> {
+        self.end();
+        self.spans
+    }
+
+    fn end(&mut self) {
+        if let Some(span) = self.current.take()
+            && length(&span) >= MIN_SILENCE_NS
+            && self.spans.len() < MAX_SPANS
+        {
+            self.spans.push(span);
+        }
+    }
+}
+
+fn length(span: &Range<u64>) -> u64 {
+    span.end - span.start
+}
+
+/// Whether a worker waits for data that the kernel is writing: an fsync or a throttled buffered
+/// write takes long although the devices work.
+pub(crate) fn waits_for_writeback(
+    stats: &WorkerStats,
+    job: &ResolvedJob,
+    device: Option<&DeviceCounts>,
+) -> bool {
+    let is_writing =
+        device.is_some_and(|device| device.write_ios + device.discard_ios + device.flush_ios > 0);
+    let waits = match stats.last_kind() {
+        Kind::Sync | Kind::Datasync => true,
+        Kind::Write => !job.direct,
+        Kind::Read | Kind::Trim => false,
+    };
+    waits && is_writing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Spans in ms of a worker with these I/Os ended and in flight at samples every 500 ms.
+    fn spans(samples: &[(u64, u64, bool)]) -> Vec<(u64, u64)> {
+        let mut silence = Silence::default();
+        for (index, (ended, in_flight, is_excused)) in samples.iter().enumerate() {
+            let stats = WorkerStats::default();
+            stats.of(Kind::Read).ios.add(*ended);
+            stats.in_flight.set(*in_flight);
+            silence.push(500 * MS * (index as u64 + 1), &stats, *is_excused);
+        }
+        let spans = silence.finish().into_iter();
+        spans.map(|span| (span.start / MS, span.end / MS)).collect()
+    }
+
+    #[test]
+    fn silence_is_time_in_flight_without_completions() {
+        let hung = [(5, 1, false), (5, 1, false), (5, 1, false), (6, 1, false)];
+        assert_eq!(spans(&hung), [(500, 1500)]);
+        let from_the_first_io = [(0, 1, false); 5];
+        assert_eq!(spans(&from_the_first_io), [(500, 2500)]);
+        let idle = [(5, 0, false); 5];
+        assert_eq!(spans(&idle), []);
+        let short = [(5, 1, false), (5, 1, false), (6, 1, false), (6, 1, false)];
+        assert_eq!(spans(&short), []);
+    }
+
+    #[test]
+    fn excused_samples_start_a_new_silence() {
+        let mut samples = [(5, 1, false); 6];
+        samples[2].2 = true;
+        assert_eq!(spans(&samples), [(1500, 3000)]);
+    }
+}
