@@ -257,6 +257,7 @@ fn unknown(analysis: &DirectionAnalysis) -> String {
     let reason = match (&evidence.estimate, &evidence.device) {
         (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
         (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
+        (Some(estimate), _) if estimate.samples == 0 => format!("no {noun} could be looked up"),
         (Some(estimate), _) if unknown_share(analysis) > MOSTLY.value => format!(
             "the pages of {} sampled {noun} could not be looked up",
             count(estimate.samples)
