@@ -44,6 +44,8 @@ pub struct PathFacts {
     pub canonical: String,
     /// In bytes.
     pub length: u64,
+    /// Disk space that the file uses, in bytes; 0 for devices.
+    pub allocated_bytes: u64,
     /// Such as `ext4`; `None` for devices.
     pub filesystem: Option<String>,
     /// Kernel name of the block device, or of the one below the filesystem; `None` if there is none
@@ -54,6 +56,8 @@ pub struct PathFacts {
     /// STATX_DIOALIGN, or the logical block size of a device; an error gives the reason why direct
     /// I/O is not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
+    /// The driver of the device can poll for completions (queue/io_poll in sysfs).
+    pub can_poll: bool,
     /// Available to unprivileged users of the filesystem, in bytes; 0 for devices.
     pub free_bytes: u64,
     /// Every block of the file contains written data (SEEK_HOLE, FIEMAP); `None` if unknown.

@@ -151,8 +151,13 @@ fn lay_out(
         Allocation::OnDemand => Layout::Nothing,
     };
     let layout_bytes = layout.bytes(regions);
-    let written_end = if request.rw.kind.writes() { needed } else { 0 };
-    budget.add(facts, job, length, layout_bytes, written_end);
+    let mut written = Vec::new();
+    if request.rw.kind.writes() {
+        written.extend(regions.iter().map(|region| region.begin..region.end()));
+        // `filesize` beyond the regions only extends the file.
+        written.push(needed..needed);
+    }
+    budget.add(facts, job, length, layout_bytes, &written);
     checks::check_loop_length(path, length, end, issues);
     checks::check_reads(request, facts, length, end, issues);
     checks::check_existing(request, facts, length_before, length, rewrite, issues);

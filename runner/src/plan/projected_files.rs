@@ -51,6 +51,10 @@ impl ProjectedFiles {
         PathFacts {
             kind: PathKind::File,
             length: file.length,
+            allocated_bytes: match fully_written {
+                Some(true) => file.length,
+                _ => facts.allocated_bytes,
+            },
             fully_written,
             ..facts
         }

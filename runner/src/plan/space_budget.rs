@@ -7,7 +7,7 @@ use crate::plan::{
     projected_files::ProjectedFiles,
 };
 use leadline_protocol::format::bytes;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 /// 1/20 of the free space is reserved, because a full filesystem breaks other programs, including
 /// the server.
@@ -29,8 +29,10 @@ struct PlannedFile {
     length: u64,
     /// Upper bound after all writes.
     max_length: u64,
-    /// Existing bytes that layout rewrites. They may be holes, which need additional space.
+    /// Existing bytes of a file with holes that layout or the job writes.
     rewritten: u64,
+    /// Upper bound of the holes before the run.
+    holes: u64,
     fully_written: Option<bool>,
     /// First job with this file.
     job: usize,
@@ -69,15 +71,15 @@ impl<'a> SpaceBudget<'a> {
         }
     }
 
-    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written, and later
-    /// writes up to `end`.
+    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written. `written`: the
+    /// ranges that the job writes later.
     pub(crate) fn add(
         &mut self,
         facts: &PathFacts,
         job: usize,
         length: u64,
         layout_bytes: u64,
-        end: u64,
+        written: &[Range<u64>],
     ) {
         let (length_before, was_written) = self.projected(facts);
         let grown = length - length_before;
@@ -89,6 +91,7 @@ impl<'a> SpaceBudget<'a> {
                 length,
                 max_length: 0,
                 rewritten: 0,
+                holes: facts.length.saturating_sub(facts.allocated_bytes),
                 fully_written: was_written,
                 job,
                 filesystem: (facts.device.clone(), facts.filesystem.clone()),
@@ -100,8 +103,14 @@ impl<'a> SpaceBudget<'a> {
             file.fully_written = Some(false);
         }
         file.length = length;
+        let end = written.iter().map(|range| range.end).max().unwrap_or(0);
         file.max_length = file.max_length.max(end).max(length);
         file.rewritten += layout_bytes.saturating_sub(grown);
+        if was_written == Some(false) {
+            let within =
+                |range: &Range<u64>| range.end.min(length_before).saturating_sub(range.start);
+            file.rewritten += written.iter().map(within).sum::<u64>();
+        }
     }
 
     /// Reports each filesystem without enough free space.
@@ -117,7 +126,7 @@ impl<'a> SpaceBudget<'a> {
             need.bytes = need
                 .bytes
                 .saturating_add(growth)
-                .saturating_add(file.rewritten);
+                .saturating_add(file.rewritten.min(file.holes));
             need.job = need.job.min(file.job);
         }
         for ((device, filesystem), need) in needs {

@@ -98,6 +98,7 @@ fn apply_loop_device(
     let direct_alignment = facts.direct_alignment.or(Ok(LOOP_ALIGNMENT));
     let facts = PathFacts {
         direct_alignment,
+        can_poll: false,
         ..facts
     };
     Some((TargetKind::Loop, facts))
@@ -111,6 +112,7 @@ fn null_path() -> TargetPath {
             kind: PathKind::Missing,
             canonical: "null".into(),
             length: 0,
+            allocated_bytes: 0,
             filesystem: None,
             device: None,
             identity: None,
@@ -118,6 +120,7 @@ fn null_path() -> TargetPath {
                 memory: 1,
                 offset: 1,
             }),
+            can_poll: true,
             free_bytes: 0,
             fully_written: None,
             is_owned: false,

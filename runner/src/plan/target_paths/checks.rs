@@ -115,6 +115,15 @@ fn check_capabilities(
             "Set direct=0, or use a filesystem with O_DIRECT, such as ext4 or xfs.",
         );
     }
+    if request.job.hipri() && request.direct && kind != TargetKind::Null && !facts.can_poll {
+        let device = facts.device.as_deref().unwrap_or(path);
+        issues.environment(
+            "hipri_unsupported",
+            "hipri",
+            format!("{device} does not support polling (queue/io_poll in sysfs is not 1)."),
+            "Remove hipri. NVMe polls if its driver is loaded with poll_queues=1 or more.",
+        );
+    }
     if request.rw.kind.trims() && kind == TargetKind::File {
         issues.invalid(
             "trim_requires_device",

@@ -25,7 +25,11 @@ use rustix::{
     process::{Resource, getrlimit},
     thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 #[derive(Clone, Debug)]
 pub struct View {
@@ -59,10 +63,12 @@ impl HostView for View {
             kind: found.kind,
             canonical: found.path.to_string_lossy().into_owned(),
             length: 0,
+            allocated_bytes: 0,
             filesystem: None,
             device: None,
             identity: None,
             direct_alignment: Err(String::new()),
+            can_poll: false,
             free_bytes: 0,
             fully_written: None,
             is_owned: false,
@@ -150,6 +156,7 @@ fn device_facts(host: &Inventory, found: &ResolvedPath, facts: PathFacts) -> Pat
         device: block.map(|block| block.name.clone()),
         identity: block.and_then(|block| identity(host, block)),
         direct_alignment: alignment_of(&found.path, block.and_then(logical_block)),
+        can_poll: block.is_some_and(can_poll),
         ..facts
     }
 }
@@ -161,9 +168,11 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
     let block_bytes = block.and_then(logical_block);
     facts.filesystem = mount.map(|mount| mount.filesystem.clone());
     facts.device = block.map(|block| block.name.clone());
+    facts.can_poll = block.is_some_and(can_poll);
     facts.free_bytes = free_bytes(existing);
     if found.kind == PathKind::File {
         facts.length = found.stat.map_or(0, |stat| stat.length);
+        facts.allocated_bytes = fs::metadata(&found.path).map_or(0, |found| found.blocks() * 512);
         facts.fully_written = is_fully_written(&found.path);
         facts.is_owned = ownership::is_owned(&found.path);
         facts.direct_alignment = alignment_of(&found.path, block_bytes);
@@ -179,6 +188,10 @@ fn deepest_existing(path: &Path) -> &Path {
     ancestors
         .find(|path| path.exists())
         .unwrap_or(Path::new("/"))
+}
+
+fn can_poll(block: &BlockDevice) -> bool {
+    value(block.queue().join("io_poll")) == Some(1)
 }
 
 fn logical_block(block: &BlockDevice) -> Option<u32> {

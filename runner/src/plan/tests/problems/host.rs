@@ -101,6 +101,33 @@ fn io_uring_nop_requires_linux_6_10() {
 }
 
 #[test]
+fn holes_that_a_job_writes_need_space() {
+    let host = TableHost {
+        free: GIB / 2,
+        ..TableHost::default()
+    };
+    let job = |size: &str| json!({"filename": "/data/sparse", "rw": "randwrite", "size": size, "direct": 1});
+    assert!(plan_on(&host, job("400m")).problems.is_empty());
+    check_on(
+        &host,
+        job("1g"),
+        &[("insufficient_space", "jobs[0].size", "need 1 GiB on vda")],
+    );
+    let reads = json!({"filename": "/data/sparse", "rw": "randread", "size": "1g", "direct": 1});
+    assert!(plan_on(&host, reads).problems.is_empty());
+    // All of its blocks are allocated.
+    let full = json!({"filename": "/data/full", "rw": "randwrite", "size": "1g", "direct": 1});
+    assert!(plan_on(&host, full).problems.is_empty());
+}
+
+#[test]
+fn polling_requires_a_driver_that_polls() {
+    let job = json!({"filename": "/dev/loop0", "rw": "randread", "direct": 1, "hipri": 1});
+    let problems = &[("hipri_unsupported", "jobs[0].hipri", "loop0")];
+    check_on(&TableHost::default(), job, problems);
+}
+
+#[test]
 fn disk_must_have_space_for_all_jobs_and_a_reserve() {
     let jobs = |size: &str| json!({"jobs": [{"name": "a", "rw": "write", "size": size, "direct": 1, "numjobs": 2}, {"name": "b", "size": size, "direct": 1}]});
     let host = TableHost {
