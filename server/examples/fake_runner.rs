@@ -5,7 +5,8 @@
 //! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
 //! (ends with an I/O error), `hours-N` (N hours of varying samples at once, ten per second; samples
-//! of the file `LEADLINE_FAKE_SAMPLES`, if set). The device of target `/fake/vdb/x` is `vdb`. Names of started runs are
+//! of the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, then goes on). The
+//! device of target `/fake/vdb/x` is `vdb`. Names of started runs are
 //! appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
@@ -176,8 +177,15 @@ async fn run(input: &Value) -> ExitCode {
         return ExitCode::from(5);
     }
     events.phase("measure", "begin");
+    if let Some(hours) = name.strip_prefix("active-hours-") {
+        let hours = hours.parse().expect("a number");
+        write_samples(&mut events, hours);
+        events.began -= Duration::from_secs_f64(hours * 3600.0);
+    }
     if let Some(hours) = name.strip_prefix("hours-") {
-        write_hours(&mut events, hours.parse().expect("a number"));
+        let samples = write_samples(&mut events, hours.parse().expect("a number"));
+        events.phase("measure", "end");
+        events.write(report(samples, "runtime"));
         return ExitCode::SUCCESS;
     }
     let runtime = run.jobs[0]
@@ -215,8 +223,8 @@ async fn run(input: &Value) -> ExitCode {
     }
 }
 
-/// Writes samples of a long run, and its report.
-fn write_hours(events: &mut EventWriter, hours: f64) {
+/// Writes the samples of a long run at once. Returns their number.
+fn write_samples(events: &mut EventWriter, hours: f64) -> u64 {
     let recorded = std::env::var_os("LEADLINE_FAKE_SAMPLES").map(|path| {
         let text = std::fs::read_to_string(path).expect("readable");
         let lines = text.lines().map(serde_json::from_str);
@@ -239,8 +247,7 @@ fn write_hours(events: &mut EventWriter, hours: f64) {
         print(&sample);
         events.seq += 1;
     }
-    events.phase("measure", "end");
-    events.write(report(samples, "runtime"));
+    samples
 }
 
 fn inject_fault(name: &str) {

@@ -1,5 +1,6 @@
-//! Maintenance of the store while no run is active: removes the events of deleted runs, and
-//! compresses the samples of long ones.
+//! Maintenance of the store. While no run is active, it removes the events of deleted runs and
+//! compresses the samples of long ones. While runs are active, it only compresses their older
+//! samples.
 
 use crate::runs::{Runs, state::ServerPhase};
 use std::time::Duration;
@@ -13,7 +14,30 @@ const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// After an error, for example on a full disk.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
+/// Interval of the compression of active runs: the time of 50 samples by default.
+const ACTIVE_INTERVAL: Duration = Duration::from_secs(5);
+
 impl Runs {
+    /// Runs until the server stops.
+    pub(crate) async fn compress_active_runs(self) {
+        while *self.phase.borrow() == ServerPhase::Open {
+            let began = Instant::now();
+            match self.compress_active_step().await {
+                Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
+                Ok(false) => sleep(ACTIVE_INTERVAL).await,
+                Err(error) => {
+                    tracing::error!("cannot compress samples: {error:#}");
+                    sleep(RETRY_INTERVAL).await;
+                }
+            }
+        }
+    }
+
+    /// Returns false if there was nothing to do.
+    async fn compress_active_step(&self) -> anyhow::Result<bool> {
+        Ok(self.counts().0 > 0 && self.store.active_compaction_step().await?)
+    }
+
     /// Runs until the server stops. Continues where the previous server stopped.
     pub(crate) async fn maintain_store(self) {
         let mut released = self.released.subscribe();

@@ -1,46 +1,87 @@
-//! Moves the samples of long ended runs into compressed chunks, step by step.
+//! Moves the samples of long runs into compressed chunks, step by step.
 
 use crate::{
-    rollups::chunk::{self, TimedSample},
+    rollups::chunk,
     store::{Store, samples},
 };
 use anyhow::Result;
+use rustix::process::setpriority_process;
 use sqlx::{query, query_as, query_scalar};
+use std::thread::Builder;
+use tokio::sync::oneshot;
 
 /// Rollups of 20 windows that a run must have: ten minutes at the default sampling interval. Shorter
 /// runs keep every histogram.
 const MIN_ROLLUPS: u32 = 300;
 /// Samples of a chunk.
 const SAMPLES: usize = 200;
+/// Newest samples of an active run that stay in `events`.
+const KEPT_SAMPLES: usize = 600;
+
+/// JSON lists of statuses.
+const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]"#;
+const ACTIVE: &str = r#"["preparing", "measuring", "finishing"]"#;
+/// Nice value.
+const LOWEST_PRIORITY: i32 = 19;
+/// More runs than may be active at the same time.
+const MAX_RUNS: u32 = 16;
+
+/// A run with samples to compress, and the sequence number to continue with.
+type Compaction = (i64, i64);
 
 impl Store {
-    /// Compresses some samples. Returns false if there was nothing to do.
+    /// Compresses some samples of an ended run. Returns false if there was nothing to do.
     pub(crate) async fn compaction_step(&self) -> Result<bool> {
-        let Some((run, next_seq)) = self.next_compaction().await? else {
+        let Some(&(run, next_seq)) = self.compactions(ENDED).await?.first() else {
             return Ok(false);
         };
-        let rows: Vec<(i64, f64, String)> = query_as(
+        // The last samples stay, so that the run has a last sample in `events`.
+        let rows = self.sample_rows(run, next_seq, SAMPLES).await?;
+        if rows.len() < SAMPLES {
+            return self.finish_compaction(run, next_seq).await;
+        }
+        self.compress(run, &rows).await
+    }
+
+    /// Compresses some samples of each active run. Returns false if there was nothing to do.
+    pub(crate) async fn active_compaction_step(&self) -> Result<bool> {
+        let needed = SAMPLES + KEPT_SAMPLES;
+        let mut has_compressed = false;
+        for (run, next_seq) in self.compactions(ACTIVE).await? {
+            let rows = self.sample_rows(run, next_seq, needed).await?;
+            if rows.len() == needed {
+                has_compressed |= self.compress(run, &rows[..SAMPLES]).await?;
+            }
+        }
+        Ok(has_compressed)
+    }
+
+    /// `seq`, `t_ms` and `line` of samples.
+    async fn sample_rows(
+        &self,
+        run: i64,
+        next_seq: i64,
+        limit: usize,
+    ) -> sqlx::Result<Vec<(i64, f64, String)>> {
+        query_as(
             "SELECT seq, t_ms, line FROM events WHERE run = ? AND seq >= ? AND type = 'sample' ORDER BY seq LIMIT ?",
         )
         .bind(run)
         .bind(next_seq)
-        .bind(SAMPLES as u32)
+        .bind(limit as u32)
         .fetch_all(&self.readers)
-        .await?;
-        let Some((first, ..)) = rows.first() else {
-            return self.finish_compaction(run, next_seq).await;
-        };
-        // The last samples stay, so that the run has a last sample in `events`.
-        if rows.len() < SAMPLES {
-            return self.finish_compaction(run, next_seq).await;
-        }
-        let first = *first;
-        let consecutive = (first..).zip(&rows).take_while(|(seq, row)| *seq == row.0);
+        .await
+    }
+
+    /// Moves at least one sample into a chunk. `rows` must not be empty.
+    async fn compress(&self, run: i64, rows: &[(i64, f64, String)]) -> Result<bool> {
+        let first = rows[0].0;
+        let consecutive = (first..).zip(rows).take_while(|(seq, row)| *seq == row.0);
         let length = consecutive.count();
         let last = first + length as i64 - 1;
         let last_t_ms = rows[length - 1].1;
-        let samples: Vec<TimedSample> = samples::parse(&rows[..length])?;
-        let data = tokio::task::spawn_blocking(move || chunk::encode(samples)).await??;
+        let rows = rows[..length].to_vec();
+        let data = in_background(move || chunk::encode(samples::parse(&rows)?)).await?;
 
         let mut transaction = self.begin_unsynced().await?;
         let connection = &mut transaction.connection;
@@ -70,15 +111,16 @@ impl Store {
         Ok(true)
     }
 
-    /// A run with samples to compress, and the sequence number to continue with.
-    async fn next_compaction(&self) -> sqlx::Result<Option<(i64, i64)>> {
+    async fn compactions(&self, statuses: &str) -> sqlx::Result<Vec<Compaction>> {
         query_as(
             "SELECT number, coalesce(next_seq, 0) FROM runs LEFT JOIN compactions ON run = number
-             WHERE status IN ('done', 'failed', 'cancelled', 'interrupted') AND is_done IS NOT 1
-             AND (SELECT count(*) FROM rollups WHERE rollups.run = number AND windows = 20) > ? LIMIT 1",
+             WHERE status IN (SELECT value FROM json_each(?)) AND is_done IS NOT 1
+             AND EXISTS (SELECT 1 FROM rollups WHERE rollups.run = number AND windows = 20 LIMIT 1 OFFSET ?) LIMIT ?",
         )
+        .bind(statuses)
         .bind(MIN_ROLLUPS)
-        .fetch_optional(&self.readers)
+        .bind(MAX_RUNS)
+        .fetch_all(&self.readers)
         .await
     }
 
@@ -100,4 +142,17 @@ impl Store {
             .fetch_one(&self.readers);
         Ok(compacted.await?)
     }
+}
+
+/// Runs CPU-bound work on a thread of the lowest priority, because a run may be active.
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (sender, receiver) = oneshot::channel();
+    Builder::new().name("compress".into()).spawn(move || {
+        // On Linux this is the nice value of the thread. A failure only makes it less nice.
+        let _ = setpriority_process(None, LOWEST_PRIORITY);
+        drop(sender.send(work()));
+    })?;
+    receiver.await?
 }

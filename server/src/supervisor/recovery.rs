@@ -46,6 +46,7 @@ impl Runs {
         self.clean_up_studies().await;
         self.scheduler().paused = false;
         self.start_ready();
+        tokio::spawn(self.clone().compress_active_runs());
         self.maintain_store().await;
     }
 }

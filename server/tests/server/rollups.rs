@@ -273,3 +273,52 @@ async fn rows_of(server: &Program, run: u64) -> i64 {
     .await
     .unwrap()
 }
+
+/// Samples in `events`, and samples in chunks.
+async fn stored_samples(server: &Program) -> (i64, i64) {
+    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query_as(
+        "SELECT (SELECT count(*) FROM events WHERE type = 'sample'),
+                (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM sample_chunks)",
+    )
+    .fetch_one(&mut database)
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn older_samples_of_active_runs_are_compressed() {
+    let server = Program::start().await;
+    let body = json!({"jobs": [job("active-hours-0.25", "1h")]});
+    let (status, run) = server.post("/runs", &body).await;
+    assert_eq!(status, StatusCode::CREATED, "{run}");
+    let number = run["number"].as_u64().unwrap();
+    let began = Instant::now();
+    while stored_samples(&server).await.1 < 8000 {
+        assert!(
+            began.elapsed() < TIMEOUT,
+            "{:?}",
+            stored_samples(&server).await
+        );
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let (stored, compressed) = stored_samples(&server).await;
+    assert!(stored < 1500, "{stored} {compressed}");
+    let path = format!("/runs/{number}");
+    assert_eq!(server.get(&path).await["status"], "measuring");
+
+    // A viewer that comes now sees every event once, up to the last one.
+    let (status, _) = server.post(&format!("{path}/cancel"), &json!(null)).await;
+    assert!(status.is_success(), "{status}");
+    let events = server.events(number).await;
+    let seqs: Vec<u64> = events
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert!(seqs.iter().copied().eq(0..seqs.len() as u64));
+    let samples = events.iter().filter(|event| event["type"] == "sample");
+    assert!(samples.count() >= 9000);
+    let series = server.get(&format!("{path}/series?points=100")).await;
+    assert!(series["t_ms"].as_array().unwrap().len() > 50);
+}
