@@ -22,6 +22,8 @@ enum Equal {
     Sequence,
     /// Accesses of every 512 bytes by direction, syncs, bytes and file length.
     Coverage,
+    /// Accesses of every 512 bytes by direction, and file length.
+    CoverageOnly,
     /// Accesses of every 512 bytes by any direction.
     Blocks,
     /// I/Os and bytes by direction, and syncs.
@@ -224,6 +226,7 @@ fn compare(equal: Equal, fio: &Trace, ours: &Trace) -> Option<String> {
     let is_equal = match equal {
         Equal::Sequence => fio.ios == ours.ios,
         Equal::Coverage => coverage(fio, true) == coverage(ours, true) && syncs(fio) == syncs(ours),
+        Equal::CoverageOnly => coverage(fio, true) == coverage(ours, true),
         Equal::Blocks => coverage(fio, false) == coverage(ours, false),
         Equal::Counts => counts(fio) == counts(ours),
         Equal::Totals => totals(fio) == totals(ours),

@@ -50,6 +50,11 @@ fn differences(job: &ResolvedJob) -> Vec<(&'static str, String)> {
         "Only writes count towards the next sync; fio up to 3.33 repeats the sync after each read in between.",
     );
     note(
+        !is_mixed && rw.writes() && syncs_at_the_end_of_a_pass(job),
+        "fsync",
+        "A sync after the last write of a pass is done once; fio repeats it before the next pass.",
+    );
+    note(
         is_mixed && rw.is_random() && pattern.bs.read != pattern.bs.write && !pattern.norandommap,
         "bs",
         "Reads and writes of different sizes each cover the region once; fio shares one map and may end early.",
@@ -82,6 +87,17 @@ fn differences(job: &ResolvedJob) -> Vec<(&'static str, String)> {
         "Layout writes the file before the job; fio only allocates it (fallocate=native).",
     );
     notes
+}
+
+/// A sync is due after the last block of a region that is covered again.
+fn syncs_at_the_end_of_a_pass(job: &ResolvedJob) -> bool {
+    let interval = job.pattern.fsync.max(job.pattern.fdatasync);
+    let block = job.pattern.bs.write.max;
+    interval > 0
+        && job.target.size > 0
+        && (1..job.timing.io_size.div_ceil(job.target.size))
+            .take(interval as usize)
+            .any(|pass| (pass * job.target.size / block).is_multiple_of(u64::from(interval)))
 }
 
 /// The gaps of a forward pass end at the end of the region.

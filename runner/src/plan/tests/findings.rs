@@ -119,6 +119,11 @@ fn findings_depend_on_options() {
         ),
         (
             "fio_difference",
+            json!({"rw": "write", "size": "64k", "io_size": "512k", "bs": "4k", "fsync": 6, "time_based": 0}),
+            json!({"rw": "write", "size": "64k", "io_size": "512k", "bs": "4k", "fsync": 5000, "time_based": 0}),
+        ),
+        (
+            "fio_difference",
             json!({"time_based": 0, "io_size": "100k", "bs": "64k"}),
             json!({"time_based": 0, "io_size": "128k", "bs": "64k"}),
         ),
