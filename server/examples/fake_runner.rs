@@ -4,10 +4,12 @@
 //!
 //! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
-//! (ends with an I/O error), `hours-N` (N hours of varying samples at once, ten per second; samples
-//! of the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, then goes on). The
-//! device of target `/fake/vdb/x` is `vdb`. Names of started runs are
-//! appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to `LEADLINE_FAKE_COMMANDS`.
+//! (ends with an I/O error), `stall` (no I/O completes after five samples), `hang` (as `stall`, but
+//! does not exit after its report, and its output stays open when it is killed), `hours-N` (N hours
+//! of varying samples at once, ten per second; samples of the file `LEADLINE_FAKE_SAMPLES`, if set),
+//! `active-hours-N` (the same, then goes on). The device of target `/fake/vdb/x` is `vdb`. Names of
+//! started runs are appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to
+//! `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
 
@@ -200,7 +202,10 @@ async fn run(input: &Value) -> ExitCode {
         tokio::select! {
             _ = grid.tick() => {
                 samples += 1;
-                events.write(sample(run.sample_ms));
+                events.write(match stalled_windows(&name, samples) {
+                    0 => sample(run.sample_ms),
+                    windows => silent_sample(run.sample_ms, windows),
+                });
             }
             _ = sigterm.recv(), if !name.starts_with("ignore-sigterm") => stopped = true,
         }
@@ -215,12 +220,36 @@ async fn run(input: &Value) -> ExitCode {
         (false, true) => "signal",
         (false, false) => "runtime",
     };
-    events.write(report(samples, ended_by));
+    let stalled_ms = stalled_windows(&name, samples) * u64::from(run.sample_ms);
+    let completed = samples - stalled_windows(&name, samples);
+    let mut report = report(completed, ended_by);
+    if stalled_ms > 0 {
+        add_stall(&mut report, &name, events.began.elapsed(), stalled_ms);
+    }
+    events.write(report);
+    if name.starts_with("hang") {
+        hold_output().await;
+    }
     if stopped {
         ExitCode::from(143)
     } else {
-        ExitCode::from(u8::from(has_error))
+        ExitCode::from(u8::from(has_error || stalled_ms > 0))
     }
+}
+
+/// Number of windows without completions.
+fn stalled_windows(name: &str, samples: u64) -> u64 {
+    let stalls = name.starts_with("stall") || name.starts_with("hang");
+    let windows = samples.saturating_sub(SAMPLES_BEFORE_FAULT);
+    if stalls { windows } else { 0 }
+}
+
+/// Does not return. Another process keeps the output open for some seconds after this one is
+/// killed, like a thread that is blocked in the kernel.
+async fn hold_output() {
+    let holder = std::process::Command::new("sleep").arg("20").spawn();
+    holder.expect("sleep(1) starts");
+    std::future::pending().await
 }
 
 /// Writes the samples of a long run at once. Returns their number.
@@ -313,8 +342,36 @@ fn sample(sample_ms: u32) -> Value {
         "write": none, "trim": none, "sync": none, "in_flight": 1, "errors": 0})
 }
 
+/// No completions in this window and those before it.
+fn silent_sample(sample_ms: u32, windows: u64) -> Value {
+    let mut sample = sample(sample_ms);
+    sample["read"] = sample["write"].clone();
+    sample["in_flight"] = 32.into();
+    sample["silent_ms"] = (windows * u64::from(sample_ms)).into();
+    sample
+}
+
+/// 32 reads were in flight at the end of the run and for `stalled_ms` before it.
+fn add_stall(event: &mut Value, name: &str, end: Duration, stalled_ms: u64) {
+    let report = &mut event["report"];
+    let duration_ms = end.as_secs_f64() * 1e3;
+    report["duration_ms"] = duration_ms.into();
+    let read = &mut report["read"];
+    read["unfinished"] = json!({"ios": 32, "oldest_ns": stalled_ms * 1_000_000});
+    read["lat_ns"]["max"] = (stalled_ms * 1_000_000).into();
+    read["lat_ns"]["percentiles"]["99"] = (stalled_ms * 1_000_000).into();
+    read["lat_ns"]["at_least"] = json!(["99", "max"]);
+    let share = stalled_ms as f64 / duration_ms;
+    let start_ms = duration_ms - stalled_ms as f64;
+    let stalls = json!({"threshold_ms": 1000.0, "count": 1, "total_ms": stalled_ms, "longest_ms": stalled_ms, "share": share, "workers": 1,
+        "spans": [{"start_ms": start_ms, "duration_ms": stalled_ms}]});
+    report["jobs"] = json!([{"name": name, "engine": "io_uring", "workers": 1, "duration_ms": duration_ms, "ended_by": report["ended_by"],
+        "read": report["read"], "write": report["write"], "trim": report["trim"], "sync": report["sync"], "errors": 0, "decisions": [], "stalls": stalls}]);
+    event["findings"] = json!([{"code": "stalled", "severity": "serious", "sentence": "No I/O completed.", "evidence": {}, "remedy": "Check the device."}]);
+}
+
 fn report(samples: u64, ended_by: &str) -> Value {
-    let lat = |count: u64| json!({"count": count, "percentiles": {"50": 20_000, "99": 20_000}, "buckets": if count > 0 { json!([[500, count]]) } else { json!([]) }, "max": 20_000});
+    let lat = |count: u64| json!({"count": count, "percentiles": {"50": 7456, "99": 7456}, "buckets": if count > 0 { json!([[500, count]]) } else { json!([]) }, "max": 20_000});
     let direction = |ios: u64| json!({"ios": ios, "bytes": ios * 4096, "iops": ios as f64, "bytes_per_second": ios as f64 * 4096.0, "slat_ns": lat(0), "clat_ns": lat(ios), "lat_ns": lat(ios)});
     let first_error = (ended_by == "error").then(
         || json!({"job": "error", "operation": "read", "offset": 4096, "bytes": 4096, "errno": 5, "message": "Input/output error"}),

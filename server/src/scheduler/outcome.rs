@@ -1,7 +1,8 @@
 //! Final status of a run and its reason. Pure.
 
 use leadline_protocol::{
-    report::{EndedBy, Report},
+    format,
+    report::{EndedBy, JobReport, Report, missing_time::Stalls},
     result::Failure,
     status::RunStatus,
 };
@@ -47,9 +48,11 @@ impl RunEnd<'_> {
         let signalled = self
             .report
             .is_some_and(|report| report.ended_by == EndedBy::Signal);
+        let stalled = self.report.and_then(Report::stalled_job).is_some();
+        let succeeded = self.exit == RunnerExit::Code(0) && !signalled && !stalled;
         match (self.report, self.stop) {
             // The run ended before the stop request arrived.
-            (Some(_), _) if self.exit == RunnerExit::Code(0) && !signalled => (Done, None),
+            (Some(_), _) if succeeded => (Done, None),
             (_, Some(StopRequest::Cancel)) => (Cancelled, Some(self.cancel_reason())),
             (_, Some(StopRequest::Shutdown)) => {
                 (Interrupted, Some("The server was stopped.".into()))
@@ -75,11 +78,14 @@ impl RunEnd<'_> {
 
     /// Reason for the failure of a run that has a report.
     fn error_reason(&self, report: &Report) -> String {
-        match &report.errors.first {
-            Some(first) => format!(
+        if let Some(first) = &report.errors.first {
+            return format!(
                 "Job {}: {} of {} bytes at {}: {}.",
                 first.job, first.operation, first.bytes, first.offset, first.message
-            ),
+            );
+        }
+        match report.stalled_job() {
+            Some((job, stalls)) => stall_reason(job, stalls),
             None => format!("The runner failed after its report: {}", self.exit_text()),
         }
     }
@@ -109,6 +115,22 @@ impl RunEnd<'_> {
     }
 }
 
+/// Such as `No I/O of job randread completed for 9.40 s of 10.0 s.`
+fn stall_reason(job: &JobReport, stalls: &Stalls) -> String {
+    // The times are those of one worker; others may have completed I/Os.
+    let worker = if job.workers > 1 {
+        "one worker of "
+    } else {
+        ""
+    };
+    format!(
+        "No I/O of {worker}job {} completed for {} of {}.",
+        job.name,
+        format::duration(stalls.total_ms),
+        format::duration(job.duration_ms)
+    )
+}
+
 fn signal_text(signal: i32) -> String {
     let name = match signal {
         6 => " (SIGABRT)",
@@ -124,7 +146,8 @@ fn signal_text(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use RunStatus::{Cancelled, Failed, Interrupted};
-    use leadline_protocol::problem::Problem;
+    use leadline_protocol::{problem::Problem, report::FirstError};
+    use serde_json::json;
 
     use super::*;
 
@@ -198,5 +221,69 @@ mod tests {
         end.stop = Some(StopRequest::Shutdown);
         end.protocol_error = Some("invalid event");
         check_end(&end, Failed, "stopped: invalid event");
+    }
+
+    /// A report of 10 s in which a worker was stalled for `stalled_ms`.
+    fn report(ended_by: &str, workers: u32, stalled_ms: f64) -> Report {
+        let latency = json!({"count": 0, "percentiles": {}, "buckets": []});
+        let direction = json!({"ios": 0, "bytes": 0, "iops": 0.0, "bytes_per_second": 0.0,
+            "slat_ns": latency, "clat_ns": latency, "lat_ns": latency});
+        let sync = json!({"ios": 0, "lat_ns": latency});
+        let stalls = json!({"threshold_ms": 1e3, "count": 1, "total_ms": stalled_ms,
+            "longest_ms": stalled_ms, "share": stalled_ms / 1e4, "workers": 1, "spans": []});
+        let job = json!({"name": "randread", "engine": "psync", "workers": workers,
+            "duration_ms": 1e4, "ended_by": ended_by, "read": direction, "write": direction,
+            "trim": direction, "sync": sync, "errors": 0, "decisions": [], "stalls": stalls});
+        serde_json::from_value(json!({"started_at_ms": 1, "duration_ms": 1e4, "ended_by": ended_by,
+            "phases": [], "read": direction, "write": direction, "trim": direction, "sync": sync,
+            "jobs": [job], "errors": {"total": 0, "first": null}, "start_skew_ns": 0, "absent": {}}))
+        .expect("a report")
+    }
+
+    #[test]
+    fn final_status_after_stalls() {
+        use RunnerExit::{Code, Signal, Unkillable};
+        let check = |report: &Report, exit, stop, status, part| {
+            let end = RunEnd {
+                exit,
+                stop,
+                report: Some(report),
+                failure: None,
+                protocol_error: None,
+                stderr_tail: None,
+            };
+            check_end(&end, status, part);
+        };
+        let stalled = report("runtime", 1, 9_400.0);
+        let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
+        // SIGKILL: the runner did not exit after its report.
+        for exit in [Code(1), Code(0), Signal(9), Unkillable] {
+            check(&stalled, exit, None, Failed, reason);
+        }
+        let one_of_two = report("runtime", 2, 9_400.0);
+        check(
+            &one_of_two,
+            Code(1),
+            None,
+            Failed,
+            "No I/O of one worker of job",
+        );
+        let short = report("runtime", 1, 1_000.0);
+        check(&short, Code(0), None, RunStatus::Done, "");
+        let stopped = report("signal", 1, 9_400.0);
+        let cancel = Some(StopRequest::Cancel);
+        check(&stopped, Code(143), cancel, Cancelled, "report covers");
+        check(&stopped, Unkillable, cancel, Cancelled, "report covers");
+        check(&stopped, Code(143), None, Interrupted, "by a signal");
+        let mut failed = stalled;
+        failed.errors.first = Some(FirstError {
+            job: "randread".into(),
+            operation: "read".into(),
+            offset: 0,
+            bytes: 4096,
+            errno: 5,
+            message: "Input/output error".into(),
+        });
+        check(&failed, Code(1), None, Failed, "Input/output error");
     }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 
 /// Timeout for the report after a cancel request.
@@ -28,7 +28,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// Timeout for the exit after SIGKILL. A process that takes longer is blocked in the kernel by an
 /// I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout for the exit after the last event.
+/// Timeout for the exit after the report, the failure, or the end of the events.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Delay between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
@@ -126,6 +126,7 @@ async fn execute_with(
         number,
         journal,
         stop,
+        deadline: None,
         report: None,
         failure: None,
         protocol_error: None,
@@ -153,6 +154,8 @@ struct Supervision<'a> {
     number: u64,
     journal: &'a mut Journal,
     stop: watch::Receiver<Option<StopRequest>>,
+    /// When the process is killed, after its result or a stop request.
+    deadline: Option<Instant>,
     report: Option<Report>,
     failure: Option<Failure>,
     protocol_error: Option<String>,
@@ -187,9 +190,9 @@ impl Supervision<'_> {
         read.map(|()| (exit, stderr_tail))
     }
 
-    /// Records events until the last one, or until the runner is killed for not stopping in time.
+    /// Records events until the last one, or until the deadline. A process whose I/O hangs in the
+    /// kernel can neither exit nor close its output after its report.
     async fn read_events(&mut self, process: &mut RunnerProcess) -> anyhow::Result<()> {
-        let mut cancel_deadline: Option<Instant> = None;
         loop {
             tokio::select! {
                 event = next_event(self.journal, process) => match event {
@@ -203,9 +206,9 @@ impl Supervision<'_> {
                 () = self.journal.failed() => anyhow::bail!("events are not stored"),
                 Ok(()) = self.stop.changed() => {
                     process.terminate();
-                    cancel_deadline = Some(Instant::now() + self.stop_timeout());
+                    self.limit_time(self.stop_timeout());
                 }
-                () = wait_for_deadline(cancel_deadline) => {
+                () = wait_for_deadline(self.deadline) => {
                     process.kill();
                     return Ok(());
                 }
@@ -220,22 +223,27 @@ impl Supervision<'_> {
         }
     }
 
+    /// Sets the deadline, unless it is earlier already.
+    fn limit_time(&mut self, timeout: Duration) {
+        let limit = Instant::now() + timeout;
+        self.deadline = Some(self.deadline.map_or(limit, |deadline| deadline.min(limit)));
+    }
+
     async fn record(&mut self, event: Event) -> anyhow::Result<()> {
         match &event.body {
             EventBody::Report(result) => self.report = Some(result.report.clone()),
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
-            _ => {}
+            _ => return self.journal.record(event.t_ms, event.body).await,
         }
+        self.limit_time(EXIT_TIMEOUT);
         self.journal.record(event.t_ms, event.body).await
     }
 
-    /// Waits for the exit, and kills the process after a timeout.
+    /// Waits for the exit, and kills the process at the deadline.
     async fn wait(&mut self, process: &mut RunnerProcess) -> RunnerExit {
-        let limit = match *self.stop.borrow() {
-            Some(_) => KILL_TIMEOUT,
-            None => EXIT_TIMEOUT,
-        };
-        if let Ok(exit) = timeout(limit, process.wait()).await {
+        let now = Instant::now();
+        let deadline = self.deadline.unwrap_or(now + EXIT_TIMEOUT);
+        if let Ok(exit) = timeout_at(deadline.max(now + KILL_TIMEOUT), process.wait()).await {
             return exit;
         }
         process.kill();

@@ -194,6 +194,55 @@ async fn runner_that_ignores_sigterm_is_killed() {
 }
 
 #[tokio::test]
+async fn stalled_run_fails_with_its_report() {
+    let server = Program::start().await;
+    let number = server.queue(job("stall", "1s")).await;
+    let ended = server.wait_until_ended(number).await;
+    check_stalled(&ended, "stall");
+    let other = server.queue(job("hours-0.01", "1s")).await;
+    server.wait_until_ended(other).await;
+    let comparison = server.get(&format!("/compare?runs={other},{number}")).await;
+    let metrics = comparison["metrics"].as_array().unwrap();
+    let p99 = metrics
+        .iter()
+        .find(|metric| metric["name"] == "read_lat_p99_ns");
+    assert_eq!(p99.unwrap()["at_least"], json!([false, true]));
+}
+
+/// Checks a run of a second in which nothing completed after the first samples.
+fn check_stalled(run: &Value, job: &str) {
+    assert_eq!(run["status"], "failed");
+    let reason = run["reason"].as_str().unwrap();
+    let start = format!("No I/O of job {job} completed for ");
+    assert!(reason.starts_with(&start), "{reason}");
+    let unfinished = &run["report"]["read"]["unfinished"];
+    assert_eq!(unfinished["ios"], 32);
+    assert_eq!(run["lat_max_ns"], unfinished["oldest_ns"]);
+    assert_eq!(run["lat_p99_ns"], unfinished["oldest_ns"]);
+}
+
+#[tokio::test]
+async fn stalled_runner_that_does_not_exit_is_killed() {
+    let server = Program::start().await;
+    let began = Instant::now();
+    let number = server.queue(job("hang", "1s")).await;
+    let cancelled = server.queue(job_on("vdb", "hang", "60s")).await;
+    server.wait_for_status(number, &["finishing"]).await;
+    server
+        .post(&format!("/runs/{cancelled}/cancel"), &json!(null))
+        .await;
+    let cancelled = server.wait_until_ended(cancelled).await;
+    assert_eq!(cancelled["status"], "cancelled");
+    assert_eq!(cancelled["report"]["read"]["unfinished"]["ios"], 32);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let ended = server.wait_until_ended(number).await;
+    check_stalled(&ended, "hang");
+    // The runner may take ten seconds to exit after its report.
+    let seconds = began.elapsed().as_secs();
+    assert!((11..15).contains(&seconds), "{seconds} s");
+}
+
+#[tokio::test]
 async fn runner_failures_fail_the_run() {
     let server = Program::start().await;
     for (name, part, samples) in [
