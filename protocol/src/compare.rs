@@ -67,7 +67,10 @@ pub struct ComparedMetric {
     /// Null if neither direction is better.
     pub better: Option<Better>,
     pub values: Vec<Option<f64>>,
-    /// Percentage change from the baseline; null for the baseline, or without both values.
+    /// The value is a lower bound, because I/Os were in flight at the end of the run.
+    pub at_least: Vec<bool>,
+    /// Percentage change from the baseline; null for the baseline, without both values, or if the
+    /// baseline is a lower bound. A lower bound if the value is one.
     pub change_percent: Vec<Option<f64>>,
 }
 

@@ -74,6 +74,8 @@ pub struct Metric {
     pub csv: Option<&'static str>,
     /// Value in a comparison.
     pub report: Option<fn(&Report) -> Option<f64>>,
+    /// The value in a comparison is a lower bound.
+    pub lower_bound: fn(&Report) -> bool,
     /// Gauge of active runs at `/metrics`, labeled by run.
     pub prometheus: Option<&'static str>,
 }
@@ -94,11 +96,11 @@ macro_rules! direction {
         metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)),
         metric(concat!($name, "_bytes_per_second"), BytesPerSecond, concat!($label, " bandwidth")).higher().count(sample!($field.bytes)).csv(concat!($name, "_bytes")).report(|report| if_used(&report.$field, report.$field.bytes_per_second))$($tail)*,
         metric(concat!($name, "_lat_mean_ns"), Nanoseconds, concat!($label, " latency mean")).lower().report(report!($field.lat_ns.mean?)),
-        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " latency p50")).lower().report(|report| percentile(&report.$field.lat_ns, "50")),
-        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99")).lower().report(|report| percentile(&report.$field.lat_ns, "99")),
-        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " latency p99.9")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")),
-        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99 from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")),
-        metric(concat!($name, "_lat_max_ns"), Nanoseconds, concat!($label, " latency max")).lower().report(report!($field.lat_ns.max?)),
+        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " latency p50")).lower().report(|report| percentile(&report.$field.lat_ns, "50")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("50")),
+        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99")).lower().report(|report| percentile(&report.$field.lat_ns, "99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99")),
+        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " latency p99.9")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.9")),
+        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99 from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")).lower_bound(|report| report.$field.intended_lat_ns.as_ref().is_some_and(|stats| stats.is_lower_bound("99"))),
+        metric(concat!($name, "_lat_max_ns"), Nanoseconds, concat!($label, " latency max")).lower().report(report!($field.lat_ns.max?)).lower_bound(|report| report.$field.lat_ns.is_lower_bound("max")),
     ]};
 }
 
@@ -183,6 +185,7 @@ const fn metric(name: &'static str, unit: Unit, label: &'static str) -> Metric {
         in_series: false,
         csv: None,
         report: None,
+        lower_bound: |_| false,
         prometheus: None,
     }
 }
@@ -230,6 +233,11 @@ impl Metric {
 
     const fn report(mut self, value: fn(&Report) -> Option<f64>) -> Self {
         self.report = Some(value);
+        self
+    }
+
+    const fn lower_bound(mut self, value: fn(&Report) -> bool) -> Self {
+        self.lower_bound = value;
         self
     }
 

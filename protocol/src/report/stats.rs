@@ -67,3 +67,21 @@ pub struct LatencyStats {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<String>,
 }
+
+impl DirectionStats {
+    /// An I/O completed or was in flight at the end.
+    pub fn is_used(&self) -> bool {
+        self.ios > 0 || self.unfinished.is_some_and(|unfinished| unfinished.ios > 0)
+    }
+}
+
+impl LatencyStats {
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.max.is_none()
+    }
+
+    /// `name`: `max` or a percentile such as `99.9`.
+    pub fn is_lower_bound(&self, name: &str) -> bool {
+        self.at_least.iter().any(|bound| bound == name)
+    }
+}

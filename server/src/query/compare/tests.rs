@@ -144,3 +144,28 @@ fn same_test_requires_equal_settings_and_host() {
         "#2 has no report (status: failed).",
     );
 }
+
+#[test]
+fn lower_bounds_are_marked() {
+    let mut hung = run(2, 1500.0, "device", "6.1");
+    let stats = &mut hung.report.as_mut().unwrap().read.lat_ns;
+    stats.percentiles.insert("99".into(), 400);
+    stats.at_least = vec!["99".into()];
+    let runs = [run(1, 1000.0, "device", "6.1"), hung];
+    let p99 = |baseline| {
+        let comparison = compare(&runs, baseline);
+        let mut metrics = comparison.metrics.into_iter();
+        metrics
+            .find(|metric| metric.name == "read_lat_p99_ns")
+            .unwrap()
+    };
+    assert_eq!(p99(0).at_least, [false, true]);
+    assert_eq!(p99(0).change_percent, [None, Some(300.0)]);
+    assert_eq!(p99(1).change_percent, [None, None]);
+    let comparison = compare(&runs, 0);
+    let max = comparison
+        .metrics
+        .iter()
+        .find(|metric| metric.name == "read_lat_max_ns");
+    assert_eq!(max.unwrap().at_least, [false, false]);
+}

@@ -133,7 +133,12 @@ export type ComparedMetric = {
     better?: Better | null;
     values: Array<number | null>;
     /**
-     * Percentage change from the baseline; null for the baseline, or without both values.
+     * The value is a lower bound, because I/Os were in flight at the end of the run.
+     */
+    at_least: Array<boolean>;
+    /**
+     * Percentage change from the baseline; null for the baseline, without both values, or if the
+     * baseline is a lower bound. A lower bound if the value is one.
      */
     change_percent: Array<number | null>;
 };
