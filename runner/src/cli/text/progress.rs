@@ -10,6 +10,9 @@ use leadline_protocol::{
     sample::Sample,
 };
 
+/// Shorter times without a completion are not shown, in ms.
+const MIN_SILENT_MS: f64 = 1000.0;
+
 /// `None` if the event does not change the progress.
 pub(crate) fn line(event: &Event) -> Option<String> {
     match &event.body {
@@ -43,12 +46,18 @@ fn phase(change: &PhaseChange) -> String {
 fn window(sample: &Sample) -> String {
     let seconds = sample.window_ms / 1000.0;
     let parts = [
+        silence(sample.silent_ms),
         direction("read", &sample.read, seconds),
         direction("write", &sample.write, seconds),
         direction("trim", &sample.trim, seconds),
         sample.device.map(|counts| device(&counts, seconds)),
     ];
     join(parts, "  ")
+}
+
+fn silence(silent_ms: Option<f64>) -> Option<String> {
+    let silent_ms = silent_ms.filter(|silent_ms| *silent_ms >= MIN_SILENT_MS)?;
+    Some(format!("no I/O completed for {}", duration(silent_ms)))
 }
 
 fn direction(name: &str, counts: &IoCounts, seconds: f64) -> Option<String> {
@@ -79,5 +88,18 @@ fn per_second(count: u64, seconds: f64) -> f64 {
         count as f64 / seconds
     } else {
         0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_shown_after_a_second() {
+        let expected = Some("no I/O completed for 5.20 s".into());
+        assert_eq!(silence(Some(5_200.0)), expected);
+        assert_eq!(silence(Some(999.0)), None);
+        assert_eq!(silence(None), None);
     }
 }

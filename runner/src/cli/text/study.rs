@@ -7,6 +7,7 @@ use crate::cli::text::{
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use leadline_protocol::{
+    finding::Finding,
     format::{bandwidth, latency, rate},
     report_summary::ReportSummary,
     result::RunResult,
@@ -125,6 +126,10 @@ fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
             let verdicts = [&result.verdict.read, &result.verdict.write];
             for verdict in verdicts.into_iter().flatten() {
                 out.field(&label, &verdict.sentence);
+            }
+            let is_stalled = |finding: &&Finding| finding.code == "stalled";
+            for finding in result.findings.iter().filter(is_stalled) {
+                out.styled_field(RED, &label, &finding.sentence);
             }
         }
         StepResult::Failed(detail) => out.styled_field(RED, &label, detail),

@@ -1,8 +1,8 @@
 //! Throughput, latency, device, CPU and time of the measured window.
 
 use crate::cli::text::{
-    style::BOLD,
-    writer::{LABEL_HEADER, TextWriter, join, number_table},
+    style::{BOLD, RED},
+    writer::{LABEL_HEADER, TextWriter, join, number_table, plural},
 };
 use leadline_protocol::{
     format::{bandwidth, bytes, count, duration, latency, rate},
@@ -15,6 +15,8 @@ use leadline_protocol::{
 
 /// Percentiles that fit on one line.
 const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];
+/// Unfinished I/Os of this age are always shown.
+const MIN_OLDEST_NS: u64 = 1_000_000_000;
 
 pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
     let directions = used_directions(&report.read, &report.write, &report.trim);
@@ -23,6 +25,7 @@ pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
         out.field(name, &format!("{} · {total}", throughput(stats)));
     }
     write_latencies(out, &directions, &report.sync.lat_ns);
+    write_unfinished(out, report);
     if let Some(device) = &report.device {
         out.field("device", &device_text(device));
     }
@@ -42,7 +45,7 @@ fn used_directions<'a>(
     trim: &'a DirectionStats,
 ) -> Vec<(&'static str, &'a DirectionStats)> {
     let mut directions = vec![("read", read), ("write", write), ("trim", trim)];
-    directions.retain(|(_, stats)| stats.ios > 0);
+    directions.retain(|(_, stats)| stats.is_used());
     directions
 }
 
@@ -69,7 +72,7 @@ fn write_latencies(
         }
     }
     rows.push(("  sync".into(), sync));
-    rows.retain(|(_, stats)| stats.count > 0);
+    rows.retain(|(_, stats)| !stats.is_empty());
     if rows.is_empty() {
         return;
     }
@@ -79,11 +82,11 @@ fn write_latencies(
     for (label, stats) in rows {
         let mut row = vec![label, mean(stats)];
         row.extend(PERCENTILES.map(|percentile| percentile_text(stats, percentile)));
-        row.push(whole_ns(stats.max));
+        row.push(latency_text(stats, "max", stats.max));
         table.add_row(row);
     }
     out.table(&table);
-    for (name, stats) in directions {
+    for (name, stats) in directions.iter().filter(|(_, stats)| stats.ios > 0) {
         let submission = mean(&stats.slat_ns);
         let completion = mean(&stats.clat_ns);
         let text = format!("mean {name} = {submission} submission + {completion} completion");
@@ -96,11 +99,48 @@ fn mean(stats: &LatencyStats) -> String {
 }
 
 fn percentile_text(stats: &LatencyStats, percentile: &str) -> String {
-    whole_ns(stats.percentiles.get(percentile).copied())
+    let ns = stats.percentiles.get(percentile).copied();
+    latency_text(stats, percentile, ns)
 }
 
-fn whole_ns(ns: Option<u64>) -> String {
-    ns.map_or("–".into(), |ns| latency(ns as f64))
+/// Such as `1.21 ms`, or `≥ 9.50 s` for a lower bound.
+fn latency_text(stats: &LatencyStats, name: &str, ns: Option<u64>) -> String {
+    let Some(ns) = ns else {
+        return "–".into();
+    };
+    let prefix = if stats.is_lower_bound(name) {
+        "≥ "
+    } else {
+        ""
+    };
+    format!("{prefix}{}", latency(ns as f64))
+}
+
+/// I/Os in flight at the end, if they waited long or limit what is known about the latencies.
+fn write_unfinished(out: &mut TextWriter, report: &Report) {
+    let sync = &report.sync;
+    let directions = [&report.read, &report.write, &report.trim];
+    let ios = directions.map(|stats| stats.unfinished.unwrap_or_default());
+    let syncs = sync.unfinished.unwrap_or_default();
+    let oldest_ns = ios
+        .iter()
+        .chain([&syncs])
+        .map(|unfinished| unfinished.oldest_ns);
+    let oldest_ns = oldest_ns.max().unwrap_or_default();
+    let mut latencies = directions
+        .iter()
+        .map(|stats| &stats.lat_ns)
+        .chain([&sync.lat_ns]);
+    if oldest_ns < MIN_OLDEST_NS && latencies.all(|stats| stats.at_least.is_empty()) {
+        return;
+    }
+    let ios = ios.iter().map(|unfinished| unfinished.ios).sum();
+    let part = |count: u64, noun| (count > 0).then(|| plural(count as usize, noun));
+    let counts = join([part(ios, "I/O"), part(syncs.ios, "sync")], " and ");
+    let were = if ios + syncs.ios == 1 { "was" } else { "were" };
+    let oldest = latency(oldest_ns as f64);
+    let text = format!("{counts} {were} in flight at the end, the oldest for {oldest}.");
+    out.styled_field(RED, "unfinished", &text);
 }
 
 fn device_text(device: &DeviceReport) -> String {

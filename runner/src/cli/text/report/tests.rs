@@ -6,7 +6,9 @@ use crate::cli::text::{
     study::{StepResult, render_results},
 };
 use anstream::adapter::strip_str;
-use leadline_protocol::{plan::job::ResolvedJob, result::RunResult};
+use leadline_protocol::{
+    plan::job::ResolvedJob, report::missing_time::Unfinished, result::RunResult,
+};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,6 +25,8 @@ const FLUSHED: &str = include_str!("recorded/flushed.json");
 const MIXED: &str = include_str!("recorded/mixed.json");
 const FAILED: &str = include_str!("recorded/failed.json");
 const BLIND: &str = include_str!("recorded/blind.json");
+/// `direct` changed by hand: nothing completed after the first second.
+const STALLED: &str = include_str!("recorded/stalled.json");
 const STUDY: &str = include_str!("recorded/study.json");
 
 fn read(recorded: &str) -> Recorded {
@@ -66,6 +70,7 @@ snapshots! {
     two_jobs_read_and_write_80: MIXED, 80;
     failed_io_80: FAILED, 80;
     without_probes_80: BLIND, 80;
+    stalled_80: STALLED, 80;
 }
 
 #[test]
@@ -90,6 +95,33 @@ fn reports_without_a_gauge_are_rendered() {
     let mut recorded = read(DIRECT);
     recorded.result.report.gauge = None;
     assert!(text(&recorded, 80).contains("  gauge      not recorded\n"));
+}
+
+#[test]
+fn stalled_steps_are_reported() {
+    let plan = serde_json::from_str(STUDY).expect("a recorded plan");
+    let result = read(STALLED).result;
+    let text = render_results(&plan, &[StepResult::Done(&result)], 80);
+    let text = strip_str(&text).to_string();
+    let line = "step 1       No I/O of job t1 completed for 9.00 s of 10.0 s.";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn reads_that_never_complete_are_rendered() {
+    let mut recorded = read(STALLED);
+    let reads = &mut recorded.result.report.read;
+    reads.ios = 0;
+    reads.lat_ns.count = 0;
+    reads.lat_ns.mean = None;
+    reads.unfinished = Some(Unfinished {
+        ios: 1,
+        oldest_ns: 10_000_000_000,
+    });
+    let text = text(&recorded, 80);
+    let line = "unfinished   1 I/O was in flight at the end, the oldest for 10.0 s.";
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("≥ 9.00 s"), "{text}");
 }
 
 #[test]
